@@ -1,0 +1,109 @@
+import type {
+  AssistantMessage,
+  LlmMessage,
+  Model,
+  StopReason,
+  ThinkingLevel,
+  ToolCall,
+} from "@tau-agent/rpc-protocol/messages";
+import type { ProviderErrorInit } from "./errors.ts";
+
+/** A tool as a model sees it. `parameters` is a JSON Schema whose root is an object. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** Everything of a request that is not an option: what the model reads. */
+export interface Context {
+  readonly systemPrompt?: string | undefined;
+  readonly messages: readonly LlmMessage[];
+  /** In the order sent; the order must not change from turn to turn, or prompt caches miss. */
+  readonly tools?: readonly ToolDefinition[] | undefined;
+}
+
+/** Thinking tokens per level for models that take a budget. */
+export type ThinkingBudgets = Partial<Record<ThinkingLevel, number>>;
+
+/** How long a prompt cache entry is asked to live. */
+export type CacheRetention = "none" | "short" | "long";
+
+/** Options of one request. */
+export interface StreamOptions {
+  /** Resolved key; never logged. Some local servers need none. */
+  readonly apiKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Already clamped to the model; default `off`. */
+  readonly thinkingLevel?: ThinkingLevel | undefined;
+  readonly thinkingBudgets?: ThinkingBudgets | undefined;
+  /** Output limit in tokens; default derived from the model. */
+  readonly maxTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  /** Added last; `null` deletes a default header. */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /** Stable per session: prompt cache keys and affinity headers derive from it. */
+  readonly sessionId?: string | undefined;
+  /** Default `short`. */
+  readonly cacheRetention?: CacheRetention | undefined;
+  /** Default the global `fetch`; the seam for recording, proxies and tests. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** From sending the request to the first event, in ms. Default none. */
+  readonly firstEventTimeoutMs?: number | undefined;
+  /** Longest silence between two events, in ms. Default 300 000. */
+  readonly idleTimeoutMs?: number | undefined;
+  /** Sees the vendor request just before it is sent; may return a replacement. */
+  readonly onPayload?: ((payload: unknown) => unknown) | undefined;
+}
+
+/** Token counts as far as a vendor has told them; later values replace earlier ones. */
+export interface TokenCounts {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  /** Part of `cacheWrite` that lives an hour. */
+  cacheWrite1h?: number;
+  /** Part of `output`. */
+  reasoning?: number;
+  totalTokens?: number;
+}
+
+/** A vendor's name for a content block (index, item id, …), unique within a reply. */
+export type BlockKey = string | number;
+
+/**
+ * What a provider's reducer makes of vendor chunks. Blocks open at their first delta, in order of
+ * appearance; the assembler gives them indices. Blocks may interleave.
+ */
+export type Delta =
+  | { type: "response"; id?: string; model?: string }
+  | { type: "text"; key: BlockKey; text: string }
+  | { type: "thinking"; key: BlockKey; text: string; redacted?: boolean }
+  /** `arguments` is a piece of the JSON text; `id` and `name` come as soon as known. */
+  | { type: "tool_call"; key: BlockKey; id?: string; name?: string; arguments?: string }
+  /** Opaque replay token of a block, set or appended to. */
+  | { type: "signature"; key: BlockKey; signature: string; append?: boolean }
+  /**
+   * The block is complete. `text` or `arguments`, when given, is its whole content as the vendor
+   * repeats it at the end: what was not streamed yet is emitted as one more delta.
+   */
+  | { type: "block_end"; key: BlockKey; text?: string; arguments?: string }
+  | { type: "usage"; tokens: TokenCounts; costTotal?: number; serviceTier?: string }
+  /** The vendor's terminal event. A stream that ends without one has failed. */
+  | { type: "stop"; reason: StopReason; raw?: string; errorMessage?: string };
+
+/** One wire format: three pure functions and one effect. */
+export interface Provider<Request = unknown, Chunk = unknown> {
+  readonly api: string;
+  /** Ours → the vendor's request. Pure, and byte-stable for an unchanged prefix. */
+  encode(model: Model, context: Context, options: StreamOptions): Request;
+  /** Sends the request; the only place that loads the vendor's SDK (its own retries set to 0). */
+  open(model: Model, request: Request, options: StreamOptions): Promise<AsyncIterable<Chunk>>;
+  /** A reducer for one reply: vendor chunk → deltas. */
+  reduce(model: Model): (chunk: Chunk) => Iterable<Delta>;
+  /** What a thrown vendor error means. */
+  classify(error: unknown): ProviderErrorInit;
+  /** Makes the id of a tool call acceptable to this vendor when history goes back to it. */
+  normalizeToolCallId?(id: string, call: ToolCall, source: AssistantMessage): string;
+}

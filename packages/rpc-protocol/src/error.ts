@@ -1,0 +1,79 @@
+/**
+ * Every error a client can meet: its code, the text it stands with, and whether the same request
+ * may succeed later. `{name}` is filled in from the values given. Clients match on some of these
+ * texts, so they stand here and nowhere else.
+ */
+export const errorTable = {
+  parse: { message: "Failed to parse command: {reason}", retryable: false },
+  unknown_command: { message: "Unknown command: {command}", retryable: false },
+  invalid_params: { message: 'Invalid field "{field}" of {command}: {reason}', retryable: false },
+  not_available: {
+    message: "Command {command} is not available in this version of Tau",
+    retryable: false,
+  },
+  internal: { message: "Internal error: {reason}", retryable: false },
+  busy: {
+    message:
+      "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.",
+    retryable: true,
+  },
+  no_model: {
+    message:
+      "No model selected. Set an API key (for example ANTHROPIC_API_KEY), define a provider in models.json, or pass --provider and --model.",
+    retryable: false,
+  },
+  model_not_found: { message: "Model not found: {model}", retryable: false },
+  no_key: {
+    message:
+      "No API key found for {provider}. Set {hint}, add a key to auth.json, or pass --api-key.",
+    retryable: false,
+  },
+  invalid_image: { message: "Invalid image in {field}: {reason}", retryable: false },
+  invalid_attachment: { message: "Invalid attachment in {field}: {reason}", retryable: false },
+  session_name_empty: { message: "Session name cannot be empty", retryable: false },
+  session_invalid: { message: "Not a session file: {path} ({reason})", retryable: false },
+  session_locked: {
+    message:
+      "Session {path} is in use by process {owner}. Stop that process, or start with another session.",
+    retryable: true,
+  },
+  session_write_failed: {
+    message:
+      "Could not write the session to {path}: {reason}. Nothing that was said is lost from memory.",
+    retryable: true,
+  },
+  entry_not_found: { message: "Entry not found: {entryId}", retryable: false },
+  invalid_fork_entry: { message: "Invalid entry ID for forking", retryable: false },
+  already_compacted: { message: "Already compacted", retryable: false },
+  nothing_to_compact: { message: "Nothing to compact (session too small)", retryable: false },
+  compaction_cancelled: { message: "Compaction cancelled", retryable: true },
+  invalid_settings: { message: "Invalid setting in {path}: {reason}", retryable: false },
+  invalid_option: { message: "Invalid option {option}: {reason}", retryable: false },
+  bash_failed: { message: "Could not run the command: {reason}", retryable: false },
+  disposed: { message: "The session has been closed", retryable: false },
+} as const satisfies Record<string, { message: string; retryable: boolean }>;
+
+/** The code of an error in {@link errorTable}. */
+export type ErrorCode = keyof typeof errorTable;
+
+/** Fills the text of `code` with `values`; a value that is missing stays visible as `{name}`. */
+export function errorText(code: ErrorCode, values: Readonly<Record<string, string>> = {}): string {
+  return errorTable[code].message.replace(
+    /\{(\w+)\}/g,
+    (placeholder, name: string) => values[name] ?? placeholder,
+  );
+}
+
+/** An error of the protocol itself: a line that cannot be understood or a handler that failed. */
+export class ProtocolError extends Error {
+  override readonly name = "ProtocolError";
+  readonly code: ErrorCode;
+  constructor(
+    code: ErrorCode,
+    values: Readonly<Record<string, string>> = {},
+    options?: ErrorOptions,
+  ) {
+    super(errorText(code, values), options);
+    this.code = code;
+  }
+}

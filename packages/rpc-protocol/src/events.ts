@@ -1,0 +1,3 @@
+export { AgentEvent, ToolResult } from "./agent-event.ts";
+export { CompactionResult, PromptStatus, SessionEvent, SessionOnlyEvent } from "./session-event.ts";
+export { AssistantMessageEvent } from "./stream-event.ts";

@@ -1,0 +1,1 @@
+export { type ErrorCode, errorTable, errorText, ProtocolError } from "./error.ts";
