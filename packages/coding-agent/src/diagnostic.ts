@@ -1,0 +1,9 @@
+/** Something the user should know that stopped nothing: libraries collect these, hosts show them. */
+export interface Diagnostic {
+  readonly severity: "warning" | "error";
+  readonly message: string;
+  /** The file it is about. */
+  readonly path?: string;
+  /** Line in `path`, from 1. */
+  readonly line?: number;
+}
