@@ -1,1 +1,39 @@
+export type { AgentEvent, ToolResult } from "./agent-event.ts";
+export { type Command, command } from "./command.ts";
+export { BashResult } from "./commands/bash.ts";
+export { ProtocolName, StreamForm } from "./commands/connection.ts";
+export {
+  type CommandName,
+  commands,
+  type Handlers,
+  isCommandName,
+  type Params,
+  type RequestId,
+  type Result,
+} from "./commands/index.ts";
+export { InterruptMode, QueueMode, SessionState, SessionStats } from "./commands/state.ts";
 export { type ErrorCode, errorTable, errorText, ProtocolError } from "./error.ts";
+export { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
+export {
+  type ClientFrame,
+  type CommandFrame,
+  decodeClientFrame,
+  type FrameError,
+  type HostFrame,
+  type ResponseFrame,
+} from "./frame.ts";
+export { DEFAULT_MAX_LINE_BYTES, type DecodedLine, encodeLine, LineDecoder } from "./jsonl.ts";
+export {
+  KnownSessionEntry,
+  SESSION_VERSION,
+  type SessionEntry,
+  type SessionEntryOf,
+  SessionHeader,
+  type UnknownSessionEntry,
+} from "./session-entry.ts";
+export type {
+  CompactionResult,
+  PromptStatus,
+  SessionEvent,
+  SessionOnlyEvent,
+} from "./session-event.ts";

@@ -1,0 +1,36 @@
+import * as z from "zod/mini";
+import { command } from "../command.ts";
+import { CompactionResult } from "../session-event.ts";
+import { noParams, nothing } from "./shared.ts";
+
+const enabled = () => z.object({ enabled: z.boolean() });
+
+/** Keeping the conversation within the model's window, and getting over transient errors. */
+export const compactionCommands = {
+  compact: command({
+    summary: "Replaces older messages by a summary.",
+    params: () => z.object({ customInstructions: z.optional(z.string()) }),
+    result: () => CompactionResult,
+    positional: ["customInstructions"],
+  }),
+  set_auto_compaction: command({
+    summary: "Switches automatic compaction on or off for this session.",
+    params: enabled,
+    result: nothing,
+    data: "none",
+    positional: ["enabled"],
+  }),
+  set_auto_retry: command({
+    summary: "Switches automatic retry of transient errors on or off for this session.",
+    params: enabled,
+    result: nothing,
+    data: "none",
+    positional: ["enabled"],
+  }),
+  abort_retry: command({
+    summary: "Ends a pending retry.",
+    params: noParams,
+    result: nothing,
+    data: "none",
+  }),
+};

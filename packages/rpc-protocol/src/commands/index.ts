@@ -1,0 +1,47 @@
+import type * as z from "zod/mini";
+import { bashCommands } from "./bash.ts";
+import { compactionCommands } from "./compaction.ts";
+import { connectionCommands } from "./connection.ts";
+import { modelCommands } from "./model.ts";
+import { promptingCommands } from "./prompting.ts";
+import { queueCommands } from "./queue.ts";
+import { sessionCommands } from "./session.ts";
+import { stateCommands } from "./state.ts";
+
+/** Every command of the protocol by its wire name. */
+export const commands = {
+  ...promptingCommands,
+  ...stateCommands,
+  ...modelCommands,
+  ...queueCommands,
+  ...compactionCommands,
+  ...bashCommands,
+  ...sessionCommands,
+  ...connectionCommands,
+};
+
+/** The wire name of a command. */
+export type CommandName = keyof typeof commands;
+
+/** The fields of a command besides `id` and `type`. */
+export type Params<N extends CommandName> = z.infer<ReturnType<(typeof commands)[N]["params"]>>;
+
+/** The `data` of a command's response. */
+export type Result<N extends CommandName> = z.infer<ReturnType<(typeof commands)[N]["result"]>>;
+
+/** One function per command; a missing or wrong one does not compile. */
+export type Handlers<Context> = {
+  [N in CommandName]: (
+    context: Context,
+    params: Params<N>,
+    request: { readonly id: RequestId | undefined },
+  ) => Result<N> | Promise<Result<N>>;
+};
+
+/** What a client may use to tell its requests apart; it comes back as it was sent. */
+export type RequestId = string | number;
+
+/** Whether `name` is a command of the protocol. */
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(commands, name);
+}

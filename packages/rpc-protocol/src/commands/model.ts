@@ -1,0 +1,37 @@
+import * as z from "zod/mini";
+import { command } from "../command.ts";
+import { Model, ThinkingLevel } from "../model.ts";
+import { noParams, nothing } from "./shared.ts";
+
+/** Choosing a model and how much it thinks. */
+export const modelCommands = {
+  set_model: command({
+    summary: "Switches to a model and returns it.",
+    params: () => z.object({ provider: z.string(), modelId: z.string() }),
+    result: () => Model,
+    positional: ["provider", "modelId"],
+  }),
+  cycle_model: command({
+    summary: "Switches to the next available model; null when there is no other.",
+    params: noParams,
+    result: () =>
+      z.nullable(z.object({ model: Model, thinkingLevel: ThinkingLevel, isScoped: z.boolean() })),
+  }),
+  get_available_models: command({
+    summary: "Lists the models whose provider has a key.",
+    params: noParams,
+    result: () => z.object({ models: z.array(Model) }),
+  }),
+  set_thinking_level: command({
+    summary: "Sets the thinking level, clamped to what the model supports.",
+    params: () => z.object({ level: ThinkingLevel }),
+    result: nothing,
+    data: "none",
+    positional: ["level"],
+  }),
+  cycle_thinking_level: command({
+    summary: "Goes to the next thinking level the model supports; null when it supports none.",
+    params: noParams,
+    result: () => z.nullable(z.object({ level: ThinkingLevel })),
+  }),
+};

@@ -1,0 +1,55 @@
+import * as z from "zod/mini";
+import { command } from "../command.ts";
+import { Attachment, ImageInput } from "../content.ts";
+import { Cancelled, noParams, nothing } from "./shared.ts";
+
+const images = () => z.optional(z.array(ImageInput));
+
+/** What became of an accepted prompt: a run began, it waits in a queue, or an extension took it. */
+export const PromptDisposition = () =>
+  z.object({ disposition: z.enum(["started", "queued", "handled"]) });
+
+const queued = () =>
+  z.object({ message: z.string(), images: images(), attachments: z.optional(z.array(Attachment)) });
+
+/** Talking to the agent. */
+export const promptingCommands = {
+  prompt: command({
+    summary:
+      "Sends a user prompt. Answered once it is accepted, before the first event of its run; while a run is on, `streamingBehavior` says how to queue it.",
+    params: () =>
+      z.extend(queued(), {
+        streamingBehavior: z.optional(z.enum(["steer", "followUp", "follow-up"])),
+      }),
+    result: PromptDisposition,
+    data: "initialized",
+    positional: ["message", "images"],
+  }),
+  steer: command({
+    summary:
+      "Queues a message that interrupts the run after the current tool execution; the remaining tool calls are skipped.",
+    params: queued,
+    result: PromptDisposition,
+    data: "initialized",
+    positional: ["message", "images"],
+  }),
+  follow_up: command({
+    summary: "Queues a message for when the agent has nothing left to do.",
+    params: queued,
+    result: PromptDisposition,
+    data: "initialized",
+    positional: ["message", "images"],
+  }),
+  abort: command({
+    summary: "Stops whatever the agent is doing; answered once it is idle.",
+    params: noParams,
+    result: nothing,
+    data: "none",
+  }),
+  new_session: command({
+    summary: "Starts a fresh session; `parentSession` is recorded in it.",
+    params: () => z.object({ parentSession: z.optional(z.string()) }),
+    result: Cancelled,
+    positional: ["parentSession"],
+  }),
+};

@@ -1,0 +1,124 @@
+/** Largest line a peer accepts by default: 64 MiB. */
+export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** A complete line, or the size of one that was longer than the limit and therefore skipped. */
+export type DecodedLine = { text: string } | { oversizedBytes: number };
+
+/**
+ * Cuts a byte stream into lines at LF only: U+2028 and U+2029 are ordinary characters in JSON, so a
+ * line reader that splits there loses frames. Bytes are looked at once, however they are chunked.
+ */
+export class LineDecoder {
+  readonly #maxBytes: number;
+  readonly #text = new TextDecoder();
+  #pieces: Uint8Array[] = [];
+  #pendingBytes = 0;
+
+  constructor(maxBytes: number = DEFAULT_MAX_LINE_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Takes the next bytes and returns the lines they complete; blank lines are left out. */
+  *push(chunk: Uint8Array): Generator<DecodedLine, void> {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(LINE_FEED, start);
+      if (end === -1) break;
+      this.#take(chunk.subarray(start, end));
+      yield* this.#finish();
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#take(chunk.subarray(start));
+  }
+
+  /** The last line, when the stream ended without a line feed. */
+  *end(): Generator<DecodedLine, void> {
+    if (this.#pendingBytes > 0) yield* this.#finish();
+  }
+
+  #take(piece: Uint8Array): void {
+    this.#pendingBytes += piece.length;
+    if (this.#pendingBytes > this.#maxBytes) this.#pieces = [];
+    else if (piece.length > 0) this.#pieces.push(piece);
+  }
+
+  *#finish(): Generator<DecodedLine, void> {
+    const bytes = this.#pendingBytes;
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    this.#pendingBytes = 0;
+    if (bytes > this.#maxBytes) {
+      yield { oversizedBytes: bytes };
+      return;
+    }
+    const line = trimCarriageReturn(join(pieces, bytes));
+    const text = this.#text.decode(line);
+    if (text.trim() !== "") yield { text };
+  }
+}
+
+function join(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
+  const [first] = pieces;
+  if (pieces.length === 1 && first !== undefined) return first;
+  const whole = new Uint8Array(bytes);
+  let offset = 0;
+  for (const piece of pieces) {
+    whole.set(piece, offset);
+    offset += piece.length;
+  }
+  return whole;
+}
+
+function trimCarriageReturn(line: Uint8Array): Uint8Array {
+  return line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+}
+
+const lineSeparators = /[\u2028\u2029]/g;
+
+/**
+ * One frame as a line of JSON with its LF. U+2028 and U+2029 leave escaped so that naive line
+ * readers survive (lone surrogates are escaped by `JSON.stringify` itself); a value JSON cannot
+ * express (a cycle, a BigInt) is replaced rather than lost with its frame.
+ */
+export function encodeLine(value: unknown): string {
+  const json = stringify(value);
+  return `${json.replace(lineSeparators, (c) => (c === "\u2028" ? "\\u2028" : "\\u2029"))}\n`;
+}
+
+function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch {
+    return JSON.stringify(expressible(value, new Set(), 0)) ?? "null";
+  }
+}
+
+/** Deep enough for any real frame, shallow enough for the stack of any reader. */
+const MAX_DEPTH = 200;
+
+function expressible(value: unknown, ancestors: Set<object>, depth: number): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value !== "object" || value === null) return value;
+  if (ancestors.has(value)) return "[circular]";
+  if (depth >= MAX_DEPTH) return "[too deep]";
+  ancestors.add(value);
+  const copy = copyMembers(value, (member) => expressible(member, ancestors, depth + 1));
+  ancestors.delete(value);
+  return copy;
+}
+
+function copyMembers(value: object, convert: (member: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map(convert);
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    try {
+      copy[key] = convert((value as Record<string, unknown>)[key]);
+    } catch {
+      copy[key] = "[unreadable]";
+    }
+  }
+  return copy;
+}
