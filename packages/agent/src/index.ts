@@ -1,1 +1,14 @@
-export {};
+export { Agent } from "./agent.ts";
+export { ToolError } from "./errors.ts";
+export type { RunOutcome } from "./loop.ts";
+export { MessageQueue, type QueueMode } from "./message-queue.ts";
+export type {
+  AgentOptions,
+  BeforeToolCallResult,
+  InterruptMode,
+  ModelRequest,
+  ToolHooks,
+} from "./run.ts";
+export type { AgentTool, ToolCallContext } from "./tool.ts";
+export { SKIPPED_TEXT } from "./tool-execution.ts";
+export { validateArguments } from "./validate-arguments.ts";

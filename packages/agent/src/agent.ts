@@ -1,0 +1,97 @@
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { type RunOutcome, runLoop } from "./loop.ts";
+import { MessageQueue } from "./message-queue.ts";
+import type { AgentOptions, InterruptMode, Run } from "./run.ts";
+
+/**
+ * A conversation and the loop that carries it on. One run at a time; while it is on, messages are
+ * queued in `steering` and `followUp`. The owner stores and reports through {@link AgentOptions}.
+ */
+export class Agent {
+  /** Messages that interrupt the run. */
+  readonly steering = new MessageQueue();
+  /** Messages for when the model has nothing left to do. */
+  readonly followUp = new MessageQueue();
+  /** Default `immediate`. */
+  interruptMode: InterruptMode = "immediate";
+  readonly #options: AgentOptions;
+  #messages: AgentMessage[] = [];
+  #controller: AbortController | undefined;
+  #pendingToolCalls: ReadonlySet<string> = new Set();
+
+  constructor(options: AgentOptions) {
+    this.#options = options;
+  }
+
+  /** The settled messages of the conversation. */
+  get messages(): readonly AgentMessage[] {
+    return this.#messages;
+  }
+
+  /** Replaces the conversation, as after a switch of session or a compaction. */
+  set messages(messages: readonly AgentMessage[]) {
+    this.#messages = [...messages];
+  }
+
+  /** Whether a run is on. */
+  get isRunning(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  /** Ids of the tool calls that run right now. */
+  get pendingToolCalls(): ReadonlySet<string> {
+    return this.#pendingToolCalls;
+  }
+
+  /** Adds a message outside of a run. It must be recorded already. */
+  append(message: AgentMessage): void {
+    this.#messages.push(message);
+  }
+
+  /**
+   * Runs until nothing is left. Emits `agent_start` to the last `turn_end`; the owner emits
+   * `agent_end`, since only it knows whether it will retry.
+   *
+   * @param input - the new messages; none to continue from the conversation as it is.
+   * @param signal - ends the run like {@link abort}; one that is aborted already ends it at once.
+   */
+  async run(input: readonly AgentMessage[], signal?: AbortSignal): Promise<RunOutcome> {
+    const controller = new AbortController();
+    const forward = (): void => controller.abort();
+    if (signal?.aborted) forward();
+    else signal?.addEventListener("abort", forward, { once: true });
+    this.#controller = controller;
+    const pendingToolCalls = new Set<string>();
+    this.#pendingToolCalls = pendingToolCalls;
+    try {
+      return await runLoop(this.#createRun(controller.signal, pendingToolCalls), input);
+    } finally {
+      signal?.removeEventListener("abort", forward);
+      this.#controller = undefined;
+      this.#pendingToolCalls = new Set();
+    }
+  }
+
+  /** Stops the run, if one is on: the model's stream, running tools, the calls still to come. */
+  abort(): void {
+    this.#controller?.abort();
+  }
+
+  #createRun(signal: AbortSignal, pendingToolCalls: Set<string>): Run {
+    const added: AgentMessage[] = [];
+    return {
+      options: this.#options,
+      signal,
+      steering: this.steering,
+      followUp: this.followUp,
+      interruptMode: () => this.interruptMode,
+      adopt: (message) => {
+        added.push(message);
+        this.append(message);
+      },
+      added,
+      messages: () => this.#messages,
+      pendingToolCalls,
+    };
+  }
+}

@@ -1,0 +1,133 @@
+type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * Bends what models commonly get wrong towards the schema: numbers and booleans as strings, a JSON
+ * text where an object or array belongs, a single value where a list belongs, `null` or an empty
+ * string for an optional field, invented fields. What cannot be bent stays as it is, for validation
+ * to name.
+ */
+export function coerceArguments(value: unknown, schema: unknown): unknown {
+  if (!isSchema(schema)) return value;
+  const arms = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(arms)) return coerceUnion(value, arms);
+  const types = typesOf(schema);
+  if (types.length === 0 || types.some((type) => hasType(value, type))) {
+    return coerceMembers(value, schema);
+  }
+  for (const type of types) {
+    const converted = convert(value, type);
+    if (converted !== undefined) return coerceMembers(converted, schema);
+  }
+  return value;
+}
+
+/** An arm that fits as it is wins over one that fits after coercion. */
+function coerceUnion(value: unknown, arms: readonly unknown[]): unknown {
+  const fits = (candidate: unknown, arm: unknown): boolean =>
+    isSchema(arm) && typesOf(arm).some((type) => hasType(candidate, type));
+  const exact = arms.find((arm) => fits(value, arm));
+  if (exact !== undefined) return coerceArguments(value, exact);
+  for (const arm of arms) {
+    const candidate = coerceArguments(value, arm);
+    if (fits(candidate, arm)) return candidate;
+  }
+  return value;
+}
+
+function coerceMembers(value: unknown, schema: Schema): unknown {
+  if (Array.isArray(value)) {
+    return isSchema(schema.items)
+      ? value.map((item) => coerceArguments(item, schema.items))
+      : value;
+  }
+  if (!isRecord(value) || !isSchema(schema.properties)) return value;
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const result: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    const memberSchema = Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
+    if (memberSchema === undefined) {
+      if (schema.additionalProperties !== false) result[key] = member;
+      continue;
+    }
+    if (!required.includes(key) && isAbsent(member, memberSchema)) continue;
+    result[key] = coerceArguments(member, memberSchema);
+  }
+  return result;
+}
+
+function isAbsent(value: unknown, schema: unknown): boolean {
+  if (!isSchema(schema)) return false;
+  if (value === null) return !allowsNull(schema);
+  const types = typesOf(schema);
+  return value === "" && types.length > 0 && !types.includes("string");
+}
+
+function allowsNull(schema: Schema): boolean {
+  const arms = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(arms)) return arms.some((arm) => isSchema(arm) && allowsNull(arm));
+  const types = typesOf(schema);
+  return types.length === 0 || types.includes("null");
+}
+
+function convert(value: unknown, type: string): unknown {
+  if (typeof value === "string") return convertText(value, type);
+  if (type === "string" && (typeof value === "number" || typeof value === "boolean")) {
+    return String(value);
+  }
+  if (type === "array" && value !== null && value !== undefined) return [value];
+  return undefined;
+}
+
+function convertText(text: string, type: string): unknown {
+  const trimmed = text.trim();
+  if (type === "number" || type === "integer") {
+    const number = Number(trimmed);
+    const fits = type === "number" ? Number.isFinite(number) : Number.isInteger(number);
+    return trimmed !== "" && fits ? number : undefined;
+  }
+  if (type === "boolean") {
+    const lower = trimmed.toLowerCase();
+    return lower === "true" ? true : lower === "false" ? false : undefined;
+  }
+  if (type !== "array" && type !== "object") return undefined;
+  const parsed = parseJson(trimmed);
+  if (hasType(parsed, type)) return parsed;
+  return type === "array" ? [text] : undefined;
+}
+
+function parseJson(text: string): unknown {
+  if (!text.startsWith("{") && !text.startsWith("[")) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function typesOf(schema: Schema): readonly string[] {
+  if (typeof schema.type === "string") return [schema.type];
+  return Array.isArray(schema.type) ? schema.type.filter((type) => typeof type === "string") : [];
+}
+
+function hasType(value: unknown, type: string): boolean {
+  switch (type) {
+    case "null":
+      return value === null;
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isRecord(value);
+    case "integer":
+      return Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isSchema(value: unknown): value is Schema {
+  return isRecord(value);
+}

@@ -1,0 +1,45 @@
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+
+/** How a queue is emptied: one message at each opportunity, or everything. */
+export type QueueMode = "all" | "one-at-a-time";
+
+/** Messages that wait for their turn. They leave only at the moment they are injected. */
+export class MessageQueue {
+  mode: QueueMode;
+  #messages: AgentMessage[] = [];
+
+  constructor(mode: QueueMode = "one-at-a-time") {
+    this.mode = mode;
+  }
+
+  /** How many messages wait. */
+  get size(): number {
+    return this.#messages.length;
+  }
+
+  /** The waiting messages, oldest first. */
+  get messages(): readonly AgentMessage[] {
+    return this.#messages;
+  }
+
+  /** Adds a message at the end. */
+  enqueue(message: AgentMessage): void {
+    this.#messages.push(message);
+  }
+
+  /** Takes what may be delivered now: the oldest message, or all of them, as the mode says. */
+  take(): AgentMessage[] {
+    const count = this.mode === "all" ? this.#messages.length : 1;
+    return this.#messages.splice(0, count);
+  }
+
+  /** Puts messages that could not be delivered back to the front. */
+  putBack(messages: readonly AgentMessage[]): void {
+    this.#messages = [...messages, ...this.#messages];
+  }
+
+  /** Empties the queue and returns what was in it. */
+  clear(): AgentMessage[] {
+    return this.#messages.splice(0);
+  }
+}

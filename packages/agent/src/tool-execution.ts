@@ -1,0 +1,246 @@
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { ToolError } from "./errors.ts";
+import { addMessage, emit, type Run } from "./run.ts";
+import type { AgentTool } from "./tool.ts";
+import { validateArguments } from "./validate-arguments.ts";
+
+/** The text of a call that was not run because a steering message came; clients match on it. */
+export const SKIPPED_TEXT = "Skipped due to queued user message.";
+const ABORTED_TEXT = "The run was aborted before this tool call started.";
+const LENGTH_TEXT =
+  "Not run: the reply hit the output limit, so this call may be incomplete. Split the work into smaller steps.";
+
+/** How long an aborted tool may take to settle before the run goes on without it. */
+const ABORT_GRACE_MS = 5000;
+
+/** The results of one reply's calls, and whether every one of them asked to end the run. */
+export interface ToolBatch {
+  readonly results: ToolResultMessage[];
+  readonly terminate: boolean;
+}
+
+/** Why the calls of a message are answered without running them. */
+export type SkipReason = "steering" | "aborted" | "length";
+
+const skipTexts: Record<SkipReason, string> = {
+  steering: SKIPPED_TEXT,
+  aborted: ABORTED_TEXT,
+  length: LENGTH_TEXT,
+};
+
+/**
+ * Runs the calls of one reply in source order, in groups: neighbouring calls of read-only tools
+ * together, every other call alone. Results are recorded in the order of the calls.
+ */
+export async function executeToolCalls(
+  run: Run,
+  calls: readonly ToolCall[],
+  tools: readonly AgentTool[],
+): Promise<ToolBatch> {
+  const results: ToolResultMessage[] = [];
+  let allTerminate = calls.length > 0;
+  const groups = groupCalls(calls, tools);
+  for (const [index, group] of groups.entries()) {
+    const reason = index === 0 ? abortReason(run) : (abortReason(run) ?? steeringReason(run));
+    if (reason !== undefined) {
+      const rest = groups.slice(index).flat();
+      results.push(...(await skipToolCalls(run, rest, reason)));
+      return { results, terminate: false };
+    }
+    const outcomes = await Promise.all(group.map((call) => executeToolCall(run, call, tools)));
+    for (const { message, terminate } of outcomes) {
+      await addMessage(run, message);
+      results.push(message);
+      allTerminate &&= terminate;
+    }
+  }
+  return { results, terminate: allTerminate };
+}
+
+/** Answers calls with an error result that says they never ran, so that every call is paired. */
+export async function skipToolCalls(
+  run: Run,
+  calls: readonly ToolCall[],
+  reason: SkipReason,
+): Promise<ToolResultMessage[]> {
+  const results: ToolResultMessage[] = [];
+  for (const call of calls) {
+    const result = errorResult(skipTexts[reason], { skipped: reason });
+    await emitStart(run, call);
+    await emitEnd(run, call, result);
+    const message = toMessage(call, result);
+    await addMessage(run, message);
+    results.push(message);
+  }
+  return results;
+}
+
+function abortReason(run: Run): SkipReason | undefined {
+  return run.signal.aborted ? "aborted" : undefined;
+}
+
+function steeringReason(run: Run): SkipReason | undefined {
+  return run.interruptMode() === "immediate" && run.steering.size > 0 ? "steering" : undefined;
+}
+
+function groupCalls(calls: readonly ToolCall[], tools: readonly AgentTool[]): ToolCall[][] {
+  const readOnly = new Set(tools.filter((tool) => tool.isReadOnly).map((tool) => tool.name));
+  const groups: ToolCall[][] = [];
+  let previousIsReadOnly = false;
+  for (const call of calls) {
+    const isReadOnly = readOnly.has(call.name);
+    const last = groups.at(-1);
+    if (last && isReadOnly && previousIsReadOnly) last.push(call);
+    else groups.push([call]);
+    previousIsReadOnly = isReadOnly;
+  }
+  return groups;
+}
+
+async function executeToolCall(
+  run: Run,
+  call: ToolCall,
+  tools: readonly AgentTool[],
+): Promise<{ message: ToolResultMessage; terminate: boolean }> {
+  await emitStart(run, call);
+  run.pendingToolCalls.add(call.id);
+  let result: ToolResult;
+  try {
+    result = await prepareAndRun(run, call, tools);
+  } catch (error) {
+    result = resultOfError(error);
+  }
+  result = withText(await applyAfterHook(run, call, result));
+  run.pendingToolCalls.delete(call.id);
+  await emitEnd(run, call, result);
+  return { message: toMessage(call, result), terminate: result.terminate ?? false };
+}
+
+async function prepareAndRun(
+  run: Run,
+  call: ToolCall,
+  tools: readonly AgentTool[],
+): Promise<ToolResult> {
+  const tool = tools.find(({ name }) => name === call.name);
+  if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
+  let args = await validateArguments(tool, call);
+  const decision = await run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool);
+  if (decision?.block) throw new ToolError(decision.reason ?? "Tool execution was blocked");
+  if (decision?.arguments !== undefined) {
+    args = await validateArguments(tool, { ...call, arguments: decision.arguments });
+  }
+  if (run.signal.aborted) throw new ToolError(ABORTED_TEXT);
+  return runTool(run, tool, { ...call, arguments: args });
+}
+
+/** A tool that ignores its signal must not hold an aborted run; a real result always wins. */
+async function runTool(run: Run, tool: AgentTool, call: ToolCall): Promise<ToolResult> {
+  const { signal } = run;
+  let settled = false;
+  const onUpdate = (partialResult: ToolResult): void => {
+    if (settled) return;
+    const { id: toolCallId, name: toolName, arguments: args } = call;
+    void run.options.emit({
+      type: "tool_execution_update",
+      toolCallId,
+      toolName,
+      args,
+      partialResult,
+    });
+  };
+  const grace = abortGrace(signal);
+  try {
+    const context = { toolCallId: call.id, signal, onUpdate };
+    return await Promise.race([tool.execute(call.arguments, context), grace.expired]);
+  } finally {
+    settled = true;
+    grace.cancel();
+  }
+}
+
+function abortGrace(signal: AbortSignal): { expired: Promise<never>; cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort: () => void = () => {};
+  const expired = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      timer = setTimeout(() => {
+        reject(new ToolError("Aborted; the tool did not stop in time and may still be running."));
+      }, ABORT_GRACE_MS);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+  return {
+    expired,
+    cancel: () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+async function applyAfterHook(run: Run, call: ToolCall, result: ToolResult): Promise<ToolResult> {
+  try {
+    const changes = await run.options.hooks?.afterToolCall?.(call, result);
+    return changes === undefined ? result : { ...result, ...changes };
+  } catch (error) {
+    return resultOfError(error);
+  }
+}
+
+function resultOfError(error: unknown): ToolResult {
+  const message = error instanceof Error ? error.message : String(error);
+  const details = error instanceof ToolError ? error.details : undefined;
+  return errorResult(message === "" ? "The tool failed without a message" : message, details);
+}
+
+function errorResult(text: string, details?: unknown): ToolResult {
+  return { content: [{ type: "text", text }], details: details ?? {}, isError: true };
+}
+
+/** Several vendors refuse a result without text. */
+function withText(result: ToolResult): ToolResult {
+  const isBlank = result.content.every(
+    (block) => block.type === "text" && block.text.trim() === "",
+  );
+  return isBlank ? { ...result, content: [{ type: "text", text: "(no output)" }] } : result;
+}
+
+function unknownToolText(name: string, tools: readonly AgentTool[]): string {
+  const available = tools.map((tool) => tool.name).join(", ");
+  return `Tool ${name} not found${available === "" ? "" : `. Available tools: ${available}`}`;
+}
+
+async function emitStart(run: Run, call: ToolCall): Promise<void> {
+  await emit(run, {
+    type: "tool_execution_start",
+    toolCallId: call.id,
+    toolName: call.name,
+    args: call.arguments,
+  });
+}
+
+async function emitEnd(run: Run, call: ToolCall, result: ToolResult): Promise<void> {
+  const { content, details } = result;
+  await emit(run, {
+    type: "tool_execution_end",
+    toolCallId: call.id,
+    toolName: call.name,
+    result: { content, ...(details === undefined ? {} : { details }) },
+    isError: result.isError ?? false,
+  });
+}
+
+function toMessage(call: ToolCall, result: ToolResult): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: call.name,
+    content: result.content,
+    ...(result.details === undefined ? {} : { details: result.details }),
+    isError: result.isError ?? false,
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
+    timestamp: Date.now(),
+  };
+}

@@ -1,0 +1,52 @@
+import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { coerceArguments } from "./coerce-arguments.ts";
+import { ToolError } from "./errors.ts";
+import type { AgentTool } from "./tool.ts";
+
+/** How much of what was received an error repeats. */
+const MAX_SHOWN_CHARACTERS = 2000;
+
+/**
+ * The arguments of a call, coerced to the tool's schema.
+ *
+ * @throws {ToolError} naming each field that does not fit, or showing the text that is not JSON.
+ */
+export async function validateArguments(
+  tool: AgentTool,
+  call: ToolCall,
+): Promise<Record<string, unknown>> {
+  if (call.argumentsError !== undefined) {
+    throw new ToolError(
+      `Validation failed for tool "${tool.name}":\n  - arguments: not valid JSON, so nothing was run\n\nReceived arguments:\n${shorten(call.argumentsError)}`,
+    );
+  }
+  const received = tool.prepareArguments?.(call.arguments) ?? call.arguments;
+  const args = coerceArguments(received, tool.parameters);
+  const { Validator } = await import("@cfworker/json-schema");
+  const result = new Validator(tool.parameters, "2020-12", false).validate(args);
+  if (result.valid) return args as Record<string, unknown>;
+  const problems = result.errors
+    .filter((error) => !structuralKeywords.has(error.keyword) || result.errors.length === 1)
+    .map((error) => `  - ${fieldPath(error.instanceLocation)}: ${error.error}`);
+  throw new ToolError(
+    `Validation failed for tool "${tool.name}":\n${[...new Set(problems)].join("\n")}\n\nReceived arguments:\n${shorten(JSON.stringify(call.arguments, null, 2))}`,
+  );
+}
+
+/** Keywords that only repeat that something below them failed. */
+const structuralKeywords = new Set(["properties", "items", "anyOf", "oneOf", "allOf", "$ref"]);
+
+function fieldPath(pointer: string): string {
+  const path = pointer
+    .replace(/^#\/?/, "")
+    .split("/")
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .join(".");
+  return path === "" ? "arguments" : path;
+}
+
+function shorten(text: string): string {
+  return text.length <= MAX_SHOWN_CHARACTERS
+    ? text
+    : `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${text.length} characters)`;
+}
