@@ -6,7 +6,7 @@ import type {
   ThinkingLevel,
   ToolCall,
 } from "@tau-agent/rpc-protocol/messages";
-import type { ProviderErrorInit } from "./errors.ts";
+import type { ProviderErrorCode, ProviderErrorInit } from "./errors.ts";
 
 /** A tool as a model sees it. `parameters` is a JSON Schema whose root is an object. */
 export interface ToolDefinition {
@@ -90,12 +90,26 @@ export type Delta =
    */
   | { type: "block_end"; key: BlockKey; text?: string; arguments?: string }
   | { type: "usage"; tokens: TokenCounts; costTotal?: number; serviceTier?: string }
-  /** The vendor's terminal event. A stream that ends without one has failed. */
-  | { type: "stop"; reason: StopReason; raw?: string; errorMessage?: string };
+  /**
+   * The vendor's terminal event. A stream that ends without one has failed. `code` says what kind
+   * of failure a reason of `error` is (default `unknown`).
+   */
+  | {
+      type: "stop";
+      reason: StopReason;
+      raw?: string;
+      errorMessage?: string;
+      code?: ProviderErrorCode;
+    };
 
 /** One wire format: three pure functions and one effect. */
 export interface Provider<Request = unknown, Chunk = unknown> {
   readonly api: string;
+  /**
+   * Nothing that matters follows a `stop` delta, so the reply is done at once. Default false: reading
+   * goes on until the stream ends or has been silent for a second, because usage may come last.
+   */
+  readonly endsAtStop?: boolean;
   /** Ours → the vendor's request. Pure, and byte-stable for an unchanged prefix. */
   encode(model: Model, context: Context, options: StreamOptions): Request;
   /** Sends the request; the only place that loads the vendor's SDK (its own retries set to 0). */
