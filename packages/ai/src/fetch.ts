@@ -1,0 +1,59 @@
+import { ProviderError } from "./errors.ts";
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const maxRedirects = 5;
+
+type Fetch = typeof globalThis.fetch;
+
+/**
+ * Wraps `fetch` so that a request with a key never leaves for another origin: redirects within one
+ * origin are followed, others refused. The default is the global `fetch`, which keeps connections
+ * open between requests.
+ */
+export function guardRedirects(fetch: Fetch = globalThis.fetch): Fetch {
+  return async (input, init) => {
+    let url = new URL(input instanceof Request ? input.url : input);
+    let response = await fetch(input, { ...init, redirect: "manual" });
+    let request: RequestInit = init ?? {};
+    for (let count = 0; redirects.has(response.status); count++) {
+      const location = response.headers.get("location");
+      if (location === null) return response;
+      const target = new URL(location, url);
+      await response.body?.cancel();
+      refuse(url, target, count);
+      request = repeat(request, response.status, input);
+      url = target;
+      response = await fetch(url, { ...request, redirect: "manual" });
+    }
+    return response;
+  };
+}
+
+function refuse(from: URL, to: URL, count: number): void {
+  const problem =
+    from.origin !== to.origin
+      ? `to another origin (${to.origin}); set the model's baseUrl to the final address`
+      : count >= maxRedirects
+        ? "too many times"
+        : undefined;
+  if (problem === undefined) return;
+  throw new ProviderError({
+    code: "invalid_request",
+    message: `${from.origin} redirects the request ${problem}`,
+  });
+}
+
+/** The request as a redirect asks for it; 307 and 308 keep method and body. */
+function repeat(request: RequestInit, status: number, input: string | URL | Request): RequestInit {
+  if (status === 303 || (status < 303 && request.method === "POST")) {
+    const { body: _, ...rest } = request;
+    return { ...rest, method: "GET" };
+  }
+  if (input instanceof Request || request.body instanceof ReadableStream) {
+    throw new ProviderError({
+      code: "invalid_request",
+      message: "The server redirects a request whose body cannot be sent again",
+    });
+  }
+  return request;
+}
