@@ -23,6 +23,7 @@ export {
   type ResponseFrame,
 } from "./frame.ts";
 export { DEFAULT_MAX_LINE_BYTES, type DecodedLine, encodeLine, LineDecoder } from "./jsonl.ts";
+export { PartialJson } from "./partial-json.ts";
 export {
   KnownSessionEntry,
   SESSION_VERSION,
