@@ -23,9 +23,17 @@ export const errorTable = {
     retryable: false,
   },
   model_not_found: { message: "Model not found: {model}", retryable: false },
+  model_ambiguous: {
+    message: "Model {model} is ambiguous, it fits: {candidates}. Name one as provider/id.",
+    retryable: false,
+  },
   no_key: {
     message:
       "No API key found for {provider}. Set {hint}, add a key to auth.json, or pass --api-key.",
+    retryable: false,
+  },
+  key_unresolved: {
+    message: "The key of {provider} in {path} does not resolve: {reason}.",
     retryable: false,
   },
   invalid_image: { message: "Invalid image in {field}: {reason}", retryable: false },
@@ -48,6 +56,7 @@ export const errorTable = {
   nothing_to_compact: { message: "Nothing to compact (session too small)", retryable: false },
   compaction_cancelled: { message: "Compaction cancelled", retryable: true },
   invalid_settings: { message: "Invalid setting in {path}: {reason}", retryable: false },
+  file_locked: { message: "{path} is locked by another process. Try again.", retryable: true },
   invalid_option: { message: "Invalid option {option}: {reason}", retryable: false },
   bash_failed: { message: "Could not run the command: {reason}", retryable: false },
   disposed: { message: "The session has been closed", retryable: false },

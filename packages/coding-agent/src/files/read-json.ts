@@ -1,0 +1,60 @@
+import type { Diagnostic } from "../diagnostic.ts";
+import { readTextFile } from "./read-text.ts";
+
+/** A JSON object from a file, the fact that there is none, or why it cannot be used. */
+export type JsonFile =
+  | { readonly kind: "object"; readonly path: string; readonly value: JsonObject }
+  | { readonly kind: "missing"; readonly path: string }
+  | { readonly kind: "unreadable"; readonly path: string; readonly diagnostic: Diagnostic };
+
+/** A parsed JSON object. */
+export type JsonObject = Record<string, unknown>;
+
+/** Whether `value` is an object and not an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Line of `offset` in `text`, from 1. */
+function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) {
+    line += 1;
+  }
+  return line;
+}
+
+/** Parses JSON, or JSON with comments and trailing commas; the tolerant parser loads on demand. */
+export async function parseJsonText(
+  text: string,
+): Promise<{ value: unknown } | { reason: string; line: number }> {
+  if (text.trim() === "") return { value: {} };
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    const { parse, printParseErrorCode } = await import("jsonc-parser");
+    const errors: { error: number; offset: number; length: number }[] = [];
+    const value: unknown = parse(text, errors, { allowTrailingComma: true });
+    const [first] = errors;
+    if (first === undefined) return { value: value ?? {} };
+    const reason = printParseErrorCode(first.error)
+      .replace(/([a-z])([A-Z])/g, "$1 $2")
+      .toLowerCase();
+    return { reason, line: lineAt(text, first.offset) };
+  }
+}
+
+/** Reads a JSON object; comments, trailing commas and a byte order mark are allowed. Never rejects. */
+export async function readJsonFile(path: string): Promise<JsonFile> {
+  const file = await readTextFile(path);
+  if (file.kind !== "text") return file;
+  const parsed = await parseJsonText(file.text);
+  if ("reason" in parsed) {
+    const { reason, line } = parsed;
+    const message = `${path} is not valid JSON (line ${line}: ${reason}); it is ignored and stays as it is`;
+    return { kind: "unreadable", path, diagnostic: { severity: "error", message, path, line } };
+  }
+  if (isJsonObject(parsed.value)) return { kind: "object", path, value: parsed.value };
+  const message = `${path} must hold a JSON object; it is ignored and stays as it is`;
+  return { kind: "unreadable", path, diagnostic: { severity: "error", message, path } };
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, open, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { SessionError } from "../errors.ts";
+import { errorCode } from "./read-text.ts";
+
+/** After this long without a sign of life a lock is taken to be left behind, in ms. */
+const staleLockMs = 30_000;
+const lockWaitMs = 10_000;
+const lockPollMs = 20;
+
+/** The file a path stands for: links are followed, so that two names share one lock. */
+async function targetOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Takes the lock directory, waiting for another process; false when the wait ran out. */
+async function takeLock(lock: string): Promise<boolean> {
+  const deadline = Date.now() + lockWaitMs;
+  while (Date.now() < deadline) {
+    try {
+      await mkdir(lock, { mode: 0o700 });
+      return true;
+    } catch (error) {
+      // Windows reports a directory that is being removed as EPERM.
+      if (!["EEXIST", "EPERM"].includes(errorCode(error))) throw error;
+    }
+    const age = await stat(lock).then(
+      (found) => Date.now() - found.mtimeMs,
+      () => 0,
+    );
+    if (age > staleLockMs) await rmdir(lock).catch(() => undefined);
+    else await new Promise((resolve) => setTimeout(resolve, lockPollMs));
+  }
+  return false;
+}
+
+/**
+ * Runs `work` while holding `<path>.lock`, a directory as the family's other hosts use it. Creates
+ * the parent directory.
+ * @throws {SessionError} `file_locked` when another process keeps the lock for longer than 10 s.
+ */
+export async function withFileLock<T>(
+  path: string,
+  work: (target: string) => Promise<T>,
+): Promise<T> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const target = await targetOf(path);
+  const lock = `${target}.lock`;
+  if (!(await takeLock(lock))) {
+    throw new SessionError("file_locked", { path: target });
+  }
+  try {
+    return await work(target);
+  } finally {
+    await rmdir(lock).catch(() => undefined);
+  }
+}
+
+/**
+ * Replaces `path` in one step; readers see the old or the new text. A file that is there keeps its
+ * mode, a new one gets 0600.
+ */
+export async function writeFileAtomic(path: string, text: string): Promise<void> {
+  const mode = await stat(path).then(
+    (found) => found.mode & 0o777,
+    () => 0o600,
+  );
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    const handle = await open(temporary, "wx", mode);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import type { Diagnostic } from "../diagnostic.ts";
+import { isJsonObject, type JsonObject } from "../files/read-json.ts";
+import { foreignKeys, isSettingKey, type SettingKey, settingsTable } from "./schema.ts";
+import type { Setting } from "./setting.ts";
+
+/** The settings of one file or of the running session: values that passed their check, by key. */
+export type SettingsLayer = ReadonlyMap<SettingKey, unknown>;
+
+/** Where a layer's values come from, for messages. */
+export interface LayerSource {
+  readonly path: string;
+  readonly isProject: boolean;
+}
+
+const groups: ReadonlySet<string> = new Set(
+  Object.keys(settingsTable).flatMap((key) => {
+    const parts = key.split(".");
+    return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("."));
+  }),
+);
+
+/** The row of `key`, seen without its value type. */
+export function settingOf(key: SettingKey): Setting<unknown> {
+  return settingsTable[key];
+}
+
+/** Why `value` does not fit `key`, or `undefined` when it does. */
+export function settingProblem(key: SettingKey, value: unknown): string | undefined {
+  const setting = settingOf(key);
+  if (setting.accepts(value)) return undefined;
+  const shown = JSON.stringify(value)?.slice(0, 60) ?? String(value);
+  return `${key} must be ${setting.type}, not ${shown}`;
+}
+
+/**
+ * Reads a settings object whose keys are nested, dotted or both. A value that does not fit is left
+ * out alone, never its group; an unknown key is kept out. Both are told in `diagnostics`.
+ */
+export function readLayer(
+  object: JsonObject,
+  source: LayerSource,
+  diagnostics: Diagnostic[],
+): SettingsLayer {
+  const layer = new Map<SettingKey, unknown>();
+  const { path } = source;
+  const report = (severity: Diagnostic["severity"], message: string) =>
+    diagnostics.push({ severity, message: `${message} (in ${path})`, path });
+  const take = (key: SettingKey, value: unknown) => {
+    if (value === null) return;
+    const problem = settingProblem(key, value);
+    if (problem !== undefined) report("error", `Setting ${problem}; it is ignored`);
+    else if (source.isProject && settingOf(key).scope === "user") {
+      report("warning", `Setting ${key} counts in the user's own settings only; it is ignored`);
+    } else layer.set(key, value);
+  };
+  const visit = (values: JsonObject, prefix: string) => {
+    for (const [name, value] of Object.entries(values)) {
+      const key = prefix + name;
+      if (isSettingKey(key)) take(key, value);
+      else if (groups.has(key) && isJsonObject(value)) visit(value, `${key}.`);
+      else if (groups.has(key)) report("error", `Setting ${key} must be an object; it is ignored`);
+      else if (!foreignKeys.has(key)) report("warning", `Unknown setting ${key}`);
+    }
+  };
+  visit(object, "");
+  // Older files say queueMode where newer ones say steeringMode.
+  const queueMode = layer.get("queueMode");
+  if (queueMode !== undefined && !layer.has("steeringMode")) layer.set("steeringMode", queueMode);
+  return layer;
+}
+
+function mergeDeep(below: JsonObject, above: JsonObject): JsonObject {
+  const merged = new Map(Object.entries(below));
+  for (const [name, value] of Object.entries(above)) {
+    const old = merged.get(name);
+    merged.set(name, isJsonObject(old) && isJsonObject(value) ? mergeDeep(old, value) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+/** The value of `key` over `layers`, weakest first. */
+export function mergedValue(key: SettingKey, layers: readonly SettingsLayer[]): unknown {
+  const setting = settingOf(key);
+  let result: unknown;
+  for (const layer of layers) {
+    const value = layer.get(key);
+    if (value === undefined) continue;
+    if (setting.merge === "deep" && isJsonObject(result) && isJsonObject(value)) {
+      result = mergeDeep(result, value);
+    } else if (setting.merge === "concat" && Array.isArray(result) && Array.isArray(value)) {
+      result = [...new Set([...value, ...result])];
+    } else result = value;
+  }
+  return result === undefined ? setting.default : result;
+}

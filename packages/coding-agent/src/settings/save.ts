@@ -1,0 +1,69 @@
+import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
+import { SessionError } from "../errors.ts";
+import { isJsonObject, parseJsonText } from "../files/read-json.ts";
+import { readTextFile } from "../files/read-text.ts";
+import { withFileLock, writeFileAtomic } from "../files/write-file.ts";
+
+/** The ways to write a dotted key as a path: every split into names, the fewest dots first. */
+function* spellings(parts: readonly string[]): Generator<string[]> {
+  if (parts.length === 0) yield [];
+  for (let length = 1; length <= parts.length; length += 1) {
+    const name = parts.slice(0, length).join(".");
+    for (const rest of spellings(parts.slice(length))) yield [name, ...rest];
+  }
+}
+
+/** Where the file has `key`, or where it fits best: below the deepest group that is there. */
+function placeOf(root: Node | undefined, key: string): string[] {
+  const parts = key.split(".");
+  if (root === undefined) return parts;
+  let best = parts;
+  let bestDepth = 0;
+  for (const path of spellings(parts)) {
+    if (findNodeAtLocation(root, path) !== undefined) return path;
+    for (let depth = path.length - 1; depth > bestDepth; depth -= 1) {
+      const group = findNodeAtLocation(root, path.slice(0, depth));
+      if (group?.type !== "object") continue;
+      best = path;
+      bestDepth = depth;
+      break;
+    }
+  }
+  return best;
+}
+
+async function currentText(path: string): Promise<string> {
+  const file = await readTextFile(path);
+  if (file.kind === "missing") return "{}\n";
+  if (file.kind === "unreadable") {
+    throw new SessionError("invalid_settings", { path, reason: file.diagnostic.message });
+  }
+  if (file.text.trim() === "") return "{}\n";
+  const parsed = await parseJsonText(file.text);
+  if ("reason" in parsed) {
+    const reason = `line ${parsed.line}: ${parsed.reason}; the file was left as it is`;
+    throw new SessionError("invalid_settings", { path, reason });
+  }
+  if (isJsonObject(parsed.value)) return file.text;
+  throw new SessionError("invalid_settings", { path, reason: "it must hold a JSON object" });
+}
+
+/**
+ * Changes keys of a settings file under its lock; the file is read again first, so that changes made
+ * meanwhile by others stay. `undefined` removes a key.
+ * @throws {SessionError} `invalid_settings` when the file does not parse; it is left as it is.
+ */
+export async function saveSettings(
+  path: string,
+  changes: readonly (readonly [key: string, value: unknown])[],
+): Promise<void> {
+  await withFileLock(path, async (target) => {
+    let text = await currentText(target);
+    const formattingOptions = { insertSpaces: true, tabSize: 2 };
+    for (const [key, value] of changes) {
+      const place = placeOf(parseTree(text, [], { allowTrailingComma: true }), key);
+      text = applyEdits(text, modify(text, place, value, { formattingOptions }));
+    }
+    await writeFileAtomic(target, text);
+  });
+}

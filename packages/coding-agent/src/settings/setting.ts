@@ -1,0 +1,127 @@
+import { isJsonObject } from "../files/read-json.ts";
+
+/** One row of the settings table. */
+export interface Setting<T> {
+  /** What a value looks like, for messages and docs. */
+  readonly type: string;
+  /** What holds when nobody says otherwise; `undefined` when absence has a meaning of its own. */
+  readonly default: T;
+  readonly description: string;
+  /** How a lower layer's value and a higher one's become one; default: the higher one counts. */
+  readonly merge: "replace" | "deep" | "concat";
+  /** A setting that a project must not make for its user is read from the user's own file only. */
+  readonly scope: "any" | "user";
+  accepts(value: unknown): boolean;
+}
+
+/** The value type of a row. */
+export type SettingValueOf<S> = S extends Setting<infer T> ? T : never;
+
+interface Options {
+  readonly scope?: "user";
+}
+
+function row<T>(
+  kind: Pick<Setting<T>, "type" | "accepts"> & { merge?: Setting<T>["merge"] },
+  rest: { default: T; description: string; scope?: "user" | undefined },
+): Setting<T> {
+  return {
+    type: kind.type,
+    accepts: kind.accepts,
+    merge: kind.merge ?? "replace",
+    default: rest.default,
+    description: rest.description,
+    scope: rest.scope ?? "any",
+  };
+}
+
+/** A yes or no. */
+export function flag(value: boolean, description: string): Setting<boolean> {
+  return row(
+    { type: "boolean", accepts: (found) => typeof found === "boolean" },
+    { default: value, description },
+  );
+}
+
+/** A number of at least 0. */
+export function amount<T extends number | undefined>(
+  value: T,
+  description: string,
+): Setting<number | T> {
+  const accepts = (found: unknown) =>
+    typeof found === "number" && Number.isFinite(found) && found >= 0;
+  return row<number | T>({ type: "number ≥ 0", accepts }, { default: value, description });
+}
+
+/** A whole number of at least 0. */
+export function count<T extends number | undefined>(
+  value: T,
+  description: string,
+): Setting<number | T> {
+  const accepts = (found: unknown) => Number.isSafeInteger(found) && Number(found) >= 0;
+  return row<number | T>({ type: "whole number ≥ 0", accepts }, { default: value, description });
+}
+
+/** A share from 0 to 1. */
+export function ratio(value: number, description: string): Setting<number> {
+  const accepts = (found: unknown) => typeof found === "number" && found >= 0 && found <= 1;
+  return row({ type: "number from 0 to 1", accepts }, { default: value, description });
+}
+
+/** A text. */
+export function text<T extends string | undefined>(
+  value: T,
+  description: string,
+): Setting<string | T> {
+  const accepts = (found: unknown) => typeof found === "string";
+  return row<string | T>({ type: "string", accepts }, { default: value, description });
+}
+
+/** One word out of a few. */
+export function choice<const C extends readonly string[]>(
+  choices: C,
+  value: C[number],
+  description: string,
+  options: Options = {},
+): Setting<C[number]> {
+  const accepts = (found: unknown) => typeof found === "string" && choices.includes(found);
+  const type = choices.map((word) => `"${word}"`).join(" | ");
+  return row<C[number]>({ type, accepts }, { default: value, description, scope: options.scope });
+}
+
+function isTextList(found: unknown): boolean {
+  return Array.isArray(found) && found.every((entry) => typeof entry === "string");
+}
+
+/** A list of texts that replaces the list below it. */
+export function list<T extends readonly string[] | undefined>(
+  value: T,
+  description: string,
+): Setting<readonly string[] | T> {
+  return row<readonly string[] | T>(
+    { type: "list of strings", accepts: isTextList },
+    { default: value, description },
+  );
+}
+
+/** A list of files, folders or patterns; the lists of both settings files count. */
+export function resources(description: string): Setting<readonly string[]> {
+  const kind = { type: "list of paths", accepts: isTextList, merge: "concat" } as const;
+  return row<readonly string[]>(kind, { default: [], description });
+}
+
+/** An object with names of the user's choosing; `accepts` judges each value, `type` says what fits. */
+export function record<T>(
+  type: string,
+  accepts: (value: unknown) => boolean,
+  description: string,
+): Setting<Readonly<Record<string, T>>> {
+  return row<Readonly<Record<string, T>>>(
+    {
+      type: `object of ${type}`,
+      accepts: (found) => isJsonObject(found) && Object.values(found).every(accepts),
+      merge: "deep",
+    },
+    { default: {}, description },
+  );
+}

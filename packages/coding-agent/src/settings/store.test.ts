@@ -1,0 +1,224 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
+import { SettingsStore } from "./store.ts";
+
+let root: string;
+let agentDir: string;
+let cwd: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "tau-settings-"));
+  agentDir = join(root, "agent");
+  cwd = join(root, "project");
+  mkdirSync(agentDir);
+  mkdirSync(cwd);
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function put(path: string, value: unknown): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof value === "string" ? value : JSON.stringify(value));
+  return path;
+}
+const putUser = (value: unknown) => put(join(agentDir, "settings.json"), value);
+const putProject = (value: unknown) => put(join(cwd, ".pi", "settings.json"), value);
+const load = (isProjectTrusted = true) => SettingsStore.load({ agentDir, cwd, isProjectTrusted });
+
+describe("reading settings", () => {
+  it("gives defaults when no file is there", async () => {
+    const settings = await load();
+    expect(settings.get("compaction.reserveTokens")).toBe(20_000);
+    expect(settings.get("defaultModel")).toBeUndefined();
+    expect(settings.diagnostics).toEqual([]);
+    expectTypeOf(settings.get("interruptMode")).toEqualTypeOf<"immediate" | "wait">();
+    expectTypeOf(settings.get("task.budget.maxCostUsd")).toEqualTypeOf<number | undefined>();
+  });
+
+  it("reads nested and dotted keys, also mixed", async () => {
+    putUser({
+      "task.budget.maxCostUsd": 1,
+      "task.budget": { maxToolCalls: 5 },
+      task: { budget: { warnAtRatio: 0.5 } },
+    });
+    const settings = await load();
+    expect(settings.get("task.budget.maxCostUsd")).toBe(1);
+    expect(settings.get("task.budget.maxToolCalls")).toBe(5);
+    expect(settings.get("task.budget.warnAtRatio")).toBe(0.5);
+    expect(settings.diagnostics).toEqual([]);
+  });
+
+  it("accepts a byte order mark, comments and trailing commas", async () => {
+    putUser('\uFEFF{\n  // mine\n  "retry": { "maxRetries": 7, },\n}\n');
+    const settings = await load();
+    expect(settings.get("retry.maxRetries")).toBe(7);
+    expect(settings.diagnostics).toEqual([]);
+  });
+
+  it("lets the project change one member of a group and keep the others", async () => {
+    putUser({ compaction: { enabled: false, keepRecentTokens: 5 } });
+    putProject({ compaction: { keepRecentTokens: 9 } });
+    const settings = await load();
+    expect(settings.get("compaction.enabled")).toBe(false);
+    expect(settings.get("compaction.keepRecentTokens")).toBe(9);
+  });
+
+  it("merges objects with names of the user's choosing", async () => {
+    putUser({ modelThinkingLevels: { "a/b": "low", "c/d": "high" } });
+    putProject({ modelThinkingLevels: { "a/b": "off" } });
+    expect((await load()).get("modelThinkingLevels")).toEqual({ "a/b": "off", "c/d": "high" });
+  });
+
+  it("reads omp.jsonc beside settings.json, which is stronger", async () => {
+    put(join(agentDir, "omp.jsonc"), '{ "retry.maxRetries": 1, "interruptMode": "wait" /* x */ }');
+    putUser({ retry: { maxRetries: 2 } });
+    const settings = await load();
+    expect(settings.get("retry.maxRetries")).toBe(2);
+    expect(settings.get("interruptMode")).toBe("wait");
+  });
+
+  it("takes queueMode of older files as steeringMode", async () => {
+    putUser({ queueMode: "all" });
+    expect((await load()).get("steeringMode")).toBe("all");
+  });
+
+  it("keeps the resource lists of both scopes and says where each entry is from", async () => {
+    putUser({ skills: ["mine"] });
+    putProject({ skills: ["ours"] });
+    const settings = await load();
+    expect(settings.get("skills")).toEqual(["ours", "mine"]);
+    expect(settings.resources("skills")).toEqual([
+      { entry: "ours", scope: "project", baseDir: join(cwd, ".pi") },
+      { entry: "mine", scope: "user", baseDir: agentDir },
+    ]);
+  });
+});
+
+describe("problems in settings", () => {
+  it("drops a value of the wrong type alone and names key, type and file", async () => {
+    const path = putUser({ retry: { maxRetries: "3", baseDelayMs: 5 } });
+    const settings = await load();
+    expect(settings.get("retry.maxRetries")).toBe(3);
+    expect(settings.get("retry.baseDelayMs")).toBe(5);
+    expect(settings.diagnostics).toEqual([
+      {
+        severity: "error",
+        path,
+        message: `Setting retry.maxRetries must be whole number ≥ 0, not "3"; it is ignored (in ${path})`,
+      },
+    ]);
+  });
+
+  it("reports a group that is no object", async () => {
+    putUser({ compaction: 5 });
+    const settings = await load();
+    expect(settings.get("compaction.enabled")).toBe(true);
+    expect(settings.diagnostics[0]?.message).toContain("compaction must be an object");
+  });
+
+  it("warns of an unknown key but not of a terminal's", async () => {
+    putUser({ theme: "dark", compaction: { enabeld: true } });
+    const { diagnostics } = await load();
+    expect(diagnostics).toHaveLength(1);
+    expect(diagnostics[0]?.message).toContain("Unknown setting compaction.enabeld");
+  });
+
+  it("runs on defaults when a file does not parse, and says the line", async () => {
+    const path = putUser('{\n  "retry": {\n');
+    const settings = await load();
+    expect(settings.get("retry.maxRetries")).toBe(3);
+    expect(settings.diagnostics).toMatchObject([{ severity: "error", path, line: 3 }]);
+  });
+
+  it("does not let a file change prototypes", async () => {
+    putUser('{ "__proto__": { "polluted": 1 }, "modelThinkingLevels": { "__proto__": "high" } }');
+    putProject('{ "modelThinkingLevels": { "__proto__": "low" } }');
+    const settings = await load();
+    settings.get("modelThinkingLevels");
+    expect(Reflect.get({}, "polluted")).toBeUndefined();
+  });
+});
+
+describe("trust", () => {
+  it("leaves project settings out until the project is trusted, but for sessionDir", async () => {
+    putProject({ retry: { maxRetries: 9 }, sessionDir: "/elsewhere", bogus: 1 });
+    const settings = await load(false);
+    expect(settings.get("retry.maxRetries")).toBe(3);
+    expect(settings.sessionDir).toBe("/elsewhere");
+    expect(settings.diagnostics).toEqual([]);
+    settings.trustProject();
+    expect(settings.get("retry.maxRetries")).toBe(9);
+  });
+
+  it("does not let a project decide about its own trust", async () => {
+    putProject({ defaultProjectTrust: "always" });
+    const settings = await load();
+    expect(settings.get("defaultProjectTrust")).toBe("ask");
+    expect(settings.diagnostics[0]?.message).toContain("defaultProjectTrust");
+  });
+});
+
+describe("changing settings", () => {
+  it("overrides for the session without touching a file", async () => {
+    const path = putUser({ steeringMode: "one-at-a-time" });
+    const before = readFileSync(path, "utf8");
+    const settings = await load();
+    settings.override("steeringMode", "all");
+    expect(settings.get("steeringMode")).toBe("all");
+    settings.override("steeringMode", undefined);
+    expect(settings.get("steeringMode")).toBe("one-at-a-time");
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  it("refuses an override that does not fit", () => {
+    const settings = SettingsStore.inMemory();
+    expect(() => settings.override("retry.maxRetries", -1)).toThrow(/retry\.maxRetries must be/);
+  });
+
+  it("saves only what changed and keeps comments, dotted keys and edits made meanwhile", async () => {
+    putUser("{}");
+    const settings = await load();
+    const path = putUser(
+      '{\n  // chosen by hand\n  "task.budget.maxCostUsd": 1,\n  "retry": { "enabled": false }\n}\n',
+    );
+    await settings.save("user", {
+      "task.budget.maxCostUsd": 2,
+      "retry.maxRetries": 5,
+      "ttsr.repeatGap": 4,
+    });
+    const text = readFileSync(path, "utf8");
+    expect(text).toContain("// chosen by hand");
+    expect(text).toContain('"task.budget.maxCostUsd": 2');
+    const saved = await load();
+    expect(saved.get("retry.enabled")).toBe(false);
+    expect(saved.get("retry.maxRetries")).toBe(5);
+    expect(saved.get("ttsr.repeatGap")).toBe(4);
+    expect(saved.diagnostics).toEqual([]);
+  });
+
+  it("removes a key", async () => {
+    const path = putUser({ defaultModel: "x", defaultProvider: "y" });
+    const settings = await load();
+    await settings.save("user", { defaultModel: undefined });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ defaultProvider: "y" });
+  });
+
+  it("leaves a file that does not parse as it is", async () => {
+    const path = putUser("{ broken");
+    const settings = await load();
+    const saving = settings.save("user", { defaultModel: "x" });
+    await expect(saving).rejects.toMatchObject({ code: "invalid_settings" });
+    expect(readFileSync(path, "utf8")).toBe("{ broken");
+  });
+
+  it("loses nothing when two stores save at the same time", async () => {
+    const [one, two] = await Promise.all([load(), load()]);
+    await Promise.all([
+      one.save("user", { defaultModel: "m" }),
+      two.save("user", { defaultProvider: "p" }),
+    ]);
+    const settings = await load();
+    expect([settings.get("defaultModel"), settings.get("defaultProvider")]).toEqual(["m", "p"]);
+  });
+});

@@ -1,0 +1,195 @@
+import { dirname, join } from "node:path";
+import type { Diagnostic } from "../diagnostic.ts";
+import { SessionError } from "../errors.ts";
+import { type JsonFile, readJsonFile } from "../files/read-json.ts";
+import { mergedValue, readLayer, type SettingsLayer, settingProblem } from "./layer.ts";
+import {
+  isSettingKey,
+  type ResourceKey,
+  type SettingKey,
+  type SettingValue,
+  type SettingValues,
+} from "./schema.ts";
+
+/** Whose file: the user's or the project's. */
+export type SettingsScope = "user" | "project";
+
+/** One entry of a resource list, with the folder its relative path starts from. */
+export interface ResourceEntry {
+  readonly entry: string;
+  readonly scope: SettingsScope;
+  readonly baseDir: string;
+}
+
+/** Where settings are read from. */
+export interface SettingsOptions {
+  /** The user's folder, `~/.pi/agent` by default. */
+  readonly agentDir: string;
+  readonly cwd: string;
+  /** Whether the project's settings count at once; default false, see {@link SettingsStore.trustProject}. */
+  readonly isProjectTrusted?: boolean;
+}
+
+interface FileLayer {
+  readonly scope: SettingsScope;
+  readonly baseDir: string;
+  readonly layer: SettingsLayer;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
+  const baseDir = dirname(file.path);
+  if (file.kind === "missing") return { scope, baseDir, layer: new Map(), diagnostics: [] };
+  if (file.kind === "unreadable") {
+    return { scope, baseDir, layer: new Map(), diagnostics: [file.diagnostic] };
+  }
+  const diagnostics: Diagnostic[] = [];
+  const source = { path: file.path, isProject: scope === "project" };
+  return { scope, baseDir, layer: readLayer(file.value, source, diagnostics), diagnostics };
+}
+
+/**
+ * Settings in layers, strongest first: what this session was told, the trusted project's files, the
+ * user's files, the defaults. `settings.json` is stronger than the `omp.jsonc` beside it.
+ */
+export class SettingsStore {
+  readonly #options: SettingsOptions;
+  readonly #overrides = new Map<SettingKey, unknown>();
+  #files: readonly FileLayer[] = [];
+  #isProjectTrusted: boolean;
+
+  private constructor(options: SettingsOptions) {
+    this.#options = options;
+    this.#isProjectTrusted = options.isProjectTrusted ?? false;
+  }
+
+  /** Reads the settings files that are there. Never rejects: problems become {@link diagnostics}. */
+  static async load(options: SettingsOptions): Promise<SettingsStore> {
+    const store = new SettingsStore(options);
+    await store.reload();
+    return store;
+  }
+
+  /** Settings without files, for embedders and tests. */
+  static inMemory(values: SettingValues = {}): SettingsStore {
+    const store = new SettingsStore({ agentDir: "", cwd: "" });
+    for (const [key, value] of Object.entries(values)) {
+      if (isSettingKey(key)) store.#override(key, value);
+    }
+    return store;
+  }
+
+  /** Reads the files again; what the session was told stays. */
+  async reload(): Promise<void> {
+    const { agentDir, cwd } = this.#options;
+    const places = [
+      { scope: "user", dir: agentDir },
+      { scope: "project", dir: join(cwd, ".pi") },
+    ] as const;
+    const reads = places.flatMap(({ scope, dir }) =>
+      ["omp.jsonc", "settings.json"].map(async (name) =>
+        layerOf(await readJsonFile(join(dir, name)), scope),
+      ),
+    );
+    this.#files = await Promise.all(reads);
+  }
+
+  /** From now on the project's settings count. */
+  trustProject(): void {
+    this.#isProjectTrusted = true;
+  }
+
+  get isProjectTrusted(): boolean {
+    return this.#isProjectTrusted;
+  }
+
+  /** Whether the project has settings that count only once it is trusted. */
+  get hasProjectSettings(): boolean {
+    return this.#files.some((file) => file.scope === "project" && file.layer.size > 0);
+  }
+
+  /** What was wrong with the files that count. */
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#activeFiles().flatMap((file) => file.diagnostics);
+  }
+
+  /** The value of a setting; its default when nobody set it. */
+  get<K extends SettingKey>(key: K): SettingValue<K> {
+    const layers = this.#activeFiles().map((file) => file.layer);
+    // Checked when the layer was made; the map forgets which key has which type.
+    return mergedValue(key, [...layers, this.#overrides]) as SettingValue<K>;
+  }
+
+  /** Whether anything but the default says what `key` is. */
+  has(key: SettingKey): boolean {
+    return this.#overrides.has(key) || this.#activeFiles().some((file) => file.layer.has(key));
+  }
+
+  /** The user's own value, without project and session: for decisions about trust. */
+  getUserValue<K extends SettingKey>(key: K): SettingValue<K> {
+    const layers = this.#files.filter((file) => file.scope === "user").map((file) => file.layer);
+    return mergedValue(key, layers) as SettingValue<K>;
+  }
+
+  /** Folder for session files, also from a project that is not trusted; made absolute by the caller. */
+  get sessionDir(): string | undefined {
+    const layers = this.#files.map((file) => file.layer);
+    return mergedValue("sessionDir", [...layers, this.#overrides]) as string | undefined;
+  }
+
+  /** Entries of a resource list with their origin, the project's first. */
+  resources(key: ResourceKey): readonly ResourceEntry[] {
+    const entries = this.#activeFiles().flatMap(({ layer, scope, baseDir }) =>
+      ((layer.get(key) ?? []) as readonly string[]).map((entry) => ({ entry, scope, baseDir })),
+    );
+    return [
+      ...entries.filter(({ scope }) => scope === "project"),
+      ...entries.filter(({ scope }) => scope === "user"),
+    ];
+  }
+
+  /**
+   * Sets a value for this session only; `undefined` takes it back. No file changes.
+   * @throws {SessionError} `invalid_settings` when the value does not fit.
+   */
+  override<K extends SettingKey>(key: K, value: SettingValue<K> | undefined): void {
+    this.#override(key, value);
+  }
+
+  /**
+   * Writes values to a settings file and leaves everything else in it as it is, comments included;
+   * `undefined` removes a key.
+   * @throws {SessionError} `invalid_settings` when a value does not fit or the file does not parse.
+   */
+  async save(scope: SettingsScope, values: SettingValues): Promise<void> {
+    const { agentDir, cwd } = this.#options;
+    const path = join(scope === "user" ? agentDir : join(cwd, ".pi"), "settings.json");
+    const changes: [SettingKey, unknown][] = [];
+    for (const [key, value] of Object.entries(values)) {
+      if (!isSettingKey(key)) continue;
+      const problem = value === undefined ? undefined : settingProblem(key, value);
+      if (problem !== undefined)
+        throw new SessionError("invalid_settings", { path, reason: problem });
+      changes.push([key, value]);
+    }
+    const { saveSettings } = await import("./save.ts");
+    await saveSettings(path, changes);
+    await this.reload();
+  }
+
+  #override(key: SettingKey, value: unknown): void {
+    if (value === undefined) {
+      this.#overrides.delete(key);
+      return;
+    }
+    const problem = settingProblem(key, value);
+    if (problem !== undefined) {
+      throw new SessionError("invalid_settings", { path: "this session", reason: problem });
+    }
+    this.#overrides.set(key, value);
+  }
+
+  #activeFiles(): readonly FileLayer[] {
+    return this.#files.filter((file) => file.scope === "user" || this.#isProjectTrusted);
+  }
+}
