@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, open, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
+import { mkdir, open, realpath, rename, rm, rmdir, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { SessionError } from "../errors.ts";
 import { errorCode } from "./read-text.ts";
@@ -8,6 +8,7 @@ import { errorCode } from "./read-text.ts";
 const staleLockMs = 30_000;
 const lockWaitMs = 10_000;
 const lockPollMs = 20;
+const heartbeatMs = 5000;
 
 /** The file a path stands for: links are followed, so that two names share one lock. */
 async function targetOf(path: string): Promise<string> {
@@ -54,9 +55,16 @@ export async function withFileLock<T>(
   if (!(await takeLock(lock))) {
     throw new SessionError("file_locked", { path: target });
   }
+  // Keeps the lock young while a slow holder (a token refresh) works.
+  const heartbeat = setInterval(() => {
+    const now = new Date();
+    utimes(lock, now, now).catch(() => undefined);
+  }, heartbeatMs);
+  heartbeat.unref();
   try {
     return await work(target);
   } finally {
+    clearInterval(heartbeat);
     await rmdir(lock).catch(() => undefined);
   }
 }

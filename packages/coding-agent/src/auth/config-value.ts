@@ -1,0 +1,66 @@
+import { errorMessage } from "../files/read-text.ts";
+import type { Environment } from "./environment-keys.ts";
+
+/** A configured value that could be read, or the reason why not. */
+export type ResolvedValue = { readonly value: string } | { readonly reason: string };
+
+/** Runs a shell command and gives what it printed. */
+export type CommandRunner = (command: string, environment: Environment) => Promise<string>;
+
+/** What values are resolved with. */
+export interface ValueContext {
+  readonly environment: Environment;
+  readonly runCommand: CommandRunner;
+}
+
+const template = /\$(?:([$!])|\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
+
+/**
+ * Older files name a variable without `$`. A word in capitals with an underscore that names a set
+ * variable is read as that variable. The price: a key that looks like that cannot be written
+ * literally while a variable of its name is set. The underscore keeps `PATH`, `HOME`, `USER` out.
+ */
+const bareName = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
+
+/**
+ * Resolves a value of auth.json or models.json: `!command` (its output), a template with `$NAME`,
+ * `${NAME}`, `$$` and `$!`, or a literal. One unset variable leaves the whole value unresolved.
+ */
+export async function resolveConfigValue(
+  raw: string,
+  context: ValueContext,
+): Promise<ResolvedValue> {
+  const { environment } = context;
+  if (raw.startsWith("!")) {
+    try {
+      const value = (await context.runCommand(raw.slice(1), environment)).trim();
+      return value === "" ? { reason: "its command printed nothing" } : { value };
+    } catch (error) {
+      return { reason: errorMessage(error) };
+    }
+  }
+  const named = bareName.test(raw) ? environment[raw] : undefined;
+  if (named !== undefined && named !== "") return { value: named };
+  const unset = unsetVariables(raw, environment);
+  if (unset.length > 0) return { reason: `${unset.join(" and ")} is not set` };
+  const value = raw.replace(
+    template,
+    (_, escaped?: string, braced?: string, plain?: string) =>
+      escaped ?? environment[braced ?? plain ?? ""] ?? "",
+  );
+  return value === "" ? { reason: "it is empty" } : { value };
+}
+
+/** Names of the unset variables a value needs. */
+function unsetVariables(raw: string, environment: Environment): string[] {
+  const names = [...raw.matchAll(template)].map((match) => match[2] ?? match[3]);
+  return [...new Set(names)].filter(
+    (name): name is string => name !== undefined && (environment[name] ?? "") === "",
+  );
+}
+
+/** Whether a value could resolve, told without running a command. */
+export function mayResolve(raw: string, environment: Environment): boolean {
+  if (raw.startsWith("!")) return raw.trim().length > 1;
+  return raw !== "" && unsetVariables(raw, environment).length === 0;
+}

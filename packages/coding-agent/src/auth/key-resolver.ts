@@ -1,0 +1,157 @@
+import { SessionError } from "../errors.ts";
+import { type CommandRunner, mayResolve, resolveConfigValue } from "./config-value.ts";
+import { type Environment, environmentKeys } from "./environment-keys.ts";
+import { createCommandRunner } from "./run-command.ts";
+import type { AuthStore, Credential, OAuthRefresh } from "./store.ts";
+
+/** Where a key came from. */
+export type KeySource = "runtime" | "auth_file" | "login" | "models_file" | "environment" | "none";
+
+/** A key for a request; without one when the provider needs none (a server on this machine). */
+export interface ResolvedKey {
+  readonly key: string | undefined;
+  readonly source: KeySource;
+}
+
+/** What models.json says about a provider's key. */
+export interface ProviderKeyEntry {
+  /** Unresolved, as in the file. */
+  readonly apiKey?: string | undefined;
+  /** The provider is on this machine and wants no key. */
+  readonly isKeyless?: boolean | undefined;
+}
+
+/** What a {@link KeyResolver} works with. */
+export interface KeyResolverOptions {
+  readonly environment: Environment;
+  readonly auth: AuthStore;
+  /** Providers of models.json, by id; asked when first needed. */
+  readonly customProviders?: () => Promise<ReadonlyMap<string, ProviderKeyEntry>>;
+  /** Variable names of providers outside the built-in table. */
+  readonly variableNames?: (provider: string) => readonly string[] | undefined;
+  /** How to renew the logins of providers that have them. */
+  readonly refreshers?: Readonly<Record<string, OAuthRefresh>>;
+  readonly runCommand?: CommandRunner;
+}
+
+/**
+ * Finds the key for a provider: the runtime override, auth.json, models.json, the environment. An
+ * entry in auth.json owns its provider: when it does not resolve, nothing weaker steps in.
+ */
+export class KeyResolver {
+  readonly #options: KeyResolverOptions;
+  readonly #runCommand: CommandRunner;
+  readonly #runtimeKeys = new Map<string, string>();
+  readonly #secrets = new Set<string>();
+
+  constructor(options: KeyResolverOptions) {
+    this.#options = options;
+    this.#runCommand = options.runCommand ?? createCommandRunner();
+  }
+
+  /** A key for this process only, stronger than all others; `undefined` takes it back. */
+  setRuntimeKey(provider: string, key: string | undefined): void {
+    if (key === undefined) this.#runtimeKeys.delete(provider);
+    else this.#runtimeKeys.set(provider, key);
+  }
+
+  /** The variables that may hold the provider's key, strongest first. */
+  variablesOf(provider: string): readonly string[] {
+    return environmentKeys[provider] ?? this.#options.variableNames?.(provider) ?? [];
+  }
+
+  /** Every secret handed out so far, for redaction. */
+  get secrets(): ReadonlySet<string> {
+    return this.#secrets;
+  }
+
+  /**
+   * The provider's key, or `undefined` when it has none.
+   * @throws {SessionError} `key_unresolved` when a configured key cannot be read.
+   */
+  async resolve(provider: string): Promise<ResolvedKey | undefined> {
+    const found = await this.#find(provider);
+    if (found?.key !== undefined) this.#secrets.add(found.key);
+    return found;
+  }
+
+  /**
+   * The provider's key.
+   * @throws {SessionError} `no_key` naming the provider and what to set; `key_unresolved`.
+   */
+  async require(provider: string): Promise<ResolvedKey> {
+    const found = await this.resolve(provider);
+    if (found !== undefined) return found;
+    const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
+    const hint = names.length > 0 ? names.join(" or ") : `apiKey of "${provider}" in models.json`;
+    throw new SessionError("no_key", { provider, hint });
+  }
+
+  /** Resolves a value of models.json (a header) the way keys are resolved. */
+  async resolveValue(raw: string, owner: { provider: string; path: string }): Promise<string> {
+    const { environment } = this.#options;
+    const result = await resolveConfigValue(raw, { environment, runCommand: this.#runCommand });
+    if ("reason" in result) throw new SessionError("key_unresolved", { ...owner, ...result });
+    this.#secrets.add(result.value);
+    return result.value;
+  }
+
+  /** Providers with any source of a key, told from names alone: no catalogue, no command. */
+  async availableProviders(candidates: Iterable<string>): Promise<ReadonlySet<string>> {
+    const { environment, auth, customProviders } = this.#options;
+    const [stored, custom] = await Promise.all([auth.all(), customProviders?.()]);
+    const isSet = (name: string) => (environment[name] ?? "") !== "";
+    const hasKey = (
+      credential: Credential | undefined,
+      entry: ProviderKeyEntry | undefined,
+      provider: string,
+    ) => {
+      if (credential?.type === "oauth") return true;
+      const configured = credential?.key ?? entry?.apiKey;
+      if (configured !== undefined) return mayResolve(configured, environment);
+      return entry?.isKeyless === true || this.variablesOf(provider).some(isSet);
+    };
+    const available = new Set<string>();
+    for (const provider of new Set([...candidates, ...(custom?.keys() ?? [])])) {
+      if (this.#runtimeKeys.has(provider)) available.add(provider);
+      else if (hasKey(stored.get(provider), custom?.get(provider), provider)) {
+        available.add(provider);
+      }
+    }
+    return available;
+  }
+
+  async #find(provider: string): Promise<ResolvedKey | undefined> {
+    const runtime = this.#runtimeKeys.get(provider);
+    if (runtime !== undefined) return { key: runtime, source: "runtime" };
+    const stored = await this.#findStored(provider);
+    if (stored !== undefined) return stored;
+    const entry = (await this.#options.customProviders?.())?.get(provider);
+    if (entry?.apiKey !== undefined) {
+      const owner = { provider, path: "models.json" };
+      return { key: await this.resolveValue(entry.apiKey, owner), source: "models_file" };
+    }
+    for (const name of this.variablesOf(provider)) {
+      const key = this.#options.environment[name]?.trim();
+      if (key !== undefined && key !== "") return { key, source: "environment" };
+    }
+    return entry?.isKeyless === true ? { key: undefined, source: "none" } : undefined;
+  }
+
+  async #findStored(provider: string): Promise<ResolvedKey | undefined> {
+    const { auth, refreshers } = this.#options;
+    const credential = await auth.get(provider);
+    if (credential === undefined) return undefined;
+    const owner = { provider, path: auth.path };
+    if (credential.type === "api_key") {
+      return { key: await this.resolveValue(credential.key, owner), source: "auth_file" };
+    }
+    const refresh = refreshers?.[provider];
+    if (refresh !== undefined) {
+      const tokens = await auth.freshTokens(provider, refresh);
+      if (tokens !== undefined) return { key: tokens.access, source: "login" };
+    }
+    if (credential.expires > Date.now()) return { key: credential.access, source: "login" };
+    throw new SessionError("key_unresolved", { ...owner, reason: "the login has expired" });
+  }
+}
