@@ -45,6 +45,11 @@ export const errorTable = {
       "Session {path} is in use by process {owner}. Stop that process, or start with another session.",
     retryable: true,
   },
+  session_changed: {
+    message:
+      "Session {path} was changed by another program. Nothing was written; fork it or start a new session.",
+    retryable: false,
+  },
   session_write_failed: {
     message:
       "Could not write the session to {path}: {reason}. Nothing that was said is lost from memory.",

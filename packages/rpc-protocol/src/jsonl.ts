@@ -13,15 +13,18 @@ export type DecodedLine = { text: string } | { oversizedBytes: number };
  */
 export class LineDecoder {
   readonly #maxBytes: number;
+  readonly #keepBlankLines: boolean;
   readonly #text = new TextDecoder();
   #pieces: Uint8Array[] = [];
   #pendingBytes = 0;
 
-  constructor(maxBytes: number = DEFAULT_MAX_LINE_BYTES) {
+  /** `keepBlankLines` yields blank lines too, for readers that number lines. */
+  constructor(maxBytes: number = DEFAULT_MAX_LINE_BYTES, options?: { keepBlankLines?: boolean }) {
     this.#maxBytes = maxBytes;
+    this.#keepBlankLines = options?.keepBlankLines ?? false;
   }
 
-  /** Takes the next bytes and returns the lines they complete; blank lines are left out. */
+  /** Takes the next bytes and returns the lines they complete. */
   *push(chunk: Uint8Array): Generator<DecodedLine, void> {
     let start = 0;
     for (;;) {
@@ -56,7 +59,7 @@ export class LineDecoder {
     }
     const line = trimCarriageReturn(join(pieces, bytes));
     const text = this.#text.decode(line);
-    if (text.trim() !== "") yield { text };
+    if (this.#keepBlankLines || text.trim() !== "") yield { text };
   }
 }
 

@@ -1,0 +1,46 @@
+import { SESSION_VERSION, type SessionEntry, type SessionHeader } from "@tau-agent/rpc-protocol";
+import { createEntryId } from "./entry-id.ts";
+
+type RawEntry = Record<string, unknown>;
+
+/** Entries as they stand in a file, whatever its version. */
+export interface RawSession {
+  readonly header: SessionHeader;
+  readonly entries: readonly RawEntry[];
+}
+
+/**
+ * Brings the entries of an older file into the form of version 3, in memory. Version 1 is a list
+ * without ids: it becomes a chain. Version 2 calls custom messages `hookMessage`.
+ */
+export function migrateEntries({ header, entries }: RawSession): SessionEntry[] {
+  const version = header.version ?? 1;
+  const chained = version < 2 ? chainEntries(entries) : entries;
+  const renamed = version < SESSION_VERSION ? chained.map(renameHookMessage) : chained;
+  return renamed as unknown as SessionEntry[];
+}
+
+function chainEntries(entries: readonly RawEntry[]): RawEntry[] {
+  const taken = new Set<string>();
+  const ids = entries.map(() => {
+    const id = createEntryId((candidate) => taken.has(candidate));
+    taken.add(id);
+    return id;
+  });
+  return entries.map((entry, index) => {
+    const { firstKeptEntryIndex, ...rest } = entry;
+    const chained: RawEntry = { ...rest, id: ids[index], parentId: ids[index - 1] ?? null };
+    // Indices of version 1 count the header as entry 0.
+    if (typeof firstKeptEntryIndex === "number") {
+      chained.firstKeptEntryId = ids[firstKeptEntryIndex - 1] ?? ids[0];
+    }
+    return chained;
+  });
+}
+
+function renameHookMessage(entry: RawEntry): RawEntry {
+  const { message } = entry;
+  if (typeof message !== "object" || message === null) return entry;
+  if (!("role" in message) || message.role !== "hookMessage") return entry;
+  return { ...entry, message: { ...message, role: "custom" } };
+}

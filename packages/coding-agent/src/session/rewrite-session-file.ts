@@ -1,0 +1,51 @@
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import {
+  encodeLine,
+  SESSION_VERSION,
+  type SessionEntry,
+  type SessionHeader,
+} from "@tau-agent/rpc-protocol";
+
+const BATCH_ENTRIES = 1000;
+
+/**
+ * Replaces an older file by its version 3 form: beside it first, onto the disk, then in its place,
+ * so that a crash leaves one of the two whole.
+ *
+ * @returns the size of the new file in bytes
+ */
+export function rewriteSessionFile(
+  path: string,
+  header: SessionHeader,
+  entries: readonly SessionEntry[],
+): number {
+  const target = realpathSync(path);
+  const temporary = `${target}.migrating-${process.pid}`;
+  const file = openSync(temporary, "wx", statSync(target).mode & 0o777);
+  let sizeBytes = 0;
+  try {
+    sizeBytes += writeSync(file, encodeLine({ ...header, version: SESSION_VERSION }));
+    for (let start = 0; start < entries.length; start += BATCH_ENTRIES) {
+      sizeBytes += writeSync(
+        file,
+        entries
+          .slice(start, start + BATCH_ENTRIES)
+          .map(encodeLine)
+          .join(""),
+      );
+    }
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, target);
+  return sizeBytes;
+}

@@ -1,0 +1,173 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import type { Diagnostic } from "../diagnostic.ts";
+import { SessionError } from "../errors.ts";
+import type { FileTail } from "./read-session-file.ts";
+import { SessionLease } from "./session-lease.ts";
+
+/**
+ * The one writer of a session file. Each record is handed to the operating system before the call
+ * returns; a write that fails half-way is taken back, so that the file always ends in a whole line.
+ */
+export class SessionFile {
+  readonly path: string;
+  readonly #descriptor: number;
+  readonly #lease: SessionLease;
+  #sizeBytes: number;
+  #isOpen = true;
+
+  private constructor(path: string, descriptor: number, lease: SessionLease, sizeBytes: number) {
+    this.path = path;
+    this.#descriptor = descriptor;
+    this.#lease = lease;
+    this.#sizeBytes = sizeBytes;
+  }
+
+  /**
+   * Creates a file that does not exist yet (or is empty).
+   *
+   * @throws {SessionError} `session_write_failed`, `session_locked`
+   */
+  static create(path: string): SessionFile {
+    return opening(path, () => {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      const lease = new SessionLease(path);
+      return withLease(lease, () => {
+        const descriptor = openSync(path, "a", 0o600);
+        const { size } = fstatSync(descriptor);
+        if (size > 0) {
+          closeSync(descriptor);
+          throw new SessionError("session_changed", { path });
+        }
+        return new SessionFile(path, descriptor, lease, 0);
+      });
+    });
+  }
+
+  /**
+   * Opens a file that was read, after mending its tail: a missing line feed is added, a torn last
+   * record is set aside in a file next to it.
+   *
+   * @throws {SessionError} `session_write_failed`, `session_locked`, `session_changed`
+   */
+  static open(path: string, tail: FileTail): { file: SessionFile; diagnostics: Diagnostic[] } {
+    return opening(path, () => {
+      const lease = new SessionLease(path);
+      return withLease(lease, () => {
+        const descriptor = openSync(path, "a+", 0o600);
+        const file = new SessionFile(path, descriptor, lease, tail.sizeBytes);
+        try {
+          return { file, diagnostics: file.#mendTail(tail) };
+        } catch (error) {
+          closeSync(descriptor);
+          throw error;
+        }
+      });
+    });
+  }
+
+  /**
+   * Appends whole lines, each ending in a line feed.
+   *
+   * @throws {SessionError} `session_write_failed` (nothing of `lines` is in the file then),
+   *   `session_changed` when another program has written to it, `disposed`
+   */
+  append(lines: string): void {
+    if (!this.#isOpen) throw new SessionError("disposed");
+    this.#refuseForeignGrowth();
+    const bytes = Buffer.from(lines, "utf8");
+    let written = 0;
+    try {
+      while (written < bytes.length) {
+        written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
+      }
+    } catch (error) {
+      this.#takeBack();
+      throw writeFailed(this.path, error);
+    }
+    this.#sizeBytes += bytes.length;
+  }
+
+  /** Asks the operating system to put everything on the disk. */
+  sync(): void {
+    if (this.#isOpen) fsyncSync(this.#descriptor);
+  }
+
+  /** Closes the file and gives the lease back. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    closeSync(this.#descriptor);
+    this.#lease.release();
+  }
+
+  #refuseForeignGrowth(): void {
+    if (fstatSync(this.#descriptor).size !== this.#sizeBytes) {
+      throw new SessionError("session_changed", { path: this.path });
+    }
+  }
+
+  #takeBack(): void {
+    try {
+      ftruncateSync(this.#descriptor, this.#sizeBytes);
+    } catch {
+      // A disk that refuses this too: the next load sets the torn record aside.
+    }
+  }
+
+  #mendTail(tail: FileTail): Diagnostic[] {
+    this.#refuseForeignGrowth();
+    const from = tail.unterminatedFrom;
+    if (from === undefined) return [];
+    if (tail.isTailComplete) {
+      this.append("\n");
+      return [];
+    }
+    const torn = Buffer.alloc(tail.sizeBytes - from);
+    readSync(this.#descriptor, torn, 0, torn.length, from);
+    const aside = `${this.path}.torn-${Date.now()}`;
+    writeFileSync(aside, torn, { mode: 0o600, flag: "wx" });
+    ftruncateSync(this.#descriptor, from);
+    this.#sizeBytes = from;
+    return [
+      {
+        severity: "warning",
+        message: `The last record was cut off in the middle; it was moved to ${aside}.`,
+        path: this.path,
+      },
+    ];
+  }
+}
+
+function withLease<T>(lease: SessionLease, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    lease.release();
+    throw error;
+  }
+}
+
+function opening<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof SessionError) throw error;
+    throw writeFailed(path, error);
+  }
+}
+
+function writeFailed(path: string, error: unknown): SessionError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new SessionError("session_write_failed", { path, reason }, { cause: error });
+}

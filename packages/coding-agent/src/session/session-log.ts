@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import {
+  encodeLine,
+  type KnownSessionEntry,
+  SESSION_VERSION,
+  type SessionEntry,
+  type SessionHeader,
+} from "@tau-agent/rpc-protocol";
+import type { Diagnostic } from "../diagnostic.ts";
+import { migrateEntries } from "./migrate.ts";
+import { type FileTail, readSessionFile } from "./read-session-file.ts";
+import { rewriteSessionFile } from "./rewrite-session-file.ts";
+import { SessionFile } from "./session-file.ts";
+import { sessionFileName } from "./session-path.ts";
+import { SessionTotals } from "./session-totals.ts";
+import { SessionTree } from "./session-tree.ts";
+
+/** An entry without the fields every entry has. */
+export type NewEntry = KnownSessionEntry extends infer E
+  ? E extends KnownSessionEntry
+    ? Omit<E, "id" | "parentId" | "timestamp">
+    : never
+  : never;
+
+/** When the file is forced onto the disk, for those who fear power cuts. */
+export type FsyncMode = "none" | "turn" | "entry";
+
+/** Where a session is kept. */
+export interface SessionLogOptions {
+  readonly cwd: string;
+  /** Folder for the new file; undefined keeps the session in memory. */
+  readonly directory?: string | undefined;
+  /** The exact file of a new session; overrides `directory`. */
+  readonly path?: string | undefined;
+  readonly id?: string | undefined;
+  readonly parentSession?: string | undefined;
+  readonly fsync?: FsyncMode | undefined;
+}
+
+/**
+ * A session as it grows: the tree in memory and, unless it is kept in memory only, its file. An
+ * entry is written first and in memory only afterwards, so the two never disagree.
+ */
+export class SessionLog {
+  readonly header: SessionHeader;
+  readonly tree = new SessionTree();
+  readonly totals = new SessionTotals();
+  /** Where the session is or will be kept; undefined for one in memory. */
+  readonly path: string | undefined;
+  readonly #fsync: FsyncMode;
+  #file: SessionFile | undefined;
+  /** Entries that wait for the first user message: a session nobody used leaves no file. */
+  #unwritten: SessionEntry[] = [];
+  #name: string | undefined;
+
+  private constructor(header: SessionHeader, path: string | undefined, fsync: FsyncMode) {
+    this.header = header;
+    this.path = path;
+    this.#fsync = fsync;
+  }
+
+  /** A new session. Nothing is on disk before its first user message. */
+  static create(options: SessionLogOptions): SessionLog {
+    const timestamp = new Date().toISOString();
+    const id = options.id ?? randomUUID();
+    const { directory, parentSession } = options;
+    const path =
+      options.path ?? (directory && join(directory, sessionFileName(timestamp, id))) ?? undefined;
+    const header: SessionHeader = {
+      type: "session",
+      version: SESSION_VERSION,
+      id,
+      timestamp,
+      cwd: options.cwd,
+      ...(parentSession === undefined ? {} : { parentSession }),
+    };
+    return new SessionLog(header, path, options.fsync ?? "none");
+  }
+
+  /**
+   * Continues the session in `path`; a path where nothing is yet, or an empty file, begins a new
+   * one there.
+   *
+   * @throws {SessionError} `session_invalid`, `session_locked`, `session_write_failed`
+   */
+  static async load(
+    path: string,
+    options: SessionLogOptions,
+  ): Promise<{ log: SessionLog; diagnostics: Diagnostic[] }> {
+    if (!existsSync(path) || statSync(path).size === 0) {
+      return { log: SessionLog.create({ ...options, path }), diagnostics: [] };
+    }
+    const { header, entries, diagnostics, tail } = await readSessionFile(path);
+    if (header === undefined) {
+      return { log: SessionLog.create({ ...options, path }), diagnostics };
+    }
+    const migrated = migrateEntries({ header, entries });
+    const isOld = (header.version ?? 1) < SESSION_VERSION;
+    const opened = SessionFile.open(
+      path,
+      isOld ? wholeFile(rewriteSessionFile(path, header, migrated)) : tail,
+    );
+    const log = new SessionLog(
+      { ...header, version: SESSION_VERSION },
+      path,
+      options.fsync ?? "none",
+    );
+    log.#file = opened.file;
+    for (const entry of migrated) log.#adopt(entry);
+    return { log, diagnostics: [...diagnostics, ...opened.diagnostics] };
+  }
+
+  /** The display name; undefined when none was given or it was cleared. */
+  get name(): string | undefined {
+    return this.#name;
+  }
+
+  /**
+   * Appends an entry to the leaf and returns it.
+   *
+   * @throws {SessionError} `session_write_failed`, `session_changed`; the session is unchanged then.
+   */
+  append(entry: NewEntry): SessionEntry {
+    const complete = { ...entry, ...this.tree.createNode() } as SessionEntry;
+    // `type` first, as the family writes it.
+    const ordered = reorder(complete);
+    this.#write(ordered);
+    this.#adopt(ordered);
+    return ordered;
+  }
+
+  /** Forces what was written onto the disk at the end of a turn, when that is asked for. */
+  endTurn(): void {
+    if (this.#fsync === "turn") this.#file?.sync();
+  }
+
+  /** Closes the file; the session can still be read. */
+  close(): void {
+    this.#file?.close();
+  }
+
+  #write(entry: SessionEntry): void {
+    if (this.path === undefined) return;
+    if (this.#file === undefined && !isUserMessage(entry)) {
+      this.#unwritten.push(entry);
+      return;
+    }
+    if (this.#file === undefined) this.#begin(this.path, entry);
+    else this.#file.append(encodeLine(entry));
+    if (this.#fsync === "entry") this.#file?.sync();
+  }
+
+  #begin(path: string, entry: SessionEntry): void {
+    const file = SessionFile.create(path);
+    const lines = [this.header, ...this.#unwritten, entry].map(encodeLine).join("");
+    try {
+      file.append(lines);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+    this.#file = file;
+    this.#unwritten = [];
+  }
+
+  #adopt(entry: SessionEntry): void {
+    this.tree.adopt(entry);
+    this.totals.add(entry);
+    const known = entry as KnownSessionEntry;
+    if (known.type === "session_info") this.#name = known.name === "" ? undefined : known.name;
+  }
+}
+
+function wholeFile(sizeBytes: number): FileTail {
+  return { sizeBytes, unterminatedFrom: undefined, isTailComplete: true };
+}
+
+function reorder({ type, id, parentId, timestamp, ...rest }: SessionEntry): SessionEntry {
+  return { type, id, parentId, timestamp, ...rest } as SessionEntry;
+}
+
+/** What makes a session worth a file. A message an extension sends to start a run counts too. */
+function isUserMessage(entry: SessionEntry): boolean {
+  const known = entry as KnownSessionEntry;
+  if (known.type === "custom_message") return true;
+  return known.type === "message" && known.message.role !== "bashExecution";
+}

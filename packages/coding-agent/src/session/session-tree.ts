@@ -1,0 +1,63 @@
+import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import { createEntryId } from "./entry-id.ts";
+
+/**
+ * The entries of a session as a tree in memory. Appending makes a child of the leaf and moves the
+ * leaf; nothing is ever changed or removed.
+ */
+export class SessionTree {
+  readonly #entries: SessionEntry[] = [];
+  readonly #byId = new Map<string, SessionEntry>();
+  #leafId: string | null = null;
+
+  /** All entries in the order of the file. */
+  get entries(): readonly SessionEntry[] {
+    return this.#entries;
+  }
+
+  /** The entry the next one hangs from; null before the first. */
+  get leafId(): string | null {
+    return this.#leafId;
+  }
+
+  /** Moves the leaf; the next append starts a branch there. The id must exist. */
+  moveLeaf(id: string | null): void {
+    this.#leafId = id;
+  }
+
+  /** The entry with this id. */
+  get(id: string): SessionEntry | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Fields every new entry starts with: a fresh id, the leaf as parent, the time. */
+  createNode(): { id: string; parentId: string | null; timestamp: string } {
+    return {
+      id: createEntryId((id) => this.#byId.has(id)),
+      parentId: this.#leafId,
+      timestamp: new Date().toISOString(),
+    };
+  }
+
+  /** Adds an entry that is written, and makes it the leaf. */
+  adopt(entry: SessionEntry): void {
+    this.#entries.push(entry);
+    this.#byId.set(entry.id, entry);
+    this.#leafId = entry.id;
+  }
+
+  /** The entries from the root to `leafId`, oldest first. A broken or circular chain ends there. */
+  branch(leafId: string | null = this.#leafId): SessionEntry[] {
+    const path: SessionEntry[] = [];
+    const seen = new Set<string>();
+    let id = leafId;
+    while (id !== null && !seen.has(id)) {
+      seen.add(id);
+      const entry = this.#byId.get(id);
+      if (entry === undefined) break;
+      path.push(entry);
+      id = entry.parentId;
+    }
+    return path.reverse();
+  }
+}
