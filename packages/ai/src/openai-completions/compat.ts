@@ -1,0 +1,251 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+
+/** How a request tells the endpoint to think. */
+export const thinkingFormats = [
+  "openai",
+  "openrouter",
+  "deepseek",
+  "together",
+  "baseten",
+  "zai",
+  "qwen",
+  "qwen-chat-template",
+  "chat-template",
+  "string-thinking",
+  "ant-ling",
+] as const;
+
+/** How a request tells the endpoint to think. */
+export type ThinkingFormat = (typeof thinkingFormats)[number];
+
+/** Departures of an endpoint from OpenAI's chat completions. One record, no vendor names beyond the table. */
+export interface CompletionsCompat {
+  readonly supportsStore: boolean;
+  readonly supportsDeveloperRole: boolean;
+  readonly supportsReasoningEffort: boolean;
+  readonly supportsUsageInStreaming: boolean;
+  readonly supportsStrictMode: boolean;
+  /** False: a reply that ends without a finish reason is complete. */
+  readonly supportsFinishReason: boolean;
+  readonly supportsLongCacheRetention: boolean;
+  readonly supportsPromptCacheKey: boolean;
+  readonly maxTokensField: "max_completion_tokens" | "max_tokens";
+  /** Whether an output limit derived from the model is sent; servers that reserve it do without. */
+  readonly sendsMaxTokens: boolean;
+  readonly requiresToolResultName: boolean;
+  readonly requiresAssistantAfterToolResult: boolean;
+  readonly requiresThinkingAsText: boolean;
+  readonly requiresNonNullAssistantContent: boolean;
+  readonly requiresToolsWithToolHistory: boolean;
+  readonly requiresReasoningContentOnAssistantMessages: boolean;
+  /** Whether earlier thinking goes back at all. */
+  readonly replaysThinking: boolean;
+  readonly thinkingFormat: ThinkingFormat;
+  readonly thinkingTokenBudgetField: string | undefined;
+  readonly chatTemplateKwargs: Readonly<Record<string, unknown>> | undefined;
+  readonly chatTemplateArgs: Readonly<Record<string, unknown>> | undefined;
+  readonly cacheControlFormat: "anthropic" | undefined;
+  readonly openRouterRouting: Readonly<Record<string, unknown>> | undefined;
+  readonly vercelGatewayRouting: Readonly<Record<string, unknown>> | undefined;
+  readonly sendSessionAffinityHeaders: boolean;
+  readonly sessionAffinityFormat: "openai" | "openai-nosession" | "openrouter";
+  /** `mistral`: exactly nine letters or digits. */
+  readonly toolCallIdFormat: "openai" | "mistral";
+  readonly zaiToolStream: boolean;
+  readonly vllmPriority: number | undefined;
+}
+
+/** What is sent to an endpoint nobody has described: the part of the format every server knows. */
+const unknownEndpoint: CompletionsCompat = {
+  supportsStore: false,
+  supportsDeveloperRole: false,
+  supportsReasoningEffort: true,
+  supportsUsageInStreaming: true,
+  supportsStrictMode: false,
+  supportsFinishReason: true,
+  supportsLongCacheRetention: true,
+  supportsPromptCacheKey: false,
+  maxTokensField: "max_tokens",
+  sendsMaxTokens: false,
+  requiresToolResultName: false,
+  requiresAssistantAfterToolResult: false,
+  requiresThinkingAsText: false,
+  requiresNonNullAssistantContent: false,
+  requiresToolsWithToolHistory: false,
+  requiresReasoningContentOnAssistantMessages: false,
+  replaysThinking: true,
+  thinkingFormat: "openai",
+  thinkingTokenBudgetField: undefined,
+  chatTemplateKwargs: undefined,
+  chatTemplateArgs: undefined,
+  cacheControlFormat: undefined,
+  openRouterRouting: undefined,
+  vercelGatewayRouting: undefined,
+  sendSessionAffinityHeaders: false,
+  sessionAffinityFormat: "openai",
+  toolCallIdFormat: "openai",
+  zaiToolStream: false,
+  vllmPriority: undefined,
+};
+
+interface KnownEndpoint {
+  /** Host names; a subdomain matches too. */
+  readonly hosts: readonly string[];
+  readonly providers: readonly string[];
+  readonly compat: Partial<CompletionsCompat>;
+}
+
+const hosted = { sendsMaxTokens: true } as const;
+const newTokensField = { maxTokensField: "max_completion_tokens", ...hosted } as const;
+
+const knownEndpoints: readonly KnownEndpoint[] = [
+  {
+    hosts: ["api.openai.com", "openai.azure.com"],
+    providers: ["openai", "azure-openai"],
+    compat: {
+      ...newTokensField,
+      supportsStore: true,
+      supportsDeveloperRole: true,
+      supportsStrictMode: true,
+      supportsPromptCacheKey: true,
+    },
+  },
+  {
+    hosts: ["openrouter.ai"],
+    providers: ["openrouter"],
+    compat: {
+      ...newTokensField,
+      supportsStrictMode: true,
+      thinkingFormat: "openrouter",
+      sendSessionAffinityHeaders: true,
+      sessionAffinityFormat: "openrouter",
+    },
+  },
+  { hosts: ["ai-gateway.vercel.sh"], providers: ["vercel-ai-gateway"], compat: newTokensField },
+  {
+    hosts: ["deepseek.com"],
+    providers: ["deepseek"],
+    compat: {
+      ...hosted,
+      thinkingFormat: "deepseek",
+      requiresReasoningContentOnAssistantMessages: true,
+    },
+  },
+  {
+    hosts: ["cerebras.ai"],
+    providers: ["cerebras"],
+    compat: { ...newTokensField, supportsUsageInStreaming: false, replaysThinking: false },
+  },
+  {
+    hosts: ["x.ai"],
+    providers: ["xai"],
+    compat: { ...newTokensField, supportsReasoningEffort: false },
+  },
+  { hosts: ["groq.com"], providers: ["groq"], compat: newTokensField },
+  {
+    hosts: ["mistral.ai"],
+    providers: ["mistral"],
+    compat: {
+      ...hosted,
+      toolCallIdFormat: "mistral",
+      supportsUsageInStreaming: false,
+      requiresToolResultName: true,
+      requiresNonNullAssistantContent: true,
+    },
+  },
+  {
+    hosts: ["moonshot.ai", "moonshot.cn", "kimi.com"],
+    providers: ["moonshotai", "moonshotai-cn", "kimi-coding"],
+    compat: { ...hosted, supportsPromptCacheKey: true },
+  },
+  {
+    hosts: ["z.ai", "bigmodel.cn"],
+    providers: ["zai", "zhipuai"],
+    compat: {
+      ...hosted,
+      supportsReasoningEffort: false,
+      thinkingFormat: "zai",
+    },
+  },
+  {
+    hosts: ["aliyuncs.com"],
+    providers: ["qwen", "dashscope", "qwen-token-plan"],
+    compat: { ...hosted, supportsReasoningEffort: false, thinkingFormat: "qwen" },
+  },
+  {
+    hosts: ["together.ai", "together.xyz"],
+    providers: ["together"],
+    compat: { ...hosted, supportsReasoningEffort: false, thinkingFormat: "together" },
+  },
+  {
+    hosts: ["fireworks.ai"],
+    providers: ["fireworks"],
+    compat: { ...hosted, sendSessionAffinityHeaders: true, supportsLongCacheRetention: false },
+  },
+  {
+    hosts: ["baseten.co"],
+    providers: ["baseten"],
+    compat: { ...hosted, sendSessionAffinityHeaders: true, supportsLongCacheRetention: false },
+  },
+  { hosts: ["integrate.api.nvidia.com"], providers: ["nvidia"], compat: hosted },
+  { hosts: ["huggingface.co"], providers: ["huggingface"], compat: hosted },
+  { hosts: ["xiaomimimo.com"], providers: ["xiaomi"], compat: hosted },
+  { hosts: ["chutes.ai"], providers: ["chutes"], compat: hosted },
+  { hosts: ["opencode.ai"], providers: ["opencode"], compat: newTokensField },
+];
+
+/**
+ * Resolves the departures of a model's endpoint: what the model says wins over what its host name or
+ * provider name tells.
+ */
+export function resolveCompletionsCompat(model: Model): CompletionsCompat {
+  return Object.freeze({ ...unknownEndpoint, ...detect(model), ...declared(model.compat) });
+}
+
+function detect(model: Model): Partial<CompletionsCompat> {
+  const host = hostOf(model.baseUrl);
+  const provider = model.provider.toLowerCase();
+  const byHost = knownEndpoints.find((endpoint) =>
+    endpoint.hosts.some((known) => host === known || host.endsWith(`.${known}`)),
+  );
+  // The name counts behind a proxy as well.
+  const known = byHost ?? knownEndpoints.find((endpoint) => endpoint.providers.includes(provider));
+  return known?.compat ?? {};
+}
+
+/** The lower-case host of a base URL, or an empty text when it is none. */
+export function hostOf(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).hostname.toLowerCase() : "";
+}
+
+const choices: Readonly<Record<string, readonly unknown[]>> = {
+  maxTokensField: ["max_completion_tokens", "max_tokens"],
+  thinkingFormat: thinkingFormats,
+  cacheControlFormat: ["anthropic"],
+  sessionAffinityFormat: ["openai", "openai-nosession", "openrouter"],
+  toolCallIdFormat: ["openai", "mistral"],
+};
+const objectKeys = new Set([
+  "chatTemplateKwargs",
+  "chatTemplateArgs",
+  "openRouterRouting",
+  "vercelGatewayRouting",
+]);
+
+/** Takes over what has the right kind of value; a foreign or mistyped member changes nothing. */
+function declared(compat: Model["compat"]): Partial<CompletionsCompat> {
+  const own: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(compat ?? {})) {
+    if (key in unknownEndpoint && isValid(key, value)) own[key] = value;
+  }
+  return own;
+}
+
+function isValid(key: string, value: unknown): boolean {
+  const allowed = choices[key];
+  if (allowed !== undefined) return allowed.includes(value);
+  if (objectKeys.has(key)) return typeof value === "object" && value !== null;
+  if (key === "vllmPriority") return typeof value === "number";
+  if (key === "thinkingTokenBudgetField") return typeof value === "string" && value !== "";
+  return typeof value === "boolean";
+}

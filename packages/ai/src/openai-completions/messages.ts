@@ -1,0 +1,232 @@
+import type {
+  AssistantMessage,
+  LlmMessage,
+  ToolCall,
+  ToolResultMessage,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
+  ChatCompletionMessageParam,
+  ChatCompletionMessageToolCall,
+  ChatCompletionToolMessageParam,
+} from "openai/resources/chat/completions";
+import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
+import { boundedId, hashText, plainId } from "../openai/tool-call-id.ts";
+import { sanitizeJson, sanitizeText } from "../sanitize.ts";
+import type { CompletionsCompat } from "./compat.ts";
+
+/** What the messages need to know of the request they are part of. */
+export interface MessageRules {
+  readonly compat: CompletionsCompat;
+  /** The model is asked to think in this request. */
+  readonly isThinking: boolean;
+}
+
+/** Our messages → theirs, without the system prompt. */
+export function encodeMessages(
+  messages: readonly LlmMessage[],
+  rules: MessageRules,
+): ChatCompletionMessageParam[] {
+  const encoded: ChatCompletionMessageParam[] = [];
+  let images: ChatCompletionContentPart[] = [];
+  let isAfterToolResult = false;
+  const addImages = () => {
+    if (images.length === 0) return;
+    addBridge();
+    encoded.push({ role: "user", content: [{ type: "text", text: imageHeading }, ...images] });
+    images = [];
+    isAfterToolResult = false;
+  };
+  const addBridge = () => {
+    if (!isAfterToolResult || !rules.compat.requiresAssistantAfterToolResult) return;
+    encoded.push({ role: "assistant", content: bridgeText });
+  };
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      // Tool messages carry text only: the images of a whole batch follow it as one user message.
+      encoded.push(toolMessage(message, rules.compat));
+      images.push(...imageParts(message.content));
+      isAfterToolResult = true;
+      continue;
+    }
+    addImages();
+    if (message.role === "user") addBridge();
+    const next =
+      message.role === "user" ? userMessage(message.content) : assistantMessage(message, rules);
+    if (next === undefined) continue;
+    encoded.push(next);
+    isAfterToolResult = false;
+  }
+  addImages();
+  return encoded;
+}
+
+const imageHeading = "Images from the tool results above:";
+const bridgeText = "Noted the tool results.";
+
+function userMessage(
+  content: string | readonly UserContent[],
+): ChatCompletionMessageParam | undefined {
+  if (typeof content === "string") return { role: "user", content: sanitizeText(content) };
+  const parts: ChatCompletionContentPart[] = [];
+  for (const block of content) {
+    if (block.type === "image")
+      parts.push({ type: "image_url", image_url: { url: imageUrl(block) } });
+    else if (block.text !== "") parts.push({ type: "text", text: sanitizeText(block.text) });
+  }
+  const [first] = parts;
+  if (first === undefined) return undefined;
+  // A lone text goes as a plain string: some servers nest or refuse parts.
+  if (parts.length === 1 && first.type === "text") return { role: "user", content: first.text };
+  return { role: "user", content: parts };
+}
+
+function imageParts(content: readonly UserContent[]): ChatCompletionContentPart[] {
+  return content
+    .filter((block) => block.type === "image")
+    .map((block) => ({ type: "image_url", image_url: { url: imageUrl(block) } }));
+}
+
+function toolMessage(
+  message: ToolResultMessage,
+  compat: CompletionsCompat,
+): ChatCompletionToolMessageParam & { name?: string } {
+  return {
+    role: "tool",
+    content: joinText(message.content) || imageOnlyText(message.content),
+    tool_call_id: toolCallId(message.toolCallId, compat),
+    ...(compat.requiresToolResultName ? { name: message.toolName } : {}),
+  };
+}
+
+type AssistantParts = Exclude<
+  ChatCompletionAssistantMessageParam["content"],
+  string | null | undefined
+>;
+
+/** Reasoning members are no part of OpenAI's own type. */
+type AssistantParam = ChatCompletionAssistantMessageParam & Record<string, unknown>;
+
+function assistantMessage(
+  message: AssistantMessage,
+  { compat, isThinking }: MessageRules,
+): AssistantParam | undefined {
+  const calls = message.content.filter((block) => block.type === "toolCall");
+  const reasoning = encodeThinking(message, compat);
+  const text = [reasoning.asText, textOf(message)].filter((part) => part !== "").join("\n\n");
+  if (text === "" && calls.length === 0) return undefined;
+  const encoded: AssistantParam = {
+    role: "assistant",
+    content: contentOf(text, reasoning, compat),
+  };
+  Object.assign(encoded, reasoning.fields);
+  if (calls.length > 0) encoded.tool_calls = calls.map((call) => encodeCall(call, compat));
+  if (compat.requiresReasoningContentOnAssistantMessages && isThinking) {
+    encoded.reasoning_content ??= "";
+  }
+  return encoded;
+}
+
+function textOf(message: AssistantMessage): string {
+  return message.content
+    .filter((block) => block.type === "text" && block.text !== "")
+    .map((block) => (block.type === "text" ? sanitizeText(block.text) : ""))
+    .join("");
+}
+
+function encodeCall(call: ToolCall, compat: CompletionsCompat): ChatCompletionMessageToolCall {
+  const text = JSON.stringify(sanitizeJson(call.arguments));
+  return {
+    id: toolCallId(call.id, compat),
+    type: "function",
+    function: { name: call.name, arguments: text },
+  };
+}
+
+const mistralId = /^[a-zA-Z0-9]{9}$/;
+
+/** The same rule for a call and its result, so that they still match. */
+function toolCallId(id: string, { toolCallIdFormat }: CompletionsCompat): string {
+  const callId = normalizeToolCallId(id);
+  if (toolCallIdFormat !== "mistral" || mistralId.test(callId)) return callId;
+  return hashText(callId).slice(-9);
+}
+
+/** Makes an id from elsewhere acceptable: the part before `|`, plain characters, at most 40. */
+export function normalizeToolCallId(id: string): string {
+  const [callId = ""] = id.split("|");
+  return boundedId(plainId(callId), 40);
+}
+
+interface EncodedThinking {
+  readonly asText: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Mistral: thinking leads the content as a part of its own. */
+  readonly leading: string;
+}
+
+const none: EncodedThinking = { asText: "", fields: {}, leading: "" };
+
+function encodeThinking(message: AssistantMessage, compat: CompletionsCompat): EncodedThinking {
+  const blocks = message.content.filter((block) => block.type === "thinking");
+  if (!compat.replaysThinking) return none;
+  const text = blocks
+    .map((block) => sanitizeText(block.thinking))
+    .filter((thinking) => thinking !== "")
+    .join("\n\n");
+  if (compat.requiresThinkingAsText) return { ...none, asText: text };
+  const details = [
+    ...blocks.flatMap((block) => parseDetails(block.thinkingSignature)),
+    ...message.content.flatMap((block) =>
+      block.type === "toolCall" ? parseDetails(block.thoughtSignature) : [],
+    ),
+  ];
+  if (details.length > 0) return { ...none, fields: { reasoning_details: details } };
+  const field = blocks.find((block) =>
+    isReasoningField(block.thinkingSignature),
+  )?.thinkingSignature;
+  if (text === "") return none;
+  if (field === contentSignature) return { ...none, leading: text };
+  if (compat.requiresReasoningContentOnAssistantMessages) {
+    return { ...none, fields: { reasoning_content: text } };
+  }
+  return field === undefined ? none : { ...none, fields: { [field]: text } };
+}
+
+/** The signature of thinking that arrived inside `content`. */
+export const contentSignature = "content";
+
+/** The members a reply's thinking arrives in; the block's signature names its own. */
+export const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as const;
+
+function isReasoningField(signature: string | undefined): boolean {
+  return signature === contentSignature || reasoningFields.some((field) => field === signature);
+}
+
+/** Structured reasoning is kept as its JSON: one detail, or the list of a whole reply. */
+function parseDetails(signature: string | undefined): unknown[] {
+  if (signature === undefined || !/^[[{]/.test(signature)) return [];
+  try {
+    const parsed: unknown = JSON.parse(signature);
+    return Array.isArray(parsed) ? parsed : [parsed];
+  } catch {
+    return [];
+  }
+}
+
+function contentOf(
+  text: string,
+  { leading }: EncodedThinking,
+  compat: CompletionsCompat,
+): string | AssistantParts | null {
+  if (leading === "") {
+    return text === "" && !compat.requiresNonNullAssistantContent ? null : text;
+  }
+  const thinking = { type: "thinking", thinking: [{ type: "text", text: leading }] };
+  const parts: unknown[] = [thinking];
+  if (text !== "") parts.push({ type: "text", text });
+  // A part type that only Mistral has.
+  return parts as AssistantParts;
+}

@@ -1,0 +1,31 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { affinityHeaders } from "../openai/affinity.ts";
+import { createClient } from "../openai/client.ts";
+import type { StreamOptions } from "../provider.ts";
+import type { CompletionsChunk } from "./chunk.ts";
+import { resolveCompletionsCompat } from "./compat.ts";
+import type { CompletionsRequest } from "./request.ts";
+
+/** Sends the request and returns the chunks of the reply. */
+export async function openStream(
+  model: Model,
+  request: CompletionsRequest,
+  options: StreamOptions,
+): Promise<AsyncIterable<CompletionsChunk>> {
+  const compat = resolveCompletionsCompat(model);
+  const client = await createClient(model, options, affinityHeaders(compat, options));
+  const chunks = await client.chat.completions.create(request, { signal: options.signal });
+  return compat.supportsFinishReason ? chunks : withFinishReason(chunks);
+}
+
+/** For servers that never say why a reply ended: its orderly end is its reason. */
+export async function* withFinishReason(
+  chunks: AsyncIterable<CompletionsChunk>,
+): AsyncGenerator<CompletionsChunk> {
+  let hasReason = false;
+  for await (const chunk of chunks) {
+    hasReason ||= Boolean(chunk?.choices?.[0]?.finish_reason);
+    yield chunk;
+  }
+  if (!hasReason) yield { choices: [{ delta: {}, finish_reason: "stop" }] };
+}

@@ -1,0 +1,113 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type {
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionFunctionTool,
+} from "openai/resources/chat/completions";
+import { boundedId } from "../openai/tool-call-id.ts";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { sanitizeText } from "../sanitize.ts";
+import { markCache } from "./cache-control.ts";
+import { type CompletionsCompat, resolveCompletionsCompat } from "./compat.ts";
+import { encodeMessages } from "./messages.ts";
+import { thinkingFields } from "./thinking.ts";
+
+/** A request in OpenAI's type, with the members other servers add. */
+export type CompletionsRequest = ChatCompletionCreateParamsStreaming & Record<string, unknown>;
+
+const defaultMaxTokens = 32_000;
+
+/** Our context → a chat-completions request. Pure; an unchanged prefix stays byte for byte the same. */
+export function encodeRequest(
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+): CompletionsRequest {
+  const compat = resolveCompletionsCompat(model);
+  const isThinking = model.reasoning && (options.thinkingLevel ?? "off") !== "off";
+  const messages = encodeMessages(context.messages, { compat, isThinking });
+  if (context.systemPrompt) {
+    const isDeveloper = model.reasoning && compat.supportsDeveloperRole;
+    const content = sanitizeText(context.systemPrompt);
+    messages.unshift({ role: isDeveloper ? "developer" : "system", content });
+  }
+  const request: CompletionsRequest = { model: model.id, messages, stream: true };
+  Object.assign(
+    request,
+    toolFields(context, compat),
+    compat.supportsUsageInStreaming ? { stream_options: { include_usage: true } } : {},
+    compat.supportsStore ? { store: false } : {},
+    limitFields(model, compat, options),
+    thinkingFields(model, compat, options),
+    cacheFields(compat, options),
+    routingFields(compat),
+  );
+  const retention = options.cacheRetention ?? "short";
+  if (compat.cacheControlFormat === "anthropic" && retention !== "none") {
+    markCache(request, retention === "long" && compat.supportsLongCacheRetention);
+  }
+  return request;
+}
+
+function toolFields(context: Context, compat: CompletionsCompat): Record<string, unknown> {
+  const tools = context.tools ?? [];
+  if (tools.length > 0) {
+    return {
+      tools: tools.map((tool) => encodeTool(tool, compat)),
+      ...(compat.zaiToolStream ? { tool_stream: true } : {}),
+    };
+  }
+  // Most servers refuse an empty list; some proxies refuse earlier calls without one.
+  const isNeeded = compat.requiresToolsWithToolHistory && context.messages.some(hasToolUse);
+  return isNeeded ? { tools: [] } : {};
+}
+
+function hasToolUse(message: Context["messages"][number]): boolean {
+  if (message.role === "toolResult") return true;
+  return message.role === "assistant" && message.content.some((block) => block.type === "toolCall");
+}
+
+function encodeTool(tool: ToolDefinition, compat: CompletionsCompat): ChatCompletionFunctionTool {
+  return {
+    type: "function",
+    function: {
+      name: tool.name,
+      description: sanitizeText(tool.description),
+      parameters: tool.parameters,
+      // A boolean or nothing: LM Studio refuses null, others the member.
+      ...(compat.supportsStrictMode ? { strict: false } : {}),
+    },
+  };
+}
+
+function limitFields(
+  model: Model,
+  compat: CompletionsCompat,
+  options: StreamOptions,
+): Record<string, unknown> {
+  const derived = compat.sendsMaxTokens ? Math.min(model.maxTokens, defaultMaxTokens) : undefined;
+  const limit = options.maxTokens ?? derived;
+  return {
+    ...(limit === undefined ? {} : { [compat.maxTokensField]: limit }),
+    ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+  };
+}
+
+function cacheFields(compat: CompletionsCompat, options: StreamOptions): Record<string, unknown> {
+  const retention = options.cacheRetention ?? "short";
+  if (!compat.supportsPromptCacheKey || retention === "none" || !options.sessionId) return {};
+  const isLong = retention === "long" && compat.supportsLongCacheRetention;
+  return {
+    prompt_cache_key: boundedId(options.sessionId, 64),
+    ...(isLong ? { prompt_cache_retention: "24h" } : {}),
+  };
+}
+
+function routingFields(compat: CompletionsCompat): Record<string, unknown> {
+  return {
+    ...(compat.openRouterRouting ? { provider: compat.openRouterRouting } : {}),
+    ...(compat.vercelGatewayRouting
+      ? { providerOptions: { gateway: compat.vercelGatewayRouting } }
+      : {}),
+    ...(compat.vllmPriority === undefined ? {} : { priority: compat.vllmPriority }),
+  };
+}

@@ -1,0 +1,172 @@
+import type { ProviderErrorCode } from "../errors.ts";
+import { stopForVendorError } from "../openai/errors.ts";
+import type { Delta } from "../provider.ts";
+import type { ChunkContent, ChunkDelta, CompletionsChunk, ReasoningDetail } from "./chunk.ts";
+import { contentSignature, reasoningFields } from "./messages.ts";
+import { ReasoningDetails } from "./reasoning-details.ts";
+import { ToolCallTracker } from "./tool-call-tracker.ts";
+import { readUsage } from "./usage.ts";
+
+type Stop = Extract<Delta, { type: "stop" }>;
+
+/** A reducer for one reply: chunk → deltas. Knows no vendor; tolerates what any of them leaves out. */
+export function createReducer(): (chunk: CompletionsChunk | null) => Iterable<Delta> {
+  const reply = new Reply();
+  return (chunk) => reply.read(chunk);
+}
+
+class Reply {
+  readonly #calls = new ToolCallTracker();
+  readonly #details = new ReasoningDetails();
+  #hasResponse = false;
+  #isStopped = false;
+  /** The text or thinking block that grows now. */
+  #open: { type: "text" | "thinking"; key: string } | undefined;
+  #blockCount = 0;
+  #firstThinking: string | undefined;
+
+  *read(chunk: CompletionsChunk | null): Generator<Delta> {
+    if (chunk === null || typeof chunk !== "object") return;
+    yield* this.#identify(chunk);
+    const choice = chunk.choices?.[0];
+    const delta = choice?.delta ?? choice?.message;
+    if (delta) yield* this.#readDelta(delta);
+    const usage = chunk.usage ?? choice?.usage ?? chunk.x_groq?.usage;
+    if (usage) yield readUsage(usage, chunk.service_tier);
+    if (this.#isStopped) return;
+    if (chunk.error) yield* this.#stop(stopForVendorError(chunk.error));
+    else if (choice?.finish_reason) yield* this.#stop(stopFor(choice.finish_reason));
+  }
+
+  *#identify(chunk: CompletionsChunk): Generator<Delta> {
+    if (this.#hasResponse || (!chunk.id && !chunk.model)) return;
+    this.#hasResponse = true;
+    yield {
+      type: "response",
+      ...(chunk.id && { id: chunk.id }),
+      ...(chunk.model && { model: chunk.model }),
+    };
+  }
+
+  *#readDelta(delta: ChunkDelta): Generator<Delta> {
+    // Gateways repeat the same thinking under several names: one of them counts.
+    const field = reasoningFields.find((name) => delta[name]);
+    const details = delta.reasoning_details ?? [];
+    const thinking = (field && delta[field]) || details.map(detailText).join("");
+    if (thinking) yield* this.#append("thinking", thinking, field ?? "reasoning");
+    if (details.length > 0) yield* this.#keep(details);
+    yield* this.#readContent(delta.content);
+    if (delta.refusal) yield* this.#append("text", delta.refusal);
+    const pieces =
+      delta.tool_calls ?? (delta.function_call ? [{ function: delta.function_call }] : []);
+    for (const piece of pieces) {
+      if (!piece) continue;
+      yield* this.#close();
+      yield* this.#calls.read(piece);
+    }
+  }
+
+  *#readContent(content: ChunkContent | null | undefined): Generator<Delta> {
+    if (!content) return;
+    if (typeof content === "string") {
+      yield* this.#append("text", content);
+      return;
+    }
+    for (const part of content) {
+      const thinking =
+        typeof part.thinking === "string"
+          ? part.thinking
+          : (part.thinking ?? []).map((piece) => piece.text ?? "").join("");
+      if (thinking) yield* this.#append("thinking", thinking, contentSignature);
+      if (part.text) yield* this.#append("text", part.text);
+    }
+  }
+
+  *#append(type: "text" | "thinking", text: string, signature?: string): Generator<Delta> {
+    if (this.#open?.type !== type) {
+      yield* this.#close();
+      const key = `${type}:${this.#blockCount++}`;
+      this.#open = { type, key };
+      yield { type, key, text };
+      if (type === "thinking" && signature !== undefined)
+        yield { type: "signature", key, signature };
+      if (type === "thinking") this.#firstThinking ??= key;
+      return;
+    }
+    yield { type, key: this.#open.key, text };
+  }
+
+  /** Structured reasoning may come without any readable text; it still needs a block to live in. */
+  *#keep(details: readonly ReasoningDetail[]): Generator<Delta> {
+    this.#details.add(details);
+    if (this.#firstThinking === undefined) {
+      this.#firstThinking = "thinking:details";
+      yield { type: "thinking", key: this.#firstThinking, text: "", redacted: true };
+    }
+  }
+
+  *#close(): Generator<Delta> {
+    if (this.#open !== undefined) yield { type: "block_end", key: this.#open.key };
+    this.#open = undefined;
+  }
+
+  *#stop(stop: Stop): Generator<Delta> {
+    this.#isStopped = true;
+    yield* this.#close();
+    const signature = this.#details.toSignature();
+    if (signature !== undefined && this.#firstThinking !== undefined) {
+      yield { type: "signature", key: this.#firstThinking, signature };
+    }
+    if (stop.reason !== "error") yield* this.#calls.end();
+    yield stop;
+  }
+}
+
+function detailText(detail: ReasoningDetail): string {
+  return detail.text ?? detail.summary ?? "";
+}
+
+const stops: Readonly<Record<string, Stop["reason"]>> = {
+  stop: "stop",
+  end: "stop",
+  eos: "stop",
+  end_turn: "stop",
+  length: "length",
+  max_tokens: "length",
+  tool_calls: "toolUse",
+  function_call: "toolUse",
+};
+
+const failures: Readonly<Record<string, { code: ProviderErrorCode; errorMessage: string }>> = {
+  content_filter: {
+    code: "content_filtered",
+    errorMessage: "The provider's content filter stopped the reply (content_filter)",
+  },
+  sensitive: {
+    code: "content_filtered",
+    errorMessage: "The provider's content filter stopped the reply (sensitive)",
+  },
+  model_context_window_exceeded: {
+    code: "context_overflow",
+    errorMessage: "The conversation exceeds the context window (model_context_window_exceeded)",
+  },
+  network_error: {
+    code: "network",
+    errorMessage: "The provider lost its own connection (network_error)",
+  },
+  error: { code: "overloaded", errorMessage: "The provider ended the reply with an error" },
+  insufficient_system_resource: {
+    code: "overloaded",
+    errorMessage: "The provider ran out of capacity (insufficient_system_resource)",
+  },
+};
+
+function stopFor(raw: string): Stop {
+  const reason = stops[raw];
+  if (reason !== undefined) return { type: "stop", reason, raw };
+  const failure = failures[raw] ?? {
+    code: "unknown",
+    errorMessage: `The model stopped for an unknown reason: ${raw}`,
+  };
+  return { type: "stop", reason: "error", raw, ...failure };
+}

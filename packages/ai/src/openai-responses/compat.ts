@@ -1,0 +1,40 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+
+/** Departures of an endpoint from OpenAI's Responses format. */
+export interface ResponsesCompat {
+  readonly supportsDeveloperRole: boolean;
+  readonly supportsStrictMode: boolean;
+  readonly supportsLongCacheRetention: boolean;
+  readonly supportsMaxOutputTokens: boolean;
+  readonly supportsPromptCacheKey: boolean;
+  readonly sendSessionAffinityHeaders: boolean;
+  readonly sessionAffinityFormat: "openai" | "openai-nosession" | "openrouter";
+}
+
+const standard: ResponsesCompat = {
+  supportsDeveloperRole: true,
+  supportsStrictMode: true,
+  supportsLongCacheRetention: true,
+  supportsMaxOutputTokens: true,
+  supportsPromptCacheKey: true,
+  sendSessionAffinityHeaders: false,
+  sessionAffinityFormat: "openai",
+};
+
+const affinityFormats: readonly unknown[] = ["openai", "openai-nosession", "openrouter"];
+
+/**
+ * Resolves the departures of a model's endpoint from what the model says. Flags for optional features
+ * we do not use (tool search, grammar tools, mid-conversation changes) need no reading.
+ */
+export function resolveResponsesCompat(model: Model): ResponsesCompat {
+  const own: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(model.compat ?? {})) {
+    const isValid =
+      key === "sessionAffinityFormat"
+        ? affinityFormats.includes(value)
+        : typeof value === "boolean";
+    if (key in standard && isValid) own[key] = value;
+  }
+  return { ...standard, ...own };
+}

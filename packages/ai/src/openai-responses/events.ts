@@ -1,0 +1,52 @@
+/** An output item as loosely as servers send it. */
+export interface OutputItem {
+  readonly type?: string;
+  readonly id?: string | null;
+  readonly call_id?: string | null;
+  readonly name?: string | null;
+  readonly arguments?: string | null;
+  readonly phase?: string | null;
+  readonly content?: readonly { type?: string; text?: string; refusal?: string }[] | null;
+  readonly summary?: readonly { text?: string }[] | null;
+  readonly encrypted_content?: string | null;
+}
+
+/** Token counts of a response. */
+export interface ResponsesUsage {
+  readonly input_tokens?: number | null;
+  readonly input_tokens_details?: {
+    readonly cached_tokens?: number | null;
+    readonly cache_write_tokens?: number | null;
+  } | null;
+  readonly output_tokens?: number | null;
+  readonly output_tokens_details?: { readonly reasoning_tokens?: number | null } | null;
+  readonly total_tokens?: number | null;
+}
+
+/** A whole response: what the first and the last event carry. */
+export interface ResponseObject {
+  readonly id?: string | null;
+  readonly model?: string | null;
+  readonly status?: string | null;
+  readonly service_tier?: string | null;
+  readonly output?: readonly OutputItem[] | null;
+  readonly usage?: ResponsesUsage | null;
+  readonly error?: unknown;
+  readonly incomplete_details?: { readonly reason?: string | null } | null;
+}
+
+/** One streamed event; which members are there depends on `type`. */
+export interface ResponsesEvent {
+  readonly type?: string | null;
+  readonly output_index?: number | null;
+  readonly item_id?: string | null;
+  readonly item?: OutputItem | null;
+  readonly response?: ResponseObject | null;
+  readonly delta?: unknown;
+  readonly text?: string | null;
+  readonly arguments?: string | null;
+  readonly refusal?: string | null;
+  readonly message?: string | null;
+  readonly code?: string | null;
+  readonly error?: unknown;
+}

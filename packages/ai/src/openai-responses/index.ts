@@ -1,0 +1,17 @@
+import { classifyOpenAiError } from "../openai/errors.ts";
+import type { Provider } from "../provider.ts";
+import type { ResponsesEvent } from "./events.ts";
+import { normalizeToolCallId } from "./input.ts";
+import { openStream } from "./open.ts";
+import { encodeRequest, type ResponsesRequest } from "./request.ts";
+import { createReducer } from "./response.ts";
+
+/** OpenAI's Responses format. */
+export const openaiResponses: Provider<ResponsesRequest, ResponsesEvent> = {
+  api: "openai-responses",
+  encode: encodeRequest,
+  open: openStream,
+  reduce: createReducer,
+  classify: classifyOpenAiError,
+  normalizeToolCallId,
+};

@@ -1,0 +1,140 @@
+import type {
+  AssistantMessage,
+  LlmMessage,
+  TextContent,
+  ToolCall,
+  ToolResultMessage,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+import type {
+  ResponseFunctionToolCall,
+  ResponseInputContent,
+  ResponseInputItem,
+  ResponseReasoningItem,
+} from "openai/resources/responses/responses";
+import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
+import { boundedId, plainId } from "../openai/tool-call-id.ts";
+import { sanitizeJson, sanitizeText } from "../sanitize.ts";
+import { readReasoningItem, readTextSignature } from "./signatures.ts";
+
+const maxIdLength = 64;
+
+/** Our messages → input items, without the system prompt. */
+export function encodeInput(messages: readonly LlmMessage[]): ResponseInputItem[] {
+  return messages.flatMap((message, index) => {
+    if (message.role === "user") return userItems(message.content);
+    return message.role === "toolResult" ? [resultItem(message)] : assistantItems(message, index);
+  });
+}
+
+function userItems(content: string | readonly UserContent[]): ResponseInputItem[] {
+  const parts =
+    typeof content === "string"
+      ? inputParts([{ type: "text", text: content }])
+      : inputParts(content);
+  return parts.length === 0 ? [] : [{ role: "user", content: parts }];
+}
+
+function inputParts(content: readonly UserContent[]): ResponseInputContent[] {
+  return content.flatMap((block): ResponseInputContent[] => {
+    if (block.type === "image") {
+      return [{ type: "input_image", detail: "auto", image_url: imageUrl(block) }];
+    }
+    return block.text === "" ? [] : [{ type: "input_text", text: sanitizeText(block.text) }];
+  });
+}
+
+function resultItem(message: ToolResultMessage): ResponseInputItem {
+  const hasImage = message.content.some((block) => block.type === "image");
+  return {
+    type: "function_call_output",
+    call_id: splitToolCallId(message.toolCallId).callId,
+    output: hasImage
+      ? inputParts(message.content)
+      : joinText(message.content) || imageOnlyText(message.content),
+  };
+}
+
+function assistantItems(message: AssistantMessage, index: number): ResponseInputItem[] {
+  const items = message.content.flatMap((block, at): ResponseInputItem[] => {
+    switch (block.type) {
+      case "text":
+        return block.text === "" ? [] : [messageItem(block, `msg_${index}_${at}`)];
+      case "toolCall":
+        return [callItem(block)];
+      case "thinking": {
+        const item = readReasoningItem(block.thinkingSignature);
+        return isReasoningItem(item) ? [item] : [];
+      }
+      default:
+        return block satisfies never;
+    }
+  });
+  // A reasoning item that nothing follows is refused.
+  while (isReasoning(items.at(-1))) items.pop();
+  return items;
+}
+
+function isReasoning(item: ResponseInputItem | undefined): boolean {
+  return item !== undefined && "type" in item && item.type === "reasoning";
+}
+
+/** An item without summary or encrypted content says nothing, and an id alone is not stored anywhere. */
+function isReasoningItem(item: Record<string, unknown> | undefined): item is ReasoningItem {
+  if (item === undefined || typeof item.id !== "string" || !Array.isArray(item.summary))
+    return false;
+  return Boolean(item.encrypted_content) || item.summary.length > 0 || Array.isArray(item.content);
+}
+
+type ReasoningItem = ResponseReasoningItem & Record<string, unknown>;
+
+function messageItem(block: TextContent, fallbackId: string): ResponseInputItem {
+  const signature = readTextSignature(block.textSignature);
+  const id = signature?.id ?? fallbackId;
+  return {
+    type: "message",
+    role: "assistant",
+    id: itemId(id, "msg_"),
+    status: "completed",
+    content: [{ type: "output_text", text: sanitizeText(block.text), annotations: [] }],
+    ...(signature?.phase && { phase: signature.phase }),
+  };
+}
+
+function callItem(call: ToolCall): ResponseFunctionToolCall {
+  const { callId, itemId: id } = splitToolCallId(call.id);
+  return {
+    type: "function_call",
+    ...(id !== undefined && { id }),
+    call_id: callId,
+    name: call.name,
+    arguments: JSON.stringify(sanitizeJson(call.arguments)),
+  };
+}
+
+/** The two halves of `call_id|item_id`, each in the form that the vendor accepts. */
+export function splitToolCallId(id: string): { callId: string; itemId: string | undefined } {
+  const at = id.indexOf("|");
+  const call = at < 0 ? id : id.slice(0, at);
+  const item = at < 0 ? "" : id.slice(at + 1);
+  return {
+    callId: withoutTail(boundedId(plainId(call), maxIdLength)),
+    itemId: item.startsWith("fc_") ? itemId(item, "fc_") : undefined,
+  };
+}
+
+/** For calls of another model: the item is unknown to this one, the call id alone pairs it. */
+export function normalizeToolCallId(id: string): string {
+  return splitToolCallId(id).callId;
+}
+
+function itemId(id: string, prefix: string): string {
+  const plain = plainId(id);
+  const prefixed = plain.startsWith(prefix) ? plain : `${prefix}${plain}`;
+  return withoutTail(boundedId(prefixed, maxIdLength));
+}
+
+/** Underscores at the end of an id are refused. */
+function withoutTail(id: string): string {
+  return id.replace(/_+$/, "") || "call";
+}

@@ -1,0 +1,76 @@
+import { ProviderError } from "../errors.ts";
+import type { OutputItem, ResponsesEvent } from "./events.ts";
+
+/** What is known of an output item while it streams. */
+export interface Item {
+  readonly key: string;
+  readonly type: string | undefined;
+  hasName: boolean;
+  hasText: boolean;
+  isFinished: boolean;
+  /** Summary parts announced, and those whose text has begun. */
+  partCount: number;
+  partsSeen: number;
+  /** Whole arguments, when a `done` event has brought them. */
+  arguments: string | undefined;
+}
+
+type Place = Pick<ResponsesEvent, "output_index" | "item_id">;
+
+/**
+ * Tells which item an event is about. The index counts first, since some gateways give the same item
+ * another id in every event; then the id; then the only open item of that type.
+ */
+export class ItemTable {
+  readonly #items: Item[] = [];
+  readonly #byIndex = new Map<number, Item>();
+  readonly #byId = new Map<string, Item>();
+
+  /** Begins a new item. */
+  open(place: Place, data: OutputItem): Item {
+    const item: Item = {
+      key: `item:${this.#items.length}`,
+      type: data.type,
+      hasName: false,
+      hasText: false,
+      isFinished: false,
+      partCount: 0,
+      partsSeen: 0,
+      arguments: undefined,
+    };
+    this.#items.push(item);
+    if (typeof place.output_index === "number") this.#byIndex.set(place.output_index, item);
+    const id = data.id ?? place.item_id;
+    if (id) this.#byId.set(id, item);
+    return item;
+  }
+
+  /**
+   * Finds the item of an event, or begins it when no event announced it.
+   *
+   * @throws {ProviderError} `invalid_request` when several items could be meant: guessing would mix calls.
+   */
+  find(place: Place, data: OutputItem): Item {
+    const { output_index: index } = place;
+    const byIndex = typeof index === "number" ? this.#byIndex.get(index) : undefined;
+    if (byIndex !== undefined && fits(byIndex, data)) return byIndex;
+    const id = place.item_id ?? data.id;
+    const byId = id ? this.#byId.get(id) : undefined;
+    if (byId !== undefined) return byId;
+    if (typeof index === "number" && byIndex === undefined) return this.open(place, data);
+    const open = this.#items.filter((item) => !item.isFinished && fits(item, data));
+    const [only] = open;
+    if (open.length > 1) {
+      throw new ProviderError({
+        code: "invalid_request",
+        message:
+          "The server streams several tool calls without saying which piece belongs to which",
+      });
+    }
+    return only ?? this.open(place, data);
+  }
+}
+
+function fits(item: Item, data: OutputItem): boolean {
+  return item.type === undefined || data.type === undefined || item.type === data.type;
+}

@@ -1,0 +1,204 @@
+import { stopForVendorError } from "../openai/errors.ts";
+import type { Delta } from "../provider.ts";
+import type { OutputItem, ResponseObject, ResponsesEvent, ResponsesUsage } from "./events.ts";
+import { type Item, ItemTable } from "./item-table.ts";
+import { writeTextSignature } from "./signatures.ts";
+
+type Stop = Extract<Delta, { type: "stop" }>;
+
+/** A reducer for one reply: event → deltas. */
+export function createReducer(): (event: ResponsesEvent | null) => Iterable<Delta> {
+  const reply = new Reply();
+  return (event) => reply.read(event);
+}
+
+class Reply {
+  readonly #items = new ItemTable();
+  #hasResponse = false;
+
+  *read(event: ResponsesEvent | null): Generator<Delta> {
+    if (event === null || typeof event !== "object") return;
+    const type = event.type ?? "";
+    if (event.response) yield* this.#identify(event.response);
+    switch (type) {
+      case "response.output_item.added":
+        if (event.item) yield* this.#start(this.#items.open(event, event.item), event.item);
+        return;
+      case "response.output_item.done":
+        if (event.item) yield* this.#finish(this.#items.find(event, event.item), event.item);
+        return;
+      case "response.completed":
+      case "response.incomplete":
+      case "response.done":
+      case "response.failed":
+      case "response.cancelled":
+        yield* this.#end(type, event.response ?? {});
+        return;
+      case "error":
+        yield stopForVendorError(event.error ?? event);
+        return;
+      default:
+        yield* this.#grow(type, event);
+    }
+  }
+
+  *#identify(response: ResponseObject): Generator<Delta> {
+    if (this.#hasResponse || !response.id) return;
+    this.#hasResponse = true;
+    const { id, model } = response;
+    yield { type: "response", id, ...(model && { model }) };
+  }
+
+  /** The small steps of an item. An event we do not know changes nothing. */
+  *#grow(type: string, event: ResponsesEvent): Generator<Delta> {
+    const delta = typeof event.delta === "string" ? event.delta : "";
+    switch (type) {
+      case "response.output_text.delta":
+      case "response.refusal.delta":
+        if (delta)
+          yield { type: "text", key: this.#items.find(event, messageItem).key, text: delta };
+        return;
+      case "response.reasoning_summary_part.added":
+        this.#items.find(event, reasoningItem).partCount++;
+        return;
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        yield* this.#think(this.#items.find(event, reasoningItem), delta);
+        return;
+      case "response.function_call_arguments.delta": {
+        const { key } = this.#items.find(event, callItem);
+        if (delta) yield { type: "tool_call", key, arguments: delta };
+        return;
+      }
+      case "response.function_call_arguments.done":
+        // Some servers send the arguments here only; the end of the item repeats them otherwise.
+        this.#items.find(event, callItem).arguments = event.arguments ?? undefined;
+        return;
+      default:
+    }
+  }
+
+  *#think(item: Item, text: string): Generator<Delta> {
+    if (text === "") return;
+    // A blank line between the parts of a summary.
+    const isNextPart = item.partCount > 1 && item.partsSeen < item.partCount && item.partsSeen > 0;
+    item.partsSeen = Math.max(item.partCount, 1);
+    item.hasText = true;
+    yield { type: "thinking", key: item.key, text: isNextPart ? `\n\n${text}` : text };
+  }
+
+  *#start(item: Item, data: OutputItem): Generator<Delta> {
+    if (data.type === "reasoning") {
+      yield { type: "thinking", key: item.key, text: "" };
+    } else if (data.type === "message") {
+      yield { type: "text", key: item.key, text: "" };
+    } else if (data.type === "function_call") {
+      yield* startCall(item, data);
+      if (data.arguments) yield { type: "tool_call", key: item.key, arguments: data.arguments };
+    }
+  }
+
+  *#finish(item: Item, data: OutputItem): Generator<Delta> {
+    if (item.isFinished) return;
+    item.isFinished = true;
+    const { key } = item;
+    if (data.type === "message") {
+      const text = (data.content ?? []).map((part) => part.text ?? part.refusal ?? "").join("");
+      if (data.id) {
+        yield { type: "text", key, text: "" };
+        yield { type: "signature", key, signature: writeTextSignature(data.id, data.phase) };
+      }
+      yield text === "" ? { type: "block_end", key } : { type: "block_end", key, text };
+    } else if (data.type === "function_call") {
+      yield* startCall(item, data);
+      const whole = data.arguments || item.arguments;
+      yield { type: "block_end", key, ...(whole && { arguments: whole }) };
+    } else if (data.type === "reasoning") {
+      yield* finishReasoning(item, data);
+    }
+  }
+
+  *#end(type: string, response: ResponseObject): Generator<Delta> {
+    const output = response.output ?? [];
+    for (const [index, data] of output.entries()) {
+      const item = this.#items.find({ output_index: index, item_id: data.id ?? null }, data);
+      // An item that ended without its encrypted content gets it now.
+      const isLate = data.type === "reasoning" && item.isFinished && data.encrypted_content;
+      if (isLate) yield sign(item, data);
+      else yield* this.#finish(item, data);
+    }
+    if (response.usage) yield readUsage(response.usage, response.service_tier);
+    yield stopOf(type, response);
+  }
+}
+
+const messageItem: OutputItem = { type: "message" };
+const reasoningItem: OutputItem = { type: "reasoning" };
+const callItem: OutputItem = { type: "function_call" };
+
+function* startCall(item: Item, data: OutputItem): Generator<Delta> {
+  if (item.hasName || !data.name) return;
+  item.hasName = true;
+  const ids = [data.call_id, data.id].filter((id) => id);
+  const id = ids.join("|");
+  yield { type: "tool_call", key: item.key, name: data.name, ...(id && { id }) };
+}
+
+function* finishReasoning(item: Item, data: OutputItem): Generator<Delta> {
+  const parts = data.summary?.length ? data.summary : (data.content ?? []);
+  const text = parts.map((part) => part.text ?? "").join("\n\n");
+  const isSigned = data.encrypted_content || text !== "" || item.hasText;
+  yield { type: "thinking", key: item.key, text: item.hasText ? "" : text };
+  if (isSigned) yield sign(item, data);
+  yield { type: "block_end", key: item.key };
+}
+
+/** The whole item is what has to go back. */
+function sign({ key }: Item, data: OutputItem): Delta {
+  return { type: "signature", key, signature: JSON.stringify(data) };
+}
+
+function readUsage(usage: ResponsesUsage, serviceTier: string | null | undefined): Delta {
+  const prompt = usage.input_tokens ?? 0;
+  const output = usage.output_tokens ?? 0;
+  const cacheRead = usage.input_tokens_details?.cached_tokens ?? 0;
+  const cacheWrite = usage.input_tokens_details?.cache_write_tokens ?? 0;
+  const reasoning = usage.output_tokens_details?.reasoning_tokens;
+  return {
+    type: "usage",
+    tokens: {
+      input: Math.max(0, prompt - cacheRead - cacheWrite),
+      output,
+      cacheRead,
+      cacheWrite,
+      ...(typeof reasoning === "number" && { reasoning }),
+      totalTokens: usage.total_tokens ?? prompt + output,
+    },
+    ...(serviceTier && { serviceTier }),
+  };
+}
+
+function stopOf(type: string, response: ResponseObject): Stop {
+  const status = response.status ?? type.replace("response.", "");
+  const reason = response.incomplete_details?.reason;
+  if (status === "completed" || status === "done") {
+    return { type: "stop", reason: "stop", raw: "completed" };
+  }
+  if (status === "incomplete" && reason === "content_filter") {
+    return {
+      type: "stop",
+      reason: "error",
+      raw: reason,
+      code: "content_filtered",
+      errorMessage: "The provider's content filter stopped the reply (content_filter)",
+    };
+  }
+  if (status === "incomplete") return { type: "stop", reason: "length", raw: reason ?? status };
+  if (response.error) return { ...stopForVendorError(response.error), raw: status };
+  return {
+    type: "stop",
+    reason: "error",
+    raw: status,
+    errorMessage: `The provider ended the reply with status ${status}`,
+  };
+}

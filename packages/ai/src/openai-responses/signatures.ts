@@ -1,0 +1,41 @@
+/** What has to go back with a text block: the id of its message and which phase it belonged to. */
+export interface TextSignature {
+  readonly id: string;
+  readonly phase?: "commentary" | "final_answer" | undefined;
+}
+
+/** Writes a text signature as JSON. */
+export function writeTextSignature(id: string, phase: string | null | undefined): string {
+  return JSON.stringify({ v: 1, id, ...(phase && { phase }) });
+}
+
+/** Reads a text signature; a bare message id is one as well. */
+export function readTextSignature(signature: string | undefined): TextSignature | undefined {
+  if (!signature) return undefined;
+  if (!signature.startsWith("{")) return { id: signature };
+  const parsed = parseObject(signature);
+  if (typeof parsed?.id !== "string") return undefined;
+  const { id, phase } = parsed;
+  return phase === "commentary" || phase === "final_answer" ? { id, phase } : { id };
+}
+
+/** Reads the reasoning item kept as a thinking signature; undefined when it is none of ours. */
+export function readReasoningItem(
+  signature: string | undefined,
+): Record<string, unknown> | undefined {
+  const item = signature?.startsWith("{") ? parseObject(signature) : undefined;
+  return item?.type === "reasoning" ? item : undefined;
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isRecord(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

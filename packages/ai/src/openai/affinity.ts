@@ -1,0 +1,21 @@
+import type { StreamOptions } from "../provider.ts";
+
+/** Whether and under which names an endpoint wants to know the session. */
+export interface AffinityCompat {
+  readonly sendSessionAffinityHeaders: boolean;
+  readonly sessionAffinityFormat: "openai" | "openai-nosession" | "openrouter";
+}
+
+/** Headers that lead the requests of one session to the same machine, where its cache is. */
+export function affinityHeaders(
+  compat: AffinityCompat,
+  { sessionId, cacheRetention }: StreamOptions,
+): Record<string, string> {
+  if (!compat.sendSessionAffinityHeaders || !sessionId || cacheRetention === "none") return {};
+  if (compat.sessionAffinityFormat === "openrouter") return { "x-session-id": sessionId };
+  return {
+    ...(compat.sessionAffinityFormat === "openai" && { "session-id": sessionId }),
+    "x-client-request-id": sessionId,
+    "x-session-affinity": sessionId,
+  };
+}

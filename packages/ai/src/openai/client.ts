@@ -1,0 +1,80 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type OpenAI from "openai";
+import { guardRedirects } from "../fetch.ts";
+import type { StreamOptions } from "../provider.ts";
+
+type Headers = Record<string, string | null>;
+
+/** The longest delay a timer takes; when to give up is decided by the caller's signal. */
+const noTimeoutMs = 2 ** 31 - 1;
+
+/** Loads the SDK and makes a client for one request; connections are shared through `fetch`. */
+export async function createClient(
+  model: Model,
+  options: StreamOptions,
+  extraHeaders: Readonly<Record<string, string>> = {},
+): Promise<OpenAI> {
+  const { OpenAI: Client } = await import("openai");
+  return new Client({
+    baseURL: model.baseUrl,
+    // Local servers need no key, but the SDK insists on one; its header is left out below.
+    apiKey: options.apiKey || "none",
+    // Each of these would otherwise come from the environment.
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    logLevel: "off",
+    maxRetries: 0,
+    timeout: noTimeoutMs,
+    fetch: withErrorBody(guardRedirects(options.fetch)),
+    defaultHeaders: mergeHeaders(
+      options.apiKey ? {} : { authorization: null },
+      extraHeaders,
+      model.headers ?? {},
+      options.headers ?? {},
+    ),
+  });
+}
+
+/** Later ones win whatever their case; `null` deletes. */
+function mergeHeaders(...all: readonly Readonly<Headers>[]): Headers {
+  const merged: Headers = {};
+  for (const headers of all) {
+    for (const [name, value] of Object.entries(headers)) merged[name.toLowerCase()] = value;
+  }
+  return merged;
+}
+
+/**
+ * The SDK reads an error's text from a member named `error` and drops any other body; this puts other
+ * shapes (`{"detail": …}`, `{"message": …}`) where it looks.
+ */
+function withErrorBody(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.ok) return response;
+    const text = await response.text().catch(() => "");
+    const { status, statusText, headers } = response;
+    const kept = new Headers(headers);
+    for (const name of ["content-encoding", "content-length"]) kept.delete(name);
+    const body = hasNoBody(status) ? null : wrapError(text);
+    return new Response(body, { status, statusText, headers: kept });
+  };
+}
+
+function hasNoBody(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}
+
+function wrapError(text: string): string {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  const inner = Array.isArray(body) ? body[0] : body;
+  const hasError = typeof inner === "object" && inner !== null && "error" in inner;
+  return JSON.stringify(hasError ? inner : { error: inner });
+}

@@ -1,0 +1,21 @@
+import type { ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
+import { sanitizeText } from "../sanitize.ts";
+
+/** The data URL of an image. */
+export function imageUrl(image: ImageContent): string {
+  return `data:${image.mimeType};base64,${image.data}`;
+}
+
+/** The text blocks of a content, one after the other on lines of their own. */
+export function joinText(content: readonly UserContent[]): string {
+  return content
+    .filter((block) => block.type === "text")
+    .map((block) => sanitizeText(block.text))
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+/** What stands where a tool result has no text: most servers refuse an empty one. */
+export function imageOnlyText(content: readonly UserContent[]): string {
+  return content.some((block) => block.type === "image") ? "(see attached image)" : "(no output)";
+}

@@ -1,0 +1,68 @@
+import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
+import type { Delta } from "../provider.ts";
+
+/** The error members that OpenAI-like servers send, in a body or in the stream. */
+interface VendorError {
+  readonly message: string;
+  readonly vendorCode: string | undefined;
+  readonly status: number | undefined;
+}
+
+/** What an error thrown by the `openai` SDK means. */
+export function classifyOpenAiError(error: unknown): ProviderErrorInit {
+  if (!(error instanceof Error)) return classifyFailure({ message: String(error), cause: error });
+  if (!("status" in error) || !("headers" in error)) {
+    return classifyFailure({ message: error.message, cause: error });
+  }
+  const vendor = readVendorError("error" in error ? error.error : undefined);
+  const status = typeof error.status === "number" ? error.status : vendor?.status;
+  return classifyFailure({
+    message: vendor?.message || error.message,
+    status,
+    vendorCode: vendor?.vendorCode,
+    ...(error.headers instanceof Headers && { headers: error.headers }),
+    cause: error,
+  });
+}
+
+/** The stop a vendor's error object in the stream amounts to. */
+export function stopForVendorError(value: unknown): Extract<Delta, { type: "stop" }> {
+  const vendor = readVendorError(value);
+  const failure = classifyFailure({
+    message: vendor?.message || "The server reported an error without saying which",
+    vendorCode: vendor?.vendorCode,
+    status: vendor?.status,
+  });
+  // An error amid a reply that names nothing known is the server's own trouble: worth another try.
+  const code = failure.code === "unknown" ? "overloaded" : failure.code;
+  return { type: "stop", reason: "error", code, errorMessage: failure.message };
+}
+
+/** Reads an error object, a bare text, or a wrapper around either. */
+export function readVendorError(value: unknown): VendorError | undefined {
+  if (typeof value === "string")
+    return { message: value, vendorCode: undefined, status: undefined };
+  if (!isRecord(value)) return undefined;
+  if (isRecord(value.error)) return readVendorError(value.error);
+  const own = textOf(value.message) ?? textOf(value.detail) ?? JSON.stringify(value);
+  const raw = isRecord(value.metadata) ? textOf(value.metadata.raw) : undefined;
+  const numeric = Number(value.code ?? value.status_code ?? value.status);
+  const status = numeric >= 400 && numeric < 600 ? numeric : undefined;
+  return {
+    // OpenRouter hides the upstream's own words in its metadata.
+    message: raw === undefined ? own : `${own}: ${raw}`,
+    vendorCode:
+      status === undefined ? (textOf(value.code) ?? textOf(value.type)) : textOf(value.type),
+    status,
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value === "" ? undefined : value;
+  if (typeof value === "number") return String(value);
+  return value === undefined || value === null ? undefined : JSON.stringify(value);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
