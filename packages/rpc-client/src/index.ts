@@ -1,1 +1,14 @@
-export {};
+export type { RequestOptions } from "./connection.ts";
+export {
+  ConnectionClosedError,
+  EventOverflowError,
+  type HostExit,
+  RequestTimeoutError,
+  RpcError,
+} from "./errors.ts";
+export type { ExtensionUiHandlers } from "./extension-ui.ts";
+export type { HostCommandOptions } from "./host-command.ts";
+export type { StopOptions } from "./host-process.ts";
+export type { CommandArguments, CommandMethods } from "./methods.ts";
+export type { PromptResult } from "./prompt-run.ts";
+export { type PromptAndWaitOptions, RpcClient, type RpcClientOptions } from "./rpc-client.ts";

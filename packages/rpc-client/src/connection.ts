@@ -1,0 +1,153 @@
+import {
+  type CommandName,
+  type ExtensionUiRequest,
+  type ExtensionUiResponse,
+  encodeLine,
+  type Params,
+  type ResponseFrame,
+  type SessionEvent,
+} from "@tau-agent/rpc-protocol";
+import { type ConnectionClosedError, RequestTimeoutError, RpcError } from "./errors.ts";
+import { decodeHostLine, isAssistantMessage } from "./host-frame.ts";
+import { MessageRebuilder } from "./rebuild-message.ts";
+
+/** How one request is sent. */
+export interface RequestOptions {
+  /** How long to wait for the answer; 0 waits as long as it takes. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Where a connection's lines go and its frames end up. */
+export interface ConnectionOptions {
+  readonly write: (line: string) => void;
+  readonly onEvent: (event: SessionEvent) => void;
+  readonly onUiRequest: (request: ExtensionUiRequest) => void;
+  /** Told of each line that is no frame. */
+  readonly onNoise: (line: string) => void;
+}
+
+interface PendingRequest {
+  readonly id: string;
+  readonly command: string;
+  readonly timer: NodeJS.Timeout | undefined;
+  resolve(data: unknown): void;
+  reject(error: Error): void;
+}
+
+/** A request that was sent: its id, and the promise of its answer's `data`. */
+export interface SentRequest {
+  readonly id: string;
+  readonly answer: Promise<unknown>;
+}
+
+/** Requests out, answers and events in, over lines of JSON. Knows nothing of processes. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #pending = new Map<string, PendingRequest>();
+  readonly #rebuilder = new MessageRebuilder();
+  #lastId = 0;
+  #closed: ConnectionClosedError | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Sends a command. The answer rejects with RpcError, RequestTimeoutError or ConnectionClosedError. */
+  send<N extends CommandName>(
+    name: N,
+    params: Params<N>,
+    options: RequestOptions = {},
+  ): SentRequest {
+    this.#lastId += 1;
+    const id = `c${this.#lastId}`;
+    if (this.#closed) return { id, answer: Promise.reject(this.#closed) };
+    const answer = this.#expect(id, name, options.timeoutMs ?? 0);
+    this.#options.write(encodeLine({ ...params, id, type: name }));
+    return { id, answer };
+  }
+
+  answerUiRequest(response: ExtensionUiResponse): void {
+    if (!this.#closed) this.#options.write(encodeLine(response));
+  }
+
+  /** Takes one line of the host. */
+  receive(text: string): void {
+    const line = decodeHostLine(text);
+    switch (line.kind) {
+      case "response":
+        this.#settle(line.frame);
+        return;
+      case "ui_request":
+        this.#options.onUiRequest(line.request);
+        return;
+      case "bad_ui_request":
+        this.answerUiRequest({ type: "extension_ui_response", id: line.id, cancelled: true });
+        return;
+      case "delta": {
+        const update = this.#rebuilder.apply(line.update);
+        if (update) this.#options.onEvent(update);
+        return;
+      }
+      case "event": {
+        const { event } = line;
+        if (event.type === "message_start" && isAssistantMessage(event.message)) {
+          this.#rebuilder.start(event.message);
+        }
+        this.#options.onEvent(event);
+        return;
+      }
+      case "noise":
+        this.#options.onNoise(text);
+    }
+  }
+
+  /** Rejects what is pending and everything sent from now on. */
+  close(error: ConnectionClosedError): void {
+    this.#closed ??= error;
+    for (const request of this.#pending.values()) {
+      clearTimeout(request.timer);
+      request.reject(error);
+    }
+    this.#pending.clear();
+  }
+
+  #expect(id: string, command: string, timeoutMs: number): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const timer =
+      timeoutMs > 0
+        ? setTimeout(() => {
+            this.#pending.delete(id);
+            reject(new RequestTimeoutError(command, timeoutMs));
+          }, timeoutMs)
+        : undefined;
+    this.#pending.set(id, { id, command, timer, resolve, reject });
+    return promise;
+  }
+
+  #settle(frame: ResponseFrame): void {
+    const request = this.#requestOf(frame);
+    if (request === undefined) return;
+    this.#pending.delete(request.id);
+    clearTimeout(request.timer);
+    if (frame.success) {
+      request.resolve(frame.data);
+      return;
+    }
+    const details = { code: frame.code, command: request.command, requestId: request.id };
+    request.reject(new RpcError(frame.error ?? `${request.command} failed`, details));
+  }
+
+  /**
+   * Some hosts leave the id out of an error: for a command they don't know (the oldest pending one
+   * of that name is meant), and for one whose handler threw (clear only when a single one waits).
+   */
+  #requestOf(frame: ResponseFrame): PendingRequest | undefined {
+    if (frame.id !== undefined) return this.#pending.get(String(frame.id));
+    const [first, second] = this.#pending.values();
+    if (frame.command === "parse") return second === undefined ? first : undefined;
+    for (const request of this.#pending.values()) {
+      if (request.command === frame.command) return request;
+    }
+    return undefined;
+  }
+}

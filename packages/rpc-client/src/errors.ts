@@ -1,0 +1,68 @@
+import type { ErrorCode, RequestId } from "@tau-agent/rpc-protocol";
+
+/** The host answered a command with an error, or a prompt it had accepted failed. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  /** What went wrong; absent when the host is one that sends no codes. */
+  readonly code: ErrorCode | "prompt_failed" | (string & {}) | undefined;
+  /** The command that was answered. */
+  readonly command: string;
+  /** The id this client had given the request. */
+  readonly requestId: RequestId | undefined;
+  constructor(
+    text: string,
+    details: { code?: string | undefined; command: string; requestId?: RequestId | undefined },
+  ) {
+    super(text);
+    this.code = details.code;
+    this.command = details.command;
+    this.requestId = details.requestId;
+  }
+}
+
+/** How the host's process ended, and its last words. */
+export interface HostExit {
+  /** Absent when a signal ended the process, or when it never started. */
+  readonly exitCode: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+  /** The end of what the host wrote to stderr. */
+  readonly stderr: string;
+}
+
+/** The connection to the host is gone; whatever was waiting for an answer gets this. */
+export class ConnectionClosedError extends Error implements HostExit {
+  override readonly name = "ConnectionClosedError";
+  readonly exitCode: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+  readonly stderr: string;
+  constructor(reason: string, exit: Partial<HostExit> = {}, options?: ErrorOptions) {
+    const lastWords = exit.stderr?.trim();
+    super(lastWords ? `${reason}\n${lastWords}` : reason, options);
+    this.exitCode = exit.exitCode;
+    this.signal = exit.signal;
+    this.stderr = exit.stderr ?? "";
+  }
+}
+
+/** The host did not answer in time. The command may still take effect; a late answer is ignored. */
+export class RequestTimeoutError extends Error {
+  override readonly name = "RequestTimeoutError";
+  /** What was waited for: the wire name of a command, or what the wait was about. */
+  readonly command: string;
+  readonly timeoutMs: number;
+  constructor(command: string, timeoutMs: number) {
+    super(`No answer to ${command} within ${timeoutMs} ms`);
+    this.command = command;
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** An `events()` iterator was read too slowly and ended, rather than hold ever more memory. */
+export class EventOverflowError extends Error {
+  override readonly name = "EventOverflowError";
+  readonly maxBuffered: number;
+  constructor(maxBuffered: number) {
+    super(`More than ${maxBuffered} events are waiting to be read from this iterator`);
+    this.maxBuffered = maxBuffered;
+  }
+}

@@ -1,0 +1,72 @@
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { type ConnectionClosedError, RequestTimeoutError } from "./errors.ts";
+
+/** Someone who listens: to events, and to the end of the connection. */
+export interface Subscriber {
+  onEvent(event: SessionEvent): void;
+  onClose?(error: ConnectionClosedError, wasAsked: boolean): void;
+}
+
+/** What a wait was about and how long it may take. */
+export interface WaitOptions {
+  readonly what: string;
+  /** 0 waits as long as it takes. */
+  readonly timeoutMs: number;
+}
+
+/** How a wait ends. */
+export interface Settle<T> {
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
+/** Hands events to all who listen, in the order they came. */
+export class EventHub {
+  readonly #subscribers = new Set<Subscriber>();
+
+  subscribe(subscriber: Subscriber): () => void {
+    this.#subscribers.add(subscriber);
+    return () => {
+      this.#subscribers.delete(subscriber);
+    };
+  }
+
+  emit(event: SessionEvent): void {
+    for (const subscriber of [...this.#subscribers]) {
+      try {
+        subscriber.onEvent(event);
+      } catch (error) {
+        // A faulty listener is the application's to hear of, and must not cost others their event.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  close(error: ConnectionClosedError, wasAsked: boolean): void {
+    for (const subscriber of [...this.#subscribers]) subscriber.onClose?.(error, wasAsked);
+  }
+
+  /**
+   * Listens until `begin`'s listener settles the wait. Rejects when the connection closes or time
+   * runs out; in every case nothing stays behind.
+   */
+  wait<T>(
+    options: WaitOptions,
+    begin: (settle: Settle<T>) => (event: SessionEvent) => void,
+  ): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const { what, timeoutMs } = options;
+    const onEvent = begin({ resolve, reject });
+    const unsubscribe = this.subscribe({ onEvent, onClose: reject });
+    const timer =
+      timeoutMs > 0
+        ? setTimeout(() => reject(new RequestTimeoutError(what, timeoutMs)), timeoutMs)
+        : undefined;
+    return promise.finally(() => {
+      unsubscribe();
+      clearTimeout(timer);
+    });
+  }
+}

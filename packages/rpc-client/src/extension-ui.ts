@@ -1,0 +1,70 @@
+import type { ExtensionUiRequest, ExtensionUiResponse } from "@tau-agent/rpc-protocol";
+
+type Method = ExtensionUiRequest["method"];
+type RequestOf<M extends Method> = Extract<ExtensionUiRequest, { method: M }>;
+type Awaitable<T> = T | Promise<T>;
+
+/**
+ * What an application does when an extension wants to show something. A dialog answers with the
+ * chosen or entered text (`confirm` with yes or no); undefined, and a dialog without a handler,
+ * cancel it.
+ */
+export interface ExtensionUiHandlers {
+  select?(request: RequestOf<"select">): Awaitable<string | undefined>;
+  confirm?(request: RequestOf<"confirm">): Awaitable<boolean | undefined>;
+  input?(request: RequestOf<"input">): Awaitable<string | undefined>;
+  editor?(request: RequestOf<"editor">): Awaitable<string | undefined>;
+  notify?(request: RequestOf<"notify">): void;
+  setStatus?(request: RequestOf<"setStatus">): void;
+  setWidget?(request: RequestOf<"setWidget">): void;
+  setTitle?(request: RequestOf<"setTitle">): void;
+  setEditorText?(request: RequestOf<"set_editor_text">): void;
+}
+
+/** Shows what an extension asks for; the answer to send, or undefined when none is expected. */
+export async function answerUiRequest(
+  request: ExtensionUiRequest,
+  handlers: ExtensionUiHandlers,
+): Promise<ExtensionUiResponse | undefined> {
+  const { id } = request;
+  switch (request.method) {
+    case "select":
+      return textAnswer(id, await handlers.select?.(request));
+    case "input":
+      return textAnswer(id, await handlers.input?.(request));
+    case "editor":
+      return textAnswer(id, await handlers.editor?.(request));
+    case "confirm": {
+      const confirmed = await handlers.confirm?.(request);
+      return confirmed === undefined ? cancelled(id) : { ...answer(id), confirmed };
+    }
+    case "notify":
+      handlers.notify?.(request);
+      return undefined;
+    case "setStatus":
+      handlers.setStatus?.(request);
+      return undefined;
+    case "setWidget":
+      handlers.setWidget?.(request);
+      return undefined;
+    case "setTitle":
+      handlers.setTitle?.(request);
+      return undefined;
+    case "set_editor_text":
+      handlers.setEditorText?.(request);
+      return undefined;
+  }
+}
+
+/** The answer that dismisses a dialog. */
+export function cancelled(id: string): ExtensionUiResponse {
+  return { ...answer(id), cancelled: true };
+}
+
+function textAnswer(id: string, value: string | undefined): ExtensionUiResponse {
+  return value === undefined ? cancelled(id) : { ...answer(id), value };
+}
+
+function answer(id: string): ExtensionUiResponse {
+  return { type: "extension_ui_response", id };
+}

@@ -1,0 +1,140 @@
+import {
+  ExtensionUiRequest,
+  type RequestId,
+  type ResponseFrame,
+  type SessionEvent,
+} from "@tau-agent/rpc-protocol";
+import type { AssistantMessage, ToolCall, Usage } from "@tau-agent/rpc-protocol/messages";
+
+/** A `message_update` in delta form: the step alone, for the client to apply. */
+export interface DeltaUpdate {
+  readonly usage: Usage | undefined;
+  readonly step: DeltaStep;
+}
+
+/** A step of a reply without the message it leads to. */
+export interface DeltaStep {
+  readonly type: string;
+  readonly contentIndex: number;
+  readonly delta: string;
+  readonly content: string | undefined;
+  readonly id: string;
+  readonly toolName: string;
+  readonly toolCall: ToolCall | undefined;
+  readonly reason: string | undefined;
+  readonly message: AssistantMessage | undefined;
+}
+
+/** One line of a host, understood as far as it can be. */
+export type HostLine =
+  | { readonly kind: "response"; readonly frame: ResponseFrame }
+  | { readonly kind: "ui_request"; readonly request: ExtensionUiRequest }
+  | { readonly kind: "bad_ui_request"; readonly id: string }
+  | { readonly kind: "event"; readonly event: SessionEvent }
+  | { readonly kind: "delta"; readonly update: DeltaUpdate }
+  | { readonly kind: "noise" };
+
+/**
+ * Decodes one line of a host. The checks are light: a newer or older host may send more or fewer
+ * members, and an event type this client doesn't know is passed on. Never throws.
+ */
+export function decodeHostLine(line: string): HostLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { kind: "noise" };
+  }
+  if (!isRecord(value) || typeof value.type !== "string") return { kind: "noise" };
+  if (value.type === "response") return decodeResponse(value);
+  if (value.type === "extension_ui_request") return decodeUiRequest(value);
+  if (value.type === "message_update" && !isRecord(value.message)) return decodeDelta(value);
+  return isEvent(value) ? { kind: "event", event: value } : { kind: "noise" };
+}
+
+function decodeResponse(value: Record<string, unknown>): HostLine {
+  const { id, command, success, data, error, code } = value;
+  if (typeof command !== "string" || typeof success !== "boolean") return { kind: "noise" };
+  const frame: ResponseFrame = { type: "response", command, success };
+  if (isRequestId(id)) frame.id = id;
+  if (data !== undefined) frame.data = data;
+  if (typeof error === "string") frame.error = error;
+  if (isErrorCode(code)) frame.code = code;
+  return { kind: "response", frame };
+}
+
+function decodeUiRequest(value: Record<string, unknown>): HostLine {
+  const parsed = ExtensionUiRequest.safeParse(value);
+  if (parsed.success) return { kind: "ui_request", request: parsed.data };
+  return typeof value.id === "string"
+    ? { kind: "bad_ui_request", id: value.id }
+    : { kind: "noise" };
+}
+
+function decodeDelta(value: Record<string, unknown>): HostLine {
+  const step = value.assistantMessageEvent;
+  if (!isRecord(step) || typeof step.type !== "string") return { kind: "noise" };
+  const final = step.message ?? step.error;
+  return {
+    kind: "delta",
+    update: {
+      usage: isUsage(value.usage) ? value.usage : undefined,
+      step: {
+        type: step.type,
+        contentIndex: typeof step.contentIndex === "number" ? step.contentIndex : 0,
+        delta: text(step.delta) ?? "",
+        content: text(step.content),
+        id: text(step.id) ?? "",
+        toolName: text(step.toolName) ?? "",
+        toolCall: isToolCall(step.toolCall) ? step.toolCall : undefined,
+        reason: text(step.reason),
+        message: isAssistantMessage(final) ? final : undefined,
+      },
+    },
+  };
+}
+
+/** The members without which a listener could not even look at an event of a known type. */
+const requiredRecord: Readonly<Record<string, string>> = {
+  message_start: "message",
+  message_update: "assistantMessageEvent",
+  message_end: "message",
+  turn_end: "message",
+};
+
+function isEvent(value: Record<string, unknown>): value is SessionEvent {
+  const required = requiredRecord[String(value.type)];
+  if (required !== undefined && !isRecord(value[required])) return false;
+  return value.type !== "agent_end" || Array.isArray(value.messages);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || typeof value === "number";
+}
+
+/** Codes of a newer host are passed on too. */
+function isErrorCode(value: unknown): value is NonNullable<ResponseFrame["code"]> {
+  return typeof value === "string";
+}
+
+function isUsage(value: unknown): value is Usage {
+  return isRecord(value) && typeof value.input === "number" && isRecord(value.cost);
+}
+
+function isToolCall(value: unknown): value is ToolCall {
+  return isRecord(value) && value.type === "toolCall" && isRecord(value.arguments);
+}
+
+/** Whether `value` is a reply of a model. */
+export function isAssistantMessage(value: unknown): value is AssistantMessage {
+  return isRecord(value) && value.role === "assistant" && Array.isArray(value.content);
+}
+
+/** Whether `value` is an object with members. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { env as inheritedEnvironment } from "node:process";
+import type { Readable, Writable } from "node:stream";
+import { DEFAULT_MAX_LINE_BYTES, LineDecoder } from "@tau-agent/rpc-protocol";
+import type { HostExit } from "./errors.ts";
+import { TextTail } from "./text-tail.ts";
+
+/** How long the pipes may stay open after the process itself is gone (a grandchild may hold them). */
+const DRAIN_MS = 500;
+const STDERR_TAIL_CHARACTERS = 64 * 1024;
+
+/** How a host's process is run. */
+export interface HostProcessOptions {
+  readonly command: readonly [string, ...string[]];
+  readonly cwd?: string | undefined;
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly maxFrameBytes?: number | undefined;
+  readonly onLine: (line: string) => void;
+  readonly onStderr?: ((text: string) => void) | undefined;
+}
+
+/** How long each step of {@link HostProcess.stop} waits before the next. */
+export interface StopOptions {
+  /** From the end of its input to SIGTERM; 6 s by default, as a host has 5 s to shut down. */
+  readonly graceMs?: number;
+  /** From SIGTERM to SIGKILL; 2 s by default. */
+  readonly killAfterMs?: number;
+}
+
+/** A host running as a child process: lines in, lines out, its last words and its end. */
+export class HostProcess {
+  /** Resolves when the process has ended and its output is read, or when it could not start. */
+  readonly ended: Promise<HostExit & { readonly error?: Error }>;
+  readonly #child: ChildProcess;
+  readonly #stdin: Writable;
+  readonly #stderr = new TextTail(STDERR_TAIL_CHARACTERS);
+  #hasEnded = false;
+
+  constructor(options: HostProcessOptions) {
+    const [program, ...args] = options.command;
+    const child = spawn(program, args, {
+      cwd: options.cwd,
+      env: options.env ? { ...inheritedEnvironment, ...options.env } : undefined,
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    });
+    this.#child = child;
+    this.#stdin = child.stdin;
+    // A host that dies while we write breaks the pipe; its exit tells the story.
+    child.stdin.on("error", () => {});
+    this.#readLines(child.stdout, options);
+    this.#readStderr(child.stderr, options.onStderr);
+    this.ended = this.#watch();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get exitCode(): number | undefined {
+    return this.#child.exitCode ?? undefined;
+  }
+
+  get stderr(): string {
+    return this.#stderr.toString();
+  }
+
+  write(text: string): void {
+    if (this.#stdin.writable) this.#stdin.write(text);
+  }
+
+  /** Ends the host: closes its input, then asks, then kills. Resolves when it is gone. */
+  async stop(options: StopOptions = {}): Promise<HostExit> {
+    this.#stdin.end();
+    if (!(await this.#endsWithin(options.graceMs ?? 6_000))) {
+      this.#child.kill("SIGTERM");
+      if (!(await this.#endsWithin(options.killAfterMs ?? 2_000))) this.#child.kill("SIGKILL");
+    }
+    const { exitCode, signal, stderr } = await this.ended;
+    return { exitCode, signal, stderr };
+  }
+
+  async #endsWithin(timeoutMs: number): Promise<boolean> {
+    if (this.#hasEnded) return true;
+    const timeout = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => timeout.resolve(false), timeoutMs);
+    try {
+      return await Promise.race([timeout.promise, this.ended.then(() => true)]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #readLines(stdout: Readable, options: HostProcessOptions): void {
+    const decoder = new LineDecoder(options.maxFrameBytes ?? DEFAULT_MAX_LINE_BYTES);
+    const deliver = (lines: ReturnType<LineDecoder["push"]>) => {
+      for (const line of lines) {
+        if ("text" in line) options.onLine(line.text);
+        else this.note(`a frame of ${line.oversizedBytes} bytes was skipped (maxFrameBytes)`);
+      }
+    };
+    stdout.on("data", (chunk: Buffer) => deliver(decoder.push(chunk)));
+    stdout.on("end", () => deliver(decoder.end()));
+    stdout.on("error", () => {});
+  }
+
+  /** Keeps a remark of the client's own among the host's last words. */
+  note(text: string): void {
+    this.#stderr.append(`[client] ${text}\n`);
+  }
+
+  #readStderr(stderr: Readable, onStderr: ((text: string) => void) | undefined): void {
+    stderr.setEncoding("utf8");
+    stderr.on("data", (text: string) => {
+      this.#stderr.append(text);
+      onStderr?.(text);
+    });
+    stderr.on("error", () => {});
+  }
+
+  #watch(): HostProcess["ended"] {
+    const child = this.#child;
+    const { promise, resolve } = Promise.withResolvers<HostExit & { readonly error?: Error }>();
+    let drain: NodeJS.Timeout | undefined;
+    const finish = (error?: Error) => {
+      if (this.#hasEnded) return;
+      this.#hasEnded = true;
+      clearTimeout(drain);
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+      resolve({
+        exitCode: child.exitCode ?? undefined,
+        signal: child.signalCode ?? undefined,
+        stderr: this.stderr,
+        ...(error && { error }),
+      });
+    };
+    child.once("exit", () => {
+      drain = setTimeout(() => finish(), DRAIN_MS);
+    });
+    child.once("close", () => finish());
+    child.on("error", (error) => {
+      // Also raised when a signal could not be sent; only a failed start ends the matter.
+      if (child.pid === undefined) finish(error);
+    });
+    return promise;
+  }
+}

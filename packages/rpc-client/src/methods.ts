@@ -1,0 +1,106 @@
+import { type CommandName, commands, type Params, type Result } from "@tau-agent/rpc-protocol";
+import type { RequestOptions } from "./connection.ts";
+import { RpcError } from "./errors.ts";
+import { isRecord } from "./host-frame.ts";
+
+type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+
+type Positional<N extends CommandName> = (typeof commands)[N]["positional"];
+
+/** Whether `undefined` may stand for a field. */
+type IsOptional<P, K extends keyof P> = object extends Pick<P, K> ? true : false;
+
+type PositionalArguments<P, K extends readonly string[]> = K extends readonly [
+  infer Head extends keyof P & string,
+  ...infer Tail extends readonly string[],
+]
+  ? IsOptional<P, Head> extends true
+    ? [value?: P[Head], ...rest: PositionalArguments<P, Tail>]
+    : [value: P[Head], ...rest: PositionalArguments<P, Tail>]
+  : [];
+
+type NamedArguments<Rest> = keyof Rest extends never
+  ? []
+  : object extends Rest
+    ? [fields?: Rest]
+    : [fields: Rest];
+
+/** A client method's arguments: the command's main fields in order, then the others as an object. */
+export type CommandArguments<N extends CommandName> = [
+  ...PositionalArguments<Params<N>, Positional<N>>,
+  ...NamedArguments<Omit<Params<N>, Positional<N>[number]>>,
+];
+
+/** One method per command of the protocol, in camelCase; each resolves to the answer's `data`. */
+export type CommandMethods = {
+  [N in CommandName as CamelCase<N>]: (...values: CommandArguments<N>) => Promise<Result<N>>;
+};
+
+/** What the methods are made of. */
+export interface Requester {
+  request<N extends CommandName>(
+    name: N,
+    params: Params<N>,
+    options?: RequestOptions,
+  ): Promise<Result<N>>;
+}
+
+/** A class whose methods are those of the command table. */
+export type CommandClient = abstract new () => CommandMethods;
+
+/** Makes the class; a command added to the table needs nothing here. */
+export function createCommandClient(): CommandClient {
+  abstract class Methods {
+    abstract request: Requester["request"];
+  }
+  for (const name of Object.keys(commands) as CommandName[]) {
+    const { positional } = commands[name];
+    Object.defineProperty(Methods.prototype, camelCase(name), {
+      configurable: true,
+      writable: true,
+      value(this: Requester, ...values: unknown[]) {
+        return this.request(name, collectParams(positional, values) as Params<typeof name>);
+      },
+    });
+  }
+  return Methods as unknown as CommandClient;
+}
+
+function collectParams(
+  positional: readonly string[],
+  values: readonly unknown[],
+): Record<string, unknown> {
+  const named = values[positional.length];
+  const params: Record<string, unknown> = isRecord(named) ? { ...named } : {};
+  positional.forEach((field, index) => {
+    if (values[index] !== undefined) params[field] = values[index];
+  });
+  return params;
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/**
+ * An answer's `data` as the command's result.
+ * @throws {RpcError} `invalid_result` when it is not even of the right kind.
+ */
+export function decodeResult<N extends CommandName>(name: N, data: unknown): Result<N> {
+  if (isResult(name, data)) return data;
+  const text = `The host answered ${name} with something else than its documented data`;
+  throw new RpcError(text, { code: "invalid_result", command: name });
+}
+
+/**
+ * A light check on purpose: hosts of other versions may send more or fewer members, and a strict
+ * one would cost as much as the command on a long conversation.
+ */
+function isResult<N extends CommandName>(name: N, data: unknown): data is Result<N> {
+  const kind = commands[name].data;
+  if (kind === "none") return true;
+  if (kind === "initialized" && data === undefined) return true;
+  return isRecord(data) || data === null;
+}

@@ -1,0 +1,66 @@
+import type { PromptStatus, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import { RpcError } from "./errors.ts";
+import type { Settle } from "./event-hub.ts";
+import { type SettleSource, SettleWatch } from "./settle.ts";
+
+/** What came of a prompt. */
+export interface PromptResult {
+  readonly status: PromptStatus;
+  /** Every message that was completed from the prompt on, the prompt included. */
+  readonly messages: readonly AgentMessage[];
+  /** The text of the last reply; empty when there was none. */
+  readonly text: string;
+}
+
+/** Follows one prompt from before it is sent to its end. */
+export class PromptRun {
+  /** The id its request got. */
+  requestId: string | undefined;
+  readonly #settle: Settle<PromptResult>;
+  readonly #fallback: SettleWatch | undefined;
+  readonly #messages: AgentMessage[] = [];
+
+  constructor(source: SettleSource, settle: Settle<PromptResult>) {
+    this.#settle = settle;
+    if (source.announcesSettled) return;
+    this.#fallback = new SettleWatch(source, {
+      resolve: () => this.#endByLastReply(),
+      reject: settle.reject,
+    });
+  }
+
+  onEvent(event: SessionEvent): void {
+    if (event.type === "message_end") this.#messages.push(event.message);
+    if (event.type === "prompt_result" && event.id === this.requestId) {
+      this.#end(event.status, event.error);
+    }
+    this.#fallback?.onEvent(event);
+  }
+
+  /** A host that reports no outcome of a prompt leaves it in its last reply. */
+  #endByLastReply(): void {
+    const reply = lastReply(this.#messages);
+    if (reply?.stopReason === "error") this.#end("error", reply.errorMessage);
+    else this.#end(reply?.stopReason === "aborted" ? "aborted" : "completed", undefined);
+  }
+
+  #end(status: PromptStatus, error: string | undefined): void {
+    if (status === "error") {
+      const details = { code: "prompt_failed", command: "prompt", requestId: this.requestId };
+      this.#settle.reject(new RpcError(error ?? "The prompt failed", details));
+      return;
+    }
+    const messages = this.#messages;
+    this.#settle.resolve({ status, messages, text: textOf(lastReply(messages)) });
+  }
+}
+
+function lastReply(messages: readonly AgentMessage[]): AssistantMessage | undefined {
+  return messages.findLast((message) => message.role === "assistant");
+}
+
+function textOf(reply: AssistantMessage | undefined): string {
+  const blocks = reply?.content ?? [];
+  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
+}

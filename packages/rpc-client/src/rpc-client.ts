@@ -1,0 +1,280 @@
+import type {
+  CommandName,
+  ExtensionUiRequest,
+  Params,
+  Result,
+  SessionEvent,
+  StreamForm,
+} from "@tau-agent/rpc-protocol";
+import { Connection, type RequestOptions } from "./connection.ts";
+import { ConnectionClosedError, type HostExit, RpcError } from "./errors.ts";
+import { EventHub } from "./event-hub.ts";
+import { EventQueue } from "./event-queue.ts";
+import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./extension-ui.ts";
+import { type HostCommandOptions, hostCommand } from "./host-command.ts";
+import { HostProcess, type StopOptions } from "./host-process.ts";
+import { createCommandClient, decodeResult } from "./methods.ts";
+import { type PromptResult, PromptRun } from "./prompt-run.ts";
+import { type SettleSource, SettleWatch } from "./settle.ts";
+
+const REQUEST_TIMEOUT_MS = 60_000;
+const MAX_BUFFERED_EVENTS = 100_000;
+
+/** Commands that rightly take as long as a model or a shell takes. */
+const unhurried: ReadonlySet<CommandName> = new Set(["bash", "compact", "abort"]);
+
+/** How a client starts its host and talks to it. */
+export interface RpcClientOptions extends HostCommandOptions {
+  readonly cwd?: string;
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * What replies cost on the wire. `delta` (default) is linear in their length; listeners see the
+   * same events either way.
+   */
+  readonly stream?: StreamForm;
+  /** For every command but `bash`, `compact` and `abort`; 60 s by default, 0 for none. */
+  readonly requestTimeoutMs?: number;
+  /** The longest line accepted from the host; 64 MiB by default. */
+  readonly maxFrameBytes?: number;
+  /** Gets the host's stderr as it comes. */
+  readonly onStderr?: (text: string) => void;
+  /** Shows what extensions ask for; a dialog without a handler is cancelled. */
+  readonly ui?: ExtensionUiHandlers;
+  /** Told to the host. */
+  readonly clientInfo?: { readonly name: string; readonly version?: string };
+}
+
+/** How {@link RpcClient.promptAndWait} sends its prompt, and how long it waits. */
+export type PromptAndWaitOptions = Omit<Params<"prompt">, "message"> & {
+  /** For the whole run; none by default. The run goes on when it is over. */
+  readonly timeoutMs?: number;
+};
+
+const CommandClient = /* @__PURE__ */ createCommandClient();
+
+/**
+ * A host as a child process: one method per command, events to listen to, and an orderly end.
+ * Requests reject with RpcError, RequestTimeoutError or ConnectionClosedError.
+ */
+export class RpcClient extends CommandClient implements AsyncDisposable {
+  readonly #options: RpcClientOptions;
+  readonly #hub = new EventHub();
+  #process: HostProcess | undefined;
+  #connection: Connection | undefined;
+  #host: Result<"initialize"> | undefined;
+  #isStopping = false;
+
+  constructor(options: RpcClientOptions = {}) {
+    super();
+    this.#options = options;
+  }
+
+  /** What the host said of itself; undefined before `start` and when it doesn't know `initialize`. */
+  get host(): Result<"initialize"> | undefined {
+    return this.#host;
+  }
+
+  /** The host's process id, while and after it runs. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** The host's exit code, once it has one. */
+  get exitCode(): number | undefined {
+    return this.#process?.exitCode;
+  }
+
+  /** The end of what the host wrote to stderr (64 Ki characters). */
+  getStderr(): string {
+    return this.#process?.stderr ?? "";
+  }
+
+  /**
+   * Starts the host and agrees with it on the stream form. A client whose host has ended may be
+   * started again.
+   * @throws {ConnectionClosedError} with the host's last words when it ends before it answers.
+   */
+  async start(): Promise<this> {
+    if (this.#connection !== undefined) return this;
+    this.#isStopping = false;
+    this.#host = undefined;
+    this.#spawn();
+    try {
+      this.#host = await this.#initialize();
+    } catch (error) {
+      await this.stop({ graceMs: 0 });
+      throw error;
+    }
+    return this;
+  }
+
+  /** Ends the host: closes its input, then SIGTERM, then SIGKILL. Resolves when it is gone. */
+  async stop(options?: StopOptions): Promise<HostExit | undefined> {
+    this.#isStopping = true;
+    return this.#process?.stop(options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  /** Sends any command; the methods named after commands are shorthands for this. */
+  async request<N extends CommandName>(
+    name: N,
+    params: Params<N>,
+    options: RequestOptions = {},
+  ): Promise<Result<N>> {
+    const timeoutMs = options.timeoutMs ?? this.#timeoutMs(name);
+    return decodeResult(name, await this.#connected().send(name, params, { timeoutMs }).answer);
+  }
+
+  /**
+   * Calls `listener` with every event. One of a newer host may have a type that isn't listed.
+   * Returns the function that ends it.
+   */
+  onEvent(listener: (event: SessionEvent) => void): () => void {
+    return this.#hub.subscribe({ onEvent: listener });
+  }
+
+  /**
+   * All events from now on. Ends when the client is stopped, throws when the host dies and when
+   * more than `maxBuffered` events wait to be read.
+   */
+  events(options: { maxBuffered?: number } = {}): AsyncIterableIterator<SessionEvent, undefined> {
+    const maxBuffered = options.maxBuffered ?? MAX_BUFFERED_EVENTS;
+    const queue = new EventQueue<SessionEvent>(maxBuffered, () => unsubscribe());
+    const unsubscribe = this.#hub.subscribe({
+      onEvent: (event) => queue.push(event),
+      onClose: (error, wasAsked) => {
+        queue.close(wasAsked ? undefined : error);
+        unsubscribe();
+      },
+    });
+    return queue;
+  }
+
+  /**
+   * Sends a prompt and resolves when all of its work is done.
+   * @throws {RpcError} when it is refused, and with code `prompt_failed` when its run fails.
+   */
+  async promptAndWait(message: string, options: PromptAndWaitOptions = {}): Promise<PromptResult> {
+    const { timeoutMs = 0, ...params } = options;
+    const connection = this.#connected();
+    return this.#hub.wait({ what: "the end of the prompt", timeoutMs }, (settle) => {
+      const run = new PromptRun(this.#settleSource(), settle);
+      const request = connection.send(
+        "prompt",
+        { ...params, message },
+        { timeoutMs: this.#timeoutMs("prompt") },
+      );
+      run.requestId = request.id;
+      request.answer.catch(settle.reject);
+      return (event) => run.onEvent(event);
+    });
+  }
+
+  /** Resolves when nothing is running, queued, retrying or compacting; at once if that is so now. */
+  async waitForIdle(timeoutMs = 0): Promise<void> {
+    this.#connected();
+    await this.#hub.wait<void>({ what: "the end of all work", timeoutMs }, (settle) => {
+      const watch = new SettleWatch(this.#settleSource(), settle);
+      void watch.check();
+      return (event) => watch.onEvent(event);
+    });
+  }
+
+  /** All events from now on, up to and with the first for which `until` holds (the end of work). */
+  async collectEvents(
+    options: { until?: (event: SessionEvent) => boolean; timeoutMs?: number } = {},
+  ): Promise<SessionEvent[]> {
+    const last = this.#settleSource().announcesSettled ? "agent_settled" : "agent_end";
+    const until = options.until ?? ((event) => event.type === last);
+    const events: SessionEvent[] = [];
+    const what = "the last event to collect";
+    return this.#hub.wait({ what, timeoutMs: options.timeoutMs ?? 0 }, (settle) => (event) => {
+      events.push(event);
+      if (until(event)) settle.resolve(events);
+    });
+  }
+
+  #spawn(): void {
+    const { cwd, env, maxFrameBytes, onStderr } = this.#options;
+    const child = new HostProcess({
+      command: hostCommand(this.#options),
+      cwd,
+      env,
+      maxFrameBytes,
+      onStderr,
+      onLine: (line) => connection.receive(line),
+    });
+    const connection = new Connection({
+      write: (line) => child.write(line),
+      onEvent: (event) => this.#hub.emit(event),
+      onUiRequest: (request) => void this.#showUi(connection, request),
+      onNoise: (line) => child.note(`not a frame: ${line.slice(0, 500)}`),
+    });
+    this.#process = child;
+    this.#connection = connection;
+    void child.ended.then((exit) => this.#closed(connection, exit));
+  }
+
+  #closed(connection: Connection, exit: HostExit & { readonly error?: Error }): void {
+    const reason = this.#isStopping ? "The client was stopped" : describeExit(exit);
+    const error = new ConnectionClosedError(reason, exit, { cause: exit.error });
+    if (this.#connection === connection) this.#connection = undefined;
+    connection.close(error);
+    this.#hub.close(error, this.#isStopping);
+  }
+
+  async #initialize(): Promise<Result<"initialize"> | undefined> {
+    const { clientInfo, stream = "delta" } = this.#options;
+    try {
+      return await this.request("initialize", { stream, ...(clientInfo && { clientInfo }) });
+    } catch (error) {
+      // An older host: everything works, with replies in full form.
+      if (error instanceof RpcError) return undefined;
+      throw error;
+    }
+  }
+
+  async #showUi(connection: Connection, request: ExtensionUiRequest): Promise<void> {
+    try {
+      const answer = await answerUiRequest(request, this.#options.ui ?? {});
+      if (answer) connection.answerUiRequest(answer);
+    } catch (error) {
+      connection.answerUiRequest(cancelled(request.id));
+      this.#process?.note(`the UI handler of ${request.method} failed: ${String(error)}`);
+    }
+  }
+
+  #connected(): Connection {
+    if (this.#connection) return this.#connection;
+    throw new ConnectionClosedError(
+      this.#process ? "The host has ended" : "The client has not been started",
+      { exitCode: this.exitCode, stderr: this.getStderr() },
+    );
+  }
+
+  #timeoutMs(name: CommandName): number {
+    return unhurried.has(name) ? 0 : (this.#options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
+  }
+
+  #settleSource(): SettleSource {
+    return {
+      announcesSettled: this.#host !== undefined,
+      isIdle: async () => {
+        const state = await this.request("get_state", {});
+        return !state.isStreaming && !state.isCompacting && !state.pendingMessageCount;
+      },
+    };
+  }
+}
+
+function describeExit(exit: HostExit & { readonly error?: Error }): string {
+  if (exit.error) {
+    return `The host could not be started (${exit.error.message}). Install @tau-agent/cli, or say with "command" or "cliPath" what starts it.`;
+  }
+  const how = exit.signal ? `on ${exit.signal}` : `with exit code ${exit.exitCode ?? "unknown"}`;
+  return `The host ended ${how}`;
+}

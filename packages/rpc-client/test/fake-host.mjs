@@ -1,0 +1,153 @@
+// A host of a few lines: speaks the protocol, knows no model. Its first argument says how it behaves.
+import { appendFileSync } from "node:fs";
+
+const mode = process.argv[2];
+const send = (frame) => process.stdout.write(`${JSON.stringify(frame)}\n`);
+const respond = (command, data) =>
+  send({ id: command.id, type: "response", command: command.type, success: true, data });
+const refuse = (command, error, code) =>
+  send({ id: command.id, type: "response", command: command.type, success: false, error, code });
+
+const usage = {
+  input: 1,
+  output: 2,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0.5 },
+};
+const reply = (content, stopReason = "stop") => ({
+  role: "assistant",
+  content,
+  api: "fake",
+  provider: "fake",
+  model: "fake-1",
+  usage,
+  stopReason,
+  timestamp: 1,
+});
+const state = { isStreaming: false, isCompacting: false, pendingMessageCount: 0, sessionId: "s1" };
+let stream = "full";
+let initialized = false;
+
+function streamReply(text) {
+  send({ type: "message_start", message: reply([]) });
+  let sofar = "";
+  const update = (step) => {
+    const partial = reply([{ type: "text", text: sofar }]);
+    const event = { contentIndex: 0, ...step };
+    if (stream === "delta") send({ type: "message_update", usage, assistantMessageEvent: event });
+    else
+      send({
+        type: "message_update",
+        message: partial,
+        assistantMessageEvent: { ...event, partial },
+      });
+  };
+  update({ type: "text_start" });
+  for (const delta of text.match(/.{1,4}/gsu) ?? []) {
+    sofar += delta;
+    update({ type: "text_delta", delta });
+  }
+  update({ type: "text_end", content: text });
+  send({ type: "message_end", message: reply([{ type: "text", text }]) });
+}
+
+function prompt(command) {
+  if (command.message === "refuse") return refuse(command, "No model selected", "no_model");
+  respond(command, initialized ? { disposition: "started" } : undefined);
+  send({ type: "agent_start" });
+  if (command.message === "die") {
+    process.stderr.write("out of cheese\n");
+    process.exit(7);
+  }
+  if (command.message === "hang") return;
+  const failed = command.message === "fail";
+  if (failed) {
+    const message = { ...reply([], "error"), errorMessage: "the model is on fire" };
+    send({ type: "message_end", message });
+  } else streamReply(`You said: ${command.message}`);
+  send({ type: "agent_end", messages: [] });
+  if (!initialized) return;
+  send({ type: "prompt_result", id: "somebody else's", status: "completed" });
+  send({ type: "agent_settled", aborted: false });
+  const status = failed ? "error" : "completed";
+  send({ type: "prompt_result", id: command.id, status, error: failed ? "on fire" : undefined });
+}
+
+const handlers = {
+  initialize(command) {
+    if (mode === "original") {
+      return send({
+        type: "response",
+        command: "initialize",
+        success: false,
+        error: "Unknown command: initialize",
+      });
+    }
+    initialized = true;
+    stream = command.stream ?? "full";
+    respond(command, { name: "fake", version: "0", protocolVersion: 1, protocol: "pi", stream });
+  },
+  get_state: (command) => mode !== "silent" && respond(command, state),
+  prompt,
+  bash: (command) => {
+    if (command.command === "die") {
+      process.stderr.write("last words\n");
+      process.exitCode = 3;
+      process.stdin.destroy();
+    } else if (command.command === "garbage") {
+      process.stdout.write("Welcome to the machine!\n[1,2]\n{\"type\":\"response\"}\n");
+      respond(command, { output: "", cancelled: false, truncated: false });
+    } else if (command.command === "late") {
+      setTimeout(() => respond(command, { output: "late" }), 60);
+    } else if (command.command === "split") {
+      const bytes = Buffer.from(
+        `${JSON.stringify({ id: command.id, type: "response", command: "bash", success: true, data: { output: "é\u2028漢\u2029🙂", cancelled: false, truncated: false } })}\n`,
+      );
+      let at = 0;
+      const next = () => {
+        process.stdout.write(bytes.subarray(at, ++at));
+        if (at < bytes.length) setImmediate(next);
+      };
+      next();
+    } else if (command.command === "ask") {
+      send({ type: "extension_ui_request", id: "u1", method: "confirm", title: "T", message: "?" });
+      send({ type: "extension_ui_request", id: "u2", method: "select", title: "T", options: ["a"] });
+      send({ type: "extension_ui_request", id: "u3", method: "hologram" });
+      send({ type: "extension_ui_request", id: "u4", method: "notify", message: "hello" });
+      send({ type: "from_the_future", value: 42 });
+      handlers.finishAsking = () => respond(command, { output: JSON.stringify(answers), cancelled: false, truncated: false });
+    } else respond(command, { output: command.command, exitCode: 0, cancelled: false, truncated: false });
+  },
+  get_messages: (command) => respond(command, "not an object"),
+  set_model: (command) => refuse(command, "Model not found: x/y", "model_not_found"),
+  set_session_name: (command) => respond(command),
+  new_session: (command) => respond(command, { cancelled: command.parentSession === "veto" }),
+};
+const answers = [];
+handlers.extension_ui_response = (answer) => {
+  answers.push(answer);
+  if (answers.length === 3) handlers.finishAsking();
+};
+
+if (mode === "dead") {
+  process.stderr.write("cannot read the settings\n");
+  process.exit(1);
+}
+if (mode === "stubborn") {
+  process.on("SIGTERM", () => appendFileSync(process.env.SIGNAL_LOG, "SIGTERM\n"));
+  setInterval(() => {}, 1000);
+}
+process.stderr.write(`args ${process.argv.slice(3).join(" ")} ${process.env.EXTRA ?? ""}\n`);
+
+let rest = "";
+process.stdin.setEncoding("utf8");
+process.stdin.on("data", (text) => {
+  const lines = (rest + text).split("\n");
+  rest = lines.pop();
+  for (const line of lines) {
+    const command = JSON.parse(line);
+    if (Object.hasOwn(handlers, command.type)) handlers[command.type](command);
+    else refuse(command, `Unknown command: ${command.type}`, "unknown_command");
+  }
+});
