@@ -51,6 +51,7 @@ export class Agent {
   /**
    * Runs until nothing is left. Emits `agent_start` to the last `turn_end`; the owner emits
    * `agent_end`, since only it knows whether it will retry.
+   * Never rejects: what went wrong outside of the model is the outcome's `failure`.
    *
    * @param input - the new messages; none to continue from the conversation as it is.
    * @param signal - ends the run like {@link abort}; one that is aborted already ends it at once.
@@ -92,6 +93,7 @@ export class Agent {
       added,
       messages: () => this.#messages,
       pendingToolCalls,
+      failure: undefined,
     };
   }
 }

@@ -10,6 +10,8 @@ export interface RunOutcome {
   /** The last reply, when there was one. */
   readonly reply: StreamResult | undefined;
   readonly aborted: boolean;
+  /** What kept a message from being recorded or an event from being sent, if anything did. */
+  readonly failure?: unknown;
 }
 
 /**
@@ -18,20 +20,29 @@ export interface RunOutcome {
  * what is queued then stays queued.
  */
 export async function runLoop(run: Run, input: readonly AgentMessage[]): Promise<RunOutcome> {
-  await emit(run, { type: "agent_start" });
   let reply: StreamResult | undefined;
+  try {
+    await emit(run, { type: "agent_start" });
+    reply = await runTurns(run, input);
+  } catch (error) {
+    run.failure ??= error;
+  }
+  const aborted = run.signal.aborted || reply?.message.stopReason === "aborted";
+  const outcome = { messages: run.added, reply, aborted };
+  return run.failure === undefined ? outcome : { ...outcome, failure: run.failure };
+}
+
+async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<StreamResult> {
   let pending: readonly AgentMessage[] = input;
   for (;;) {
     const turn = await runTurn(run, pending);
-    reply = turn.reply;
-    const { stopReason } = reply.message;
-    if (run.signal.aborted || stopReason === "error" || stopReason === "aborted") break;
+    const { stopReason } = turn.reply.message;
+    const hasFailed = stopReason === "error" || stopReason === "aborted";
+    if (run.signal.aborted || hasFailed) return turn.reply;
     pending = run.steering.take();
     if (pending.length === 0 && !turn.continues) {
       pending = run.followUp.take();
-      if (pending.length === 0) break;
+      if (pending.length === 0) return turn.reply;
     }
   }
-  const aborted = run.signal.aborted || reply?.message.stopReason === "aborted";
-  return { messages: run.added, reply, aborted };
 }

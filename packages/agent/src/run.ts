@@ -63,6 +63,8 @@ export interface Run {
   readonly added: AgentMessage[];
   /** Ids of tool calls that have started and not settled. */
   readonly pendingToolCalls: Set<string>;
+  /** Why a reply could not be recorded; ends the run. */
+  failure: unknown;
 }
 
 /** Emits without a turn of the event loop when the reader keeps up. */

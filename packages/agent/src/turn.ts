@@ -38,6 +38,7 @@ async function settleToolCalls(
   message: AssistantMessage,
   tools: ModelRequest["tools"],
 ): Promise<ToolBatch> {
+  if (run.failure !== undefined) return { results: [], terminate: false };
   const calls = message.content.filter((block): block is ToolCall => block.type === "toolCall");
   switch (message.stopReason) {
     case "length":
@@ -61,7 +62,6 @@ async function callModel(run: Run): Promise<{ reply: StreamResult; tools: ModelR
     const reply = await relay(run, run.options.stream(request.model, context, options));
     return { reply, tools: request.tools };
   } catch (error) {
-    if (error instanceof RecordFailure) throw error.cause;
     const message = failedReply(run, request, error);
     await addMessage(run, message);
     return { reply: { message }, tools: request?.tools ?? [] };
@@ -77,19 +77,14 @@ async function buildContext(run: Run, request: ModelRequest): Promise<Context> {
   return (await run.options.transformContext?.(context)) ?? context;
 }
 
-/** Storing a finished reply failed; not to be mistaken for a failed request. */
-class RecordFailure extends Error {
-  override readonly name = "RecordFailure";
-}
-
 /** Turns the stream's start and end into message events and passes on what lies between. */
 async function relay(run: Run, stream: AssistantStream): Promise<StreamResult> {
   let started = false;
   for (;;) {
     const step = await stream.next();
     if (step.done) {
-      await finishReply(run, step.value.message, started);
-      return step.value;
+      const message = await finishReply(run, step.value.message, started);
+      return { ...step.value, message };
     }
     const event: AssistantMessageEvent = step.value;
     if (event.type === "done" || event.type === "error") continue;
@@ -105,15 +100,27 @@ async function relay(run: Run, stream: AssistantStream): Promise<StreamResult> {
   }
 }
 
-async function finishReply(run: Run, message: AssistantMessage, started: boolean): Promise<void> {
+/** A reply that cannot be recorded ends as a failed one, so that no client waits for its end. */
+async function finishReply(
+  run: Run,
+  reply: AssistantMessage,
+  started: boolean,
+): Promise<AssistantMessage> {
+  let message = reply;
   try {
-    await run.options.record(message);
-  } catch (cause) {
-    throw new RecordFailure("The reply could not be recorded", { cause });
+    await run.options.record(reply);
+    run.adopt(reply);
+  } catch (error) {
+    run.failure = error;
+    message = { ...reply, stopReason: "error", errorMessage: textOf(error) };
   }
-  run.adopt(message);
   if (!started) await emit(run, { type: "message_start", message });
   await emit(run, { type: "message_end", message });
+  return message;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function failedReply(
@@ -122,7 +129,6 @@ function failedReply(
   error: unknown,
 ): AssistantMessage {
   const { aborted } = run.signal;
-  const reason = error instanceof Error ? error.message : String(error);
   return {
     role: "assistant",
     content: [],
@@ -138,7 +144,7 @@ function failedReply(
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
     },
     stopReason: aborted ? "aborted" : "error",
-    errorMessage: aborted ? "Request was aborted" : reason,
+    errorMessage: aborted ? "Request was aborted" : textOf(error),
     timestamp: Date.now(),
   };
 }
