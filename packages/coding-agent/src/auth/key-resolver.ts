@@ -92,7 +92,8 @@ export class KeyResolver {
     const { environment } = this.#options;
     const result = await resolveConfigValue(raw, { environment, runCommand: this.#runCommand });
     if ("reason" in result) throw new SessionError("key_unresolved", { ...owner, ...result });
-    this.#secrets.add(result.value);
+    // A short literal ("My App" in a title header) is no secret, and blanking it out would hurt.
+    if (result.value !== raw || raw.length >= 16) this.#secrets.add(result.value);
     return result.value;
   }
 

@@ -1,0 +1,40 @@
+import type { CommandRunner } from "../auth/config-value.ts";
+import type { Environment } from "../auth/environment-keys.ts";
+import { KeyResolver } from "../auth/key-resolver.ts";
+import { AuthStore, type OAuthRefresh } from "../auth/store.ts";
+import type { ModelCatalog } from "./catalog.ts";
+import { loadCustomModels } from "./custom-models.ts";
+import { ModelRegistry } from "./registry.ts";
+
+/** Where models and keys come from. */
+export interface ModelRegistryInput {
+  readonly agentDir: string;
+  readonly catalog: ModelCatalog;
+  readonly environment: Environment;
+  /** Default: the auth.json of `agentDir`. */
+  readonly auth?: AuthStore;
+  readonly refreshers?: Readonly<Record<string, OAuthRefresh>>;
+  readonly runCommand?: CommandRunner;
+}
+
+/** Joins the model registry and the key resolver, which ask each other. Reads nothing yet. */
+export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
+  const { agentDir, catalog, environment, refreshers, runCommand } = input;
+  const keys = new KeyResolver({
+    environment,
+    auth: input.auth ?? new AuthStore(agentDir),
+    customProviders: () => registry.customProviders(),
+    variableNames: (provider) => {
+      const name = catalog.providers()[provider]?.apiKeyEnv;
+      return name === undefined ? undefined : [name];
+    },
+    ...(refreshers === undefined ? {} : { refreshers }),
+    ...(runCommand === undefined ? {} : { runCommand }),
+  });
+  const registry = new ModelRegistry({
+    catalog,
+    keys,
+    loadCustomModels: () => loadCustomModels(agentDir),
+  });
+  return registry;
+}

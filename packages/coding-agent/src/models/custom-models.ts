@@ -1,0 +1,126 @@
+import { join } from "node:path";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { ProviderKeyEntry } from "../auth/key-resolver.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import { readJsonFile } from "../files/read-json.ts";
+import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
+
+/** Header values as configured: unresolved, and kept out of the model so that no secret travels with it. */
+export type HeaderTemplates = Readonly<Record<string, string>>;
+
+/** A provider as a models.json, an extension or a probe of local servers describes it. */
+export interface CustomProvider extends ProviderKeyEntry {
+  readonly id: string;
+  /** Adds `Authorization: Bearer <key>`. */
+  readonly usesAuthHeader: boolean;
+  /** The provider's list: its own models over `builtIn`, with overrides applied. */
+  models(builtIn: readonly Model[]): readonly Model[];
+  /** Header templates of one model: the model's over the provider's. */
+  headers(modelId: string): HeaderTemplates;
+}
+
+/** The outcome of reading models.json. */
+export interface CustomModels {
+  readonly providers: ReadonlyMap<string, CustomProvider>;
+  /** Why the file does not count; built-in models stay. */
+  readonly error: Diagnostic | undefined;
+}
+
+/** Reads `<agentDir>/models.json`. Never rejects; a file with any mistake counts as absent. */
+export async function loadCustomModels(agentDir: string): Promise<CustomModels> {
+  const path = join(agentDir, "models.json");
+  const file = await readJsonFile(path);
+  if (file.kind === "missing") return { providers: new Map(), error: undefined };
+  if (file.kind === "unreadable") return { providers: new Map(), error: file.diagnostic };
+  const { parseModelsFile } = await import("./custom-schema.ts");
+  const parsed = parseModelsFile(file.value);
+  if ("problem" in parsed) {
+    const message = `${path} is ignored: ${parsed.problem}`;
+    return { providers: new Map(), error: { severity: "error", message, path } };
+  }
+  const providers = Object.entries(parsed.providers).map(
+    ([id, entry]) => [id, createCustomProvider(id, entry)] as const,
+  );
+  return { providers: new Map(providers), error: undefined };
+}
+
+/** Makes a provider of an entry in the form of models.json. */
+export function createCustomProvider(id: string, entry: ProviderEntry): CustomProvider {
+  const own = new Map((entry.models ?? []).map((model) => [model.id, model]));
+  const overrides = new Map(Object.entries(entry.modelOverrides ?? {}));
+  return {
+    id,
+    apiKey: entry.apiKey,
+    isKeyless: entry.apiKey === undefined && isLocalUrl(entry.baseUrl),
+    usesAuthHeader: entry.authHeader === true,
+    models: (builtIn) => {
+      const kept = builtIn
+        .filter((model) => !own.has(model.id))
+        .map((model) => applyProvider(model, entry));
+      const added = [...own.values()].map((model) => createModel(id, model, entry));
+      return [...kept, ...added].map((model) => applyOverride(model, overrides.get(model.id)));
+    },
+    headers: (modelId) => ({
+      ...entry.headers,
+      ...own.get(modelId)?.headers,
+      ...overrides.get(modelId)?.headers,
+    }),
+  };
+}
+
+/** Whether a URL points to this machine. */
+export function isLocalUrl(url: string | undefined): boolean {
+  if (url === undefined || !URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0|.*\.localhost)$/.test(hostname);
+}
+
+function createModel(provider: string, entry: ModelEntry, parent: ProviderEntry): Model {
+  const { thinkingLevelMap } = entry;
+  const compat = { ...parent.compat, ...entry.compat };
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, tiers } = entry.cost ?? {};
+  return {
+    id: entry.id,
+    name: entry.name ?? entry.id,
+    api: entry.api ?? parent.api ?? "",
+    provider,
+    baseUrl: entry.baseUrl ?? parent.baseUrl ?? "",
+    reasoning: entry.reasoning ?? false,
+    input: entry.input ?? ["text"],
+    cost: { input, output, cacheRead, cacheWrite, ...(tiers === undefined ? {} : { tiers }) },
+    contextWindow: entry.contextWindow ?? 128_000,
+    maxTokens: entry.maxTokens ?? 16_384,
+    ...(thinkingLevelMap === undefined ? {} : { thinkingLevelMap }),
+    ...(Object.keys(compat).length === 0 ? {} : { compat }),
+  };
+}
+
+/** A built-in model reached through the user's endpoint. */
+function applyProvider(model: Model, entry: ProviderEntry): Model {
+  return {
+    ...model,
+    ...(entry.baseUrl === undefined ? {} : { baseUrl: entry.baseUrl }),
+    ...(entry.api === undefined ? {} : { api: entry.api }),
+    ...(entry.compat === undefined ? {} : { compat: { ...model.compat, ...entry.compat } }),
+  };
+}
+
+/** `model` with the members an override gives; cost and compat keep what it does not name. */
+function applyOverride(model: Model, override: ModelOverride | undefined): Model {
+  if (override === undefined) return model;
+  const { name, api, baseUrl, reasoning, input, contextWindow, maxTokens } = override;
+  const { cost, compat, thinkingLevelMap } = override;
+  const given = { name, api, baseUrl, reasoning, input, contextWindow, maxTokens };
+  const present = Object.entries(given).filter(([, value]) => value !== undefined);
+  const merged: Model = { ...model, ...Object.fromEntries(present) };
+  if (cost !== undefined) merged.cost = { ...model.cost, ...definedRates(cost) };
+  if (compat !== undefined) merged.compat = { ...model.compat, ...compat };
+  if (thinkingLevelMap !== undefined) {
+    merged.thinkingLevelMap = { ...model.thinkingLevelMap, ...thinkingLevelMap };
+  }
+  return merged;
+}
+
+function definedRates(cost: NonNullable<ModelOverride["cost"]>): Partial<Model["cost"]> {
+  return Object.fromEntries(Object.entries(cost).filter(([, value]) => value !== undefined));
+}

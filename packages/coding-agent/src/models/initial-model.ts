@@ -1,0 +1,151 @@
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { Diagnostic } from "../diagnostic.ts";
+import { SessionError } from "../errors.ts";
+import { defaultModels } from "./default-models.ts";
+import type { ModelRegistry } from "./registry.ts";
+import { modelName, preferredModel, resolveModel, type ScopedModel } from "./resolver.ts";
+
+/** What a session's first model is chosen from. */
+export interface InitialModelInput {
+  readonly registry: ModelRegistry;
+  /** `--provider` and `--model`. */
+  readonly flags?: { readonly provider?: string | undefined; readonly model?: string | undefined };
+  /** The models of `--models`, resolved. */
+  readonly scope?: readonly ScopedModel[];
+  /** The settings `defaultProvider` and `defaultModel`. */
+  readonly saved?: { readonly provider?: string | undefined; readonly model?: string | undefined };
+  /** The model of the session that is resumed. */
+  readonly resumed?: { readonly provider: string; readonly modelId: string } | undefined;
+}
+
+/** A session's first model; none when nothing is available. */
+export interface InitialModel {
+  readonly model: Model | undefined;
+  /** From the suffix of a pattern. */
+  readonly thinkingLevel?: ThinkingLevel | undefined;
+  readonly source: "flag" | "session" | "scope" | "saved" | "available" | "none";
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const warn = (message: string): Diagnostic => ({ severity: "warning", message });
+
+/**
+ * Chooses a session's first model: the flags, the resumed session, the scope, the saved default, the
+ * first available. Loads the catalogue of no provider that is not asked for.
+ * @throws {SessionError} `model_not_found` or `model_ambiguous` for the flags; `invalid_option`.
+ */
+export async function selectInitialModel(input: InitialModelInput): Promise<InitialModel> {
+  const { registry, flags = {}, saved = {}, resumed } = input;
+  const diagnostics: Diagnostic[] = [];
+  if (flags.model !== undefined) {
+    const { provider, model } = flags;
+    const wanted = { model, provider, preferredProvider: saved.provider };
+    return { ...(await resolveModel(registry, wanted)), source: "flag", diagnostics };
+  }
+  if (flags.provider !== undefined) {
+    const model = await firstOf(registry, flags.provider, saved);
+    return { model, source: "flag", diagnostics };
+  }
+  if (resumed !== undefined) {
+    const model = await usable(registry, resumed.provider, resumed.modelId);
+    if (model !== undefined) return { model, source: "session", diagnostics };
+    const name = `${resumed.provider}/${resumed.modelId}`;
+    diagnostics.push(warn(`The session's model ${name} is not available; another one is used`));
+  }
+  const [scoped] = input.scope ?? [];
+  if (scoped !== undefined && resumed === undefined) {
+    return { ...scoped, source: "scope", diagnostics };
+  }
+  if (saved.model !== undefined) {
+    const found = await savedModel(registry, saved.provider, saved.model);
+    if (found !== undefined) return { ...found, source: "saved", diagnostics };
+    const name = saved.provider === undefined ? saved.model : `${saved.provider}/${saved.model}`;
+    diagnostics.push(warn(`The default model ${name} is not available; another one is used`));
+  }
+  const model = await firstAvailable(registry, saved.provider);
+  return { model, source: model === undefined ? "none" : "available", diagnostics };
+}
+
+async function usable(registry: ModelRegistry, provider: string, id: string) {
+  const model = await registry.find(provider, id);
+  return model !== undefined && (await registry.isAvailable(model)) ? model : undefined;
+}
+
+async function savedModel(
+  registry: ModelRegistry,
+  provider: string | undefined,
+  id: string,
+): Promise<ScopedModel | undefined> {
+  if (provider !== undefined) {
+    const model = await usable(registry, provider, id);
+    if (model !== undefined) return { model };
+  }
+  try {
+    const found = await resolveModel(registry, { model: id, provider });
+    return (await registry.isAvailable(found.model)) ? found : undefined;
+  } catch (error) {
+    if (error instanceof SessionError) return undefined;
+    throw error;
+  }
+}
+
+/** A provider named without a model: its saved or its best one. */
+async function firstOf(
+  registry: ModelRegistry,
+  provider: string,
+  saved: NonNullable<InitialModelInput["saved"]>,
+): Promise<Model> {
+  if (saved.model !== undefined && saved.provider === provider) {
+    const model = await registry.find(provider, saved.model);
+    if (model !== undefined) return model;
+  }
+  const model = bestOf(provider, await registry.models(provider));
+  if (model !== undefined) return model;
+  const known = (await registry.providers()).join(", ");
+  const reason = `there is no provider ${provider} with models; known are ${known}`;
+  throw new SessionError("invalid_option", { option: "--provider", reason });
+}
+
+/** The user's own providers come before the built-in ones, in the order of the default list. */
+async function firstAvailable(
+  registry: ModelRegistry,
+  savedProvider: string | undefined,
+): Promise<Model | undefined> {
+  const available = await registry.availableProviders();
+  const custom = await registry.customProviders();
+  const rank = (provider: string) => {
+    if (provider === savedProvider) return -2;
+    const at = Object.keys(defaultModels).indexOf(provider);
+    if (at !== -1) return at;
+    return custom.has(provider) ? -1 : Number.MAX_SAFE_INTEGER;
+  };
+  const ordered = [...available].sort((a, b) => rank(a) - rank(b));
+  for (const provider of ordered) {
+    const model = bestOf(provider, await registry.models(provider));
+    if (model !== undefined) return model;
+  }
+  return undefined;
+}
+
+function bestOf(provider: string, models: readonly Model[]): Model | undefined {
+  for (const id of defaultModels[provider] ?? []) {
+    const model = models.find((candidate) => candidate.id === id);
+    if (model !== undefined) return model;
+  }
+  // A user's own list is in the user's order.
+  return Object.hasOwn(defaultModels, provider) ? preferredModel(models) : models[0];
+}
+
+/** The neighbour of `current` in `models`, around the ends; `undefined` when there is no other. */
+export function nextModel(
+  models: readonly ScopedModel[],
+  current: Pick<Model, "provider" | "id"> | undefined,
+  direction: "forward" | "backward" = "forward",
+): ScopedModel | undefined {
+  const name = current === undefined ? undefined : modelName(current);
+  const at = models.findIndex(({ model }) => modelName(model) === name);
+  if (models.length === 0 || (models.length === 1 && at === 0)) return undefined;
+  if (at === -1) return models[0];
+  const step = direction === "forward" ? 1 : -1;
+  return models[(at + step + models.length) % models.length];
+}

@@ -1,0 +1,145 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { KeyResolver } from "../auth/key-resolver.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { ModelCatalog } from "./catalog.ts";
+import type { CustomModels, CustomProvider } from "./custom-models.ts";
+
+/** What a request to a model carries besides its content. */
+export interface RequestAuth {
+  readonly apiKey: string | undefined;
+  /** Resolved; may hold secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a {@link ModelRegistry} works with. */
+export interface ModelRegistryOptions {
+  readonly catalog: ModelCatalog;
+  readonly keys: KeyResolver;
+  /** Reads models.json; called once, when first needed. */
+  readonly loadCustomModels: () => Promise<CustomModels>;
+}
+
+/** All models: the built-in ones and the user's own, loaded provider by provider when asked for. */
+export class ModelRegistry {
+  readonly keys: KeyResolver;
+  readonly #catalog: ModelCatalog;
+  readonly #loadCustomModels: () => Promise<CustomModels>;
+  readonly #added = new Map<string, CustomProvider>();
+  readonly #models = new Map<string, Promise<readonly Model[]>>();
+  #custom: Promise<CustomModels> | undefined;
+
+  constructor(options: ModelRegistryOptions) {
+    this.keys = options.keys;
+    this.#catalog = options.catalog;
+    this.#loadCustomModels = options.loadCustomModels;
+  }
+
+  /** Providers of models.json and those added, by id. */
+  async customProviders(): Promise<ReadonlyMap<string, CustomProvider>> {
+    const { providers } = await this.#readCustom();
+    return this.#added.size === 0 ? providers : new Map([...providers, ...this.#added]);
+  }
+
+  /** Why models.json does not count, if so. */
+  async error(): Promise<Diagnostic | undefined> {
+    return (await this.#readCustom()).error;
+  }
+
+  /** Adds a provider for this process, stronger than models.json. */
+  addProvider(provider: CustomProvider): void {
+    this.#added.set(provider.id, provider);
+    this.#models.delete(provider.id);
+  }
+
+  /** Takes back {@link addProvider}. */
+  removeProvider(id: string): void {
+    this.#added.delete(id);
+    this.#models.delete(id);
+  }
+
+  /** Reads models.json again when next asked. */
+  reload(): void {
+    this.#custom = undefined;
+    this.#models.clear();
+  }
+
+  /** Ids of all providers, the user's own first. */
+  async providers(): Promise<readonly string[]> {
+    const custom = await this.customProviders();
+    return [...new Set([...custom.keys(), ...Object.keys(this.#catalog.providers())])];
+  }
+
+  /** Ids of the providers that have some source of a key. */
+  async availableProviders(): Promise<readonly string[]> {
+    const providers = await this.providers();
+    const available = await this.keys.availableProviders(providers);
+    return providers.filter((provider) => available.has(provider));
+  }
+
+  /** Models of one provider; none when the provider is unknown. */
+  models(provider: string): Promise<readonly Model[]> {
+    const known = this.#models.get(provider);
+    if (known !== undefined) return known;
+    const loading = this.#load(provider);
+    this.#models.set(provider, loading);
+    loading.catch(() => this.#models.delete(provider));
+    return loading;
+  }
+
+  /** Every model of every provider. */
+  async all(): Promise<readonly Model[]> {
+    return this.#modelsOf(await this.providers());
+  }
+
+  /** Models whose provider has some source of a key. */
+  async available(): Promise<readonly Model[]> {
+    return this.#modelsOf(await this.availableProviders());
+  }
+
+  /** The model with exactly this provider and id. */
+  async find(provider: string, id: string): Promise<Model | undefined> {
+    return (await this.models(provider)).find((model) => model.id === id);
+  }
+
+  /** Whether the model's provider has some source of a key. */
+  async isAvailable(model: Model): Promise<boolean> {
+    return (await this.keys.availableProviders([model.provider])).has(model.provider);
+  }
+
+  /**
+   * Key and headers for a request, resolved now.
+   * @throws {SessionError} `no_key`, `key_unresolved`
+   */
+  async requestAuth(model: Model): Promise<RequestAuth> {
+    const { key } = await this.keys.require(model.provider);
+    const custom = (await this.customProviders()).get(model.provider);
+    const owner = { provider: model.provider, path: "models.json" };
+    const templates = Object.entries(custom?.headers(model.id) ?? {});
+    const resolved = await Promise.all(
+      templates.map(async ([name, raw]) => [name, await this.keys.resolveValue(raw, owner)]),
+    );
+    const bearer =
+      custom?.usesAuthHeader === true && key !== undefined
+        ? { Authorization: `Bearer ${key}` }
+        : {};
+    return { apiKey: key, headers: { ...bearer, ...Object.fromEntries(resolved) } };
+  }
+
+  #readCustom(): Promise<CustomModels> {
+    this.#custom ??= this.#loadCustomModels();
+    return this.#custom;
+  }
+
+  async #modelsOf(providers: readonly string[]): Promise<readonly Model[]> {
+    return (await Promise.all(providers.map((provider) => this.models(provider)))).flat();
+  }
+
+  async #load(provider: string): Promise<readonly Model[]> {
+    const isBuiltIn = Object.hasOwn(this.#catalog.providers(), provider);
+    const [builtIn, custom] = await Promise.all([
+      isBuiltIn ? this.#catalog.models(provider) : [],
+      this.customProviders(),
+    ]);
+    return custom.get(provider)?.models(builtIn) ?? builtIn;
+  }
+}

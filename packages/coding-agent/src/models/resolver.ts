@@ -1,0 +1,260 @@
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { Diagnostic } from "../diagnostic.ts";
+import { SessionError } from "../errors.ts";
+import { createGlob } from "./glob.ts";
+import { nearMatches } from "./near-matches.ts";
+import type { ModelRegistry } from "./registry.ts";
+import { isThinkingLevel } from "./thinking-level.ts";
+
+/** A model, with the thinking level its pattern asked for. */
+export interface ScopedModel {
+  readonly model: Model;
+  readonly thinkingLevel?: ThinkingLevel;
+}
+
+/** What a user typed to name a model. */
+export interface ModelPattern {
+  /** `provider/id`, an id, or a part of either; `:<thinking>` may follow. */
+  readonly model: string;
+  /** Looks among this provider's models only. */
+  readonly provider?: string | undefined;
+  /** Wins when a part of a name fits models of several providers. */
+  readonly preferredProvider?: string | undefined;
+}
+
+type Registry = Pick<ModelRegistry, "providers" | "availableProviders" | "models">;
+
+/** `provider/id` of a model. */
+export function modelName(model: Pick<Model, "provider" | "id">): string {
+  return `${model.provider}/${model.id}`;
+}
+
+/** Splits a trailing thinking level off, from the right. */
+export function splitThinkingSuffix(
+  pattern: string,
+): { pattern: string; thinkingLevel: ThinkingLevel } | undefined {
+  const colon = pattern.lastIndexOf(":");
+  const level = pattern.slice(colon + 1).toLowerCase();
+  if (colon <= 0 || !isThinkingLevel(level)) return undefined;
+  return { pattern: pattern.slice(0, colon), thinkingLevel: level };
+}
+
+const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
+
+/** The model of exactly this id; case counts only where two ids differ in nothing else. */
+function byId(models: readonly Model[], id: string): Model | undefined {
+  return models.find((model) => model.id === id) ?? models.find((model) => same(model.id, id));
+}
+
+/** Ids that end in a date name one version; the others are aliases that move on. */
+function isDated(id: string): boolean {
+  return /-(\d{8}|\d{4}-\d{2}-\d{2})$/.test(id);
+}
+
+/** Variants such as `:free` or `:batch` behave differently; nobody gets one without asking. */
+function isVariant(id: string): boolean {
+  return id.includes(":") || id.startsWith("~");
+}
+
+/** `models` without those that `isLess`, unless nothing would be left. */
+function without(models: readonly Model[], isLess: (id: string) => boolean): readonly Model[] {
+  const rest = models.filter((model) => !isLess(model.id));
+  return rest.length > 0 ? rest : models;
+}
+
+/** The one model a part of a name stands for: aliases before dated ids, the highest first. */
+export function preferredModel(models: readonly Model[]): Model | undefined {
+  const candidates = without(without(models, isVariant), isDated);
+  return [...candidates].sort((a, b) =>
+    b.id.localeCompare(a.id, "en", { numeric: true, sensitivity: "base" }),
+  )[0];
+}
+
+/** Looks for a model by patterns; loads only the providers it has to. */
+class ModelSearch {
+  readonly #registry: Registry;
+  readonly #wanted: ModelPattern;
+  constructor(registry: Registry, wanted: ModelPattern) {
+    this.#registry = registry;
+    this.#wanted = wanted;
+  }
+
+  /** Exact names first, then parts of names. */
+  async find(pattern: string): Promise<Model | undefined> {
+    if (pattern === "") return undefined;
+    const { provider } = this.#wanted;
+    if (provider !== undefined) return this.#findWithin(provider, pattern);
+    return (
+      (await this.#exactPair(pattern)) ??
+      (await this.#bareId(pattern)) ??
+      (await this.#partOfPair(pattern)) ??
+      this.#partOfName(pattern)
+    );
+  }
+
+  async #findWithin(provider: string, pattern: string): Promise<Model | undefined> {
+    const models = await this.#registry.models(provider);
+    const prefix = `${provider}/`;
+    const rest = same(pattern.slice(0, prefix.length), prefix)
+      ? pattern.slice(prefix.length)
+      : undefined;
+    return (
+      byId(models, pattern) ??
+      (rest === undefined ? undefined : byId(models, rest)) ??
+      preferredModel(matching(models, rest ?? pattern))
+    );
+  }
+
+  /** The provider named before the first slash, and the rest. */
+  async #pair(pattern: string): Promise<{ provider: string; rest: string } | undefined> {
+    const slash = pattern.indexOf("/");
+    if (slash <= 0) return undefined;
+    const named = pattern.slice(0, slash);
+    const provider = (await this.#registry.providers()).find((id) => same(id, named));
+    const rest = pattern.slice(slash + 1);
+    return provider === undefined || rest === "" ? undefined : { provider, rest };
+  }
+
+  async #exactPair(pattern: string): Promise<Model | undefined> {
+    const pair = await this.#pair(pattern);
+    return pair && byId(await this.#registry.models(pair.provider), pair.rest);
+  }
+
+  async #partOfPair(pattern: string): Promise<Model | undefined> {
+    const pair = await this.#pair(pattern);
+    return pair && preferredModel(matching(await this.#registry.models(pair.provider), pair.rest));
+  }
+
+  /** One candidate per provider: providers with a key first, the others only when those have none. */
+  async #candidates(choose: (models: readonly Model[]) => Model | undefined): Promise<Model[]> {
+    const available = await this.#registry.availableProviders();
+    const rest = (await this.#registry.providers()).filter((id) => !available.includes(id));
+    for (const providers of [available, rest]) {
+      const lists = await Promise.all(providers.map((id) => this.#registry.models(id)));
+      const found = lists.map(choose).filter((model) => model !== undefined);
+      if (found.length > 0) return found;
+    }
+    return [];
+  }
+
+  async #bareId(pattern: string): Promise<Model | undefined> {
+    return this.#only(pattern, await this.#candidates((models) => byId(models, pattern)));
+  }
+
+  async #partOfName(pattern: string): Promise<Model | undefined> {
+    return this.#only(
+      pattern,
+      await this.#candidates((models) => preferredModel(matching(models, pattern))),
+    );
+  }
+
+  #only(pattern: string, candidates: readonly Model[]): Model | undefined {
+    const { preferredProvider } = this.#wanted;
+    if (candidates.length <= 1) return candidates[0];
+    const preferred = candidates.find((model) => model.provider === preferredProvider);
+    if (preferred !== undefined) return preferred;
+    const shown = candidates.slice(0, 6).map(modelName);
+    if (candidates.length > shown.length) shown.push("…");
+    throw new SessionError("model_ambiguous", { model: pattern, candidates: shown.join(", ") });
+  }
+}
+
+/** Models whose id or name contains `part`. */
+function matching(models: readonly Model[], part: string): Model[] {
+  const wanted = part.toLowerCase();
+  return models.filter(
+    ({ id, name }) => id.toLowerCase().includes(wanted) || name.toLowerCase().includes(wanted),
+  );
+}
+
+async function notFound(registry: Registry, wanted: ModelPattern): Promise<SessionError> {
+  const { model, provider } = wanted;
+  const providers = await registry.providers();
+  const shown = provider === undefined ? model : `${provider}/${model}`;
+  if (provider !== undefined && !providers.includes(provider)) {
+    const near = nearMatches(provider, providers);
+    const known = near.length > 0 ? near : providers.slice(0, 8);
+    const text = `${shown}. There is no provider ${provider}; did you mean ${known.join(", ")}?`;
+    return new SessionError("model_not_found", { model: text });
+  }
+  const searched = provider === undefined ? providers : [provider];
+  const lists = await Promise.all(searched.map((id) => registry.models(id)));
+  const near = nearMatches(
+    shown,
+    lists.flatMap((models) => models.map(modelName)),
+  );
+  const hint =
+    near.length > 0 ? `Did you mean ${near.join(", ")}?` : "Add it to models.json to use it.";
+  return new SessionError("model_not_found", { model: `${shown}. ${hint}` });
+}
+
+/**
+ * The model a user named. The whole text is tried before a thinking level is split off, because ids
+ * may contain colons and slashes.
+ * @throws {SessionError} `model_not_found` with near names, `model_ambiguous` with the candidates.
+ */
+export async function resolveModel(registry: Registry, wanted: ModelPattern): Promise<ScopedModel> {
+  const pattern = wanted.model.trim();
+  const provider = wanted.provider?.trim();
+  const known = (await registry.providers()).find((id) => provider && same(id, provider));
+  const search = new ModelSearch(registry, { ...wanted, provider: known ?? provider });
+  const whole = await search.find(pattern);
+  if (whole !== undefined) return { model: whole };
+  const split = splitThinkingSuffix(pattern);
+  const model = split && (await search.find(split.pattern));
+  if (split !== undefined && model !== undefined) {
+    return { model, thinkingLevel: split.thinkingLevel };
+  }
+  throw await notFound(registry, { ...wanted, model: pattern, provider: known ?? provider });
+}
+
+/** Models for cycling, and what in the patterns fitted nothing. */
+export interface ModelScope {
+  readonly models: readonly ScopedModel[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Resolves the patterns of `--models`: names as for {@link resolveModel}, or globs (`* ? [`). */
+export async function resolveModelScope(
+  registry: Registry,
+  patterns: readonly string[],
+): Promise<ModelScope> {
+  const found = new Map<string, ScopedModel>();
+  const diagnostics: Diagnostic[] = [];
+  for (const pattern of patterns.map((text) => text.trim()).filter((text) => text !== "")) {
+    try {
+      for (const scoped of await resolveScopePattern(registry, pattern)) {
+        const name = modelName(scoped.model);
+        if (!found.has(name)) found.set(name, scoped);
+      }
+    } catch (error) {
+      if (!(error instanceof SessionError)) throw error;
+      diagnostics.push({ severity: "warning", message: error.message });
+    }
+  }
+  return { models: [...found.values()], diagnostics };
+}
+
+async function resolveScopePattern(registry: Registry, pattern: string): Promise<ScopedModel[]> {
+  if (!/[*?[]/.test(pattern)) return [await resolveModel(registry, { model: pattern })];
+  const available = await registry.availableProviders();
+  const models = (await Promise.all(available.map((id) => registry.models(id)))).flat();
+  // An id may contain brackets: a pattern that is a name is not a glob.
+  const literal = models.filter((model) => [model.id, modelName(model)].includes(pattern));
+  if (literal.length > 0) return literal.map((model) => ({ model }));
+  const whole = matchGlob(models, pattern);
+  if (whole.length > 0) return whole.map((model) => ({ model }));
+  const split = splitThinkingSuffix(pattern);
+  const matched = split === undefined ? [] : matchGlob(models, split.pattern);
+  if (split === undefined || matched.length === 0) {
+    throw new SessionError("model_not_found", {
+      model: `${pattern} (no model of a provider with a key fits)`,
+    });
+  }
+  return matched.map((model) => ({ model, thinkingLevel: split.thinkingLevel }));
+}
+
+function matchGlob(models: readonly Model[], pattern: string): Model[] {
+  const isMatch = createGlob(pattern);
+  return models.filter((model) => isMatch(modelName(model)) || isMatch(model.id));
+}

@@ -1,0 +1,46 @@
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { SettingsStore } from "../settings/store.ts";
+
+const levels: ReadonlySet<string> = new Set<ThinkingLevel>([
+  "off",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+]);
+
+/** Whether `text` is a thinking level. */
+export function isThinkingLevel(text: string): text is ThinkingLevel {
+  return levels.has(text);
+}
+
+/** Who may say how much a model thinks, strongest first. */
+export interface ThinkingChoice {
+  /** `--thinking`. */
+  readonly flag?: ThinkingLevel | undefined;
+  /** The `:<thinking>` suffix of the model's pattern. */
+  readonly suffix?: ThinkingLevel | undefined;
+  /** The level of the session that is resumed. */
+  readonly session?: ThinkingLevel | undefined;
+  readonly settings?: Pick<SettingsStore, "get"> | undefined;
+}
+
+/** The level asked for, before it is clamped to what the model can do. */
+export function chooseThinkingLevel(
+  model: Pick<Model, "provider" | "id"> | undefined,
+  choice: ThinkingChoice,
+): ThinkingLevel {
+  const { settings } = choice;
+  const perModel = settings?.get("modelThinkingLevels") ?? {};
+  const name = model === undefined ? "" : `${model.provider}/${model.id}`;
+  return (
+    choice.flag ??
+    choice.suffix ??
+    choice.session ??
+    (Object.hasOwn(perModel, name) ? perModel[name] : undefined) ??
+    settings?.get("defaultThinkingLevel") ??
+    "medium"
+  );
+}
