@@ -58,15 +58,26 @@ export class EventHub {
   ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const { what, timeoutMs } = options;
-    const onEvent = begin({ resolve, reject });
-    const unsubscribe = this.subscribe({ onEvent, onClose: reject });
-    const timer =
-      timeoutMs > 0
-        ? setTimeout(() => reject(new RequestTimeoutError(what, timeoutMs)), timeoutMs)
-        : undefined;
-    return promise.finally(() => {
+    let end = () => {};
+    const settle: Settle<T> = {
+      resolve: (value) => {
+        end();
+        resolve(value);
+      },
+      reject: (error) => {
+        end();
+        reject(error);
+      },
+    };
+    const onEvent = begin(settle);
+    const unsubscribe = this.subscribe({ onEvent, onClose: settle.reject });
+    const onTimeout = () => settle.reject(new RequestTimeoutError(what, timeoutMs));
+    const timer = timeoutMs > 0 ? setTimeout(onTimeout, timeoutMs) : undefined;
+    // At once, not with the promise: the next event may be in the same chunk of input.
+    end = () => {
       unsubscribe();
       clearTimeout(timer);
-    });
+    };
+    return promise;
   }
 }

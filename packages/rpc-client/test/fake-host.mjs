@@ -96,7 +96,7 @@ const handlers = {
       process.exitCode = 3;
       process.stdin.destroy();
     } else if (command.command === "garbage") {
-      process.stdout.write("Welcome to the machine!\n[1,2]\n{\"type\":\"response\"}\n");
+      process.stdout.write('Welcome to the machine!\n[1,2]\n{"type":"response"}\n');
       respond(command, { output: "", cancelled: false, truncated: false });
     } else if (command.command === "late") {
       setTimeout(() => respond(command, { output: "late" }), 60);
@@ -112,12 +112,25 @@ const handlers = {
       next();
     } else if (command.command === "ask") {
       send({ type: "extension_ui_request", id: "u1", method: "confirm", title: "T", message: "?" });
-      send({ type: "extension_ui_request", id: "u2", method: "select", title: "T", options: ["a"] });
+      send({
+        type: "extension_ui_request",
+        id: "u2",
+        method: "select",
+        title: "T",
+        options: ["a"],
+      });
       send({ type: "extension_ui_request", id: "u3", method: "hologram" });
       send({ type: "extension_ui_request", id: "u4", method: "notify", message: "hello" });
       send({ type: "from_the_future", value: 42 });
-      handlers.finishAsking = () => respond(command, { output: JSON.stringify(answers), cancelled: false, truncated: false });
-    } else respond(command, { output: command.command, exitCode: 0, cancelled: false, truncated: false });
+      handlers.finishAsking = () =>
+        respond(command, { output: JSON.stringify(answers), cancelled: false, truncated: false });
+    } else
+      respond(command, {
+        output: command.command,
+        exitCode: 0,
+        cancelled: false,
+        truncated: false,
+      });
   },
   get_messages: (command) => respond(command, "not an object"),
   set_model: (command) => refuse(command, "Model not found: x/y", "model_not_found"),

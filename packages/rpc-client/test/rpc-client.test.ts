@@ -1,0 +1,327 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
+import {
+  ConnectionClosedError,
+  RequestTimeoutError,
+  RpcClient,
+  type RpcClientOptions,
+  RpcError,
+} from "../src/index.ts";
+
+const fakeHost = fileURLToPath(new URL("./fake-host.mjs", import.meta.url));
+const clients: RpcClient[] = [];
+
+function client(mode = "normal", options: RpcClientOptions = {}): RpcClient {
+  const created = new RpcClient({ command: [process.execPath, fakeHost, mode], ...options });
+  clients.push(created);
+  return created;
+}
+
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((each) => each.stop({ graceMs: 500 })));
+});
+
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail("resolves, but should reject"),
+    (error: unknown) => error,
+  );
+}
+
+describe("requests", () => {
+  it("resolve to the data of the answer", async () => {
+    const host = await client().start();
+    const result = await host.bash("echo hi");
+    expect(result.output).toBe("echo hi");
+    expectTypeOf(result.exitCode).toEqualTypeOf<number | undefined>();
+    expect(await host.newSession("veto")).toEqual({ cancelled: true });
+    expect(await host.setSessionName("x")).toBeUndefined();
+  });
+
+  it("reject with the host's text and code", async () => {
+    const host = await client().start();
+    const error = await rejection(host.setModel("x", "y"));
+    expect(error).toBeInstanceOf(RpcError);
+    expect(error).toMatchObject({
+      message: "Model not found: x/y",
+      code: "model_not_found",
+      command: "set_model",
+      requestId: expect.any(String),
+    });
+  });
+
+  it("reject when the answer's data is of the wrong kind", async () => {
+    const host = await client().start();
+    expect(await rejection(host.getMessages())).toMatchObject({ code: "invalid_result" });
+  });
+
+  it("reject when the answer takes too long, and a late answer does no harm", async () => {
+    const host = await client("silent", { requestTimeoutMs: 2_000 }).start();
+    const error = await rejection(host.request("bash", { command: "late" }, { timeoutMs: 20 }));
+    expect(error).toBeInstanceOf(RequestTimeoutError);
+    expect(error).toMatchObject({ command: "bash", timeoutMs: 20 });
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect((await host.bash("still there")).output).toBe("still there");
+  });
+
+  it("reject before start and after stop", async () => {
+    const host = client();
+    expect(await rejection(host.getState())).toBeInstanceOf(ConnectionClosedError);
+    await host.start();
+    await host.stop();
+    expect(await rejection(host.getState())).toBeInstanceOf(ConnectionClosedError);
+  });
+
+  it("survive answers cut inside characters and U+2028 inside strings", async () => {
+    const host = await client().start();
+    expect((await host.bash("split")).output).toBe("é\u2028漢\u2029🙂");
+  });
+
+  it("survive lines that are no frames and keep them among the last words", async () => {
+    const host = await client().start();
+    await host.bash("garbage");
+    expect(host.getStderr()).toContain("not a frame: Welcome to the machine!");
+  });
+
+  it("take the main fields in order and the others by name", () => {
+    expectTypeOf<Parameters<RpcClient["setModel"]>>().toEqualTypeOf<
+      [value: string, value: string]
+    >();
+    expectTypeOf<RpcClient["prompt"]>().toBeCallableWith("hi");
+    expectTypeOf<RpcClient["prompt"]>().toBeCallableWith("hi", undefined, {
+      streamingBehavior: "steer",
+    });
+    expectTypeOf<RpcClient["compact"]>().toBeCallableWith();
+    expectTypeOf<Parameters<RpcClient["getState"]>>().toEqualTypeOf<[]>();
+    // @ts-expect-error a level is one of a few words
+    const wrong: Parameters<RpcClient["setThinkingLevel"]> = ["enormous"];
+    expect(wrong).toHaveLength(1);
+  });
+});
+
+describe("start", () => {
+  it("fails at once with the host's last words when the host ends", async () => {
+    const host = client("dead");
+    const error = await rejection(host.start());
+    expect(error).toBeInstanceOf(ConnectionClosedError);
+    expect(error).toMatchObject({ exitCode: 1, stderr: "cannot read the settings\n" });
+    expect(String(error)).toContain("cannot read the settings");
+  });
+
+  it("says what to do when there is no such program", async () => {
+    const host = client("", { command: ["/nowhere/tau"] });
+    const error = await rejection(host.start());
+    expect(error).toBeInstanceOf(ConnectionClosedError);
+    expect(String(error)).toMatch(/ENOENT.*cliPath/s);
+  });
+
+  it("passes provider, model, further arguments and environment", async () => {
+    const host = await client("normal", {
+      provider: "p",
+      model: "m",
+      args: ["--no-session"],
+      env: { EXTRA: "seen" },
+    }).start();
+    await host.getState();
+    expect(host.getStderr()).toBe("args --mode rpc --provider p --model m --no-session seen\n");
+  });
+
+  it("goes on in full form with a host that doesn't know initialize", async () => {
+    const host = await client("original").start();
+    expect(host.host).toBeUndefined();
+    const { text, status } = await host.promptAndWait("hello");
+    expect({ text, status }).toEqual({ text: "You said: hello", status: "completed" });
+    const error = await rejection(host.promptAndWait("fail"));
+    expect(error).toMatchObject({ message: "the model is on fire", code: "prompt_failed" });
+  });
+
+  it("works again after stop", async () => {
+    const host = await client().start();
+    const first = host.pid;
+    await host.stop();
+    await host.start();
+    expect(host.pid).not.toBe(first);
+    expect((await host.bash("again")).output).toBe("again");
+  });
+});
+
+describe("prompts", () => {
+  it("resolve with status, messages and text when their own run is over", async () => {
+    const host = await client().start();
+    const result = await host.promptAndWait("good morning");
+    expect(result.status).toBe("completed");
+    expect(result.text).toBe("You said: good morning");
+    expect(result.messages.map((message) => message.role)).toEqual(["assistant"]);
+  });
+
+  it("reject when they are refused and when their run fails", async () => {
+    const host = await client().start();
+    expect(await rejection(host.promptAndWait("refuse"))).toMatchObject({ code: "no_model" });
+    expect(await rejection(host.promptAndWait("fail"))).toMatchObject({
+      code: "prompt_failed",
+      message: "on fire",
+    });
+  });
+
+  it("reject with exit code and last words when the host dies in their run", async () => {
+    const host = await client().start();
+    const [prompt, command, iteration] = await Promise.all([
+      rejection(host.promptAndWait("die")),
+      rejection(host.bash("late")),
+      rejection(drain(host.events())),
+    ]);
+    for (const error of [prompt, command, iteration]) {
+      expect(error).toBeInstanceOf(ConnectionClosedError);
+      expect(error).toMatchObject({ exitCode: 7, stderr: expect.stringMatching(/out of cheese/) });
+    }
+    expect(host.exitCode).toBe(7);
+  });
+
+  it("reject when they take longer than allowed", async () => {
+    const host = await client().start();
+    const error = await rejection(host.promptAndWait("hang", { timeoutMs: 30 }));
+    expect(error).toBeInstanceOf(RequestTimeoutError);
+  });
+
+  it("can be waited for from anywhere", async () => {
+    const host = await client().start();
+    await host.waitForIdle(1_000);
+    const collected = host.collectEvents({ timeoutMs: 5_000 });
+    await host.prompt("hello");
+    expect((await collected).at(-1)).toEqual({ type: "agent_settled", aborted: false });
+  });
+});
+
+describe("events", () => {
+  it("are the same in delta form as in full form", async () => {
+    const [delta, full] = await Promise.all(
+      (["delta", "full"] as const).map(async (stream) => {
+        const host = await client("normal", { stream }).start();
+        const events: SessionEvent[] = [];
+        host.onEvent((event) => events.push(event));
+        await host.promptAndWait("tell me a story with \u2028 in it");
+        return events.filter((event) => event.type !== "prompt_result");
+      }),
+    );
+    expect(delta).toEqual(full);
+    expect(delta?.filter((event) => event.type === "message_update").length).toBeGreaterThan(5);
+  });
+
+  it("reach a listener until it unsubscribes", async () => {
+    const host = await client().start();
+    const seen: string[] = [];
+    const unsubscribe = host.onEvent((event) => seen.push(event.type));
+    await host.promptAndWait("one");
+    const count = seen.length;
+    unsubscribe();
+    await host.promptAndWait("two");
+    expect(seen).toHaveLength(count);
+    expect(seen.slice(0, 2)).toEqual(["agent_start", "message_start"]);
+  });
+
+  it("end their iterator when the client stops", async () => {
+    const host = await client().start();
+    const types: string[] = [];
+    const reading = (async () => {
+      for await (const event of host.events()) types.push(event.type);
+    })();
+    await host.promptAndWait("hello");
+    await host.stop();
+    await reading;
+    expect(types.at(-1)).toBe("prompt_result");
+  });
+
+  it("make an iterator that nobody reads fail instead of growing", async () => {
+    const host = await client().start();
+    const events = host.events({ maxBuffered: 3 });
+    await host.promptAndWait("hello");
+    expect(String(await rejection(drain(events)))).toMatch(/More than 3 events/);
+  });
+
+  it("of unknown types are passed on", async () => {
+    const host = await client("normal", { ui: { confirm: () => true } }).start();
+    const types: string[] = [];
+    host.onEvent((event) => types.push(event.type));
+    await host.bash("ask");
+    expect(types).toEqual(["from_the_future"]);
+  });
+});
+
+describe("extension UI", () => {
+  it("is answered by handlers, and cancelled where there is none", async () => {
+    const notices: string[] = [];
+    const host = await client("normal", {
+      ui: {
+        confirm: async ({ message }) => message === "?",
+        notify: ({ message }) => {
+          notices.push(message);
+        },
+      },
+    }).start();
+    const answers: unknown[] = JSON.parse((await host.bash("ask")).output);
+    const type = "extension_ui_response";
+    expect(answers).toHaveLength(3);
+    expect(answers).toEqual(
+      expect.arrayContaining([
+        { type, id: "u1", confirmed: true },
+        { type, id: "u2", cancelled: true },
+        { type, id: "u3", cancelled: true },
+      ]),
+    );
+    expect(notices).toEqual(["hello"]);
+  });
+
+  it("is cancelled when its handler fails", async () => {
+    const ui = {
+      confirm: () => {
+        throw new TypeError("no window");
+      },
+    };
+    const host = await client("normal", { ui }).start();
+    expect((await host.bash("ask")).output).toContain('"id":"u1","cancelled":true');
+    expect(host.getStderr()).toContain("no window");
+  });
+});
+
+describe("stop", () => {
+  it("ends a host by closing its input", async () => {
+    const host = await client().start();
+    expect(await host.stop()).toMatchObject({ exitCode: 0, signal: undefined });
+    expect(await host.stop()).toMatchObject({ exitCode: 0 });
+  });
+
+  it("goes on to SIGTERM and SIGKILL with a host that ignores it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tau-rpc-client-"));
+    const log = join(folder, "signals");
+    const host = await client("stubborn", { env: { SIGNAL_LOG: log } }).start();
+    const exit = await host.stop({ graceMs: 30, killAfterMs: 300 });
+    expect(exit?.signal).toBe("SIGKILL");
+    expect(readFileSync(log, "utf8")).toBe("SIGTERM\n");
+    rmSync(folder, { recursive: true });
+  });
+
+  it("is what `await using` does", async () => {
+    let pid: number | undefined;
+    {
+      await using host = await client().start();
+      pid = host.pid;
+      expect(() => process.kill(pid ?? 0, 0)).not.toThrow();
+    }
+    expect(() => process.kill(pid ?? 0, 0)).toThrow(/ESRCH/);
+  });
+
+  it("rejects what is still pending", async () => {
+    const host = await client("silent").start();
+    const pending = rejection(host.getState());
+    await host.stop();
+    expect(String(await pending)).toContain("The client was stopped");
+  });
+});
+
+async function drain(events: AsyncIterable<SessionEvent>): Promise<void> {
+  for await (const event of events) void event;
+}
