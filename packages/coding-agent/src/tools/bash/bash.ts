@@ -1,0 +1,117 @@
+import { type ToolCallContext, ToolError } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolEnvironment } from "../environment.ts";
+import { OutputBuffer, type OutputSnapshot } from "../output-buffer.ts";
+import type { ProcessOutcome } from "../process.ts";
+import { ProcessError } from "../process-error.ts";
+import type { BashArguments } from "./definition.ts";
+import { bashDetails, outputText } from "./output-text.ts";
+import { runShellCommand } from "./shell-command.ts";
+
+const updateIntervalMs = 100;
+/** The longest a timer can run. */
+const maxTimeoutSeconds = 2_147_483;
+
+/** Runs a shell command and shows the end of its output. */
+export async function runBashTool(
+  args: BashArguments,
+  environment: ToolEnvironment,
+  call: ToolCallContext,
+): Promise<ToolResult> {
+  const timeoutMs = timeoutOf(args.timeout);
+  const output = new OutputBuffer(environment.temporaryDirectory);
+  const updates = new ThrottledUpdates(() => call.onUpdate(resultOf(output.snapshot())));
+  try {
+    const outcome = await runShellCommand(environment, {
+      command: args.command,
+      signal: call.signal,
+      timeoutMs,
+      sessionVariables: environment.sessionVariables?.(),
+      onOutput: (chunk, stream) => {
+        const pending = output.append(chunk, stream);
+        updates.request();
+        return pending;
+      },
+    });
+    updates.stop();
+    return finalResult(outcome, await output.finish(), args.timeout);
+  } catch (error) {
+    if (error instanceof ProcessError) {
+      throw new ToolError(error.message, undefined, { cause: error });
+    }
+    throw error;
+  } finally {
+    updates.stop();
+  }
+}
+
+function timeoutOf(seconds: number | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (seconds > 0 && seconds <= maxTimeoutSeconds) return Math.max(1, seconds * 1000);
+  throw new ToolError(
+    `Invalid timeout ${seconds}: give seconds above 0 and up to ${maxTimeoutSeconds}, or leave it out.`,
+  );
+}
+
+function resultOf(snapshot: OutputSnapshot): ToolResult {
+  const details = bashDetails(snapshot);
+  return {
+    content: [{ type: "text", text: outputText(snapshot) }],
+    ...(details !== undefined && { details }),
+  };
+}
+
+function finalResult(
+  outcome: ProcessOutcome,
+  snapshot: OutputSnapshot,
+  timeout: number | undefined,
+): ToolResult {
+  if (outcome.kind === "exited" && outcome.exitCode === 0) return resultOf(snapshot);
+  const hasOutput = snapshot.truncation.content !== "";
+  const before = hasOutput ? `${outputText(snapshot).replace(/\n$/, "")}\n\n` : "";
+  throw new ToolError(before + failureText(outcome, timeout), bashDetails(snapshot));
+}
+
+function failureText(outcome: ProcessOutcome, timeout: number | undefined): string {
+  switch (outcome.kind) {
+    case "exited":
+      return `Command exited with code ${outcome.exitCode}`;
+    case "signalled":
+      return `Command was killed by signal ${outcome.signal}`;
+    case "timed_out":
+      return `Command timed out after ${timeout} seconds`;
+    case "aborted":
+      return "Command aborted";
+  }
+}
+
+/** Sends the first update at once and later ones at most every 100 ms. */
+class ThrottledUpdates {
+  readonly #send: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #isWanted = false;
+  #isStopped = false;
+
+  constructor(send: () => void) {
+    this.#send = send;
+  }
+
+  request(): void {
+    if (this.#isStopped) return;
+    if (this.#timer !== undefined) {
+      this.#isWanted = true;
+      return;
+    }
+    this.#isWanted = false;
+    this.#send();
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#isWanted) this.request();
+    }, updateIntervalMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,77 @@
+import { constants } from "node:os";
+import type { ToolEnvironment } from "../environment.ts";
+import { OutputBuffer } from "../output-buffer.ts";
+import type { OutputStream } from "../output-pump.ts";
+import type { ProcessOutcome } from "../process.ts";
+import { OutputSanitizer } from "../sanitize-output.ts";
+import { runShellCommand } from "./shell-command.ts";
+
+/** Result of a command that a client, not the model, asked for. */
+export interface BashResult {
+  /** stdout and stderr without terminal sequences; the end of it when `truncated`. */
+  readonly output: string;
+  /** 128 + n for signal n; undefined when cancelled. */
+  readonly exitCode: number | undefined;
+  readonly cancelled: boolean;
+  readonly truncated: boolean;
+  /** File that holds all of a truncated output. */
+  readonly fullOutputPath?: string;
+}
+
+/** Options of {@link runBash}. */
+export interface RunBashOptions {
+  readonly environment: ToolEnvironment;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with each new piece of clean output. */
+  readonly onDelta?: ((delta: string) => void) | undefined;
+}
+
+/**
+ * Runs a command for a client; several may run at once.
+ *
+ * @throws {ProcessError} the shell or the directory is not there
+ */
+export async function runBash(command: string, options: RunBashOptions): Promise<BashResult> {
+  const { environment, signal, onDelta } = options;
+  const output = new OutputBuffer(environment.temporaryDirectory);
+  const texts = { stdout: new CleanText(), stderr: new CleanText() };
+  const add = (text: string, stream: OutputStream) => {
+    if (text === "") return undefined;
+    onDelta?.(text);
+    return output.append(Buffer.from(text), stream);
+  };
+  const outcome = await runShellCommand(environment, {
+    command,
+    signal,
+    onOutput: (chunk, stream) => add(texts[stream].push(chunk), stream),
+  });
+  for (const stream of ["stdout", "stderr"] as const) await add(texts[stream].end(), stream);
+  const { truncation, fullOutputPath } = await output.finish();
+  return {
+    output: truncation.content,
+    exitCode: exitCodeOf(outcome),
+    cancelled: outcome.kind === "aborted" || outcome.kind === "timed_out",
+    truncated: truncation.truncated,
+    ...(fullOutputPath !== undefined && { fullOutputPath }),
+  };
+}
+
+function exitCodeOf(outcome: ProcessOutcome): number | undefined {
+  if (outcome.kind === "exited") return outcome.exitCode;
+  if (outcome.kind === "signalled") return 128 + constants.signals[outcome.signal];
+  return undefined;
+}
+
+/** One stream's bytes as clean text; characters and sequences may be split across chunks. */
+class CleanText {
+  readonly #decoder = new TextDecoder();
+  readonly #sanitizer = new OutputSanitizer();
+
+  push(chunk: Buffer): string {
+    return this.#sanitizer.push(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  end(): string {
+    return this.#sanitizer.push(this.#decoder.decode());
+  }
+}

@@ -1,0 +1,34 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** Runs changes to one file one after the other, in the order they were asked for. */
+export class FileQueue {
+  readonly #tails = new Map<string, Promise<void>>();
+
+  /** Runs `change` after the earlier ones for the same real file; other files are not waited for. */
+  async run<Result>(path: string, change: () => Promise<Result>): Promise<Result> {
+    const key = realPathOf(path);
+    const earlier = this.#tails.get(key) ?? Promise.resolve();
+    const result = earlier.then(change);
+    const tail = result.then(
+      () => {},
+      () => {},
+    );
+    this.#tails.set(key, tail);
+    try {
+      return await result;
+    } finally {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+    }
+  }
+}
+
+// Synchronous, so that two calls in a row cannot change places while their paths are looked up.
+function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPathOf(parent), basename(path));
+  }
+}

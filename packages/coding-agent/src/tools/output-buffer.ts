@@ -1,0 +1,153 @@
+import type { OutputStream } from "./output-pump.ts";
+import { SpillFile } from "./spill-file.ts";
+import { maxOutputBytes, maxOutputLines, type TruncationResult, truncateTail } from "./truncate.ts";
+
+/** The end of an output, and where all of it is. */
+export interface OutputSnapshot {
+  /** `content` is the end of the output; the totals count all of it. */
+  readonly truncation: TruncationResult;
+  /** Set once something was cut off. */
+  readonly fullOutputPath?: string;
+  /** Why the file of the full output is incomplete. */
+  readonly spillFailure?: Error;
+  /** Bytes of the last line, shown or not. */
+  readonly lastLineBytes: number;
+}
+
+// One more character than can be shown, so that a line cut at the start is never taken as whole.
+const keptBytes = maxOutputBytes + 8;
+const newline = 10;
+
+/**
+ * Takes output of any size in bounded memory: it keeps the end, and once more has come than a
+ * result shows, it writes everything to a private file.
+ */
+export class OutputBuffer {
+  readonly #directory: string;
+  readonly #partial: Record<OutputStream, Buffer> = {
+    stdout: Buffer.alloc(0),
+    stderr: Buffer.alloc(0),
+  };
+  #tail = Buffer.allocUnsafe(4096);
+  #tailLength = 0;
+  #totalBytes = 0;
+  #newlines = 0;
+  #lastLineBytes = 0;
+  // Also at the start: no byte, no line.
+  #endsWithNewline = true;
+  #spill: SpillFile | undefined;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Adds a chunk; the promise, if any, resolves when the next one should come. Never fails. */
+  append(chunk: Buffer, stream: OutputStream): Promise<void> | undefined {
+    const held = this.#partial[stream];
+    const bytes = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
+    // The two streams are woven together, so each must end on a character border.
+    const end = bytes.length - incompleteCharacterBytes(bytes);
+    this.#partial[stream] = Buffer.from(bytes.subarray(end));
+    return this.#add(bytes.subarray(0, end));
+  }
+
+  /** What would be shown now; its cost depends on the limits, not on the size of the output. */
+  snapshot(): OutputSnapshot {
+    const text = this.#tail.toString("utf8", 0, this.#tailLength);
+    const shown = truncateTail(text);
+    const truncation = {
+      ...shown,
+      totalBytes: this.#totalBytes,
+      totalLines: this.#totalLines,
+    };
+    const failure = this.#spill?.failure;
+    return {
+      truncation,
+      lastLineBytes: this.#lastLineBytes,
+      ...(this.#spill !== undefined && { fullOutputPath: this.#spill.path }),
+      ...(failure !== undefined && { spillFailure: failure }),
+    };
+  }
+
+  /** Ends the output and closes the file. */
+  async finish(): Promise<OutputSnapshot> {
+    for (const stream of ["stdout", "stderr"] as const) {
+      const rest = this.#partial[stream];
+      this.#partial[stream] = Buffer.alloc(0);
+      await this.#add(rest);
+    }
+    // Replacement characters for invalid bytes can make a text longer than its bytes.
+    if (this.snapshot().truncation.truncated) void this.#openSpill();
+    await this.#spill?.close();
+    return this.snapshot();
+  }
+
+  get #totalLines(): number {
+    return this.#newlines + (this.#endsWithNewline ? 0 : 1);
+  }
+
+  #add(bytes: Buffer): Promise<void> | undefined {
+    if (bytes.length === 0) return undefined;
+    this.#count(bytes);
+    const isCut = this.#totalBytes > maxOutputBytes || this.#totalLines > maxOutputLines;
+    const opened = isCut ? this.#openSpill() : undefined;
+    this.#keep(bytes);
+    return this.#spill?.write(bytes) ?? opened;
+  }
+
+  // Called before the chunk is kept: until now everything fitted, so the tail is all there was.
+  #openSpill(): Promise<void> | undefined {
+    if (this.#spill !== undefined) return undefined;
+    this.#spill = new SpillFile(this.#directory, "pi-bash-");
+    return this.#spill.write(Buffer.from(this.#tail.subarray(0, this.#tailLength)));
+  }
+
+  #count(bytes: Buffer): void {
+    let carried = this.#endsWithNewline ? 0 : this.#lastLineBytes;
+    let lineStart = 0;
+    for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, lineStart)) {
+      this.#newlines++;
+      this.#lastLineBytes = carried + at - lineStart;
+      carried = 0;
+      lineStart = at + 1;
+    }
+    this.#endsWithNewline = lineStart === bytes.length;
+    if (!this.#endsWithNewline) this.#lastLineBytes = carried + bytes.length - lineStart;
+    this.#totalBytes += bytes.length;
+  }
+
+  #keep(bytes: Buffer): void {
+    if (bytes.length >= keptBytes) {
+      this.#reserve(keptBytes);
+      bytes.copy(this.#tail, 0, bytes.length - keptBytes);
+      this.#tailLength = keptBytes;
+      return;
+    }
+    if (this.#tailLength + bytes.length > keptBytes * 2) {
+      const kept = keptBytes - bytes.length;
+      this.#tail.copyWithin(0, this.#tailLength - kept, this.#tailLength);
+      this.#tailLength = kept;
+    }
+    this.#reserve(this.#tailLength + bytes.length);
+    bytes.copy(this.#tail, this.#tailLength);
+    this.#tailLength += bytes.length;
+  }
+
+  #reserve(length: number): void {
+    if (length <= this.#tail.length) return;
+    const grown = Buffer.allocUnsafe(Math.min(keptBytes * 2, Math.max(length, length * 2)));
+    this.#tail.copy(grown, 0, 0, this.#tailLength);
+    this.#tail = grown;
+  }
+}
+
+/** How many bytes at the end belong to a UTF-8 character that is not complete yet (0 to 3). */
+export function incompleteCharacterBytes(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? back : 0;
+  }
+  return 0;
+}

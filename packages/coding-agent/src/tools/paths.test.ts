@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { resolveExistingPath, resolvePath } from "./paths.ts";
+
+const base = { cwd: "/work", homeDirectory: "/home/me" };
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "tau-paths-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+it.each([
+  ["a/b.ts", "/work/a/b.ts"],
+  ["@a/b.ts", "/work/a/b.ts"],
+  ["/etc/x", "/etc/x"],
+  ["~", "/home/me"],
+  ["~/x", "/home/me/x"],
+  ["file:///tmp/a%20b", "/tmp/a b"],
+  ["file:///tmp/100%", "/tmp/100%"],
+  ["a\u00A0b", "/work/a b"],
+  ["../x", "/x"],
+])("resolves %s to %s", (written, expected) => {
+  expect(resolvePath(written, base)).toBe(expected);
+});
+
+it.each([
+  ["Screenshot 2026 at 9.41.00 PM.png", "Screenshot 2026 at 9.41.00\u202FPM.png"],
+  ["Screenshot 9.41 am.png", "Screenshot 9.41\u202Fam.png"],
+  ["caf\u00E9.txt", "cafe\u0301.txt"],
+  ["Capture d'\u00E9cran.png", "Capture d\u2019e\u0301cran.png"],
+  ["it's.txt", "it\u2019s.txt"],
+  ["odd\u00A0name.txt", "odd\u00A0name.txt"],
+])("finds %s under the spelling on disk", async (written, onDisk) => {
+  writeFileSync(join(directory, onDisk), "");
+  const found = await resolveExistingPath(written, { ...base, cwd: directory });
+  expect(found).toBe(join(directory, onDisk));
+});
+
+it("keeps the plain path when no spelling exists", async () => {
+  const found = await resolveExistingPath("none", { ...base, cwd: directory });
+  expect(found).toBe(join(directory, "none"));
+});

@@ -1,0 +1,62 @@
+import type { ToolEnvironment } from "./environment.ts";
+
+// What git sets for hooks and aliases; with these a command would work on the host's repository.
+const repositoryVariables = [
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_INDEX_FILE",
+  "GIT_PREFIX",
+  "GIT_COMMON_DIR",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_NAMESPACE",
+  "GIT_SHALLOW_FILE",
+  "GIT_GRAFT_FILE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_QUARANTINE_PATH",
+];
+
+const staleSessionVariables = [
+  "PI_SESSION_ID",
+  "PI_SESSION_FILE",
+  "PI_PROVIDER",
+  "PI_MODEL",
+  "PI_REASONING_LEVEL",
+];
+
+// Nobody is there to press a key in a pager, an editor or a prompt.
+const unattended: Readonly<Record<string, string>> = {
+  PAGER: "cat",
+  GIT_PAGER: "cat",
+  MANPAGER: "cat",
+  SYSTEMD_PAGER: "cat",
+  EDITOR: "true",
+  VISUAL: "true",
+  GIT_EDITOR: "true",
+  GIT_SEQUENCE_EDITOR: "true",
+  GIT_TERMINAL_PROMPT: "0",
+  GCM_INTERACTIVE: "never",
+  PIP_NO_INPUT: "1",
+  DEBIAN_FRONTEND: "noninteractive",
+  TERM: "dumb",
+  AI_AGENT: "pi",
+};
+
+/**
+ * The environment of a shell command: the host's, without provider keys (unless `inheritKeys`) and
+ * without the host's own repository and session, set up so that no program waits for a person.
+ */
+export function processEnvironment(
+  environment: ToolEnvironment,
+  sessionVariables: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const removed = new Set([...repositoryVariables, ...staleSessionVariables]);
+  if (environment.inheritKeys !== true) {
+    for (const name of environment.keyVariables ?? []) removed.add(name);
+  }
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment.environment)) {
+    if (value !== undefined && !removed.has(name)) variables[name] = value;
+  }
+  return { ...variables, ...unattended, ...sessionVariables };
+}

@@ -1,0 +1,151 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually, processesWith, Workspace } from "./__fixtures__/workspace.ts";
+import { type ProcessRequest, runProcess } from "./process.ts";
+
+let workspace: Workspace;
+beforeEach(() => {
+  workspace = new Workspace();
+});
+afterEach(() => workspace[Symbol.dispose]());
+
+function shell(command: string, overrides: Partial<ProcessRequest> = {}) {
+  const output = { stdout: "", stderr: "" };
+  const outcome = runProcess({
+    file: "/bin/bash",
+    args: ["-c", command],
+    cwd: workspace.directory,
+    variables: { PATH: "/usr/bin:/bin" },
+    processes: workspace.processes,
+    onOutput: (chunk, stream) => {
+      output[stream] += chunk.toString();
+      return undefined;
+    },
+    ...overrides,
+  });
+  return outcome.then((ended) => ({ ...output, ended }));
+}
+
+describe("a command that ends by itself", () => {
+  it("gives its exit code and both streams", async () => {
+    expect(await shell("echo out; echo err >&2; exit 7")).toEqual({
+      stdout: "out\n",
+      stderr: "err\n",
+      ended: { kind: "exited", exitCode: 7 },
+    });
+  });
+
+  it("reads an empty input and has no terminal", async () => {
+    const { stdout } = await shell("cat; [ -t 0 ] || echo none");
+    expect(stdout).toBe("none\n");
+  });
+
+  it("is an error of its own kind when a signal killed it", async () => {
+    const { ended } = await shell("kill -SEGV $$");
+    expect(ended).toEqual({ kind: "signalled", signal: "SIGSEGV" });
+  });
+
+  it("is over although a background process holds its output open", async () => {
+    const started = performance.now();
+    const { stdout, ended } = await shell("sleep 31.4159 & echo done");
+    expect(ended).toEqual({ kind: "exited", exitCode: 0 });
+    expect(stdout).toBe("done\n");
+    expect(performance.now() - started).toBeLessThan(2000);
+    expect(processesWith("31.4159")).toHaveLength(1);
+    expect(workspace.processes.size).toBe(1);
+    workspace.processes.killAll();
+    expect(await eventually(() => processesWith("31.4159").length === 0)).toBe(true);
+  });
+
+  it("keeps its exit code when only a background process would reach the timeout", async () => {
+    const { ended } = await shell("sleep 30 & exit 3", { timeoutMs: 150 });
+    expect(ended).toEqual({ kind: "exited", exitCode: 3 });
+  });
+
+  it("has its last output read while a background process goes on writing", async () => {
+    const { stdout, ended } = await shell("(while :; do echo tick; sleep 0.02; done) & echo main");
+    expect(stdout).toContain("main\n");
+    expect(ended.kind).toBe("exited");
+  });
+
+  it("leaves a background server alive that writes after the shell is gone", async () => {
+    await shell("(sleep 0.4; echo late; touch survived; sleep 0.1; echo later) &");
+    const isThere = () => {
+      try {
+        return readFileSync(workspace.path("survived")).length === 0;
+      } catch {
+        return false;
+      }
+    };
+    expect(await eventually(isThere)).toBe(true);
+  });
+});
+
+describe("a command that is killed", () => {
+  it("ends at its timeout with the whole group, also when it ignores SIGTERM", async () => {
+    const { ended } = await shell("trap '' TERM; sleep 32.7182 & sleep 32.7182; echo after", {
+      timeoutMs: 150,
+    });
+    expect(ended).toEqual({ kind: "timed_out" });
+    expect(await eventually(() => processesWith("32.7182").length === 0)).toBe(true);
+  });
+
+  it("ends at abort without running its next part", async () => {
+    const controller = new AbortController();
+    const running = shell("sleep 33.1234; touch next", { signal: controller.signal });
+    expect(await eventually(() => processesWith("33.1234").length > 0)).toBe(true);
+    controller.abort();
+    expect((await running).ended).toEqual({ kind: "aborted" });
+    expect(await eventually(() => processesWith("33.1234").length === 0)).toBe(true);
+    expect(() => readFileSync(workspace.path("next"))).toThrow();
+  });
+
+  it("is not started when the signal was aborted before", async () => {
+    const { ended } = await shell("touch started", { signal: AbortSignal.abort() });
+    expect(ended).toEqual({ kind: "aborted" });
+    expect(() => readFileSync(workspace.path("started"))).toThrow();
+  });
+});
+
+describe("a command that cannot start", () => {
+  it.each([
+    ["cwd_missing", { cwd: "/no/such/directory" }],
+    ["not_found", { file: "/no/such/shell" }],
+    ["not_executable", { file: "/etc/passwd" }],
+    ["command_too_long", { args: ["-c", `: ${"x".repeat(3_000_000)}`] }],
+    ["spawn_failed", { args: ["-c", "echo \0"] }],
+  ])("fails with %s", async (code, overrides) => {
+    await expect(shell("true", overrides)).rejects.toMatchObject({ name: "ProcessError", code });
+  });
+});
+
+describe("ProcessRegistry", () => {
+  it("forgets a group once it is empty", async () => {
+    await shell("true");
+    expect(workspace.processes.size).toBe(0);
+  });
+
+  it("lets no child outlive a host that is killed with SIGKILL", async () => {
+    const program = `
+      import { ProcessRegistry } from ${JSON.stringify(import.meta.resolve("./process-registry.ts"))};
+      import { runProcess } from ${JSON.stringify(import.meta.resolve("./process.ts"))};
+      const processes = new ProcessRegistry();
+      const run = (command) => runProcess({ file: "/bin/sh", args: ["-c", command], cwd: "/",
+        variables: { PATH: "/usr/bin:/bin" }, processes, onOutput: () => undefined });
+      await run("sleep 34.5678 & :");
+      await run("true");
+      void run("sleep 34.5678; sleep 34.5678");
+      setTimeout(() => console.log("ready"), 50);
+    `;
+    const host = spawn(
+      process.execPath,
+      ["-C", "@tau-agent/source", "--input-type=module", "-e", program],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    await new Promise((resolve) => host.stdout.once("data", resolve));
+    expect(processesWith("sleep\u000034.5678")).toHaveLength(2);
+    host.kill("SIGKILL");
+    expect(await eventually(() => processesWith("34.5678").length === 0)).toBe(true);
+  });
+});

@@ -1,0 +1,42 @@
+/** The part of JSON Schema that the built-in tools use. */
+export interface ObjectSchema {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, PropertySchema>>;
+  readonly required: readonly string[];
+}
+
+/** Schema of one argument. */
+export type PropertySchema = { readonly description?: string } & (
+  | { readonly type: "string" | "number" | "boolean" }
+  | { readonly type: "array"; readonly items: ObjectSchema }
+);
+
+type ValueOf<Property> = Property extends { readonly type: "string" }
+  ? string
+  : Property extends { readonly type: "number" }
+    ? number
+    : Property extends { readonly type: "boolean" }
+      ? boolean
+      : Property extends {
+            readonly type: "array";
+            readonly items: infer Items extends ObjectSchema;
+          }
+        ? readonly ArgumentsOf<Items>[]
+        : never;
+
+/** The type of the arguments that fit a schema written `as const`. */
+export type ArgumentsOf<Schema extends ObjectSchema> = {
+  readonly [Name in keyof Schema["properties"] as Name extends Schema["required"][number]
+    ? Name
+    : never]: ValueOf<Schema["properties"][Name]>;
+} & {
+  readonly [Name in keyof Schema["properties"] as Name extends Schema["required"][number]
+    ? never
+    : Name]?: ValueOf<Schema["properties"][Name]> | undefined;
+};
+
+/** A whole number of at least 1 out of what a model sent; nothing usable counts as left out. */
+export function countArgument(value: number | undefined): number | undefined {
+  if (value === undefined || value === null || !Number.isFinite(value)) return undefined;
+  return Math.max(1, Math.floor(value));
+}

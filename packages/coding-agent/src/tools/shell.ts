@@ -1,0 +1,33 @@
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { ToolEnvironment } from "./environment.ts";
+
+/** The shell for commands: the configured one, else bash (on Windows Git Bash first), else sh. */
+export async function findShell(environment: ToolEnvironment): Promise<string> {
+  if (environment.shellPath !== undefined && environment.shellPath !== "") {
+    return environment.shellPath;
+  }
+  const variables = environment.environment;
+  const isWindows = process.platform === "win32";
+  const usual = isWindows
+    ? [variables.ProgramFiles, variables["ProgramFiles(x86)"]]
+        .filter((folder) => folder !== undefined)
+        .map((folder) => join(folder, "Git", "bin", "bash.exe"))
+    : ["/bin/bash"];
+  const names = isWindows ? ["bash.exe", "sh.exe"] : ["bash", "sh"];
+  const folders = (variables.PATH ?? variables.Path ?? "").split(delimiter).filter(isAbsolute);
+  for (const name of names) usual.push(...folders.map((folder) => join(folder, name)));
+  for (const file of usual) if (await isExecutable(file)) return file;
+  return isWindows ? "bash.exe" : "/bin/sh";
+}
+
+/** Whether the file is there and may be run. */
+export async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Bytes that may wait for the disk before the writer is held back. */
+const highWaterBytes = 1024 * 1024;
+
+/** A private file (mode 0600, unpredictable name) that takes output at the pace of the disk. */
+export class SpillFile {
+  readonly path: string;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #writing: Promise<void> | undefined;
+  #handle: FileHandle | undefined;
+  #failure: Error | undefined;
+
+  constructor(directory: string, prefix: string) {
+    this.path = join(directory, `${prefix}${randomBytes(8).toString("hex")}.log`);
+  }
+
+  /** Why the file is incomplete, if it is. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /** Queues a chunk; the promise, if any, resolves when the disk has caught up. Never fails. */
+  write(chunk: Buffer): Promise<void> | undefined {
+    if (this.#failure !== undefined) return undefined;
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.length;
+    this.#writing ??= this.#writeWaiting();
+    return this.#waitingBytes > highWaterBytes ? this.#writing : undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#handle?.close();
+    this.#handle = undefined;
+  }
+
+  async #writeWaiting(): Promise<void> {
+    try {
+      this.#handle ??= await open(this.path, "wx", 0o600);
+      while (this.#waiting.length > 0) {
+        const chunk = Buffer.concat(this.#waiting);
+        this.#waiting = [];
+        this.#waitingBytes = 0;
+        await this.#handle.writeFile(chunk);
+      }
+    } catch (error) {
+      this.#failure = error instanceof Error ? error : new TypeError(String(error));
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+}
