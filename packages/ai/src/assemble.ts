@@ -10,7 +10,12 @@ import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assembl
 import { ProviderError } from "./errors.ts";
 import { computeCost, withVendorTotal } from "./models/cost.ts";
 import type { BlockKey, Delta, TokenCounts } from "./provider.ts";
-import type { StreamResult } from "./stream.ts";
+
+/** The final message of a reply, with the typed error when it failed. */
+export interface StreamResult {
+  readonly message: AssistantMessage;
+  readonly error?: ProviderError | undefined;
+}
 
 /** What makes an assembly depend on its surroundings; fixed in tests. */
 export interface AssemblerOptions {

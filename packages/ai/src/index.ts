@@ -1,18 +1,61 @@
+export type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
+export type {
+  AssistantContent,
+  AssistantMessage,
+  ImageContent,
+  LlmMessage,
+  Model,
+  ModelCost,
+  StopReason,
+  TextContent,
+  ThinkingContent,
+  ThinkingLevel,
+  ToolCall,
+  ToolResultMessage,
+  Usage,
+  UsageCost,
+  UserContent,
+  UserMessage,
+} from "@tau-agent/rpc-protocol/messages";
+export { Assembler, type AssemblerOptions } from "./assemble.ts";
 export {
+  classifyFailure,
+  isContextOverflow,
   isProviderError,
   ProviderError,
   type ProviderErrorCode,
   type ProviderErrorInit,
+  redactSecrets,
+  type VendorFailure,
 } from "./errors.ts";
+export { guardRedirects } from "./fetch.ts";
+export { prepareContext } from "./history.ts";
+export { computeCost } from "./models/cost.ts";
+export {
+  clampThinkingLevel,
+  nextThinkingLevel,
+  supportedThinkingLevels,
+  thinkingBudget,
+} from "./models/thinking.ts";
 export type {
   BlockKey,
   CacheRetention,
   Context,
   Delta,
   Provider,
+  Reducer,
   StreamOptions,
   ThinkingBudgets,
   TokenCounts,
   ToolDefinition,
 } from "./provider.ts";
-export type { AssistantStream, StreamFunction, StreamResult } from "./stream.ts";
+export { builtInProviders, type ProviderTable } from "./providers.ts";
+export { sanitizeText } from "./sanitize.ts";
+export {
+  type AssistantStream,
+  type CreateStreamOptions,
+  createStream,
+  type StreamFunction,
+  type StreamResult,
+  stream,
+} from "./stream.ts";

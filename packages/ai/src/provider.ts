@@ -102,6 +102,12 @@ export type Delta =
       code?: ProviderErrorCode;
     };
 
+/**
+ * Vendor chunk → deltas, for one reply. Declared through a method so that providers of different
+ * chunks fit into one table.
+ */
+export type Reducer<Chunk> = { reduce(chunk: Chunk): Iterable<Delta> }["reduce"];
+
 /** One wire format: three pure functions and one effect. */
 export interface Provider<Request = unknown, Chunk = unknown> {
   readonly api: string;
@@ -115,7 +121,7 @@ export interface Provider<Request = unknown, Chunk = unknown> {
   /** Sends the request; the only place that loads the vendor's SDK (its own retries set to 0). */
   open(model: Model, request: Request, options: StreamOptions): Promise<AsyncIterable<Chunk>>;
   /** A reducer for one reply: vendor chunk → deltas. */
-  reduce(model: Model): (chunk: Chunk) => Iterable<Delta>;
+  reduce(model: Model): Reducer<Chunk>;
   /** What a thrown vendor error means. */
   classify(error: unknown): ProviderErrorInit;
   /** Makes the id of a tool call acceptable to this vendor when history goes back to it. */

@@ -1,0 +1,17 @@
+import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
+import type { Provider } from "../provider.ts";
+import { classify } from "./errors.ts";
+import { openStream } from "./open.ts";
+import { type AnthropicRequest, encodeRequest } from "./request.ts";
+import { createReducer } from "./response.ts";
+
+/** The Messages API of Anthropic and of servers that speak it. */
+export const anthropicMessages: Provider<AnthropicRequest, RawMessageStreamEvent> = {
+  api: "anthropic-messages",
+  endsAtStop: true,
+  encode: encodeRequest,
+  open: openStream,
+  reduce: createReducer,
+  classify,
+  normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
+};

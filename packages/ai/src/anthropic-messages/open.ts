@@ -1,0 +1,73 @@
+import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { guardRedirects } from "../fetch.ts";
+import type { StreamOptions } from "../provider.ts";
+import type { AnthropicRequest } from "./request.ts";
+
+type Headers = Record<string, string | null>;
+
+/** Longest timer there is: time limits are the caller's, through the signal. */
+const noTimeoutMs = 2 ** 31 - 1;
+
+/** Sends a request through the vendor's SDK, which is loaded here and nowhere else. */
+export async function openStream(
+  model: Model,
+  request: AnthropicRequest,
+  options: StreamOptions,
+): Promise<AsyncIterable<RawMessageStreamEvent>> {
+  const { Anthropic } = await import("@anthropic-ai/sdk");
+  const { credential, headers } = authenticate(model, options.apiKey);
+  const client = new Anthropic({
+    ...credential,
+    // The SDK adds /v1 itself.
+    baseURL: model.baseUrl.replace(/\/(?:v1\/?)?$/, ""),
+    maxRetries: 0,
+    timeout: noTimeoutMs,
+    logLevel: "off",
+    fetch: guardRedirects(options.fetch),
+    defaultHeaders: {
+      ...headers,
+      ...betaHeader(request, options),
+      ...affinityHeader(model, options),
+      ...model.headers,
+      ...options.headers,
+    },
+  });
+  return client.messages.create(request, { signal: options.signal ?? null });
+}
+
+/**
+ * How the key travels: tokens of a login and some gateways as bearer. Without a key both headers are
+ * left out; the placeholder keeps the SDK from looking for credentials of its own.
+ */
+function authenticate(
+  model: Model,
+  apiKey: string | undefined,
+): { credential: { apiKey: string } | { authToken: string }; headers: Headers } {
+  if (!apiKey) {
+    return { credential: { apiKey: "none" }, headers: { "x-api-key": null, authorization: null } };
+  }
+  if (isLoginToken(apiKey) || /(?:^|\.)openrouter\.ai$/i.test(new URL(model.baseUrl).hostname)) {
+    return { credential: { authToken: apiKey }, headers: {} };
+  }
+  return { credential: { apiKey }, headers: {} };
+}
+
+function isLoginToken(apiKey: string): boolean {
+  return apiKey.includes("sk-ant-oat");
+}
+
+function betaHeader(request: AnthropicRequest, { apiKey }: StreamOptions): Headers {
+  const betas: string[] = [];
+  if (apiKey && isLoginToken(apiKey)) betas.push("oauth-2025-04-20");
+  // Models that decide themselves how much to think do so between calls without being asked.
+  if (request.thinking?.type === "enabled" && request.tools?.length) {
+    betas.push("interleaved-thinking-2025-05-14");
+  }
+  return betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {};
+}
+
+function affinityHeader(model: Model, { sessionId }: StreamOptions): Headers {
+  const wants = model.compat?.sendSessionAffinityHeaders === true && sessionId !== undefined;
+  return wants ? { "x-session-affinity": sessionId } : {};
+}

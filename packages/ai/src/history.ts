@@ -1,0 +1,178 @@
+import type {
+  AssistantContent,
+  AssistantMessage,
+  LlmMessage,
+  Model,
+  ToolCall,
+  ToolResultMessage,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+import type { Context, Provider } from "./provider.ts";
+import { sanitizeJson, sanitizeText } from "./sanitize.ts";
+
+const imagePlaceholder = "(image left out: this model reads text only)";
+const missingResult = "No result provided";
+
+/**
+ * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
+ * their calls and results; every remaining call has exactly one result; call ids are acceptable to
+ * the vendor and unique; what only another model understands (signatures, thinking) is dropped;
+ * images become a note for models that read text only; lone surrogates are removed. The result for
+ * a prefix of the messages is a prefix of the result, so that prompt caches hit.
+ */
+export function prepareContext(
+  model: Model,
+  context: Context,
+  provider: Pick<Provider, "normalizeToolCallId"> = {},
+): Context {
+  const { systemPrompt, messages, tools } = context;
+  return {
+    messages: transformHistory(model, messages, provider),
+    ...(systemPrompt !== undefined && { systemPrompt: sanitizeText(systemPrompt) }),
+    ...(tools !== undefined && {
+      tools: tools.map((tool) => ({ ...tool, description: sanitizeText(tool.description) })),
+    }),
+  };
+}
+
+function transformHistory(
+  model: Model,
+  messages: readonly LlmMessage[],
+  provider: Pick<Provider, "normalizeToolCallId">,
+): LlmMessage[] {
+  const pairing = new Pairing();
+  const ids = new UniqueIds();
+  const readsImages = model.input.includes("image");
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      pairing.answer(message, (content) => fitContent(content, readsImages));
+      continue;
+    }
+    pairing.settle();
+    if (message.role === "user") {
+      const content =
+        typeof message.content === "string"
+          ? sanitizeText(message.content)
+          : fitContent(message.content, readsImages);
+      if (content.length > 0) pairing.messages.push({ ...message, content });
+      continue;
+    }
+    if (message.stopReason === "error" || message.stopReason === "aborted") continue;
+    const isSame =
+      message.provider === model.provider &&
+      message.api === model.api &&
+      message.model === model.id;
+    const content = message.content.flatMap((block) => fitBlock(block, isSame));
+    pairing.ask(message, content, (call) =>
+      ids.claim(provider.normalizeToolCallId?.(call.id, call, message) ?? call.id),
+    );
+  }
+  pairing.settle();
+  return pairing.messages;
+}
+
+/** Writes messages and keeps account of the calls that still wait for their result. */
+class Pairing {
+  readonly messages: LlmMessage[] = [];
+  #waiting: { originalId: string; call: ToolCall }[] = [];
+  #timestamp = 0;
+
+  ask(
+    message: AssistantMessage,
+    content: readonly AssistantContent[],
+    rename: (call: ToolCall) => string,
+  ): void {
+    if (content.length === 0) return;
+    this.#timestamp = message.timestamp;
+    const renamed = content.map((block) => {
+      if (block.type !== "toolCall") return block;
+      const call = { ...block, id: rename(block) };
+      this.#waiting.push({ originalId: block.id, call });
+      return call;
+    });
+    this.messages.push({ ...message, content: renamed });
+  }
+
+  /** A result that answers no waiting call is an orphan or a repetition and goes. */
+  answer(result: ToolResultMessage, fit: (content: readonly UserContent[]) => UserContent[]): void {
+    const index = this.#waiting.findIndex(({ originalId }) => originalId === result.toolCallId);
+    const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
+    if (waiting === undefined) return;
+    const { id: toolCallId, name: toolName } = waiting.call;
+    this.messages.push({ ...result, toolCallId, toolName, content: fit(result.content) });
+  }
+
+  /** Answers what nobody answered, e.g. because the process was killed. */
+  settle(): void {
+    for (const { call } of this.#waiting) {
+      this.messages.push({
+        role: "toolResult",
+        toolCallId: call.id,
+        toolName: call.name,
+        content: [{ type: "text", text: missingResult }],
+        isError: true,
+        timestamp: this.#timestamp,
+      });
+    }
+    this.#waiting = [];
+  }
+}
+
+/** Some servers count their ids anew in every reply. */
+class UniqueIds {
+  readonly #taken = new Set<string>();
+  readonly #counts = new Map<string, number>();
+
+  claim(id: string): string {
+    let unique = id;
+    // The item part of an OpenAI id (`call|item`) stays as it is; 40 is the shortest limit known.
+    const [call = "", ...rest] = id.split("|");
+    while (this.#taken.has(unique)) {
+      const count = (this.#counts.get(id) ?? 1) + 1;
+      this.#counts.set(id, count);
+      unique = [`${call.slice(0, 32)}_${count}`, ...rest].join("|");
+    }
+    this.#taken.add(unique);
+    return unique;
+  }
+}
+
+function fitBlock(block: AssistantContent, isSame: boolean): AssistantContent[] {
+  switch (block.type) {
+    case "text": {
+      const text = sanitizeText(block.text);
+      if (isSame && block.textSignature !== undefined) return [{ ...block, text }];
+      return text === "" ? [] : [{ type: "text", text }];
+    }
+    case "thinking": {
+      const isEmpty = block.thinking === "" && !block.thinkingSignature;
+      return isSame && !isEmpty ? [{ ...block, thinking: sanitizeText(block.thinking) }] : [];
+    }
+    case "toolCall": {
+      const { id, name, thoughtSignature } = block;
+      const args = Object.fromEntries(
+        Object.entries(block.arguments).map(([key, value]) => [key, sanitizeJson(value)]),
+      );
+      const call: ToolCall = { type: "toolCall", id, name, arguments: args };
+      return [isSame && thoughtSignature !== undefined ? { ...call, thoughtSignature } : call];
+    }
+  }
+}
+
+function fitContent(content: readonly UserContent[], readsImages: boolean): UserContent[] {
+  const fitted: UserContent[] = [];
+  let isPlaceholder = false;
+  for (const block of content) {
+    if (block.type === "text") {
+      const text = sanitizeText(block.text);
+      if (text !== "") fitted.push({ type: "text", text });
+      isPlaceholder = false;
+    } else if (readsImages) {
+      fitted.push(block);
+    } else if (!isPlaceholder) {
+      fitted.push({ type: "text", text: imagePlaceholder });
+      isPlaceholder = true;
+    }
+  }
+  return fitted;
+}

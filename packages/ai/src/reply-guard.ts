@@ -1,0 +1,121 @@
+import { ProviderError } from "./errors.ts";
+
+/**
+ * Stands beside one reply: waits for its steps, and ends the wait at once on the user's abort or
+ * when a time limit passes. One timer serves the whole reply, and every wait has its own promise,
+ * so that a long stream leaves nothing behind on a shared one.
+ */
+export class ReplyGuard {
+  readonly #controller = new AbortController();
+  readonly #userSignal: AbortSignal | undefined;
+  #interrupt: ((error: ProviderError) => void) | undefined;
+  #failure: ProviderError | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #deadline = Number.POSITIVE_INFINITY;
+  #limit = { timeoutMs: 0, what: "" };
+  #isDraining = false;
+
+  constructor(userSignal: AbortSignal | undefined) {
+    this.#userSignal = userSignal;
+    if (userSignal?.aborted) this.#onAbort();
+    else userSignal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Aborted when the reply is; what the request is sent with. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Why the reply was ended from here. */
+  get failure(): ProviderError | undefined {
+    return this.#failure;
+  }
+
+  /** Whether it was the user who ended it. */
+  get hasUserAborted(): boolean {
+    return this.#failure?.code === "aborted";
+  }
+
+  /** Runs a step unless the reply has been ended; a step that outlives its reply is left alone. */
+  wait<Result>(step: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) {
+        reject(this.#failure);
+        return;
+      }
+      this.#interrupt = reject;
+      step().then(resolve, reject);
+    });
+  }
+
+  /** Sets the time limit anew from now; undefined lifts it. */
+  watch(timeoutMs: number | undefined, what: string): void {
+    this.#limit = { timeoutMs: timeoutMs ?? 0, what };
+    const delay = timeoutMs ?? Number.POSITIVE_INFINITY;
+    const deadline = performance.now() + delay;
+    const isSooner = deadline < this.#deadline;
+    this.#deadline = deadline;
+    // A later deadline is noticed when the timer fires, which spares a timer per event.
+    if (this.#timer === undefined || isSooner) this.#arm(delay);
+  }
+
+  /** Ends the request and its body. */
+  cancel(): void {
+    clearTimeout(this.#timer);
+    this.#controller.abort(this.#failure);
+  }
+
+  /**
+   * Reads what is left of a finished reply in the background, so that its connection can serve the
+   * next request, but not for longer than `timeoutMs`.
+   */
+  drain(chunks: AsyncIterator<unknown>, timeoutMs: number): void {
+    const timer = setTimeout(() => this.#controller.abort(), timeoutMs);
+    timer.unref();
+    const read = async (): Promise<void> => {
+      while (!this.signal.aborted && !(await chunks.next()).done);
+    };
+    // Nobody is left to tell when the rest of a complete reply fails.
+    read().then(
+      () => clearTimeout(timer),
+      () => clearTimeout(timer),
+    );
+    this.#isDraining = true;
+  }
+
+  /** Lets go of signal and timer; a reply that was left before its end is cancelled. */
+  release(): void {
+    this.#userSignal?.removeEventListener("abort", this.#onAbort);
+    if (this.#isDraining) clearTimeout(this.#timer);
+    else this.cancel();
+  }
+
+  #arm(delay: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (Number.isFinite(delay)) this.#timer = setTimeout(this.#onTimer, Math.min(delay, 2 ** 30));
+  }
+
+  readonly #onTimer = (): void => {
+    const left = this.#deadline - performance.now();
+    if (left > 0) {
+      this.#arm(left);
+      return;
+    }
+    const { timeoutMs, what } = this.#limit;
+    this.#end(
+      new ProviderError({ code: "timeout", message: `${what} for ${timeoutMs / 1000} seconds` }),
+    );
+  };
+
+  readonly #onAbort = (): void => {
+    this.#end(new ProviderError({ code: "aborted", message: "Request was aborted" }));
+  };
+
+  #end(failure: ProviderError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = failure;
+    this.#interrupt?.(failure);
+    this.cancel();
+  }
+}
