@@ -237,7 +237,11 @@ export async function resolveModelScope(
 
 async function resolveScopePattern(registry: Registry, pattern: string): Promise<ScopedModel[]> {
   if (!/[*?[]/.test(pattern)) return [await resolveModel(registry, { model: pattern })];
-  const available = await registry.availableProviders();
+  // `openai/*` means that provider, not an aggregator whose ids start the same way.
+  const prefix = pattern.slice(0, pattern.indexOf("/") + 1).slice(0, -1);
+  const all = await registry.availableProviders();
+  const named = all.filter((id) => same(id, prefix));
+  const available = named.length > 0 ? named : all;
   const models = (await Promise.all(available.map((id) => registry.models(id)))).flat();
   // An id may contain brackets: a pattern that is a name is not a glob.
   const literal = models.filter((model) => [model.id, modelName(model)].includes(pattern));

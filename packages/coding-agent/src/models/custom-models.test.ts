@@ -1,0 +1,186 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fakeModel } from "./__fixtures__/fake-registry.ts";
+import { createModelRegistry } from "./create-model-registry.ts";
+import { probeLocalServers } from "./local-servers.ts";
+
+let agentDir: string;
+beforeEach(() => {
+  agentDir = mkdtempSync(join(tmpdir(), "tau-models-"));
+});
+afterEach(() => rmSync(agentDir, { recursive: true, force: true }));
+
+const builtIn = [
+  fakeModel("vendor", "one", { compat: { a: 1 } }),
+  fakeModel("vendor", "two", { thinkingLevelMap: { high: "h" } }),
+];
+
+function registryWith(file: unknown, environment: Record<string, string> = {}) {
+  const text = typeof file === "string" ? file : JSON.stringify(file);
+  if (file !== undefined) writeFileSync(join(agentDir, "models.json"), text);
+  return createModelRegistry({
+    agentDir,
+    environment,
+    catalog: {
+      providers: () => ({ vendor: { apiKeyEnv: "VENDOR_KEY" } }),
+      models: async () => builtIn,
+    },
+  });
+}
+
+const local = {
+  baseUrl: "http://localhost:11434/v1",
+  api: "openai-completions",
+  models: [{ id: "qwen3:8b" }],
+};
+
+describe("models.json", () => {
+  it("needs only an id for a model", async () => {
+    const registry = registryWith({ providers: { ollama: local } });
+    expect(await registry.find("ollama", "qwen3:8b")).toEqual({
+      id: "qwen3:8b",
+      name: "qwen3:8b",
+      api: "openai-completions",
+      provider: "ollama",
+      baseUrl: "http://localhost:11434/v1",
+      reasoning: false,
+      input: ["text"],
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      contextWindow: 128_000,
+      maxTokens: 16_384,
+    });
+  });
+
+  it("allows comments and trailing commas", async () => {
+    const registry = registryWith(`{ // mine\n "providers": { "o": ${JSON.stringify(local)}, }, }`);
+    expect(await registry.error()).toBeUndefined();
+    expect(await registry.models("o")).toHaveLength(1);
+  });
+
+  it("replaces a built-in model of the same id and keeps the others", async () => {
+    const registry = registryWith({
+      providers: { vendor: { ...local, models: [{ id: "one", name: "Mine" }] } },
+    });
+    const models = await registry.models("vendor");
+    expect(models.map(({ id, name }) => [id, name])).toEqual([
+      ["two", "two"],
+      ["one", "Mine"],
+    ]);
+  });
+
+  it("changes where built-in models are reached and merges overrides per field", async () => {
+    const registry = registryWith({
+      providers: {
+        vendor: {
+          baseUrl: "https://proxy.invalid",
+          compat: { b: 2 },
+          modelOverrides: {
+            one: { cost: { output: 9 }, compat: { c: 3 }, maxTokens: 7 },
+            unknown: { maxTokens: 1 },
+          },
+        },
+      },
+    });
+    const [one, two] = await registry.models("vendor");
+    expect(one).toMatchObject({
+      baseUrl: "https://proxy.invalid",
+      compat: { a: 1, b: 2, c: 3 },
+      cost: { input: 1, output: 9 },
+      maxTokens: 7,
+    });
+    expect(two?.maxTokens).toBe(100);
+  });
+
+  it.each([
+    [{ providers: { x: { models: [{ name: "no id" }] } } }, "providers.x.models[0].id"],
+    [{ providers: { x: { ...local, models: [{ id: "a", input: ["smell"] }] } } }, "input[0]"],
+    [{ providers: { x: { models: [{ id: "a" }] } } }, "providers.x.models[0].baseUrl"],
+    [{ providers: { x: { baseUrl: "u", models: [{ id: "a" }] } } }, "providers.x.models[0].api"],
+    ["{ broken", "line 1"],
+  ])("keeps the built-in models and names the bad field: %j", async (file, field) => {
+    const registry = registryWith(file);
+    expect((await registry.error())?.message).toContain(field);
+    expect(await registry.models("vendor")).toEqual(builtIn);
+  });
+
+  it("keeps header values out of the model and resolves them for the request", async () => {
+    const registry = registryWith(
+      {
+        providers: {
+          mine: {
+            ...local,
+            apiKey: "$MY_KEY",
+            authHeader: true,
+            headers: { "x-team": "a", "x-secret": "$MY_SECRET" },
+            models: [{ id: "m", headers: { "x-team": "b" } }],
+          },
+        },
+      },
+      { MY_KEY: "k", MY_SECRET: "hidden" },
+    );
+    const model = await registry.find("mine", "m");
+    expect(JSON.stringify(model)).not.toContain("x-secret");
+    expect(model && (await registry.requestAuth(model))).toEqual({
+      apiKey: "k",
+      headers: { Authorization: "Bearer k", "x-team": "b", "x-secret": "hidden" },
+    });
+  });
+
+  it("makes a provider available by a key of models.json, the environment, or by being local", async () => {
+    const remote = { ...local, baseUrl: "https://far.invalid" };
+    const registry = registryWith(
+      {
+        providers: {
+          local,
+          keyed: { ...remote, apiKey: "word" },
+          unset: { ...remote, apiKey: "$NOPE" },
+          bare: remote,
+        },
+      },
+      { VENDOR_KEY: "k" },
+    );
+    expect(await registry.availableProviders()).toEqual(["local", "keyed", "vendor"]);
+  });
+
+  it("is read again after a reload", async () => {
+    const registry = registryWith(undefined);
+    expect(await registry.models("ollama")).toEqual([]);
+    writeFileSync(join(agentDir, "models.json"), JSON.stringify({ providers: { ollama: local } }));
+    registry.reload();
+    expect(await registry.models("ollama")).toHaveLength(1);
+  });
+});
+
+describe("probeLocalServers", () => {
+  it("finds a server that lists models and leaves out the ones that fail or stay silent", async () => {
+    const server = createServer((request, response) => {
+      if (request.url === "/v1/models") {
+        response.end(JSON.stringify({ data: [{ id: "m" }, { id: "text-embed" }] }));
+      } else if (request.url === "/html/models") response.end("<html>");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const found = await probeLocalServers({
+      timeoutMs: 300,
+      servers: [
+        { id: "good", name: "Good", baseUrl: `${base}/v1` },
+        { id: "html", name: "Html", baseUrl: `${base}/html` },
+        { id: "silent", name: "Silent", baseUrl: `${base}/silent` },
+        { id: "gone", name: "Gone", baseUrl: "http://127.0.0.1:1/v1" },
+      ],
+    });
+    server.closeAllConnections();
+    server.close();
+    expect(found.map(({ server: { id }, modelIds }) => [id, modelIds])).toEqual([["good", ["m"]]]);
+    const registry = registryWith(undefined);
+    const [first] = found;
+    if (first !== undefined) registry.addProvider(first.provider);
+    const model = await registry.find("good", "m");
+    expect(model).toMatchObject({ api: "openai-completions", baseUrl: `${base}/v1` });
+    expect(await registry.availableProviders()).toEqual(["good"]);
+  });
+});
