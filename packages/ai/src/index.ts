@@ -30,6 +30,13 @@ export {
 } from "./errors.ts";
 export { guardRedirects } from "./fetch.ts";
 export { prepareContext } from "./history.ts";
+export {
+  catalogSource,
+  findModel,
+  listProviders,
+  loadModels,
+  type ProviderInfo,
+} from "./models/catalog.ts";
 export { computeCost } from "./models/cost.ts";
 export {
   clampThinkingLevel,

@@ -16,13 +16,14 @@ export function computeCost(
 ): UsageCost {
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = tokens;
   const rates = ratesFor(cost, input + cacheRead + cacheWrite);
-  const factor = (tierFactors[serviceTier ?? ""] ?? 1) / tokensPerRate;
+  const factor = tierFactors[serviceTier ?? ""] ?? 1;
+  const price = (tokensTimesRate: number) => (tokensTimesRate * factor) / tokensPerRate;
   const shortWrite = Math.max(0, cacheWrite - cacheWrite1h);
   const parts = {
-    input: input * rates.input * factor,
-    output: output * rates.output * factor,
-    cacheRead: cacheRead * rates.cacheRead * factor,
-    cacheWrite: (shortWrite * rates.cacheWrite + cacheWrite1h * rates.input * 2) * factor,
+    input: price(input * rates.input),
+    output: price(output * rates.output),
+    cacheRead: price(cacheRead * rates.cacheRead),
+    cacheWrite: price(shortWrite * rates.cacheWrite + cacheWrite1h * rates.input * 2),
   };
   return { ...parts, total: parts.input + parts.output + parts.cacheRead + parts.cacheWrite };
 }

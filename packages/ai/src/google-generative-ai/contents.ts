@@ -1,0 +1,106 @@
+import type { Content, FunctionResponse, Part } from "@google/genai";
+import type {
+  AssistantMessage,
+  ImageContent,
+  LlmMessage,
+  ToolResultMessage,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+
+/** What the encoding of messages depends on. */
+export interface ContentRules {
+  /** Takes call ids and images inside tool results, and wants calls signed. */
+  readonly isGemini3: boolean;
+}
+
+/** What the vendor documents for calls that another model made, which carry no signature. */
+const unsigned = { thoughtSignature: "skip_thought_signature_validator" };
+
+type Signature = Pick<Part, "thoughtSignature">;
+
+/** Messages in the vendor's shape; neighbouring tool results become one message. */
+export function encodeContents(messages: readonly LlmMessage[], rules: ContentRules): Content[] {
+  const contents: Content[] = [];
+  let results: ToolResultMessage[] = [];
+  const flush = (): void => {
+    if (results.length > 0) contents.push(...encodeResults(results, rules));
+    results = [];
+  };
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      results.push(message);
+      continue;
+    }
+    flush();
+    const parts =
+      message.role === "user" ? encodeUser(message.content) : encodeAssistant(message, rules);
+    const role = message.role === "user" ? "user" : "model";
+    if (parts.length > 0) contents.push({ role, parts });
+  }
+  flush();
+  return contents;
+}
+
+function encodeUser(content: string | readonly UserContent[]): Part[] {
+  if (typeof content === "string") return content === "" ? [] : [{ text: content }];
+  return content.map((block) =>
+    block.type === "image" ? encodeImage(block) : { text: block.text },
+  );
+}
+
+function encodeImage({ data, mimeType }: ImageContent): Part {
+  return { inlineData: { data, mimeType } };
+}
+
+function encodeAssistant(message: AssistantMessage, rules: ContentRules): Part[] {
+  const firstCall = message.content.find((block) => block.type === "toolCall");
+  return message.content.flatMap((block): Part[] => {
+    if (block.type === "text") {
+      const signature = validSignature(block.textSignature);
+      return block.text === "" && !signature ? [] : [{ text: block.text, ...signature }];
+    }
+    if (block.type === "thinking") {
+      const signature = validSignature(block.thinkingSignature);
+      return signature ? [{ text: block.thinking, thought: true, ...signature }] : [];
+    }
+    const { id, name, arguments: args } = block;
+    // Only the first of parallel calls is signed.
+    const fallback = rules.isGemini3 && block === firstCall ? unsigned : {};
+    const signature = validSignature(block.thoughtSignature) ?? fallback;
+    return [{ functionCall: { ...(rules.isGemini3 && { id }), name, args }, ...signature }];
+  });
+}
+
+/** The vendor refuses a whole request for one signature that is not base64. */
+function validSignature(signature: string | undefined): Signature | undefined {
+  const isBase64 = signature !== undefined && /^[A-Za-z0-9+/]+={0,2}$/.test(signature);
+  return isBase64 && signature.length % 4 === 0 ? { thoughtSignature: signature } : undefined;
+}
+
+function encodeResults(results: readonly ToolResultMessage[], rules: ContentRules): Content[] {
+  const responses = results.map((result): Part => {
+    const images = result.content.filter((block) => block.type === "image");
+    const functionResponse: FunctionResponse = {
+      ...(rules.isGemini3 && { id: result.toolCallId }),
+      name: result.toolName,
+      response: { [result.isError ? "error" : "output"]: resultText(result) },
+      ...(rules.isGemini3 && images.length > 0 && { parts: images.map(encodeImage) }),
+    };
+    return { functionResponse };
+  });
+  const contents: Content[] = [{ role: "user", parts: responses }];
+  const images = results.flatMap(({ content }) => content.filter(({ type }) => type === "image"));
+  if (!rules.isGemini3 && images.length > 0) {
+    contents.push({
+      role: "user",
+      parts: [{ text: "Images of the results above:" }, ...encodeUser(images)],
+    });
+  }
+  return contents;
+}
+
+function resultText({ content }: ToolResultMessage): string {
+  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  if (text !== "") return text;
+  return content.length > 0 ? "(see attached image)" : "(no output)";
+}

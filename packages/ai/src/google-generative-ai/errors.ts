@@ -1,0 +1,22 @@
+import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
+import { readSdkError } from "../sdk-error.ts";
+
+/** What an error of the vendor's SDK means. */
+export function classify(error: unknown): ProviderErrorInit {
+  return classifyResponse(error, undefined);
+}
+
+/** The same with the headers of the response, which the SDK's errors leave out. */
+export function classifyResponse(error: unknown, headers: Headers | undefined): ProviderErrorInit {
+  const failure = readSdkError(error);
+  // The vendor answers a wrong key with 400.
+  if (/api key not valid|API_KEY_INVALID/i.test(failure.message)) {
+    return classifyFailure({ ...failure, vendorCode: "UNAUTHENTICATED" });
+  }
+  // What the SDK says of a body that breaks off or is no JSON.
+  const isBroken = /^(?:Incomplete JSON segment|exception parsing stream chunk)/.test(
+    failure.message,
+  );
+  const message = isBroken ? "The connection ended in the middle of an event" : failure.message;
+  return classifyFailure({ ...failure, message, ...(headers && { headers }) });
+}

@@ -1,0 +1,15 @@
+import type { Provider } from "../provider.ts";
+import { classify } from "./errors.ts";
+import { openStream } from "./open.ts";
+import { encodeRequest, type GoogleRequest } from "./request.ts";
+import { createReducer, type GoogleChunk } from "./response.ts";
+
+/** Google's Gemini API. */
+export const googleGenerativeAi: Provider<GoogleRequest, GoogleChunk> = {
+  api: "google-generative-ai",
+  encode: encodeRequest,
+  open: openStream,
+  reduce: createReducer,
+  classify,
+  normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
+};

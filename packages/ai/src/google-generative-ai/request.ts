@@ -1,0 +1,129 @@
+import type {
+  FunctionDeclaration,
+  GenerateContentConfig,
+  GenerateContentParameters,
+  ThinkingConfig,
+  ThinkingLevel as VendorLevel,
+} from "@google/genai";
+import { type Model, type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { encodeContents } from "./contents.ts";
+
+/** The request as the vendor's SDK takes it. */
+export type GoogleRequest = GenerateContentParameters;
+
+const defaultMaxTokens = 32_000;
+
+/** Whether a model takes levels of thinking (Gemini 3 and later) and not budgets. */
+export function takesThinkingLevels(model: Model): boolean {
+  const mapped = Object.values(model.thinkingLevelMap ?? {});
+  return mapped.some((value) => value !== null) || /gemini-[3-9]/.test(model.id);
+}
+
+/** Ours → the vendor's. The context has been through the history transform. */
+export function encodeRequest(
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+): GoogleRequest {
+  const thinkingConfig = encodeThinking(model, options);
+  const config: GenerateContentConfig = {
+    maxOutputTokens: Math.min(options.maxTokens ?? defaultMaxTokens, model.maxTokens),
+    ...(context.systemPrompt && { systemInstruction: context.systemPrompt }),
+    ...(options.temperature !== undefined && { temperature: options.temperature }),
+    ...(context.tools?.length && {
+      tools: [{ functionDeclarations: context.tools.map(encodeTool) }],
+    }),
+    ...(thinkingConfig !== undefined && { thinkingConfig }),
+  };
+  const isGemini3 = takesThinkingLevels(model) && /gemini/.test(model.id);
+  const contents = encodeContents(context.messages, { isGemini3 });
+  return { model: model.id, contents, config };
+}
+
+function encodeThinking(
+  model: Model,
+  { thinkingLevel = "off", thinkingBudgets }: StreamOptions,
+): ThinkingConfig | undefined {
+  if (!model.reasoning) return undefined;
+  const isOff = thinkingLevel === "off";
+  if (takesThinkingLevels(model)) {
+    const level = isOff ? lowestLevel(model) : thinkingLevel;
+    const vendorLevel = (model.thinkingLevelMap?.[level] ?? level).toUpperCase();
+    if (!isVendorLevel(vendorLevel)) return { includeThoughts: !isOff };
+    return { includeThoughts: !isOff, thinkingLevel: vendorLevel };
+  }
+  if (isOff) return { includeThoughts: false, thinkingBudget: lowestBudget(model) };
+  const thinkingBudget = thinkingBudgets?.[thinkingLevel] ?? budget(model, thinkingLevel);
+  return { includeThoughts: true, thinkingBudget };
+}
+
+/** Stands in for `off` where a model always thinks. */
+function lowestLevel(model: Model): ThinkingLevel {
+  const isRefused = (level: ThinkingLevel) => model.thinkingLevelMap?.[level] === null;
+  return thinkingLevels.find((level) => level !== "off" && !isRefused(level)) ?? "low";
+}
+
+// A type-only import keeps the SDK from loading; its enum's values are these strings.
+const vendorLevels: ReadonlySet<string> = new Set(["MINIMAL", "LOW", "MEDIUM", "HIGH"]);
+
+function isVendorLevel(value: string): value is `${VendorLevel}` & VendorLevel {
+  return vendorLevels.has(value);
+}
+
+function isPro(model: Model): boolean {
+  return /2\.5-pro/.test(model.id);
+}
+
+/** 2.5 Pro cannot be kept from thinking; 128 tokens is its least. */
+function lowestBudget(model: Model): number {
+  return isPro(model) ? 128 : 0;
+}
+
+/** The vendor's ranges; -1 leaves the choice to a model whose range is not known. */
+function budget(model: Model, level: ThinkingLevel): number {
+  const isFlash = /2\.5-flash/.test(model.id);
+  if (!isPro(model) && !isFlash) return -1;
+  const lite = /flash-lite/.test(model.id) ? 512 : 128;
+  const most = isPro(model) ? 32_768 : 24_576;
+  const budgets: Partial<Record<ThinkingLevel, number>> = {
+    minimal: lite,
+    low: 2048,
+    medium: 8192,
+  };
+  return budgets[level] ?? most;
+}
+
+function encodeTool({ name, description, parameters }: ToolDefinition): FunctionDeclaration {
+  return { name, description, parametersJsonSchema: encodeSchema(parameters) };
+}
+
+const schemaMaps: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+]);
+const schemaValues: ReadonlySet<string> = new Set([
+  ...["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"],
+  ...["anyOf", "oneOf", "allOf", "prefixItems"],
+]);
+
+/** Drops `$schema` and turns `const` into `enum`, but only where they are keywords and not names. */
+function encodeSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(encodeSchema);
+  if (typeof schema !== "object" || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
+      if (keyword === "$schema") return [];
+      if (keyword === "const") return [["enum", [value]]];
+      if (schemaValues.has(keyword)) return [[keyword, encodeSchema(value)]];
+      if (!schemaMaps.has(keyword) || typeof value !== "object" || value === null) {
+        return [[keyword, value]];
+      }
+      const named = Object.entries(value).map(([name, member]) => [name, encodeSchema(member)]);
+      return [[keyword, Object.fromEntries(named)]];
+    }),
+  );
+}

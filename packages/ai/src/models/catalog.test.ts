@@ -1,0 +1,32 @@
+import { Model } from "@tau-agent/rpc-protocol/messages";
+import { describe, expect, it } from "vitest";
+import { builtInProviders } from "../providers.ts";
+import { catalogSource, findModel, listProviders, loadModels } from "./catalog.ts";
+
+describe("the model catalogue", () => {
+  it("lists vendors with the variable of their key", () => {
+    expect(listProviders()).toContainEqual({ id: "anthropic", apiKeyEnv: "ANTHROPIC_API_KEY" });
+    expect(catalogSource).toMatch(/\d{4}-\d\d-\d\d/);
+  });
+
+  it("holds only valid models that a built-in wire format can reach, with unique ids", async () => {
+    for (const { id } of listProviders()) {
+      const models = await loadModels(id);
+      expect(models.length).toBeGreaterThan(0);
+      expect(new Set(models.map((model) => model.id)).size).toBe(models.length);
+      for (const model of models) {
+        expect(Model.parse(model)).toEqual(model);
+        expect(model.provider).toBe(id);
+        expect(Object.keys(builtInProviders)).toContain(model.api);
+      }
+    }
+  });
+
+  it("finds a model by vendor and id", async () => {
+    const model = await findModel("anthropic", "claude-haiku-4-5");
+    expect(model).toMatchObject({ api: "anthropic-messages", contextWindow: 200_000 });
+    expect(await findModel("anthropic", "gpt-5")).toBeUndefined();
+    expect(await findModel("nobody", "x")).toBeUndefined();
+    expect(await loadModels("toString")).toEqual([]);
+  });
+});

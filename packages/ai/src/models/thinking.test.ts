@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import {
+  clampThinkingLevel,
+  nextThinkingLevel,
+  supportedThinkingLevels,
+  thinkingBudget,
+} from "./thinking.ts";
+
+const plain = { reasoning: true };
+const mapped = {
+  reasoning: true,
+  thinkingLevelMap: { off: null, minimal: null, xhigh: "xhigh", max: null },
+};
+
+describe("thinking levels", () => {
+  it("supports only off without reasoning", () => {
+    expect(supportedThinkingLevels({ reasoning: false })).toEqual(["off"]);
+    expect(nextThinkingLevel({ reasoning: false }, "off")).toBeUndefined();
+  });
+
+  it("needs xhigh and max to be named and takes the others unless refused", () => {
+    expect(supportedThinkingLevels(plain)).toEqual(["off", "minimal", "low", "medium", "high"]);
+    expect(supportedThinkingLevels(mapped)).toEqual(["low", "medium", "high", "xhigh"]);
+  });
+
+  it("clamps upwards first, then downwards", () => {
+    expect(clampThinkingLevel(mapped, "off")).toBe("low");
+    expect(clampThinkingLevel(mapped, "max")).toBe("xhigh");
+    expect(clampThinkingLevel(plain, "xhigh")).toBe("high");
+    expect(clampThinkingLevel({ reasoning: false }, "high")).toBe("off");
+  });
+
+  it("cycles in order and starts anew after the last", () => {
+    expect(nextThinkingLevel(mapped, "low")).toBe("medium");
+    expect(nextThinkingLevel(mapped, "xhigh")).toBe("low");
+  });
+
+  it("takes budgets from the settings, and those of high for what is above it", () => {
+    expect(thinkingBudget("low")).toBe(2048);
+    expect(thinkingBudget("max", { high: 9000 })).toBe(9000);
+    expect(thinkingBudget("xhigh")).toBe(16_384);
+  });
+});
