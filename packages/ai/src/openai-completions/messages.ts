@@ -14,7 +14,6 @@ import type {
 } from "openai/resources/chat/completions";
 import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
 import { boundedId, hashText, plainId } from "../openai/tool-call-id.ts";
-import { sanitizeJson, sanitizeText } from "../sanitize.ts";
 import type { CompletionsCompat } from "./compat.ts";
 
 /** What the messages need to know of the request they are part of. */
@@ -69,12 +68,12 @@ const bridgeText = "Noted the tool results.";
 function userMessage(
   content: string | readonly UserContent[],
 ): ChatCompletionMessageParam | undefined {
-  if (typeof content === "string") return { role: "user", content: sanitizeText(content) };
+  if (typeof content === "string") return { role: "user", content: content };
   const parts: ChatCompletionContentPart[] = [];
   for (const block of content) {
     if (block.type === "image")
       parts.push({ type: "image_url", image_url: { url: imageUrl(block) } });
-    else if (block.text !== "") parts.push({ type: "text", text: sanitizeText(block.text) });
+    else if (block.text !== "") parts.push({ type: "text", text: block.text });
   }
   const [first] = parts;
   if (first === undefined) return undefined;
@@ -132,12 +131,12 @@ function assistantMessage(
 function textOf(message: AssistantMessage): string {
   return message.content
     .filter((block) => block.type === "text" && block.text !== "")
-    .map((block) => (block.type === "text" ? sanitizeText(block.text) : ""))
+    .map((block) => (block.type === "text" ? block.text : ""))
     .join("");
 }
 
 function encodeCall(call: ToolCall, compat: CompletionsCompat): ChatCompletionMessageToolCall {
-  const text = JSON.stringify(sanitizeJson(call.arguments));
+  const text = JSON.stringify(call.arguments);
   return {
     id: toolCallId(call.id, compat),
     type: "function",
@@ -173,7 +172,7 @@ function encodeThinking(message: AssistantMessage, compat: CompletionsCompat): E
   const blocks = message.content.filter((block) => block.type === "thinking");
   if (!compat.replaysThinking) return none;
   const text = blocks
-    .map((block) => sanitizeText(block.thinking))
+    .map((block) => block.thinking)
     .filter((thinking) => thinking !== "")
     .join("\n\n");
   if (compat.requiresThinkingAsText) return { ...none, asText: text };

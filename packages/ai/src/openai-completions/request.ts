@@ -5,7 +5,6 @@ import type {
 } from "openai/resources/chat/completions";
 import { boundedId } from "../openai/tool-call-id.ts";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
-import { sanitizeText } from "../sanitize.ts";
 import { markCache } from "./cache-control.ts";
 import { type CompletionsCompat, resolveCompletionsCompat } from "./compat.ts";
 import { encodeMessages } from "./messages.ts";
@@ -27,7 +26,7 @@ export function encodeRequest(
   const messages = encodeMessages(context.messages, { compat, isThinking });
   if (context.systemPrompt) {
     const isDeveloper = model.reasoning && compat.supportsDeveloperRole;
-    const content = sanitizeText(context.systemPrompt);
+    const content = context.systemPrompt;
     messages.unshift({ role: isDeveloper ? "developer" : "system", content });
   }
   const request: CompletionsRequest = { model: model.id, messages, stream: true };
@@ -71,7 +70,7 @@ function encodeTool(tool: ToolDefinition, compat: CompletionsCompat): ChatComple
     type: "function",
     function: {
       name: tool.name,
-      description: sanitizeText(tool.description),
+      description: tool.description,
       parameters: tool.parameters,
       // A boolean or nothing: LM Studio refuses null, others the member.
       ...(compat.supportsStrictMode ? { strict: false } : {}),

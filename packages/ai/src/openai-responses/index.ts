@@ -9,6 +9,7 @@ import { createReducer } from "./response.ts";
 /** OpenAI's Responses format. */
 export const openaiResponses: Provider<ResponsesRequest, ResponsesEvent> = {
   api: "openai-responses",
+  endsAtStop: true,
   encode: encodeRequest,
   open: openStream,
   reduce: createReducer,

@@ -1,6 +1,7 @@
 import type {
   AssistantMessage,
   LlmMessage,
+  Model,
   TextContent,
   ToolCall,
   ToolResultMessage,
@@ -14,16 +15,17 @@ import type {
 } from "openai/resources/responses/responses";
 import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
 import { boundedId, plainId } from "../openai/tool-call-id.ts";
-import { sanitizeJson, sanitizeText } from "../sanitize.ts";
 import { readReasoningItem, readTextSignature } from "./signatures.ts";
 
 const maxIdLength = 64;
 
 /** Our messages → input items, without the system prompt. */
-export function encodeInput(messages: readonly LlmMessage[]): ResponseInputItem[] {
+export function encodeInput(messages: readonly LlmMessage[], model: Model): ResponseInputItem[] {
   return messages.flatMap((message, index) => {
     if (message.role === "user") return userItems(message.content);
-    return message.role === "toolResult" ? [resultItem(message)] : assistantItems(message, index);
+    return message.role === "toolResult"
+      ? [resultItem(message)]
+      : assistantItems(message, index, model);
   });
 }
 
@@ -40,7 +42,7 @@ function inputParts(content: readonly UserContent[]): ResponseInputContent[] {
     if (block.type === "image") {
       return [{ type: "input_image", detail: "auto", image_url: imageUrl(block) }];
     }
-    return block.text === "" ? [] : [{ type: "input_text", text: sanitizeText(block.text) }];
+    return block.text === "" ? [] : [{ type: "input_text", text: block.text }];
   });
 }
 
@@ -55,13 +57,20 @@ function resultItem(message: ToolResultMessage): ResponseInputItem {
   };
 }
 
-function assistantItems(message: AssistantMessage, index: number): ResponseInputItem[] {
+function assistantItems(
+  message: AssistantMessage,
+  index: number,
+  model: Model,
+): ResponseInputItem[] {
+  const isSame =
+    message.model === model.id && message.provider === model.provider && message.api === model.api;
+
   const items = message.content.flatMap((block, at): ResponseInputItem[] => {
     switch (block.type) {
       case "text":
         return block.text === "" ? [] : [messageItem(block, `msg_${index}_${at}`)];
       case "toolCall":
-        return [callItem(block)];
+        return [callItem(block, isSame)];
       case "thinking": {
         const item = readReasoningItem(block.thinkingSignature);
         return isReasoningItem(item) ? [item] : [];
@@ -96,19 +105,20 @@ function messageItem(block: TextContent, fallbackId: string): ResponseInputItem 
     role: "assistant",
     id: itemId(id, "msg_"),
     status: "completed",
-    content: [{ type: "output_text", text: sanitizeText(block.text), annotations: [] }],
+    content: [{ type: "output_text", text: block.text, annotations: [] }],
     ...(signature?.phase && { phase: signature.phase }),
   };
 }
 
-function callItem(call: ToolCall): ResponseFunctionToolCall {
+/** The item id means something to the model that made it, and to no other. */
+function callItem(call: ToolCall, isSame: boolean): ResponseFunctionToolCall {
   const { callId, itemId: id } = splitToolCallId(call.id);
   return {
     type: "function_call",
-    ...(id !== undefined && { id }),
+    ...(isSame && id !== undefined && { id }),
     call_id: callId,
     name: call.name,
-    arguments: JSON.stringify(sanitizeJson(call.arguments)),
+    arguments: JSON.stringify(call.arguments),
   };
 }
 
@@ -123,9 +133,10 @@ export function splitToolCallId(id: string): { callId: string; itemId: string | 
   };
 }
 
-/** For calls of another model: the item is unknown to this one, the call id alone pairs it. */
+/** Makes an id acceptable: `call_id|item_id` with two clean halves, or the call id alone. */
 export function normalizeToolCallId(id: string): string {
-  return splitToolCallId(id).callId;
+  const { callId, itemId: item } = splitToolCallId(id);
+  return item === undefined ? callId : `${callId}|${item}`;
 }
 
 function itemId(id: string, prefix: string): string {

@@ -5,7 +5,6 @@ import type {
 } from "openai/resources/responses/responses";
 import { boundedId } from "../openai/tool-call-id.ts";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
-import { sanitizeText } from "../sanitize.ts";
 import { type ResponsesCompat, resolveResponsesCompat } from "./compat.ts";
 import { encodeInput } from "./input.ts";
 
@@ -19,10 +18,10 @@ export function encodeRequest(
   options: StreamOptions,
 ): ResponsesRequest {
   const compat = resolveResponsesCompat(model);
-  const input = encodeInput(context.messages);
+  const input = encodeInput(context.messages, model);
   if (context.systemPrompt) {
     const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
-    input.unshift({ role, content: sanitizeText(context.systemPrompt) });
+    input.unshift({ role, content: context.systemPrompt });
   }
   // Nothing is stored at the vendor: what it needs to go on comes back with each request.
   const request: ResponsesRequest = { model: model.id, input, stream: true, store: false };
@@ -45,7 +44,7 @@ type EncodedTool = Omit<FunctionTool, "strict"> & Partial<Pick<FunctionTool, "st
 
 function encodeTool(tool: ToolDefinition, compat: ResponsesCompat): EncodedTool {
   const { name, parameters } = tool;
-  const description = sanitizeText(tool.description);
+  const description = tool.description;
   // OpenAI itself would default to strict.
   const strict = compat.supportsStrictMode ? { strict: false } : {};
   return { type: "function", name, description, parameters, ...strict };

@@ -1,5 +1,4 @@
 import type { ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
-import { sanitizeText } from "../sanitize.ts";
 
 /** The data URL of an image. */
 export function imageUrl(image: ImageContent): string {
@@ -10,7 +9,7 @@ export function imageUrl(image: ImageContent): string {
 export function joinText(content: readonly UserContent[]): string {
   return content
     .filter((block) => block.type === "text")
-    .map((block) => sanitizeText(block.text))
+    .map((block) => block.text)
     .filter((text) => text !== "")
     .join("\n");
 }

@@ -1,1 +1,25 @@
-export {};
+export { type Fault, overloaded, rateLimited } from "./fault.ts";
+export { loadScenario } from "./load-scenario.ts";
+export {
+  type Pacing,
+  type Scenario,
+  type ScenarioFunction,
+  type ScriptedBlock,
+  type ScriptedText,
+  type ScriptedThinking,
+  type ScriptedToolCall,
+  type Turn,
+  text,
+  thinking,
+  toolCall,
+  turn,
+} from "./scenario.ts";
+export type { PlainRequest } from "./scenario-player.ts";
+export type { ScenarioRequest, SeenToolResult } from "./scenario-request.ts";
+export {
+  type ScriptedProvider,
+  scenarioFileProvider,
+  scriptedModel,
+  scriptedProvider,
+} from "./scripted-provider.ts";
+export type { TurnCondition } from "./turn-condition.ts";

@@ -1,0 +1,55 @@
+/** Something that goes wrong with one request. `afterDeltas` counts the deltas that still arrive (default 1). */
+export type Fault =
+  /** An error response instead of a reply; the body is the vendor's usual one unless given. */
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly message?: string | undefined;
+      readonly body?: string | Readonly<Record<string, unknown>> | undefined;
+      readonly headers?: Readonly<Record<string, string>> | undefined;
+    }
+  /** The vendor's own words for a conversation that is too long. */
+  | { readonly kind: "overflow" }
+  /** The connection breaks. */
+  | {
+      readonly kind: "reset";
+      readonly when: "before_headers" | "after_headers" | "mid_stream";
+      readonly afterDeltas?: number | undefined;
+    }
+  /** The reply ends orderly but without its terminal event. */
+  | { readonly kind: "truncate"; readonly afterDeltas?: number | undefined }
+  /** Silence until the client leaves. */
+  | { readonly kind: "stall"; readonly afterDeltas?: number | undefined }
+  /** Bytes that are no event. */
+  | { readonly kind: "garbage"; readonly afterDeltas?: number | undefined }
+  /** The vendor's error event in the stream. */
+  | {
+      readonly kind: "error_event";
+      readonly message: string;
+      /** The vendor's error type, e.g. `overloaded_error`. */
+      readonly code?: string | undefined;
+      readonly afterDeltas?: number | undefined;
+    }
+  | { readonly kind: "redirect"; readonly location: string; readonly status?: number | undefined };
+
+/** A 429 with `retry-after`. */
+export function rateLimited(retryAfterSeconds = 1): Fault {
+  const headers = { "retry-after": String(retryAfterSeconds) };
+  return { kind: "status", status: 429, message: "Rate limit reached", headers };
+}
+
+/** A 529, as Anthropic sends it, or any other status that means too busy. */
+export function overloaded(status = 529): Fault {
+  return { kind: "status", status, message: "Overloaded" };
+}
+
+/** How many deltas arrive before the fault; undefined when it comes before the first byte. */
+export function deltasBefore(fault: Fault | undefined): number | undefined {
+  if (fault === undefined || !("afterDeltas" in fault || isMidStream(fault))) return undefined;
+  return "afterDeltas" in fault ? (fault.afterDeltas ?? 1) : 1;
+}
+
+function isMidStream(fault: Fault): boolean {
+  if (fault.kind === "reset") return fault.when === "mid_stream";
+  return fault.kind !== "status" && fault.kind !== "overflow" && fault.kind !== "redirect";
+}

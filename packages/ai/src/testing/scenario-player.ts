@@ -1,0 +1,116 @@
+import type { LlmMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
+import { ProviderError } from "../errors.ts";
+import type { Context } from "../provider.ts";
+import type { Scenario, Turn } from "./scenario.ts";
+import type { ScenarioRequest, SeenToolResult } from "./scenario-request.ts";
+import { fillCaptures, matchCondition } from "./turn-condition.ts";
+
+/** A request before the player has numbered it. */
+export interface PlainRequest extends Context {
+  readonly model: string;
+}
+
+/** A turn that is about to be played, and the request it answers. */
+export interface PlayedTurn {
+  readonly turn: Turn;
+  readonly request: ScenarioRequest;
+}
+
+/** Plays a scenario: knows which turns have been used. */
+export class ScenarioPlayer {
+  readonly #scenario: Scenario;
+  readonly #used = new Set<number>();
+  #requestCount = 0;
+
+  constructor(scenario: Scenario) {
+    this.#scenario = scenario;
+  }
+
+  /**
+   * The turn that answers a request. With `keep` it is not used up: the same request may come again.
+   *
+   * @throws {ProviderError} `invalid_request` when no turn is left that fits.
+   */
+  async next(plain: PlainRequest, options: { keep?: boolean } = {}): Promise<PlayedTurn> {
+    const request = lookAt(plain, this.#requestCount);
+    this.#requestCount++;
+    const turn =
+      typeof this.#scenario === "function"
+        ? asTurn(await this.#scenario(request))
+        : this.#take(this.#scenario, request, options.keep === true);
+    if (turn === undefined) throw this.#runOut(request);
+    return { turn, request };
+  }
+
+  #take(
+    turns: readonly (Turn | string)[],
+    request: ScenarioRequest,
+    keep: boolean,
+  ): Turn | undefined {
+    for (const [index, candidate] of turns.entries()) {
+      if (this.#used.has(index)) continue;
+      const turn = asTurn(candidate);
+      const captures = matchCondition(turn?.when, request);
+      if (turn === undefined || captures === undefined) continue;
+      if (!keep && turn.repeat !== true) this.#used.add(index);
+      const { when: _, content, ...rest } = turn;
+      return Object.keys(captures).length === 0
+        ? { ...rest, content }
+        : { ...rest, content: fillCaptures(content, captures) };
+    }
+    return undefined;
+  }
+
+  #runOut(request: ScenarioRequest): ProviderError {
+    const results = request.toolResults;
+    const last =
+      results.length > 0
+        ? `results of ${results.map((result) => result.toolName).join(", ")}: ${excerpt(results.at(-1)?.text)}`
+        : `the user's ${excerpt(request.lastUserText)}`;
+    const left = Array.isArray(this.#scenario)
+      ? ` (${this.#used.size} of ${this.#scenario.length} turns used)`
+      : "";
+    return new ProviderError({
+      code: "invalid_request",
+      message: `The scenario has no turn for request ${request.index + 1}${left}. It ends with ${last}`,
+    });
+  }
+}
+
+function asTurn(turn: Turn | string | undefined): Turn | undefined {
+  return typeof turn === "string" ? { content: turn } : turn;
+}
+
+function excerpt(text = ""): string {
+  return JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);
+}
+
+function lookAt(plain: PlainRequest, index: number): ScenarioRequest {
+  const { messages } = plain;
+  const lastUser = messages.findLast((message) => message.role === "user");
+  return {
+    model: plain.model,
+    systemPrompt: plain.systemPrompt ?? "",
+    messages,
+    tools: plain.tools ?? [],
+    index,
+    lastUserText: lastUser === undefined ? "" : textOf(lastUser.content),
+    toolResults: trailingResults(messages),
+  };
+}
+
+function trailingResults(messages: readonly LlmMessage[]): SeenToolResult[] {
+  const results: SeenToolResult[] = [];
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at];
+    if (message?.role !== "toolResult") break;
+    const { toolName, toolCallId, isError } = message;
+    results.unshift({ toolName, toolCallId, isError, text: textOf(message.content) });
+  }
+  return results;
+}
+
+function textOf(content: string | readonly UserContent[]): string {
+  if (typeof content === "string") return content;
+  return content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
