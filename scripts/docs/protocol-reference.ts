@@ -1,0 +1,122 @@
+import * as z from "zod/mini";
+import * as events from "../../packages/rpc-protocol/src/events.ts";
+import * as protocol from "../../packages/rpc-protocol/src/index.ts";
+import * as messages from "../../packages/rpc-protocol/src/messages.ts";
+import { code, generated, table } from "./markdown.ts";
+import { type Member, TypeRenderer } from "./render-type.ts";
+
+/** Listed by their members in a table of their own. */
+const listedElsewhere = new Set([
+  "AgentEvent",
+  "SessionOnlyEvent",
+  "AssistantMessageEvent",
+  "ExtensionUiRequest",
+  "ExtensionUiResponse",
+  "KnownSessionEntry",
+  "SessionHeader",
+]);
+
+/** `docs/protocol-reference.md`: every command, event and shared type, from the schemas. */
+export function protocolReference(): string {
+  const renderer = new TypeRenderer(namedSchemas());
+  return [
+    generated("Protocol reference"),
+    "Each frame is one line of JSON that ends with LF alone.\n",
+    "## Commands\n",
+    "A command is `{ id?, type, …params }`; `id` is a string or a number. It is answered once, with",
+    '`{ id?, type: "response", command, success, data?, error? }`; after `initialize`, an error also',
+    "has a [`code`](errors.md). `null` for an optional field counts as absent.\n",
+    commandList(renderer),
+    "## Events\n",
+    "Events carry no `id`. Their members:\n",
+    alternatives(renderer, "type", [events.AgentEvent, events.SessionOnlyEvent]),
+    "### Steps of a reply\n",
+    '`assistantMessageEvent` of a `message_update`. With `stream: "delta"`, `message` and `partial`',
+    "are left out and `usage` stands beside it.\n",
+    alternatives(renderer, "type", [events.AssistantMessageEvent]),
+    "## Extension UI\n",
+    "`extension_ui_request` asks the client to show something. `select`, `confirm`, `input` and",
+    "`editor` wait for an `extension_ui_response` with the same `id`.\n",
+    alternatives(renderer, "method", [protocol.ExtensionUiRequest]),
+    `The answer: ${code(memberList(renderer.members(protocol.ExtensionUiResponse), []))}\n`,
+    "## Session entries\n",
+    `The first line of a session file (version ${protocol.SESSION_VERSION}): `,
+    `${code(memberList(renderer.members(protocol.SessionHeader), []))}. Every other line is one of:\n`,
+    alternatives(renderer, "type", [protocol.KnownSessionEntry]),
+    "## Types\n",
+    definitions(renderer),
+  ].join("\n");
+}
+
+function namedSchemas(): Record<string, z.core.$ZodType> {
+  const named: Record<string, z.core.$ZodType> = {};
+  for (const door of [messages, events, protocol]) {
+    for (const [name, value] of Object.entries<unknown>(door)) {
+      if (value instanceof z.core.$ZodType && name !== "SessionEvent") named[name] = value;
+    }
+  }
+  return named;
+}
+
+function commandList(renderer: TypeRenderer): string {
+  const entries = Object.entries(protocol.commands);
+  const index = entries.map(([name]) => `[\`${name}\`](#${name})`).join(" · ");
+  return [
+    `${index}\n`,
+    ...entries.map(([name, command]) => commandEntry(renderer, name, command)),
+  ].join("\n");
+}
+
+function commandEntry(
+  renderer: TypeRenderer,
+  name: string,
+  { summary, params, result, data }: protocol.Command,
+): string {
+  const members = renderer.members(params());
+  const rows = members.map((member) => [
+    code(member.name),
+    code(member.type),
+    member.isRequired ? "required" : "",
+  ]);
+  return [
+    `### ${name}\n`,
+    `${summary}\n`,
+    rows.length > 0 ? table(["Field", "Type", ""], rows) : "No fields.\n",
+    answer(data, renderer.type(result())),
+  ].join("\n");
+}
+
+function answer(data: protocol.Command["data"], type: string): string {
+  if (data === "none") return "The answer has no `data`.\n";
+  const condition = data === "initialized" ? " (after `initialize`)" : "";
+  return `\`data\`${condition}: ${code(type)}\n`;
+}
+
+/** A table of the alternatives of unions, by their discriminator. */
+function alternatives(
+  renderer: TypeRenderer,
+  discriminator: string,
+  schemas: readonly z.core.$ZodType[],
+): string {
+  const rows = schemas
+    .flatMap((schema) => renderer.alternatives(schema))
+    .map((members) => {
+      const name = members.find((member) => member.name === discriminator)?.constant;
+      return [code(String(name)), code(memberList(members, ["type", discriminator]))];
+    });
+  return table([discriminator, "Members"], rows);
+}
+
+function memberList(members: readonly Member[], except: readonly string[]): string {
+  const listed = members.filter((member) => !except.includes(member.name));
+  return listed
+    .map(({ name, isRequired, type }) => `${name}${isRequired ? "" : "?"}: ${type}`)
+    .join("; ");
+}
+
+function definitions(renderer: TypeRenderer): string {
+  const rows = [...renderer.definitions()]
+    .filter(([name]) => !listedElsewhere.has(name))
+    .map(([name, type]) => [code(name), code(type)]);
+  return table(["Name", "Type"], rows);
+}

@@ -1,0 +1,115 @@
+import * as z from "zod/mini";
+
+/** The part of JSON Schema that our schemas come out as. */
+interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  allOf?: JsonSchema[];
+  properties?: Record<string, JsonSchema>;
+  additionalProperties?: JsonSchema | boolean;
+  required?: string[];
+  items?: JsonSchema;
+  $defs?: Record<string, JsonSchema>;
+}
+
+/** One member of an object. */
+export interface Member {
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly type: string;
+  readonly constant: unknown;
+}
+
+/** Writes schemas as types, the shared ones by name. */
+export class TypeRenderer {
+  readonly #names: z.core.$ZodRegistry<{ id: string }> = z.registry();
+  readonly #named: Record<string, z.core.$ZodType>;
+
+  constructor(named: Record<string, z.core.$ZodType>) {
+    this.#named = named;
+    for (const [id, schema] of Object.entries(named)) this.#names.add(schema, { id });
+  }
+
+  /** A schema as a type expression. */
+  type(schema: z.core.$ZodType): string {
+    const id = this.#names.get(schema)?.id;
+    return id ?? this.#render(this.#convert(schema));
+  }
+
+  /** The members of an object schema. */
+  members(schema: z.core.$ZodType): Member[] {
+    const { properties = {}, required = [] } = this.#whole(schema);
+    return Object.entries(properties).map(([name, member]) => ({
+      name,
+      isRequired: required.includes(name),
+      type: this.#render(member),
+      constant: member.const,
+    }));
+  }
+
+  /** The alternatives of a union, each with its members. */
+  alternatives(schema: z.core.$ZodType): Member[][] {
+    const whole = this.#whole(schema);
+    const options = whole.oneOf ?? whole.anyOf ?? [];
+    return options.map(({ properties = {}, required = [] }) =>
+      Object.entries(properties).map(([name, member]) => ({
+        name,
+        isRequired: required.includes(name),
+        type: this.#render(member),
+        constant: member.const,
+      })),
+    );
+  }
+
+  /** Each named schema with its type spelled out. */
+  *definitions(): Generator<[string, string]> {
+    for (const [name, schema] of Object.entries(this.#named)) {
+      yield [name, this.#render(this.#whole(schema))];
+    }
+  }
+
+  #convert(schema: z.core.$ZodType): JsonSchema {
+    const options = { metadata: this.#names, unrepresentable: "any", io: "input" } as const;
+    return z.toJSONSchema(schema, options) as JsonSchema;
+  }
+
+  /** A named schema converts to a reference to itself; what it refers to is meant here. */
+  #whole(schema: z.core.$ZodType): JsonSchema {
+    const converted = this.#convert(schema);
+    const name = converted.$ref?.split("/").at(-1);
+    return (name && converted.$defs?.[name]) || converted;
+  }
+
+  #render(schema: JsonSchema): string {
+    if (schema.$ref) return schema.$ref.split("/").at(-1) ?? "unknown";
+    if (schema.const !== undefined) return JSON.stringify(schema.const);
+    if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+    const options = schema.oneOf ?? schema.anyOf;
+    if (options) return options.map((option) => this.#render(option)).join(" | ");
+    if (Array.isArray(schema.type)) {
+      return schema.type.map((type) => this.#render({ ...schema, type })).join(" | ");
+    }
+    if (schema.type === "array") return this.#renderArray(schema);
+    if (schema.type === "object") return this.#renderObject(schema);
+    return schema.type ?? "unknown";
+  }
+
+  #renderArray(schema: JsonSchema): string {
+    const item = schema.items ? this.#render(schema.items) : "unknown";
+    return item.includes(" | ") ? `(${item})[]` : `${item}[]`;
+  }
+
+  #renderObject(schema: JsonSchema): string {
+    const { properties = {}, required = [], additionalProperties } = schema;
+    const members = Object.entries(properties).map(
+      ([name, member]) => `${name}${required.includes(name) ? "" : "?"}: ${this.#render(member)}`,
+    );
+    if (members.length > 0) return `{ ${members.join("; ")} }`;
+    if (typeof additionalProperties !== "object") return "{}";
+    return `{ [key: string]: ${this.#render(additionalProperties)} }`;
+  }
+}

@@ -1,0 +1,20 @@
+import { settingsTable } from "../../packages/coding-agent/src/settings/schema.ts";
+import { code, generated, table } from "./markdown.ts";
+
+/** `docs/settings.md`: every setting with its type, default and meaning. */
+export function settingsPage(): string {
+  const rows = Object.entries(settingsTable).map(([key, setting]) => [
+    code(key),
+    code(setting.type),
+    setting.default === undefined ? "" : code(JSON.stringify(setting.default)),
+    setting.description.replaceAll("|", "\\|") +
+      (setting.scope === "user" ? " User file only." : ""),
+  ]);
+  return [
+    generated("Settings"),
+    "Settings are JSON with comments, in `settings.json` of the agent directory (yours) and of the",
+    "project's `.pi` folder (stronger, once the project is trusted). A key may be written nested or",
+    "with dots.\n",
+    table(["Key", "Type", "Default", "Meaning"], rows),
+  ].join("\n");
+}

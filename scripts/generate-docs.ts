@@ -1,0 +1,37 @@
+/**
+ * Writes the pages of docs/ that follow from schemas and tables. `--check` writes nothing and exits
+ * with 1 when a page is not what it should be.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { errorsPage } from "./docs/errors-page.ts";
+import { protocolReference } from "./docs/protocol-reference.ts";
+import { settingsPage } from "./docs/settings-page.ts";
+
+const pages = {
+  "protocol-reference.md": protocolReference,
+  "errors.md": errorsPage,
+  "settings.md": settingsPage,
+};
+
+const isCheck = process.argv.includes("--check");
+for (const [name, render] of Object.entries(pages)) {
+  const path = fileURLToPath(new URL(`../docs/${name}`, import.meta.url));
+  const text = `${render().trimEnd()}\n`;
+  if (text === read(path)) continue;
+  if (isCheck) {
+    console.error(`docs/${name} is stale: run "npx -y pnpm@12 run docs"`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(path, text);
+    console.log(`docs/${name} written`);
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
