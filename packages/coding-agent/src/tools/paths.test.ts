@@ -32,13 +32,13 @@ it.each([
   ["Capture d'\u00E9cran.png", "Capture d\u2019e\u0301cran.png"],
   ["it's.txt", "it\u2019s.txt"],
   ["odd\u00A0name.txt", "odd\u00A0name.txt"],
-])("finds %s under the spelling on disk", async (written, onDisk) => {
+])("finds %s under the spelling on disk", (written, onDisk) => {
   writeFileSync(join(directory, onDisk), "");
-  const found = await resolveExistingPath(written, { ...base, cwd: directory });
+  const found = resolveExistingPath(written, { ...base, cwd: directory });
   expect(found).toBe(join(directory, onDisk));
 });
 
-it("keeps the plain path when no spelling exists", async () => {
-  const found = await resolveExistingPath("none", { ...base, cwd: directory });
+it("keeps the plain path when no spelling exists", () => {
+  const found = resolveExistingPath("none", { ...base, cwd: directory });
   expect(found).toBe(join(directory, "none"));
 });

@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -24,11 +24,12 @@ export function resolvePath(written: string, base: PathBase): string {
 
 /**
  * Like {@link resolvePath} for a file that should exist: macOS writes names with other spaces,
- * accents and apostrophes than models do, so these spellings are tried too.
+ * accents and apostrophes than models do, so these spellings are tried too. Synchronous, so that
+ * calls for one file keep their order.
  */
-export async function resolveExistingPath(written: string, base: PathBase): Promise<string> {
+export function resolveExistingPath(written: string, base: PathBase): string {
   const path = resolvePath(written, base);
-  if (await exists(path)) return path;
+  if (existsSync(path)) return path;
   const exact = isAbsolute(written) ? written : resolve(base.cwd, written.replace(/^@/, ""));
   const narrow = path.replace(/ ([AaPp][Mm])\b/g, "\u202F$1");
   const decomposed = path.normalize("NFD");
@@ -41,7 +42,7 @@ export async function resolveExistingPath(written: string, base: PathBase): Prom
     decomposed.replaceAll("'", "\u2019"),
   ];
   for (const spelling of new Set(spellings)) {
-    if (spelling !== path && (await exists(spelling))) return spelling;
+    if (spelling !== path && existsSync(spelling)) return spelling;
   }
   return path;
 }
@@ -57,14 +58,5 @@ function fromFileUrl(url: string): string {
   } catch {
     // Not a valid URL (a bare % or a host): what follows the scheme is taken as it is.
     return resolve(url.slice("file://".length));
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
   }
 }

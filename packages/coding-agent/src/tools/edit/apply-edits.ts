@@ -1,0 +1,96 @@
+import { ToolError } from "@tau-agent/agent";
+import { closestLine } from "./closest-line.ts";
+import { type Match, MatchFinder } from "./find-match.ts";
+import { NormalizedText, toLineFeeds, weaveRegion } from "./line-endings.ts";
+
+/** One replacement. */
+export interface TextEdit {
+  readonly oldText: string;
+  readonly newText: string;
+}
+
+interface PlacedEdit extends TextEdit, Match {
+  readonly name: string;
+}
+
+/**
+ * Applies all edits to a file's content, or none. Every byte outside of what they change stays.
+ *
+ * @throws {ToolError} a text is missing, not unique, overlaps another, or nothing would change
+ */
+export async function applyEdits(
+  path: string,
+  raw: string,
+  edits: readonly TextEdit[],
+): Promise<string> {
+  const bom = raw.startsWith("\uFEFF") ? "\uFEFF" : "";
+  const file = new NormalizedText(raw.slice(bom.length));
+  const placed = placeEdits(path, file.text, edits);
+  let result = bom;
+  let at = 0;
+  for (const { start, end, oldText, newText } of placed) {
+    const [from, to] = [file.rawOffset(start), file.rawOffset(end)];
+    result += file.raw.slice(at, from);
+    const change = { oldText, newText, lineEnd: file.lineEnd };
+    result += await weaveRegion(file.raw.slice(from, to), change);
+    at = to;
+  }
+  result += file.raw.slice(at);
+  if (result === raw) {
+    throw new ToolError(`No change to ${path}: the new text gives the content it already has.`);
+  }
+  return result;
+}
+
+function placeEdits(path: string, content: string, edits: readonly TextEdit[]): PlacedEdit[] {
+  const finder = new MatchFinder(content);
+  const placed = edits.map((edit, index) => {
+    const name = edits.length === 1 ? "oldText" : `edits[${index}].oldText`;
+    const oldText = toLineFeeds(edit.oldText).replace(/^\uFEFF/, "");
+    const newText = toLineFeeds(edit.newText).replace(/^\uFEFF/, "");
+    if (oldText === newText) {
+      throw new ToolError(`No change to ${path}: ${name} and its newText are identical.`);
+    }
+    if (oldText === "") return emptyMatch(path, content, { oldText, newText, name });
+    const { match, count } = finder.find(oldText);
+    if (match !== undefined) return { oldText, newText, name, ...match };
+    throw count > 1 ? ambiguous(path, name, count) : missing(path, name, content, oldText);
+  });
+  placed.sort((left, right) => left.start - right.start);
+  for (const [index, edit] of placed.entries()) {
+    const next = placed[index + 1];
+    if (next !== undefined && next.start < edit.end) {
+      const text = `${edit.name} and ${next.name} overlap in ${path}. Join them into one edit.`;
+      throw new ToolError(text);
+    }
+  }
+  return placed;
+}
+
+function emptyMatch(
+  path: string,
+  content: string,
+  edit: TextEdit & { readonly name: string },
+): PlacedEdit {
+  if (content === "") return { ...edit, start: 0, end: 0 };
+  throw new ToolError(
+    `${edit.name} is empty, but ${path} is not. Give the text to replace, or use write.`,
+  );
+}
+
+function ambiguous(path: string, name: string, count: number): ToolError {
+  return new ToolError(
+    `Found ${count} occurrences of ${name} in ${path}. The text must be unique; add lines around it.`,
+  );
+}
+
+function missing(path: string, name: string, content: string, oldText: string): ToolError {
+  const closest = closestLine(content, oldText);
+  const hint =
+    closest === undefined
+      ? "Read the file and copy the text from it."
+      : `The closest is line ${closest.line}: ${JSON.stringify(closest.text)}.`;
+  return new ToolError(
+    `Text not found in ${path}: ${name} must match the file, whitespace and newlines included. ${hint}`,
+  );
+}

@@ -1,0 +1,76 @@
+import { readFile, stat } from "node:fs/promises";
+import { type ToolCallContext, ToolError } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { describeChange } from "../diff.ts";
+import type { ToolEnvironment } from "../environment.ts";
+import { fileError } from "../file-error.ts";
+import { resolveExistingPath } from "../paths.ts";
+import { formatSize } from "../truncate.ts";
+import { writeFileSafely } from "../write-file.ts";
+import { applyEdits, type TextEdit } from "./apply-edits.ts";
+import type { EditArguments } from "./definition.ts";
+
+const maxFileBytes = 100 * 1024 * 1024;
+
+/** Replaces texts in a file. */
+export async function runEditTool(
+  args: EditArguments,
+  environment: ToolEnvironment,
+  call: ToolCallContext,
+): Promise<ToolResult> {
+  const edits = editsOf(args);
+  const file = resolveExistingPath(args.path, environment);
+  return environment.fileQueue.run(file, async () => {
+    const before = await readText(file, args.path);
+    const after = await applyEdits(args.path, before, edits);
+    const details = await describeChange(args.path, before, after);
+    call.signal.throwIfAborted();
+    await writeFileSafely(file, after).catch((error: unknown) => {
+      throw fileError(error, "write", args.path);
+    });
+    const text =
+      args.edits === undefined
+        ? `Successfully replaced text in ${args.path}.`
+        : `Successfully replaced ${edits.length} block(s) in ${args.path}.`;
+    return { content: [{ type: "text", text }], details };
+  });
+}
+
+function editsOf({ oldText, newText, edits = [] }: EditArguments): TextEdit[] {
+  const all: TextEdit[] = [...edits];
+  if (oldText !== undefined || newText !== undefined) {
+    if (oldText === undefined || newText === undefined) {
+      const missing = oldText === undefined ? "oldText" : "newText";
+      throw new ToolError(`${missing} is missing. Give oldText and newText, or edits.`);
+    }
+    all.push({ oldText, newText });
+  }
+  if (all.length > 0) return all;
+  throw new ToolError("Nothing to do. Give oldText and newText, or at least one entry in edits.");
+}
+
+async function readText(file: string, shown: string): Promise<string> {
+  const bytes = await readBytes(file, shown);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    const text = `${shown} is not valid UTF-8, so editing it could damage it. Use bash instead.`;
+    throw new ToolError(text, undefined, { cause: error });
+  }
+}
+
+async function readBytes(file: string, shown: string): Promise<Buffer> {
+  try {
+    const found = await stat(file);
+    if (!found.isFile() && !found.isDirectory()) {
+      throw new ToolError(`${shown} is not a regular file. Use bash to work with it.`);
+    }
+    if (found.size > maxFileBytes) {
+      const size = formatSize(found.size);
+      throw new ToolError(`${shown} is too large to edit (${size}). Use bash, for example sed.`);
+    }
+    return await readFile(file);
+  } catch (error) {
+    throw fileError(error, "read", shown);
+  }
+}

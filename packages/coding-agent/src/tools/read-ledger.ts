@@ -1,0 +1,31 @@
+const maxEntries = 200;
+
+/** Remembers which parts of files were shown cut, so that a part is not written as the whole. */
+export class ReadLedger {
+  readonly #views = new Map<string, string>();
+
+  /** Notes what was shown of a file, or with `undefined` that all of it was. */
+  note(file: string, truncatedView: string | undefined): void {
+    this.#views.delete(file);
+    if (truncatedView === undefined) return;
+    this.#views.set(file, fingerprint(truncatedView));
+    const oldest = this.#views.keys().next().value;
+    if (this.#views.size > maxEntries && oldest !== undefined) this.#views.delete(oldest);
+  }
+
+  /** Whether `content` is exactly the cut view of the file that was last shown. */
+  isTruncatedView(file: string, content: string): boolean {
+    const view = this.#views.get(file);
+    return view !== undefined && view === fingerprint(content);
+  }
+}
+
+// Nobody forges a view, so a plain hash will do; it keeps node:crypto out of the start.
+function fingerprint(text: string): string {
+  const trimmed = text.trimEnd();
+  let hash = 0;
+  for (let index = 0; index < trimmed.length; index++) {
+    hash = (Math.imul(hash, 31) + trimmed.charCodeAt(index)) | 0;
+  }
+  return `${trimmed.length}:${hash}`;
+}

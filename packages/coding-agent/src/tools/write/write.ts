@@ -1,0 +1,51 @@
+import { mkdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type ToolCallContext, ToolError } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolEnvironment } from "../environment.ts";
+import { errorCode, fileError } from "../file-error.ts";
+import { resolvePath } from "../paths.ts";
+import type { ReadLedger } from "../read-ledger.ts";
+import { writeFileSafely } from "../write-file.ts";
+import type { WriteArguments } from "./definition.ts";
+
+/** Writes a whole file. */
+export async function runWriteTool(
+  { path, content }: WriteArguments,
+  environment: ToolEnvironment & { readonly readLedger: ReadLedger },
+  call: ToolCallContext,
+): Promise<ToolResult> {
+  const file = resolvePath(path, environment);
+  if (environment.readLedger.isTruncatedView(file, content)) {
+    throw new ToolError(
+      `Refused to write ${path}: the content is only the part of it that read had shown, ` +
+        "so the rest would be lost. Use edit, or read the whole file first.",
+    );
+  }
+  return environment.fileQueue.run(file, async () => {
+    call.signal.throwIfAborted();
+    await refuseDirectory(file, path);
+    try {
+      await mkdir(dirname(file), { recursive: true });
+      await writeFileSafely(file, content);
+    } catch (error) {
+      throw writeError(error, path);
+    }
+    const text = `Successfully wrote ${Buffer.byteLength(content)} bytes to ${path}`;
+    return { content: [{ type: "text", text }] };
+  });
+}
+
+async function refuseDirectory(file: string, shown: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isDirectory()) return;
+  throw new ToolError(`${shown} is a directory, not a file. Add a file name to the path.`);
+}
+
+function writeError(error: unknown, shown: string): unknown {
+  const code = errorCode(error);
+  // From mkdir: a parent of the path is a file.
+  if (code !== "EEXIST" && code !== "ENOTDIR") return fileError(error, "write", shown);
+  const text = `Cannot write ${shown}: a part of the path is a file, not a directory.`;
+  return new ToolError(`${text} Choose another path.`, undefined, { cause: error });
+}
