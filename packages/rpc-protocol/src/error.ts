@@ -38,6 +38,8 @@ export const errorTable = {
   },
   invalid_image: { message: "Invalid image in {field}: {reason}", retryable: false },
   invalid_attachment: { message: "Invalid attachment in {field}: {reason}", retryable: false },
+  invalid_url: { message: "Only https URLs are fetched, not {url}", retryable: false },
+  fetch_failed: { message: "Could not fetch {url}: {reason}", retryable: true },
   session_name_empty: { message: "Session name cannot be empty", retryable: false },
   session_invalid: { message: "Not a session file: {path} ({reason})", retryable: false },
   session_locked: {
@@ -63,6 +65,10 @@ export const errorTable = {
   invalid_settings: { message: "Invalid setting in {path}: {reason}", retryable: false },
   file_locked: { message: "{path} is locked by another process. Try again.", retryable: true },
   invalid_option: { message: "Invalid option {option}: {reason}", retryable: false },
+  skill_unreadable: {
+    message: "Could not read the skill {name} at {path}: {reason}",
+    retryable: false,
+  },
   bash_failed: { message: "Could not run the command: {reason}", retryable: false },
   disposed: { message: "The session has been closed", retryable: false },
 } as const satisfies Record<string, { message: string; retryable: boolean }>;

@@ -1,0 +1,172 @@
+import { join } from "node:path";
+import type { Diagnostic } from "../diagnostic.ts";
+import { readTextFile } from "../files/read-text.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import { type ContextFiles, loadContextFiles } from "./context-files.ts";
+import { expandPrompt } from "./expand.ts";
+import {
+  absolutePath,
+  kindOf,
+  type ResourceDirs,
+  type ResourcePlace,
+  settingPlaces,
+} from "./places.ts";
+import { type LoadedSkills, loadSkills, type Skill } from "./skills.ts";
+import { buildSystemPrompt, type PromptSection, type PromptTool } from "./system-prompt.ts";
+import { type LoadedTemplates, loadTemplates, type PromptTemplate } from "./templates.ts";
+
+/** Where a session's texts come from. */
+export interface PromptResourcesOptions extends ResourceDirs {
+  readonly settings: SettingsStore;
+  /** `--skill` and `--prompt-template`. */
+  readonly skillPaths?: readonly string[];
+  readonly templatePaths?: readonly string[];
+  /** `--no-skills`, `--no-prompt-templates`, `--no-context-files`: only what flags name is loaded. */
+  readonly noSkills?: boolean;
+  readonly noTemplates?: boolean;
+  readonly noContextFiles?: boolean;
+  /** Text, or the path of a file with it; stronger than `SYSTEM.md`. */
+  readonly systemPrompt?: string | undefined;
+  /** Texts or paths; stronger than `APPEND_SYSTEM.md`. */
+  readonly appendSystemPrompts?: readonly string[];
+}
+
+interface CustomPrompts {
+  readonly custom: string | undefined;
+  readonly appended: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Skills, templates, context files and the system prompt; each read when first needed, then kept. */
+export class PromptResources {
+  readonly #options: PromptResourcesOptions;
+  #skills: Promise<LoadedSkills> | undefined;
+  #templates: Promise<LoadedTemplates> | undefined;
+  #contextFiles: Promise<ContextFiles> | undefined;
+  #custom: Promise<CustomPrompts> | undefined;
+
+  constructor(options: PromptResourcesOptions) {
+    this.#options = options;
+  }
+
+  async skills(): Promise<readonly Skill[]> {
+    this.#skills ??= this.#loadSkills();
+    return (await this.#skills).skills;
+  }
+
+  async templates(): Promise<readonly PromptTemplate[]> {
+    this.#templates ??= this.#loadTemplates();
+    return (await this.#templates).templates;
+  }
+
+  async contextFiles(): Promise<ContextFiles["files"]> {
+    this.#contextFiles ??= this.#loadContextFiles();
+    return (await this.#contextFiles).files;
+  }
+
+  /** Forgets everything read; the next question reads again. */
+  reload(): void {
+    this.#skills = undefined;
+    this.#templates = undefined;
+    this.#contextFiles = undefined;
+    this.#custom = undefined;
+  }
+
+  /** What was wrong with the texts read so far; reads nothing. */
+  async diagnostics(): Promise<readonly Diagnostic[]> {
+    const parts = [this.#skills, this.#templates, this.#contextFiles, this.#custom];
+    const loaded = await Promise.all(parts);
+    return loaded.flatMap((part) => part?.diagnostics ?? []);
+  }
+
+  /** Replaces a leading `/skill:name` or `/template` by its text; see {@link expandPrompt}. */
+  expand(text: string): Promise<string> {
+    return expandPrompt(text, {
+      skills: () => this.skills(),
+      templates: () => this.templates(),
+      hasSkillCommands: this.#options.settings.get("enableSkillCommands"),
+    });
+  }
+
+  /** The system prompt for these active tools. */
+  async systemPrompt(
+    tools: readonly PromptTool[],
+    sections: readonly PromptSection[] = [],
+  ): Promise<string> {
+    this.#custom ??= this.#loadCustom();
+    const [skills, contextFiles, { custom, appended }] = await Promise.all([
+      this.skills(),
+      this.contextFiles(),
+      this.#custom,
+    ]);
+    const { cwd } = this.#options;
+    const texts = { customPrompt: custom, appendPrompts: appended, contextFiles, skills };
+    return buildSystemPrompt({ tools, cwd, sections, ...texts });
+  }
+
+  #flagPlaces(paths: readonly string[] = []): ResourcePlace[] {
+    const { cwd, homeDir } = this.#options;
+    return paths.map((path) => ({
+      path: absolutePath(path, cwd, homeDir),
+      scope: "temporary",
+      isNamed: true,
+    }));
+  }
+
+  async #loadSkills(): Promise<LoadedSkills> {
+    const { settings, homeDir, skillPaths, noSkills = false } = this.#options;
+    const flags = this.#flagPlaces(skillPaths);
+    if (noSkills) return loadSkills(this.#options, flags, { onlyNamed: true });
+    const named = settingPlaces(settings.resources("skills"), homeDir);
+    return loadSkills(this.#options, [...flags, ...named]);
+  }
+
+  async #loadTemplates(): Promise<LoadedTemplates> {
+    const { settings, homeDir, templatePaths, noTemplates = false } = this.#options;
+    const flags = this.#flagPlaces(templatePaths);
+    if (noTemplates) return loadTemplates(this.#options, flags, { onlyNamed: true });
+    const named = settingPlaces(settings.resources("prompts"), homeDir);
+    return loadTemplates(this.#options, [...flags, ...named]);
+  }
+
+  async #loadContextFiles(): Promise<ContextFiles> {
+    const { agentDir, cwd, noContextFiles = false } = this.#options;
+    return noContextFiles ? { files: [], diagnostics: [] } : loadContextFiles(agentDir, cwd);
+  }
+
+  async #loadCustom(): Promise<CustomPrompts> {
+    const { systemPrompt, appendSystemPrompts } = this.#options;
+    const diagnostics: Diagnostic[] = [];
+    const [custom, appended] = await Promise.all([
+      systemPrompt === undefined
+        ? this.#standardFile("SYSTEM.md", diagnostics)
+        : this.#textOrFile(systemPrompt, diagnostics),
+      appendSystemPrompts === undefined || appendSystemPrompts.length === 0
+        ? this.#standardFile("APPEND_SYSTEM.md", diagnostics).then((text) => [text])
+        : Promise.all(appendSystemPrompts.map((text) => this.#textOrFile(text, diagnostics))),
+    ]);
+    return { custom, appended: appended.filter((text) => text !== undefined), diagnostics };
+  }
+
+  /** The project's file of this name, else the user's. */
+  async #standardFile(name: string, diagnostics: Diagnostic[]): Promise<string | undefined> {
+    const { agentDir, cwd } = this.#options;
+    for (const dir of [join(cwd, ".pi"), join(cwd, ".pi", "agent"), agentDir]) {
+      const file = await readTextFile(join(dir, name));
+      if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
+      if (file.kind === "text") return file.text.trim() === "" ? undefined : file.text;
+    }
+    return undefined;
+  }
+
+  async #textOrFile(value: string, diagnostics: Diagnostic[]): Promise<string> {
+    const { cwd, homeDir } = this.#options;
+    // No path has line ends, and none is this long: such a text is not looked up.
+    if (value.includes("\n") || value.length > 4096) return value;
+    const path = absolutePath(value, cwd, homeDir);
+    if ((await kindOf(path)) !== "file") return value;
+    const file = await readTextFile(path);
+    if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
+    return file.kind === "text" ? file.text : value;
+  }
+}
