@@ -1,6 +1,14 @@
 export { type Fault, overloaded, rateLimited } from "./fault.ts";
 export { loadScenario } from "./load-scenario.ts";
 export {
+  type LoopbackApi,
+  type LoopbackOptions,
+  type LoopbackServer,
+  loopbackApis,
+  type RecordedRequest,
+  startLoopbackServer,
+} from "./loopback-server.ts";
+export {
   type Pacing,
   type Scenario,
   type ScenarioFunction,

@@ -1,0 +1,159 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TokenCounts } from "../provider.ts";
+import { deltasBefore, type Fault } from "./fault.ts";
+import type { PlayedTurn } from "./scenario-player.ts";
+import { turnDeltas, usageOf } from "./turn-deltas.ts";
+import type { ReplyWriter, WireFormat } from "./wire/wire-format.ts";
+
+/** What one reply over HTTP is made from. */
+export interface Reply {
+  readonly response: ServerResponse;
+  readonly format: WireFormat;
+  readonly played: PlayedTurn;
+  readonly fault: Fault | undefined;
+  readonly requestCharacters: number;
+}
+
+/** Bytes gathered before they are sent, where no pause asks for single deltas. */
+const batchSize = 16 * 1024;
+
+const doesComeBefore = (fault: Fault): boolean => deltasBefore(fault) === undefined;
+
+/** Plays a fault that comes before the first byte of the body; false when there is none. */
+export function refuse(
+  response: ServerResponse,
+  format: WireFormat,
+  fault: Fault | undefined,
+): boolean {
+  if (fault === undefined || !doesComeBefore(fault)) return false;
+  switch (fault.kind) {
+    case "status": {
+      const { status, message = `Scripted status ${status}`, body, headers = {} } = fault;
+      sendError(response, status, body ?? format.errorBody(status, message), headers);
+      return true;
+    }
+    case "overflow": {
+      const { message, code } = format.overflow;
+      sendError(response, 400, format.errorBody(400, message, code));
+      return true;
+    }
+    case "redirect":
+      response.writeHead(fault.status ?? 307, { location: fault.location }).end();
+      return true;
+    case "reset":
+      if (fault.when === "after_headers") {
+        writeStreamHead(response);
+        response.flushHeaders();
+        setImmediate(() => response.socket?.resetAndDestroy());
+      } else response.socket?.resetAndDestroy();
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Sends an error response; a text body goes as it is. */
+export function sendError(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function writeStreamHead(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+}
+
+/** Streams a turn as the vendor would. Ends early when the client leaves. */
+export async function sendReply(reply: Reply): Promise<void> {
+  const { response, format, played, fault } = reply;
+  const { turn, request } = played;
+  const usage: TokenCounts = usageOf(turn, reply.requestCharacters);
+  const id = `reply-${request.index}`;
+  const writer = format.createWriter({ id, model: request.model, usage });
+  writeStreamHead(response);
+  let left = deltasBefore(fault) ?? Number.POSITIVE_INFINITY;
+  const batch = new Batch(response);
+  batch.add(writer.start());
+  for (const { delta, delayMs } of turnDeltas(turn, request.index, usage)) {
+    if (response.destroyed) return;
+    if (delayMs > 0) {
+      await batch.flush();
+      await sleep(delayMs);
+    }
+    // The faults count what a reader sees: pieces of blocks.
+    const isPiece =
+      delta.type === "text" || delta.type === "thinking" || delta.type === "tool_call";
+    const isLast = delta.type === "stop";
+    if (
+      fault !== undefined &&
+      ((isPiece && left-- <= 0) || (isLast && left !== Number.POSITIVE_INFINITY))
+    ) {
+      await batch.flush();
+      playFault(response, writer, fault);
+      return;
+    }
+    batch.add(writer.write(delta));
+    if (batch.isFull) await batch.flush();
+  }
+  await batch.flush();
+  response.end();
+}
+
+function playFault(response: ServerResponse, writer: ReplyWriter, fault: Fault): void {
+  switch (fault.kind) {
+    case "reset":
+      // What was written must arrive before the connection breaks.
+      setTimeout(() => response.socket?.resetAndDestroy(), 5);
+      return;
+    case "stall":
+      return;
+    case "garbage":
+      response.end('data: {"unfinished": \u0000\u0001\n\n\u00ff\u00fe garbage\n\n');
+      return;
+    case "error_event":
+      response.end(writer.error(fault.message, fault.code));
+      return;
+    default:
+      response.end();
+  }
+}
+
+class Batch {
+  readonly #response: ServerResponse;
+  #parts: string[] = [];
+  #size = 0;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get isFull(): boolean {
+    return this.#size >= batchSize;
+  }
+
+  add(part: string): void {
+    if (part === "") return;
+    this.#parts.push(part);
+    this.#size += part.length;
+  }
+
+  /** Sends what was gathered and waits while the client is slower than we are. */
+  async flush(): Promise<void> {
+    if (this.#size === 0 || this.#response.destroyed) return;
+    const text = this.#parts.join("");
+    this.#parts = [];
+    this.#size = 0;
+    if (this.#response.write(text)) return;
+    const left = new AbortController();
+    const leave = () => left.abort();
+    this.#response.once("close", leave);
+    await once(this.#response, "drain", { signal: left.signal }).catch(() => undefined);
+    this.#response.off("close", leave);
+  }
+}

@@ -1,0 +1,231 @@
+import { describe, expect, it } from "vitest";
+import type { Context, StreamOptions } from "../provider.ts";
+import { stream } from "../stream.ts";
+import { type Fault, overloaded, rateLimited } from "./fault.ts";
+import { type LoopbackApi, loopbackApis, startLoopbackServer } from "./loopback-server.ts";
+import { text, thinking, toolCall, turn } from "./scenario.ts";
+import type { ScenarioRequest } from "./scenario-request.ts";
+
+type Server = Awaited<ReturnType<typeof startLoopbackServer>>;
+
+const tools = [
+  {
+    name: "read",
+    description: "Reads a file",
+    parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+  },
+];
+
+const start = (content: string): Context => ({
+  systemPrompt: "Be brief.",
+  messages: [{ role: "user", content, timestamp: 1 }],
+  tools,
+});
+
+async function reply(
+  server: Server,
+  api: LoopbackApi,
+  context: Context,
+  options: StreamOptions = {},
+) {
+  const events: string[] = [];
+  const replying = stream(server.model(api), context, { apiKey: "sk-test", ...options });
+  for (;;) {
+    const next = await replying.next();
+    if (next.done) return { events, ...next.value };
+    // One format sends a call's arguments whole, the others in pieces.
+    if (next.value.type !== events.at(-1)) events.push(next.value.type);
+  }
+}
+
+/** A tool turn: the model thinks, says something, calls a tool, and answers from its result. */
+async function toolTurn(api: LoopbackApi) {
+  const seen: ScenarioRequest[] = [];
+  await using server = await startLoopbackServer({
+    scenario: (request) => {
+      seen.push(request);
+      const [result] = request.toolResults;
+      if (result !== undefined) return `It says: ${result.text}`;
+      return turn([
+        thinking("I should look.", { signature: "c2lnbmF0dXJl" }),
+        text("Let me read that file, it is surely interesting."),
+        toolCall("read", { path: "src/ä.ts" }),
+      ]);
+    },
+  });
+  const first = await reply(server, api, start("What is in it?"), { thinkingLevel: "low" });
+  const call = first.message.content.find((block) => block.type === "toolCall");
+  const context: Context = {
+    ...start("What is in it?"),
+    messages: [
+      ...start("What is in it?").messages,
+      first.message,
+      {
+        role: "toolResult",
+        toolCallId: call?.id ?? "",
+        toolName: "read",
+        content: [{ type: "text", text: "42" }],
+        isError: false,
+        timestamp: 3,
+      },
+    ],
+  };
+  const second = await reply(server, api, context, { thinkingLevel: "low" });
+  return { first, second, seen, call, connections: server.connectionCount };
+}
+
+describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
+  it("carries a whole tool turn with the same events as every other format", async () => {
+    const { first, second, call } = await toolTurn(api);
+    expect(first.error).toBeUndefined();
+    expect(first.events).toEqual([
+      "start",
+      "thinking_start",
+      "thinking_delta",
+      "thinking_end",
+      "text_start",
+      "text_delta",
+      "text_end",
+      "toolcall_start",
+      "toolcall_delta",
+      "toolcall_end",
+      "done",
+    ]);
+    expect(first.message.stopReason).toBe("toolUse");
+    expect(first.message.content).toMatchObject([
+      { type: "thinking", thinking: "I should look." },
+      { type: "text", text: "Let me read that file, it is surely interesting." },
+      { type: "toolCall", name: "read", arguments: { path: "src/ä.ts" } },
+    ]);
+    expect(call?.id).toBeTruthy();
+    expect(second.events).toEqual(["start", "text_start", "text_delta", "text_end", "done"]);
+    expect(second.message.content).toMatchObject([{ type: "text", text: "It says: 42" }]);
+    expect(second.message.usage.input).toBeGreaterThan(0);
+    expect(second.message.usage.output).toBeGreaterThan(0);
+  });
+
+  it("shows a scenario the same view of the conversation", async () => {
+    const { seen, connections } = await toolTurn(api);
+    const [first, second] = seen;
+    expect(first?.systemPrompt).toBe("Be brief.");
+    expect(first?.lastUserText).toBe("What is in it?");
+    expect(first?.model).toBe("loopback");
+    expect(first?.tools).toMatchObject([
+      { name: "read", description: "Reads a file", parameters: { required: ["path"] } },
+    ]);
+    expect(second?.messages.map((message) => message.role)).toEqual([
+      "user",
+      "assistant",
+      "toolResult",
+    ]);
+    expect(second?.toolResults).toMatchObject([{ toolName: "read", text: "42", isError: false }]);
+    const replayed = second?.messages[1];
+    expect(replayed?.role === "assistant" && replayed.content.at(-1)).toMatchObject({
+      type: "toolCall",
+      name: "read",
+      arguments: { path: "src/ä.ts" },
+    });
+    expect(connections).toBe(1);
+  });
+
+  const faults: readonly [string, Fault, string][] = [
+    ["a 429", rateLimited(3), "rate_limited"],
+    ["a 529", overloaded(), "overloaded"],
+    ["a 401", { kind: "status", status: 401, message: "Invalid key" }, "auth"],
+    ["a conversation that is too long", { kind: "overflow" }, "context_overflow"],
+    ["a reset before the headers", { kind: "reset", when: "before_headers" }, "network"],
+    ["a reset after the headers", { kind: "reset", when: "after_headers" }, "network"],
+    ["a reset amid the stream", { kind: "reset", when: "mid_stream", afterDeltas: 2 }, "network"],
+    ["a reply without its end", { kind: "truncate", afterDeltas: 2 }, "network"],
+    [
+      "a redirect to another origin",
+      { kind: "redirect", location: "http://127.0.0.2:9/" },
+      "invalid_request",
+    ],
+    ["an error event", { kind: "error_event", message: "Overloaded" }, "overloaded"],
+  ];
+
+  it.each(faults)("turns %s into its error and keeps the turn", async (_, fault, code) => {
+    const scenario = [turn("a reply of several pieces", { chunkSize: 4 })];
+    await using server = await startLoopbackServer({ scenario, faults: [fault] });
+    const failed = await reply(server, api, start("go"));
+    expect(failed.error).toMatchObject({ code });
+    expect(failed.events.at(-1)).toBe("error");
+    const { message } = await reply(server, api, start("go"));
+    expect(message.content).toMatchObject([{ text: "a reply of several pieces" }]);
+  });
+
+  it("tells how long a 429 asks to wait", async () => {
+    await using server = await startLoopbackServer({ scenario: ["x"], faults: [rateLimited(3)] });
+    const { error } = await reply(server, api, start("go"));
+    expect(error?.retryAfterMs).toBe(3000);
+  });
+
+  it("fails on garbage instead of hanging", async () => {
+    const faults: Fault[] = [{ kind: "garbage", afterDeltas: 1 }];
+    await using server = await startLoopbackServer({ scenario: ["some text"], faults });
+    expect((await reply(server, api, start("go"))).message.stopReason).toBe("error");
+  });
+
+  it("is silent in a stall until the client gives up", async () => {
+    const scenario = [turn("several pieces of text", { chunkSize: 4 })];
+    await using server = await startLoopbackServer({ scenario, faults: [{ kind: "stall" }] });
+    const { error, message } = await reply(server, api, start("go"), { idleTimeoutMs: 60 });
+    expect(error?.code).toBe("timeout");
+    expect(message.content).toMatchObject([{ text: "seve" }]);
+  });
+
+  it("reports a cut reply as length", async () => {
+    const scenario = [turn("cut", { stopReason: "length" })];
+    await using server = await startLoopbackServer({ scenario });
+    expect((await reply(server, api, start("go"))).message.stopReason).toBe("length");
+  });
+
+  it("counts the tokens a turn names", async () => {
+    const usage = { input: 100, output: 20, cacheRead: 50 };
+    await using server = await startLoopbackServer({ scenario: [turn("x", { usage })] });
+    const { message } = await reply(server, api, start("go"));
+    expect(message.usage).toMatchObject({
+      input: 100,
+      output: 20,
+      cacheRead: 50,
+      totalTokens: 170,
+    });
+  });
+
+  it("streams many deltas in time linear to their number", async () => {
+    const scenario = [turn(text("x".repeat(40_000), { chunkSize: 10 }))];
+    await using server = await startLoopbackServer({ scenario, records: false });
+    const replying = stream(server.model(api), start("go"), { apiKey: "k" });
+    let deltas = 0;
+    for await (const event of replying) if (event.type === "text_delta") deltas++;
+    expect(deltas).toBe(4000);
+  });
+});
+
+describe("startLoopbackServer", () => {
+  it("records bodies and headers, lists models, and refuses what it does not know", async () => {
+    await using server = await startLoopbackServer({ scenario: ["hi"], models: ["a", "b"] });
+    await reply(server, "anthropic-messages", start("go"));
+    expect(server.requests[0]).toMatchObject({ api: "anthropic-messages", path: "/v1/messages" });
+    expect(server.requests[0]?.headers["x-api-key"]).toBe("sk-test");
+    const listed = await (await fetch(`${server.url}/v1/models`)).json();
+    expect(listed).toMatchObject({ data: [{ id: "a" }, { id: "b" }] });
+    expect((await fetch(`${server.url}/elsewhere`)).status).toBe(404);
+  });
+
+  it("answers a request too many with an error that says so", async () => {
+    await using server = await startLoopbackServer({ scenario: [] });
+    const { error } = await reply(server, "openai-completions", start("go"));
+    expect(error?.code).toBe("invalid_request");
+    expect(error?.message).toContain("The scenario has no turn for request 1");
+  });
+
+  it("plays the fault of a turn once", async () => {
+    const scenario = [turn("x", { fault: overloaded(503) }), "fine"];
+    await using server = await startLoopbackServer({ scenario });
+    expect((await reply(server, "openai-responses", start("go"))).error?.code).toBe("overloaded");
+    const { message } = await reply(server, "openai-responses", start("go"));
+    expect(message.content).toMatchObject([{ text: "fine" }]);
+  });
+});

@@ -1,0 +1,224 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { isProviderError } from "../errors.ts";
+import type { Fault } from "./fault.ts";
+import { refuse, sendError, sendReply } from "./loopback-reply.ts";
+import type { Scenario } from "./scenario.ts";
+import { ScenarioPlayer } from "./scenario-player.ts";
+import { scriptedModel } from "./scripted-provider.ts";
+import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
+import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
+import { openaiCompletionsWire } from "./wire/openai-completions.ts";
+import { openaiResponsesWire } from "./wire/openai-responses.ts";
+import type { WireFormat } from "./wire/wire-format.ts";
+
+/** The wire formats a loopback server speaks. */
+export const loopbackApis = [
+  "anthropic-messages",
+  "openai-completions",
+  "openai-responses",
+  "google-generative-ai",
+] as const;
+
+/** A wire format a loopback server speaks. */
+export type LoopbackApi = (typeof loopbackApis)[number];
+
+/** What a loopback server serves. */
+export interface LoopbackOptions {
+  readonly scenario: Scenario;
+  /**
+   * Faults by request number from 0, or a function of it. The turn of a faulted request is not used
+   * up: the next request gets it again.
+   */
+  readonly faults?:
+    | readonly (Fault | undefined)[]
+    | ((index: number) => Fault | undefined)
+    | undefined;
+  /** Ids that `GET /v1/models` lists. Default one. */
+  readonly models?: readonly string[] | undefined;
+  /** Whether bodies and headers are kept. Default true. */
+  readonly records?: boolean | undefined;
+  /** Default any free one. */
+  readonly port?: number | undefined;
+}
+
+/** A request as it arrived. */
+export interface RecordedRequest {
+  readonly api: LoopbackApi;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: unknown;
+}
+
+/** A running loopback server. */
+export interface LoopbackServer extends AsyncDisposable {
+  /** Its origin, e.g. `http://127.0.0.1:40123`. */
+  readonly url: string;
+  /** Base URL by wire format, as models carry it. */
+  readonly urls: Readonly<Record<LoopbackApi, string>>;
+  /** The model requests so far, in order; empty when the server does not record. */
+  readonly requests: readonly RecordedRequest[];
+  readonly requestCount: number;
+  /** TCP connections opened so far. */
+  readonly connectionCount: number;
+  /** A model that this server serves. */
+  model(api: LoopbackApi, overrides?: Partial<Model>): Model;
+  /** Breaks all connections and stops listening. */
+  close(): Promise<void>;
+}
+
+const routes: readonly { path: RegExp; format: WireFormat; api: LoopbackApi }[] = [
+  { path: /\/messages$/, format: anthropicMessagesWire, api: "anthropic-messages" },
+  { path: /\/chat\/completions$/, format: openaiCompletionsWire, api: "openai-completions" },
+  { path: /\/responses$/, format: openaiResponsesWire, api: "openai-responses" },
+  {
+    path: /\/models\/[^/]+:streamGenerateContent$/,
+    format: googleGenerativeAiWire,
+    api: "google-generative-ai",
+  },
+];
+
+/** Serves scripted turns on 127.0.0.1 in the wire formats of all four vendors. */
+export async function startLoopbackServer(options: LoopbackOptions): Promise<LoopbackServer> {
+  const loopback = new Loopback(options);
+  const server = createServer((request, response) => {
+    loopback.serve(request, response).catch(() => response.destroy());
+  });
+  server.keepAliveTimeout = 60_000;
+  let connectionCount = 0;
+  server.on("connection", (socket) => {
+    connectionCount++;
+    socket.setNoDelay(true);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port ?? 0, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const url = `http://127.0.0.1:${port}`;
+  const urls = {
+    "anthropic-messages": url,
+    "openai-completions": `${url}/v1`,
+    "openai-responses": `${url}/v1`,
+    "google-generative-ai": `${url}/v1beta`,
+  };
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return {
+    url,
+    urls,
+    requests: loopback.requests,
+    get requestCount() {
+      return loopback.requestCount;
+    },
+    get connectionCount() {
+      return connectionCount;
+    },
+    model: (api, overrides = {}) =>
+      scriptedModel({
+        id: "loopback",
+        api,
+        provider: "loopback",
+        baseUrl: urls[api],
+        ...overrides,
+      }),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+class Loopback {
+  readonly requests: RecordedRequest[] = [];
+  requestCount = 0;
+  readonly #options: LoopbackOptions;
+  readonly #player: ScenarioPlayer;
+
+  constructor(options: LoopbackOptions) {
+    this.#options = options;
+    this.#player = new ScenarioPlayer(options.scenario);
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? "/", "http://loopback").pathname;
+    const route = routes.find((candidate) => candidate.path.test(path));
+    const text = await readBody(request);
+    if (request.method === "GET" && path.endsWith("/models")) return this.#listModels(response);
+    if (route === undefined || request.method !== "POST") {
+      sendError(response, 404, { error: { message: `Nothing at ${request.method} ${path}` } });
+      return;
+    }
+    const { api, format } = route;
+    const body = parseJson(text);
+    const index = this.requestCount++;
+    if (this.#options.records !== false) {
+      const { method = "", headers } = request;
+      this.requests.push({ api, method, path, headers, body });
+    }
+    if (body === undefined) {
+      sendError(response, 400, format.errorBody(400, "The body is not JSON"));
+      return;
+    }
+    await this.#answer({ response, format, body, path, index, characters: text.length });
+  }
+
+  async #answer(task: Task): Promise<void> {
+    const { response, format, body, path, index, characters } = task;
+    const given = this.#fault(index);
+    // A fault instead of a reply asks nothing of the scenario.
+    if (refuse(response, format, given)) return;
+    try {
+      const plain = format.parse(body, path);
+      const keep = given !== undefined;
+      const played = await this.#player.next(plain, { keep });
+      const fault = given ?? played.turn.fault;
+      if (refuse(response, format, fault)) return;
+      await sendReply({ response, format, played, fault, requestCharacters: characters });
+    } catch (error) {
+      if (response.headersSent) throw error;
+      // Running out of turns is the test's mistake, not a failure to try again.
+      const status = isProviderError(error) ? 400 : 500;
+      const message = error instanceof Error ? error.message : String(error);
+      sendError(response, status, format.errorBody(status, message));
+    }
+  }
+
+  #fault(index: number): Fault | undefined {
+    const { faults } = this.#options;
+    return typeof faults === "function" ? faults(index) : faults?.[index];
+  }
+
+  #listModels(response: ServerResponse): void {
+    const ids = this.#options.models ?? ["loopback"];
+    const data = ids.map((id) => ({ id, object: "model", created: 0, owned_by: "loopback" }));
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ object: "list", data }));
+  }
+}
+
+interface Task {
+  readonly response: ServerResponse;
+  readonly format: WireFormat;
+  readonly body: unknown;
+  readonly path: string;
+  readonly index: number;
+  readonly characters: number;
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

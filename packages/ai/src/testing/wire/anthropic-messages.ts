@@ -1,0 +1,181 @@
+import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { Delta } from "../../provider.ts";
+import { Conversation, textBlock } from "./conversation.ts";
+import { type JsonObject, listOf, objectOf, serverSentEvent, textOf } from "./json.ts";
+import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
+
+/** The server side of Anthropic's Messages format. */
+export const anthropicMessagesWire: WireFormat = {
+  api: "anthropic-messages",
+  parse(body) {
+    const request = objectOf(body);
+    const model = textOf(request.model);
+    const conversation = new Conversation("anthropic-messages", model);
+    for (const message of listOf(request.messages)) {
+      if (message.role === "assistant") conversation.addAssistant(assistantBlocks(message.content));
+      else addUserBlocks(conversation, message.content);
+    }
+    return {
+      model,
+      messages: conversation.messages,
+      systemPrompt: plainText(request.system),
+      tools: listOf(request.tools).map((tool) => ({
+        name: textOf(tool.name),
+        description: textOf(tool.description),
+        parameters: objectOf(tool.input_schema),
+      })),
+    };
+  },
+  createWriter: (head) => new Writer(head),
+  errorBody: (status, message, code) => ({
+    type: "error",
+    error: { type: code ?? errorTypes[status] ?? "api_error", message },
+  }),
+  overflow: { message: "prompt is too long: 213462 tokens > 200000 maximum" },
+};
+
+const errorTypes: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  529: "overloaded_error",
+};
+
+function plainText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return listOf(value)
+    .map((block) => textOf(block.text))
+    .join("\n\n");
+}
+
+function userContent(value: unknown): UserContent[] {
+  if (typeof value === "string") return textBlock(value);
+  return listOf(value).flatMap(userBlock);
+}
+
+function userBlock(block: JsonObject): UserContent[] {
+  if (block.type === "text") return textBlock(textOf(block.text));
+  if (block.type !== "image") return [];
+  const source = objectOf(block.source);
+  return [{ type: "image", data: textOf(source.data), mimeType: textOf(source.media_type) }];
+}
+
+function addUserBlocks(conversation: Conversation, content: unknown): void {
+  const blocks = typeof content === "string" ? [] : listOf(content);
+  for (const block of blocks.filter(({ type }) => type === "tool_result")) {
+    conversation.addToolResult({
+      id: textOf(block.tool_use_id),
+      content: userContent(block.content),
+      isError: block.is_error === true,
+    });
+  }
+  conversation.addUser(userContent(content));
+}
+
+function assistantBlocks(content: unknown): AssistantContent[] {
+  if (typeof content === "string") return textBlock(content);
+  return listOf(content).flatMap((block): AssistantContent[] => {
+    if (block.type === "text") return textBlock(textOf(block.text));
+    if (block.type === "thinking") {
+      const thinkingSignature = textOf(block.signature);
+      return [{ type: "thinking", thinking: textOf(block.thinking), thinkingSignature }];
+    }
+    if (block.type !== "tool_use") return [];
+    const { id, name, input } = block;
+    return [
+      { type: "toolCall", id: textOf(id), name: textOf(name), arguments: { ...objectOf(input) } },
+    ];
+  });
+}
+
+class Writer implements ReplyWriter {
+  readonly #head: ReplyHead;
+  #index = -1;
+  #isOpen = false;
+
+  constructor(head: ReplyHead) {
+    this.#head = head;
+  }
+
+  start(): string {
+    const { id, model, usage } = this.#head;
+    return event("message_start", {
+      message: {
+        id,
+        type: "message",
+        role: "assistant",
+        model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: {
+          input_tokens: usage.input ?? 0,
+          cache_creation_input_tokens: usage.cacheWrite ?? 0,
+          cache_read_input_tokens: usage.cacheRead ?? 0,
+          output_tokens: 1,
+        },
+      },
+    });
+  }
+
+  write(delta: Delta): string {
+    switch (delta.type) {
+      case "text":
+        return this.#open({ type: "text", text: "" }) + this.#delta("text", delta.text);
+      case "thinking":
+        return (
+          this.#open({ type: "thinking", thinking: "", signature: "" }) +
+          this.#delta("thinking", delta.text)
+        );
+      case "tool_call": {
+        const { id, name, arguments: json } = delta;
+        const opening = this.#open({ type: "tool_use", id, name, input: {} });
+        return json === undefined ? opening : opening + this.#delta("input_json", json);
+      }
+      case "signature":
+        return this.#delta("signature", delta.signature);
+      case "block_end":
+        if (!this.#isOpen) return "";
+        this.#isOpen = false;
+        return event("content_block_stop", { index: this.#index });
+      case "stop":
+        return this.#stop(delta.reason);
+      default:
+        return "";
+    }
+  }
+
+  error(message: string, code: string | undefined): string {
+    return event("error", { error: { type: code ?? "overloaded_error", message } });
+  }
+
+  #open(content_block: object): string {
+    if (this.#isOpen) return "";
+    this.#isOpen = true;
+    this.#index++;
+    return event("content_block_start", { index: this.#index, content_block });
+  }
+
+  // Written by hand: this is the hot path of long streams.
+  #delta(kind: "text" | "thinking" | "input_json" | "signature", value: string): string {
+    const member = kind === "input_json" ? "partial_json" : kind;
+    return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"${kind}_delta","${member}":${JSON.stringify(value)}}}\n\n`;
+  }
+
+  #stop(reason: string): string {
+    const stop_reason =
+      reason === "toolUse" ? "tool_use" : reason === "length" ? "max_tokens" : "end_turn";
+    const usage = { output_tokens: this.#head.usage.output ?? 0 };
+    return (
+      event("message_delta", { delta: { stop_reason, stop_sequence: null }, usage }) +
+      event("message_stop", {})
+    );
+  }
+}
+
+function event(type: string, members: object): string {
+  return serverSentEvent(JSON.stringify({ type, ...members }), type);
+}

@@ -1,0 +1,86 @@
+import type {
+  AssistantContent,
+  AssistantMessage,
+  LlmMessage,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+
+/** Puts a vendor's messages together as ours. Neighbouring blocks of one speaker become one message. */
+export class Conversation {
+  readonly messages: LlmMessage[] = [];
+  readonly #api: string;
+  readonly #model: string;
+  readonly #toolNames = new Map<string, string>();
+
+  constructor(api: string, model: string) {
+    this.#api = api;
+    this.#model = model;
+  }
+
+  /** Adds what the user said; nothing for no blocks. */
+  addUser(content: readonly UserContent[]): void {
+    if (content.length === 0) return;
+    this.messages.push({ role: "user", content: [...content], timestamp: 0 });
+  }
+
+  /** Adds to the reply at the end, or begins one. */
+  addAssistant(content: readonly AssistantContent[]): void {
+    if (content.length === 0) return;
+    for (const block of content) {
+      if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
+    }
+    const last = this.messages.at(-1);
+    if (last?.role === "assistant") last.content.push(...content);
+    else this.messages.push(this.#reply([...content]));
+  }
+
+  /** Adds a tool result; the name is that of the call unless the vendor tells it. */
+  addToolResult(result: {
+    id: string;
+    content: UserContent[];
+    isError?: boolean;
+    name?: string;
+  }): void {
+    this.messages.push({
+      role: "toolResult",
+      toolCallId: result.id,
+      toolName: result.name ?? this.#toolNames.get(result.id) ?? "",
+      content: result.content,
+      isError: result.isError ?? false,
+      timestamp: 0,
+    });
+  }
+
+  #reply(content: AssistantContent[]): AssistantMessage {
+    return {
+      role: "assistant",
+      content,
+      api: this.#api,
+      provider: "loopback",
+      model: this.#model,
+      usage: {
+        input: 0,
+        output: 0,
+        cacheRead: 0,
+        cacheWrite: 0,
+        totalTokens: 0,
+        cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+      },
+      stopReason: content.some((block) => block.type === "toolCall") ? "toolUse" : "stop",
+      timestamp: 0,
+    };
+  }
+}
+
+/** The image of a data URL, as a list to spread. */
+export function imageOfUrl(url: string): UserContent[] {
+  const match = /^data:([^;,]+);base64,(.*)$/s.exec(url);
+  return match?.[1] === undefined || match[2] === undefined
+    ? []
+    : [{ type: "image", mimeType: match[1], data: match[2] }];
+}
+
+/** A text block, as a list to spread; empty for no text. */
+export function textBlock(text: string): { type: "text"; text: string }[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}

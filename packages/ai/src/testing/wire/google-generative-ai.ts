@@ -1,0 +1,199 @@
+import type { AssistantContent, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { Delta } from "../../provider.ts";
+import { Conversation, textBlock } from "./conversation.ts";
+import {
+  type JsonObject,
+  listOf,
+  objectOf,
+  parseArguments,
+  serverSentEvent,
+  textOf,
+} from "./json.ts";
+import type { ReplyHead, ReplyWriter, WireFormat } from "./wire-format.ts";
+
+/** The server side of Google's generateContent format. */
+export const googleGenerativeAiWire: WireFormat = {
+  api: "google-generative-ai",
+  parse(body, path) {
+    const request = objectOf(body);
+    const model = decodeURIComponent(/models\/([^:?]+)/.exec(path)?.[1] ?? "");
+    const conversation = new Conversation("google-generative-ai", model);
+    const callIds = new CallIds();
+    for (const content of listOf(request.contents)) {
+      const parts = listOf(content.parts);
+      if (content.role === "model") {
+        conversation.addAssistant(parts.flatMap((part) => assistantPart(part, callIds)));
+      } else addUserParts(conversation, parts, callIds);
+    }
+    return {
+      model,
+      messages: conversation.messages,
+      systemPrompt: listOf(objectOf(request.systemInstruction).parts)
+        .map((part) => textOf(part.text))
+        .join("\n\n"),
+      tools: listOf(request.tools).flatMap((tool) =>
+        listOf(tool.functionDeclarations).map((declaration) => ({
+          name: textOf(declaration.name),
+          description: textOf(declaration.description),
+          parameters: objectOf(declaration.parametersJsonSchema ?? declaration.parameters),
+        })),
+      ),
+    };
+  },
+  createWriter: (head) => new Writer(head),
+  errorBody: (code, message, status) => ({
+    error: { code, message, status: status ?? statusNames[code] ?? "INTERNAL" },
+  }),
+  overflow: {
+    message:
+      "The input token count (1213462) exceeds the maximum number of tokens allowed (1048576).",
+    code: "INVALID_ARGUMENT",
+  },
+};
+
+const statusNames: Readonly<Record<number, string>> = {
+  400: "INVALID_ARGUMENT",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  429: "RESOURCE_EXHAUSTED",
+  503: "UNAVAILABLE",
+};
+
+/** Calls and results pair by order where no id is sent. */
+class CallIds {
+  #count = 0;
+  readonly #waiting = new Map<string, string[]>();
+
+  open(name: string, given: string): string {
+    const id = given || `call_${this.#count++}`;
+    this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), id]);
+    return id;
+  }
+
+  answer(name: string, given: string): string {
+    return given || this.#waiting.get(name)?.shift() || "";
+  }
+}
+
+function userPart(part: JsonObject): UserContent[] {
+  const image = objectOf(part.inlineData);
+  if (textOf(image.data) === "") return textBlock(textOf(part.text));
+  return [{ type: "image", data: textOf(image.data), mimeType: textOf(image.mimeType) }];
+}
+
+function addUserParts(
+  conversation: Conversation,
+  parts: readonly JsonObject[],
+  callIds: CallIds,
+): void {
+  for (const part of parts.filter((each) => each.functionResponse !== undefined)) {
+    const answer = objectOf(part.functionResponse);
+    const response = objectOf(answer.response);
+    const name = textOf(answer.name);
+    conversation.addToolResult({
+      id: callIds.answer(name, textOf(answer.id)),
+      name,
+      content: [
+        ...textBlock(textOf(response.error ?? response.output)),
+        ...listOf(answer.parts).flatMap(userPart),
+      ],
+      isError: response.error !== undefined,
+    });
+  }
+  conversation.addUser(
+    parts.filter((part) => part.functionResponse === undefined).flatMap(userPart),
+  );
+}
+
+function assistantPart(part: JsonObject, callIds: CallIds): AssistantContent[] {
+  if (part.functionCall !== undefined) {
+    const { id, name, args } = objectOf(part.functionCall);
+    const call = { name: textOf(name), arguments: { ...objectOf(args) } };
+    return [{ type: "toolCall", id: callIds.open(call.name, textOf(id)), ...call }];
+  }
+  if (part.thought === true) return [{ type: "thinking", thinking: textOf(part.text) }];
+  return textBlock(textOf(part.text));
+}
+
+class Writer implements ReplyWriter {
+  readonly #head: ReplyHead;
+  readonly #suffix: string;
+  #call: { id: string; name: string; json: string[] } | undefined;
+
+  constructor(head: ReplyHead) {
+    this.#head = head;
+    const tail = JSON.stringify({ modelVersion: head.model, responseId: head.id }).slice(1);
+    this.#suffix = `],"role":"model"},"index":0}],${tail}\n\n`;
+  }
+
+  start(): string {
+    return "";
+  }
+
+  write(delta: Delta): string {
+    switch (delta.type) {
+      case "text":
+        return this.#part(`{"text":${JSON.stringify(delta.text)}}`);
+      case "thinking":
+        return this.#part(`{"text":${JSON.stringify(delta.text)},"thought":true}`);
+      case "signature":
+        return this.#part(
+          JSON.stringify({ text: "", thought: true, thoughtSignature: delta.signature }),
+        );
+      case "tool_call":
+        this.#call ??= { id: delta.id ?? "", name: delta.name ?? "", json: [] };
+        if (delta.arguments !== undefined) this.#call.json.push(delta.arguments);
+        return "";
+      case "block_end":
+        return this.#endCall();
+      case "stop":
+        return this.#stop(delta.reason);
+      default:
+        return "";
+    }
+  }
+
+  error(message: string, code: string | undefined): string {
+    const body = googleGenerativeAiWire.errorBody(503, message, code);
+    return serverSentEvent(JSON.stringify(body));
+  }
+
+  /** Calls come whole in this format. */
+  #endCall(): string {
+    const call = this.#call;
+    if (call === undefined) return "";
+    this.#call = undefined;
+    const { id, name, json } = call;
+    const args = parseArguments(json.join(""));
+    return this.#part(JSON.stringify({ functionCall: { id, name, args } }));
+  }
+
+  #part(part: string): string {
+    return `data: {"candidates":[{"content":{"parts":[${part}${this.#suffix}`;
+  }
+
+  #stop(reason: string): string {
+    const { input = 0, output = 0, cacheRead = 0, reasoning = 0 } = this.#head.usage;
+    const prompt = input + cacheRead;
+    const last = {
+      candidates: [
+        {
+          content: { parts: [{ text: "" }], role: "model" },
+          finishReason: reason === "length" ? "MAX_TOKENS" : "STOP",
+          index: 0,
+        },
+      ],
+      usageMetadata: {
+        promptTokenCount: prompt,
+        candidatesTokenCount: output - reasoning,
+        ...(reasoning > 0 && { thoughtsTokenCount: reasoning }),
+        ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
+        totalTokenCount: prompt + output,
+      },
+      modelVersion: this.#head.model,
+      responseId: this.#head.id,
+    };
+    return serverSentEvent(JSON.stringify(last));
+  }
+}

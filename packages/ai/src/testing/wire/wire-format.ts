@@ -1,0 +1,30 @@
+import type { Delta, TokenCounts } from "../../provider.ts";
+import type { PlainRequest } from "../scenario-player.ts";
+
+/** What a reply in a wire format says about itself. */
+export interface ReplyHead {
+  readonly id: string;
+  readonly model: string;
+  readonly usage: TokenCounts;
+}
+
+/** Writes one reply: each call returns the bytes to send, as text. */
+export interface ReplyWriter {
+  /** What comes before the first delta. */
+  start(): string;
+  write(delta: Delta): string;
+  /** The vendor's error event. */
+  error(message: string, code: string | undefined): string;
+}
+
+/** The server side of one vendor's wire format. */
+export interface WireFormat {
+  readonly api: string;
+  /** Reads a request as the vendor would. */
+  parse(body: unknown, path: string): PlainRequest;
+  createWriter(head: ReplyHead): ReplyWriter;
+  /** The vendor's error response. */
+  errorBody(status: number, message: string, code?: string | undefined): unknown;
+  /** What the vendor says when a conversation is too long. */
+  readonly overflow: { readonly message: string; readonly code?: string };
+}
