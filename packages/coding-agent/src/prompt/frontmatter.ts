@@ -26,7 +26,7 @@ export async function parseFrontmatter(text: string): Promise<Frontmatter> {
   if (yaml.trim() === "") return { attributes: {}, body };
   const { parse } = await import("yaml");
   try {
-    const attributes: unknown = parse(yaml, { logLevel: "silent" });
+    const attributes: unknown = parse(yaml, { logLevel: "error" });
     if (attributes === null) return { attributes: {}, body };
     if (isJsonObject(attributes)) return { attributes, body };
     return { attributes: {}, body, problem: "its frontmatter is not a list of names and values" };

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { buildSystemPrompt, type PromptTool } from "./system-prompt.ts";
+
+const read: PromptTool = {
+  name: "read",
+  description: "Reads a file. With more words.\nAnd lines.",
+  promptGuidelines: ["Read first.", "Shared rule."],
+};
+const bash: PromptTool = {
+  name: "bash",
+  description: "Runs a command.",
+  promptSnippet: "run shell commands",
+  promptGuidelines: ["Shared rule."],
+};
+const skill = {
+  name: "pdf",
+  description: `Work with <PDF> & "forms"`,
+  filePath: "/skills/pdf/SKILL.md",
+  baseDir: "/skills/pdf",
+  scope: "user" as const,
+  isHiddenFromModel: false,
+};
+
+describe("buildSystemPrompt", () => {
+  it("lists active tools with their snippet or first sentence", () => {
+    const prompt = buildSystemPrompt({ tools: [read, bash], cwd: "/w" });
+    expect(prompt).toContain(
+      "<tools>\n- read: Reads a file.\n- bash: run shell commands\n</tools>",
+    );
+  });
+
+  it("states each rule once", () => {
+    const prompt = buildSystemPrompt({ tools: [read, bash], cwd: "/w" });
+    expect(prompt.split("Shared rule.")).toHaveLength(2);
+    expect(buildSystemPrompt({ tools: [], cwd: "/w" })).not.toContain("Read first.");
+  });
+
+  it("is the same bytes at any time, without a date", () => {
+    const input = { tools: [read, bash], cwd: "/w", skills: [skill] };
+    const prompt = buildSystemPrompt(input);
+    expect(buildSystemPrompt(input)).toBe(prompt);
+    expect(prompt).not.toContain(String(new Date().getFullYear()));
+  });
+
+  it("keeps a fixed order of sections and puts new ones at the end", () => {
+    const prompt = buildSystemPrompt({
+      tools: [read],
+      cwd: "C:\\work\\project",
+      appendPrompts: ["more"],
+      contextFiles: [{ path: '/w/A"B.md', content: "use tabs" }],
+      skills: [skill],
+      sections: [{ name: "extra", text: "last" }],
+    });
+    const tags = [...prompt.matchAll(/^<(\w+)>$/gm)].map((match) => match[1]);
+    expect(tags).toEqual([
+      "tools",
+      "rules",
+      "addendum",
+      "project_context",
+      "skills",
+      "available_skills",
+      "cwd",
+      "extra",
+    ]);
+    expect(prompt).toContain("<cwd>\nC:/work/project\n</cwd>");
+    expect(prompt).toContain(
+      '<project_instructions path="/w/A&quot;B.md">\nuse tabs\n</project_instructions>',
+    );
+  });
+
+  it("offers skills only when a tool can read them, and no hidden ones", () => {
+    const build = (tools: PromptTool[], skills = [skill]) =>
+      buildSystemPrompt({ tools, cwd: "/w", skills });
+    expect(build([read])).toContain(
+      "<description>Work with &lt;PDF&gt; &amp; &quot;forms&quot;</description>",
+    );
+    expect(build([bash])).toContain("with bash first");
+    expect(build([{ name: "grep", description: "" }])).not.toContain("skill");
+    expect(build([read], [{ ...skill, isHiddenFromModel: true }])).not.toContain("pdf");
+  });
+});
