@@ -51,10 +51,13 @@ export function readVendorError(value: unknown): VendorError | undefined {
   return {
     // OpenRouter hides the upstream's own words in its metadata.
     message: raw === undefined ? own : `${own}: ${raw}`,
-    vendorCode:
-      status === undefined ? (textOf(value.code) ?? textOf(value.type)) : textOf(value.type),
-    status,
+    vendorCode: (status === undefined ? textOf(value.code) : undefined) ?? specificType(value.type),
   };
+}
+
+/** OpenAI gives this type to wrong keys and missing models alike: the status says more. */
+function specificType(type: unknown): string | undefined {
+  return type === "invalid_request_error" ? undefined : textOf(type);
 }
 
 function textOf(value: unknown): string | undefined {

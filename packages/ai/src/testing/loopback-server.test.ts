@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Context, StreamOptions } from "../provider.ts";
 import { stream } from "../stream.ts";
@@ -70,6 +71,8 @@ async function toolTurn(api: LoopbackApi) {
       },
     ],
   };
+  // The end of a body is read in the background.
+  await sleep(20);
   const second = await reply(server, api, context, { thinkingLevel: "low" });
   return { first, second, seen, call, connections: server.connectionCount };
 }
@@ -206,9 +209,12 @@ describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
 describe("startLoopbackServer", () => {
   it("records bodies and headers, lists models, and refuses what it does not know", async () => {
     await using server = await startLoopbackServer({ scenario: ["hi"], models: ["a", "b"] });
-    await reply(server, "anthropic-messages", start("go"));
-    expect(server.requests[0]).toMatchObject({ api: "anthropic-messages", path: "/v1/messages" });
-    expect(server.requests[0]?.headers["x-api-key"]).toBe("sk-test");
+    await reply(server, "openai-completions", start("go"));
+    expect(server.requests[0]).toMatchObject({
+      api: "openai-completions",
+      path: "/v1/chat/completions",
+    });
+    expect(server.requests[0]?.headers.authorization).toBe("Bearer sk-test");
     const listed = await (await fetch(`${server.url}/v1/models`)).json();
     expect(listed).toMatchObject({ data: [{ id: "a" }, { id: "b" }] });
     expect((await fetch(`${server.url}/elsewhere`)).status).toBe(404);
