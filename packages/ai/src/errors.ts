@@ -135,7 +135,7 @@ const overloadText =
   /overloaded|server busy|high demand|at capacity|peak load|temporarily unavailable|service unavailable|server[ _]error|internal[ _]error|upstream (?:connect|request failed|provider error)|provider returned error|unable to forward upstream|you can retry your request/i;
 
 const networkText =
-  /connection (?:error|refused|reset|lost)|other side closed|fetch failed|socket (?:hang up|closed)|reset before headers|terminated|network error|network connection lost|unable to connect|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONNRE(?:FUSED|SET)|http\/?2|stream (?:disconnected|interrupted|ended)|premature close|ended (?:without|before)/i;
+  /connection (?:error|refused|reset|lost|ended)|other side closed|fetch failed|socket (?:hang up|closed)|reset before headers|terminated|network error|network connection lost|unable to connect|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONNRE(?:FUSED|SET)|http\/?2|stream (?:disconnected|interrupted|ended)|premature close|ended (?:without|before)/i;
 
 const timeoutText = /timed? ?out|ETIMEDOUT/i;
 
@@ -152,6 +152,7 @@ export function isContextOverflow(text: string): boolean {
 export function classifyFailure(failure: VendorFailure): ProviderErrorInit {
   const known = findInCauses(failure.cause, isProviderError);
   if (known !== undefined) return known;
+  if (findInCauses(failure.cause, isSyntaxError) !== undefined) return brokenEvent(failure);
   const { status, headers } = failure;
   const network = status === undefined ? describeNetworkCause(failure.cause) : undefined;
   const words = network ?? failure.message;
@@ -165,6 +166,16 @@ export function classifyFailure(failure: VendorFailure): ProviderErrorInit {
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(failure.cause !== undefined && { cause: failure.cause }),
   };
+}
+
+function isSyntaxError(value: unknown): value is SyntaxError {
+  return value instanceof SyntaxError;
+}
+
+/** SDKs pass on what JSON.parse throws; a proxy's page or a cut connection is behind it. */
+function brokenEvent({ status, cause }: VendorFailure): ProviderErrorInit {
+  const message = "The server sent an event that is not JSON";
+  return { code: "network", message, cause, ...(status !== undefined && { status }) };
 }
 
 function networkCode(text: string): ProviderErrorCode {

@@ -15,7 +15,7 @@ export function readSdkError(error: unknown): VendorFailure {
   );
   const status = [fields.status, body.code].find((value) => typeof value === "number");
   return {
-    message: error instanceof SyntaxError ? `The server sent an event that is not JSON` : words,
+    message: words,
     ...(typeof status === "number" && { status }),
     ...(typeof vendorCode === "string" && { vendorCode }),
     ...(isHeaders(fields.headers) && { headers: fields.headers }),

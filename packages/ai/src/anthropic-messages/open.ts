@@ -2,7 +2,7 @@ import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { guardRedirects } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
-import type { AnthropicRequest } from "./request.ts";
+import { type AnthropicRequest, isAnthropicHost } from "./request.ts";
 
 type Headers = Record<string, string | null>;
 
@@ -37,20 +37,18 @@ export async function openStream(
 }
 
 /**
- * How the key travels: tokens of a login and some gateways as bearer. Without a key both headers are
- * left out; the placeholder keeps the SDK from looking for credentials of its own.
+ * How the key travels. The SDK sends every credential as bearer; keys also, or only, go where the
+ * vendor's API reference has them, which is where servers that speak its format look. Without a key
+ * both headers are left out, and the placeholder keeps the SDK from looking for one of its own.
  */
 function authenticate(
-  model: Model,
+  { baseUrl }: Model,
   apiKey: string | undefined,
 ): { credential: { apiKey: string } | { authToken: string }; headers: Headers } {
-  if (!apiKey) {
-    return { credential: { apiKey: "none" }, headers: { "x-api-key": null, authorization: null } };
-  }
-  if (isLoginToken(apiKey) || /(?:^|\.)openrouter\.ai$/i.test(new URL(model.baseUrl).hostname)) {
-    return { credential: { authToken: apiKey }, headers: {} };
-  }
-  return { credential: { apiKey }, headers: {} };
+  if (!apiKey) return { credential: { apiKey: "none" }, headers: { authorization: null } };
+  if (isLoginToken(apiKey)) return { credential: { authToken: apiKey }, headers: {} };
+  const bearer = isAnthropicHost(baseUrl) ? { authorization: null } : {};
+  return { credential: { apiKey }, headers: { "x-api-key": apiKey, ...bearer } };
 }
 
 function isLoginToken(apiKey: string): boolean {

@@ -1,0 +1,337 @@
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
+import type { AssistantMessage, Model, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { describe, expect, it } from "vitest";
+import { type Context, type StreamOptions, type StreamResult, stream } from "../src/index.ts";
+
+interface Wire {
+  readonly api: string;
+  /** The bytes of a short reply, event by event. */
+  readonly events: readonly string[];
+  readonly overflow: string;
+  readonly keyHeader: string;
+}
+
+const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+const named = (value: { type: string; [field: string]: unknown }): string =>
+  `event: ${value.type}\n${data(value)}`;
+
+const message = { id: "m", type: "message", role: "assistant", model: "x", content: [] };
+const chunk = (delta: object, finish: string | null = null): string =>
+  data({
+    id: "c",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "x",
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  });
+const item = {
+  type: "message",
+  id: "msg_1",
+  role: "assistant",
+  status: "in_progress",
+  content: [],
+};
+const part = { type: "output_text", text: "Hello", annotations: [] };
+const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
+
+const wires: Wire[] = [
+  {
+    api: "anthropic-messages",
+    events: [
+      named({ type: "message_start", message: { ...message, usage: { input_tokens: 1 } } }),
+      named({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
+      named({
+        type: "content_block_delta",
+        index: 0,
+        delta: { type: "text_delta", text: "Hello" },
+      }),
+      named({ type: "content_block_stop", index: 0 }),
+      named({
+        type: "message_delta",
+        delta: { stop_reason: "end_turn" },
+        usage: { output_tokens: 1 },
+      }),
+      named({ type: "message_stop" }),
+    ],
+    overflow: "prompt is too long: 210000 tokens > 200000 maximum",
+    keyHeader: "x-api-key",
+  },
+  {
+    api: "google-generative-ai",
+    events: [
+      data({ candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] } }] }),
+      data({ candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }] }),
+    ],
+    overflow:
+      "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    keyHeader: "x-goog-api-key",
+  },
+  {
+    api: "openai-completions",
+    events: [
+      chunk({ role: "assistant", content: "" }),
+      chunk({ content: "Hello" }),
+      chunk({}, "stop"),
+      "data: [DONE]\n\n",
+    ],
+    overflow:
+      "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
+    keyHeader: "authorization",
+  },
+  {
+    api: "openai-responses",
+    events: [
+      named({ type: "response.created", response: { id: "r", status: "in_progress", output: [] } }),
+      named({ type: "response.output_item.added", output_index: 0, item }),
+      named({ type: "response.content_part.added", ...place, part: { ...part, text: "" } }),
+      named({ type: "response.output_text.delta", ...place, delta: "Hello" }),
+      named({ type: "response.output_text.done", ...place, text: "Hello" }),
+      named({
+        type: "response.output_item.done",
+        output_index: 0,
+        item: { ...item, status: "completed", content: [part] },
+      }),
+      named({
+        type: "response.completed",
+        response: { id: "r", status: "completed", output: [{ ...item, content: [part] }] },
+      }),
+    ],
+    overflow: "Your input exceeds the context window of this model.",
+    keyHeader: "authorization",
+  },
+];
+
+function modelFor(api: string, baseUrl = "http://vendor.invalid/v1"): Model {
+  return {
+    id: "x",
+    name: "X",
+    api,
+    provider: "p",
+    baseUrl,
+    reasoning: false,
+    input: ["text"],
+    cost: { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 },
+    contextWindow: 100_000,
+    maxTokens: 1000,
+  };
+}
+
+const hello: Context = { messages: [{ role: "user", content: "Hello", timestamp: 1 }] };
+
+async function finish(
+  model: Model,
+  context: Context,
+  options: StreamOptions,
+): Promise<StreamResult> {
+  const reply = stream(model, context, { apiKey: "secret-key", ...options });
+  for (;;) {
+    const next = await reply.next();
+    if (next.done) return next.value;
+  }
+}
+
+function answer(status: number, body: string, headers: Record<string, string> = {}) {
+  const sent: { url: string; headers: Headers; body: string }[] = [];
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    sent.push({ url: String(url), headers: new Headers(init?.headers), body: String(init?.body) });
+    const type = status < 400 ? "text/event-stream" : "application/json";
+    return new Response(body, { status, headers: { "content-type": type, ...headers } });
+  };
+  return { fetch, sent };
+}
+
+describe.each(wires)("$api", ({ api, events, overflow, keyHeader }) => {
+  const model = modelFor(api);
+
+  it("streams a reply and sends the key where the vendor wants it", async () => {
+    const { fetch, sent } = answer(200, events.join(""));
+    const { message, error } = await finish(model, hello, { fetch });
+    expect(error).toBeUndefined();
+    expect(message).toMatchObject({
+      stopReason: "stop",
+      content: [{ type: "text", text: "Hello" }],
+    });
+    expect(sent[0]?.headers.get(keyHeader)).toMatch(/^(?:Bearer )?secret-key$/);
+    expect(sent[0]?.url).not.toContain("secret-key");
+  });
+
+  it("sends no key header without a key", async () => {
+    const { fetch, sent } = answer(200, events.join(""));
+    const { error } = await finish(model, hello, { fetch, apiKey: "" });
+    expect(error).toBeUndefined();
+    for (const name of [keyHeader, "authorization", "x-api-key"]) {
+      expect(sent[0]?.headers.get(name)).toBeNull();
+    }
+  });
+
+  it("adds the caller's headers last and lets null delete one", async () => {
+    const { fetch, sent } = answer(200, events.join(""));
+    const own = { ...model, headers: { "x-one": "model", "x-two": "model" } };
+    await finish(own, hello, { fetch, headers: { "x-one": "request", "x-two": null } });
+    expect(sent[0]?.headers.get("x-one")).toBe("request");
+    expect(sent[0]?.headers.get("x-two")).toBeNull();
+  });
+
+  it("lets the payload be seen and replaced before it is sent", async () => {
+    const { fetch, sent } = answer(200, events.join(""));
+    const seen: unknown[] = [];
+    const onPayload = (payload: unknown): unknown => {
+      seen.push(payload);
+      return { ...(payload as object), model: "replaced" };
+    };
+    await finish(model, hello, { fetch, onPayload });
+    expect(seen).toMatchObject([{ model: "x" }]);
+    expect(`${sent[0]?.url}${sent[0]?.body}`).toContain("replaced");
+  });
+
+  it("ends an abort in mid-stream as aborted and stops reading", async () => {
+    let isCancelled = false;
+    const fetch: typeof globalThis.fetch = async (_url, init) => {
+      const body = new ReadableStream({
+        start(controller) {
+          const upTo = events.findIndex((event) => event.includes("Hello")) + 1;
+          controller.enqueue(new TextEncoder().encode(events.slice(0, upTo).join("")));
+          init?.signal?.addEventListener("abort", () => controller.error(new Error("gone")));
+        },
+        cancel() {
+          isCancelled = true;
+        },
+      });
+      init?.signal?.addEventListener("abort", () => {
+        isCancelled = true;
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    };
+    const user = new AbortController();
+    const types: string[] = [];
+    const reply = stream(model, hello, { apiKey: "k", fetch, signal: user.signal });
+    let result: StreamResult | undefined;
+    while (result === undefined) {
+      const next = await reply.next();
+      if (next.done) result = next.value;
+      else types.push(next.value.type);
+      if (!next.done && next.value.type === "text_delta") setTimeout(() => user.abort(), 5);
+    }
+    expect(types.at(-1)).toBe("error");
+    expect(result.message).toMatchObject({
+      stopReason: "aborted",
+      errorMessage: "Request was aborted",
+      content: [{ text: "Hello" }],
+    });
+    expect(isCancelled).toBe(true);
+  });
+
+  it("takes an empty body for a failed connection", async () => {
+    const { error } = await finish(model, hello, { fetch: answer(200, "").fetch });
+    expect(error).toMatchObject({ code: "network", isRetryable: true });
+  });
+
+  it("takes a body that breaks off within an event for a failed connection", async () => {
+    const body = events.join("").slice(0, (events[0]?.length ?? 0) + 12);
+    const { error } = await finish(model, hello, { fetch: answer(200, body).fetch });
+    expect(error).toMatchObject({ isRetryable: true });
+  });
+
+  it("removes lone surrogates from everything it sends", async () => {
+    const { fetch, sent } = answer(200, events.join(""));
+    const context: Context = {
+      systemPrompt: "Be\ud800 brief",
+      messages: [
+        { role: "user", content: [{ type: "text", text: "ok 👋 \udc00!" }], timestamp: 1 },
+      ],
+    };
+    await finish(model, context, { fetch });
+    expect(sent[0]?.body).not.toMatch(/\\ud800|\\udc00/i);
+    expect(sent[0]?.body).toContain("ok 👋 !");
+  });
+
+  it("answers a call that has no result and drops a result that has no call", async () => {
+    const { fetch, sent } = answer(200, events.join(""));
+    const call = { type: "toolCall", id: "t1", name: "read", arguments: {} } as const;
+    const zero = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const asked: AssistantMessage = {
+      role: "assistant",
+      content: [call],
+      api,
+      provider: "p",
+      model: "x",
+      usage: { ...zero, cost: { ...zero, total: 0 } },
+      stopReason: "toolUse",
+      timestamp: 1,
+    };
+    const orphan: ToolResultMessage = {
+      role: "toolResult",
+      toolCallId: "t0",
+      toolName: "read",
+      content: [{ type: "text", text: "orphan" }],
+      isError: false,
+      timestamp: 1,
+    };
+    const context: Context = { messages: [...hello.messages, asked, orphan, ...hello.messages] };
+    await finish(model, context, { fetch });
+    expect(sent[0]?.body).toContain("No result provided");
+    expect(sent[0]?.body).not.toContain("orphan");
+  });
+
+  it.each([
+    [400, "overflow", "context_overflow", false],
+    [413, "Payload too large", "context_overflow", false],
+    [401, "Wrong key", "auth", false],
+    [404, "No such model", "invalid_request", false],
+    [429, "You exceeded your current quota, please check your plan and billing", "quota", false],
+    [429, "Rate limit reached for requests", "rate_limited", true],
+    [500, "Something broke (req 401-429)", "overloaded", true],
+    [503, "Unavailable", "overloaded", true],
+    [529, "Overloaded", "overloaded", true],
+  ])("knows what %i %s means", async (status, text, code, isRetryable) => {
+    const body = JSON.stringify({
+      error: { message: text === "overflow" ? overflow : text },
+    });
+    const { fetch, sent } = answer(status, body, { "retry-after": "3" });
+    const { message, error } = await finish(model, hello, { fetch });
+    expect(error).toMatchObject({ code, isRetryable, status });
+    expect(error?.retryAfterMs).toBe(code === "quota" ? undefined : 3000);
+    expect(message.errorMessage).toContain(text === "overflow" ? overflow : text);
+    expect(sent).toHaveLength(1);
+  });
+
+  it("never carries the key to another origin", async () => {
+    const { fetch, sent } = answer(307, "", { location: "https://elsewhere.invalid/v1" });
+    const { error } = await finish(model, hello, { fetch });
+    expect(error).toMatchObject({ code: "invalid_request" });
+    expect(error?.message).toContain("https://elsewhere.invalid");
+    expect(sent).toHaveLength(1);
+  });
+
+  it("names the address that refuses the connection", async () => {
+    const server = createSocketServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const { error } = await finish(modelFor(api, `http://127.0.0.1:${port}/v1`), hello, {});
+    expect(error).toMatchObject({ code: "network", isRetryable: true });
+    expect(error?.message).toContain(`connect ECONNREFUSED 127.0.0.1:${port}`);
+  });
+
+  it("sends later requests over the connection of the first", async () => {
+    let connections = 0;
+    const server = createServer((request, response) => {
+      request.resume();
+      request.on("end", () => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.end(events.join(""));
+      });
+    }).on("connection", () => connections++);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    for (let turn = 0; turn < 3; turn++) {
+      const { error } = await finish(modelFor(api, `http://127.0.0.1:${port}/v1`), hello, {});
+      expect(error).toBeUndefined();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    expect(connections).toBe(1);
+  });
+});
