@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import {
+  classifyFailure,
+  isContextOverflow,
+  isProviderError,
+  ProviderError,
+  readRetryAfter,
+  redactSecrets,
+} from "./errors.ts";
+
+describe("isContextOverflow", () => {
+  it.each([
+    "prompt is too long: 213462 tokens > 200000 maximum",
+    "Input is too long for requested model.",
+    "Your input exceeds the context window of this model",
+    "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)",
+    "This model's maximum prompt length is 131072 but the request contains 537812 tokens",
+    "Please reduce the length of the messages or completion",
+    "This endpoint's maximum context length is 128000 tokens. However, you requested 150000",
+    "the request exceeds the available context size, try increasing it",
+    "tokens to keep from the initial prompt is greater than the context length",
+    "invalid params, context window exceeds limit",
+    "Your request exceeded model token limit: 262144",
+    "Prompt contains 99999 tokens, too large for model with 32768 maximum context length",
+    "prompt too long; exceeded max context length by 4 tokens",
+    "Range of input length should be [1, 30720]",
+    "The input (32769 tokens) is longer than the model's context length (32768 tokens).",
+    "prompt token count of 140000 exceeds the limit of 128000",
+    "exceeds the maximum context length",
+    "model_context_window_exceeded",
+    "413 (no body)",
+    "400 status code (no body)",
+  ])("recognises %j", (text) => {
+    expect(isContextOverflow(text)).toBe(true);
+  });
+
+  it.each([
+    "Rate limit reached: too many tokens per minute",
+    "Throttling: too many tokens",
+    "Too many requests",
+    "max_tokens must be at most 8192",
+    "Overloaded",
+  ])("does not see one in %j", (text) => {
+    expect(isContextOverflow(text)).toBe(false);
+  });
+});
+
+describe("classifyFailure", () => {
+  it.each([
+    ["overloaded_error", "Overloaded", "overloaded"],
+    ["rate_limit_error", "too many tokens per minute", "rate_limited"],
+    ["insufficient_quota", "x", "quota"],
+    ["authentication_error", "invalid x-api-key", "auth"],
+    ["invalid_request_error", "messages: at least one message is required", "invalid_request"],
+    ["invalid_request_error", "prompt is too long: 9 tokens > 8 maximum", "context_overflow"],
+    ["invalid_request_error", "Your credit balance is too low", "quota"],
+    ["RESOURCE_EXHAUSTED", "Resource has been exhausted", "rate_limited"],
+    ["context_length_exceeded", "x", "context_overflow"],
+  ])("goes by the vendor's code %s first (%s)", (vendorCode, message, code) => {
+    expect(classifyFailure({ vendorCode, message }).code).toBe(code);
+  });
+
+  it("is not misled by digits in ids and sizes", () => {
+    expect(classifyFailure({ status: 400, message: "Bad field (request 503-429)" }).code).toBe(
+      "invalid_request",
+    );
+    expect(classifyFailure({ message: "request req_429503 failed" }).code).toBe("unknown");
+    expect(classifyFailure({ message: "429 from upstream" }).code).toBe("rate_limited");
+  });
+
+  it("finds the words of the system behind an SDK's error", () => {
+    const system = Object.assign(new Error("getaddrinfo ENOTFOUND nowhere.invalid"), {
+      code: "ENOTFOUND",
+    });
+    const cause = new Error("Connection error.", {
+      cause: new TypeError("fetch failed", { cause: new AggregateError([system]) }),
+    });
+    expect(classifyFailure({ message: "Connection error.", cause })).toMatchObject({
+      code: "network",
+      message: "getaddrinfo ENOTFOUND nowhere.invalid",
+    });
+    const slow = Object.assign(new Error("Headers Timeout Error"), {
+      code: "UND_ERR_HEADERS_TIMEOUT",
+    });
+    expect(classifyFailure({ message: "x", cause: slow })).toMatchObject({
+      code: "timeout",
+      message: "Headers Timeout Error (UND_ERR_HEADERS_TIMEOUT)",
+    });
+  });
+
+  it("passes on a typed error that an SDK has wrapped", () => {
+    const own = new ProviderError({ code: "invalid_request", message: "redirect" });
+    expect(classifyFailure({ message: "x", cause: new Error("y", { cause: own }) })).toBe(own);
+    expect(isProviderError(own)).toBe(true);
+    expect(isProviderError(new Error("z"))).toBe(false);
+  });
+
+  it("says the status and hides keys", () => {
+    const message = "Incorrect API key provided: sk-proj-abcdefghijklmnop";
+    expect(classifyFailure({ status: 401, message }).message).toBe(
+      "401 Incorrect API key provided: [redacted]",
+    );
+  });
+});
+
+describe("readRetryAfter", () => {
+  const now = Date.parse("2026-11-21T00:00:00Z");
+  it.each([
+    [{ "retry-after-ms": "250", "retry-after": "9" }, "", 250],
+    [{ "retry-after": "7" }, "", 7000],
+    [{ "retry-after": "Sat, 21 Nov 2026 00:00:30 GMT" }, "", 30_000],
+    [{ "retry-after": "Fri, 20 Nov 2026 00:00:30 GMT" }, "", 0],
+    [{ "retry-after": "soon" }, "", undefined],
+    [{ "x-ratelimit-reset": String(now + 5000) }, "", 5000],
+    [{ "x-ratelimit-reset": String(now / 1000 + 6) }, "", 6000],
+    [{ "x-ratelimit-reset": "8" }, "", 8000],
+    [{}, "Please try again in 225ms.", 225],
+    [{}, "Please try again in 1.5s", 1500],
+    [{}, '{"retryDelay": "34s"}', 34_000],
+    [{}, "try again later", undefined],
+  ])("reads %j %j", (headers, body, expected) => {
+    expect(readRetryAfter(new Headers(headers as Record<string, string>), body, now)).toBe(
+      expected,
+    );
+  });
+});
+
+describe("redactSecrets", () => {
+  it.each([
+    "sk-ant-api03-abcdefghijklmnop",
+    "AIzaSyA1234567890abcdefghijklmnopq",
+    "gsk_abcdefghijklmnopqrst",
+    "xai-abcdefghijklmnopqrst",
+  ])("hides %s", (secret) => {
+    expect(redactSecrets(`key ${secret} is wrong`)).toBe("key [redacted] is wrong");
+  });
+
+  it("hides keys in headers and addresses and leaves words alone", () => {
+    expect(redactSecrets("Authorization: Bearer abc.def-ghi123")).toBe(
+      "Authorization: Bearer [redacted]",
+    );
+    expect(redactSecrets("GET /v1?key=12345&x=1")).toBe("GET /v1?key=[redacted]&x=1");
+    const plain = "The task-runner-of-the-day sk-1 model claude-sonnet-4-5 is fine";
+    expect(redactSecrets(plain)).toBe(plain);
+  });
+});

@@ -1,0 +1,211 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { describe, expect, it } from "vitest";
+import { ProviderError } from "./errors.ts";
+import type { Delta, Provider, StreamOptions } from "./provider.ts";
+import { createStream, type StreamResult, stream } from "./stream.ts";
+
+const model: Model = {
+  id: "m",
+  name: "M",
+  api: "own",
+  provider: "p",
+  baseUrl: "http://localhost",
+  reasoning: false,
+  input: ["text"],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 1000,
+  maxTokens: 100,
+};
+
+const text: Delta = { type: "text", key: 0, text: "Hi" };
+const stop: Delta = { type: "stop", reason: "stop" };
+const never = new Promise<never>(() => {});
+
+type Chunks = (options: StreamOptions) => AsyncIterable<Delta>;
+
+function providerOf(chunks: Chunks, more: Partial<Provider> = {}): Provider {
+  return {
+    api: "own",
+    encode: () => ({ body: "encoded" }),
+    open: async (_model, _request, options) => chunks(options),
+    reduce: () => (chunk) => [chunk as Delta],
+    classify: (error) => ({ code: "unknown", message: String(error), cause: error }),
+    ...more,
+  };
+}
+
+function run(load: () => Promise<Provider>, options: StreamOptions = {}) {
+  return createStream({ providers: { own: load } })(model, { messages: [] }, options);
+}
+
+async function finish(reply: ReturnType<typeof run>) {
+  const types: string[] = [];
+  for (;;) {
+    const next = await reply.next();
+    if (next.done) return { types, ...next.value };
+    types.push(next.value.type);
+  }
+}
+
+async function* from(...deltas: (Delta | Promise<Delta>)[]): AsyncGenerator<Delta> {
+  for (const delta of deltas) yield await delta;
+}
+
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe("stream", () => {
+  it("runs a provider that was added to the table", async () => {
+    const { types, message } = await finish(run(async () => providerOf(() => from(text, stop))));
+    expect(types).toEqual(["start", "text_start", "text_delta", "text_end", "done"]);
+    expect(message.content).toEqual([{ type: "text", text: "Hi" }]);
+  });
+
+  it("names the wire formats there are when a model asks for another", async () => {
+    const { types, error } = await finish(stream({ ...model, api: "morse" }, { messages: [] }, {}));
+    expect(types).toEqual(["start", "error"]);
+    expect(error).toMatchObject({ code: "invalid_request" });
+    expect(error?.message).toMatch(/p\/m speaks morse.*anthropic-messages/);
+  });
+
+  it.each<[string, () => Promise<Provider>]>([
+    ["before it starts", () => Promise.reject(new TypeError("loaded all the same"))],
+    ["while its code loads", () => never],
+    ["while it connects", async () => providerOf(() => from(), { open: () => never })],
+    ["between two events", async () => providerOf(() => from(text, never))],
+  ])("ends as aborted when the user aborts %s", async (when, load) => {
+    const user = new AbortController();
+    if (when === "before it starts") user.abort();
+    else setTimeout(() => user.abort(), 10);
+    const { message, error } = await finish(run(load, { signal: user.signal }));
+    expect(message).toMatchObject({ stopReason: "aborted", errorMessage: "Request was aborted" });
+    expect(error?.code).toBe("aborted");
+  });
+
+  it("leaves no listener on the user's signal", async () => {
+    const user = new AbortController();
+    let listeners = 0;
+    const { signal } = user;
+    const [add, remove] = [signal.addEventListener, signal.removeEventListener].map((method) =>
+      method.bind(signal),
+    );
+    signal.addEventListener = (...given: Parameters<typeof signal.addEventListener>) => {
+      listeners++;
+      add?.(...given);
+    };
+    signal.removeEventListener = (...given: Parameters<typeof signal.removeEventListener>) => {
+      listeners--;
+      remove?.(...given);
+    };
+    await finish(run(async () => providerOf(() => from(text, stop)), { signal }));
+    expect(listeners).toBe(0);
+  });
+
+  it("gives up on a model that sends no first event", async () => {
+    const load = async () => providerOf(() => from(never));
+    const { error } = await finish(run(load, { firstEventTimeoutMs: 20 }));
+    expect(error).toMatchObject({ code: "timeout", isRetryable: true });
+    expect(error?.message).toBe("The model sent no event for 0.02 seconds");
+  });
+
+  it("gives up on a model that goes silent, but not while it keeps talking", async () => {
+    async function* slow(): AsyncGenerator<Delta> {
+      for (let count = 0; count < 6; count++) {
+        await later(15);
+        yield text;
+      }
+      await never;
+    }
+    const { error, message } = await finish(
+      run(async () => providerOf(slow), { idleTimeoutMs: 40 }),
+    );
+    expect(error).toMatchObject({ code: "timeout" });
+    expect(message.content).toEqual([{ type: "text", text: "Hi".repeat(6) }]);
+  });
+
+  it("aborts the request's signal on failure and on a time limit", async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const watch =
+      (chunks: Chunks): Chunks =>
+      (options) => {
+        signals.push(options.signal);
+        return chunks(options);
+      };
+    const silent = providerOf(watch(() => from(never)));
+    await finish(run(async () => silent, { firstEventTimeoutMs: 5 }));
+    const broken = providerOf(watch(() => from(text, Promise.reject(new Error("broke")))));
+    const { error } = await finish(run(async () => broken));
+    expect(error?.message).toContain("broke");
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
+  });
+
+  it("aborts the request when its reader leaves early", async () => {
+    let signal: AbortSignal | undefined;
+    const provider = providerOf((options) => {
+      signal = options.signal;
+      return from(text, text, text, stop);
+    });
+    for await (const event of run(async () => provider)) {
+      if (event.type === "text_delta") break;
+    }
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it("waits a moment for usage after the terminal event, whatever happens then", async () => {
+    const usage: Delta = { type: "usage", tokens: { input: 5 } };
+    const broken = Promise.reject(new Error("late"));
+    broken.catch(() => {});
+    const load = async () => providerOf(() => from(text, stop, usage, broken));
+    const { message, error } = await finish(run(load));
+    expect(error).toBeUndefined();
+    expect(message.usage.input).toBe(5);
+  });
+
+  it("is done at once when nothing can follow, and reads the rest in the background", async () => {
+    let isRead = false;
+    async function* chunks(): AsyncGenerator<Delta> {
+      yield text;
+      yield stop;
+      await later(20);
+      isRead = true;
+    }
+    const load = async () => providerOf(chunks, { endsAtStop: true });
+    await finish(run(load));
+    expect(isRead).toBe(false);
+    await later(40);
+    expect(isRead).toBe(true);
+  });
+
+  it("turns what a provider throws into its typed error", async () => {
+    const classify = (): { code: "auth"; message: string } => ({ code: "auth", message: "No" });
+    const open = () => Promise.reject(new TypeError("x"));
+    const { message, error } = await finish(
+      run(async () => providerOf(() => from(), { open, classify })),
+    );
+    expect(error).toMatchObject({ code: "auth", message: "No" });
+    expect(message).toMatchObject({ stopReason: "error", errorMessage: "No" });
+    const own = new ProviderError({ code: "quota", message: "Empty" });
+    const thrown = await finish(run(() => Promise.reject(own)));
+    expect(thrown.error).toBe(own);
+  });
+
+  it("costs the same per delta however long a reply gets", async () => {
+    const time = async (count: number): Promise<number> => {
+      async function* chunks(): AsyncGenerator<Delta> {
+        yield { type: "tool_call", key: 0, id: "c", name: "write", arguments: '{"text":"' };
+        for (let at = 0; at < count; at++) {
+          yield { type: "tool_call", key: 0, arguments: "some words " };
+        }
+        yield { type: "tool_call", key: 0, arguments: '"}' };
+        yield stop;
+      }
+      const started = performance.now();
+      const { message }: StreamResult = await finish(run(async () => providerOf(chunks)));
+      expect(JSON.stringify(message.content)).toHaveLength(count * 11 + 69);
+      return (performance.now() - started) / count;
+    };
+    await time(2000);
+    const short = await time(2000);
+    // Quadratic work would make this about 20 times the cost; the rest is a busy machine's share.
+    expect(await time(40_000)).toBeLessThan(short * 5 + 0.01);
+  });
+});
