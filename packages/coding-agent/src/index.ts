@@ -1,1 +1,24 @@
-export {};
+export {
+  AgentSession,
+  type AgentSessionParts,
+  type PromptAcceptance,
+  type PromptOptions,
+} from "./agent-session.ts";
+export type { BashCommandOptions } from "./bash-commands.ts";
+export {
+  type CreateAgentSessionOptions,
+  createAgentSession,
+  type PromptOptionsOfSession,
+  type SessionStart,
+} from "./create-agent-session.ts";
+export type { Diagnostic } from "./diagnostic.ts";
+export { SessionError } from "./errors.ts";
+export type { Listener } from "./event-bus.ts";
+export type { PromptInput } from "./input.ts";
+export type { CustomProvider } from "./models/custom-models.ts";
+export { ModelRegistry } from "./models/registry.ts";
+export type { PromptResult } from "./prompt-tracker.ts";
+export { SessionLog } from "./session/session-log.ts";
+export { SessionTree } from "./session/session-tree.ts";
+export { SettingsStore } from "./settings/store.ts";
+export type { ToolSelection } from "./tool-selection.ts";

@@ -8,6 +8,17 @@ import { queueCommands } from "./queue.ts";
 import { sessionCommands } from "./session.ts";
 import { stateCommands } from "./state.ts";
 
+export {
+  bashCommands,
+  compactionCommands,
+  connectionCommands,
+  modelCommands,
+  promptingCommands,
+  queueCommands,
+  sessionCommands,
+  stateCommands,
+};
+
 /** Every command of the protocol by its wire name. */
 export const commands = {
   ...promptingCommands,
@@ -35,8 +46,11 @@ export type Handlers<Context> = {
     context: Context,
     params: Params<N>,
     request: { readonly id: RequestId | undefined },
-  ) => Result<N> | Promise<Result<N>>;
+  ) => Returned<N> | Promise<Returned<N>>;
 };
+
+/** A command without `data` may be handled by a function that returns nothing. */
+type Returned<N extends CommandName> = undefined extends Result<N> ? void : Result<N>;
 
 /** What a client may use to tell its requests apart; it comes back as it was sent. */
 export type RequestId = string | number;

@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node can parse: it must be able to say that the Node is too old.
+import module from "node:module";
+import { fileURLToPath } from "node:url";
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+
+if (major < 22 || (major === 22 && minor < 19)) {
+  process.stderr.write(
+    `tau needs Node.js 22.19 or newer; this is ${process.versions.node}. Install a newer Node.js and try again.\n`,
+  );
+  process.exitCode = 1;
+} else {
+  // Compiled code is kept beside the program; where that cannot be written, Node uses its own place.
+  if (process.env.NODE_COMPILE_CACHE === undefined) {
+    module.enableCompileCache?.(fileURLToPath(new URL("../dist/.compile-cache", import.meta.url)));
+  }
+  await import("../dist/cli.js");
+}

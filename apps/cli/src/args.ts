@@ -1,0 +1,230 @@
+import { ProtocolError } from "@tau-agent/rpc-protocol";
+import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
+
+/** What the command line says. */
+export interface CliOptions {
+  mode?: "text" | "json" | "rpc";
+  print?: boolean;
+  help?: boolean;
+  version?: boolean;
+  verbose?: boolean;
+  offline?: boolean;
+  provider?: string;
+  model?: string;
+  models?: string;
+  thinking?: ThinkingLevel;
+  apiKey?: string;
+  systemPrompt?: string;
+  appendSystemPrompt: string[];
+  session?: string;
+  sessionDir?: string;
+  sessionId?: string;
+  noSession?: boolean;
+  name?: string;
+  tools?: string;
+  noTools?: boolean;
+  noBuiltinTools?: boolean;
+  excludeTools?: string;
+  noSkills?: boolean;
+  skill: string[];
+  noPromptTemplates?: boolean;
+  promptTemplate: string[];
+  noContextFiles?: boolean;
+  approve?: boolean;
+  noApprove?: boolean;
+  protocol?: string;
+  logFile?: string;
+  /** Long flags this version does not know; extensions may. */
+  unknown: Map<string, string | true>;
+  /** `@file` arguments without the `@`. */
+  files: string[];
+  messages: string[];
+}
+
+type Flag = "switch" | "value" | "list";
+
+interface FlagRow {
+  readonly key: keyof CliOptions;
+  readonly kind: Flag;
+  readonly short?: string;
+  readonly choices?: readonly string[];
+  readonly help: string;
+}
+
+/** Every flag by its long name. */
+export const flags: Readonly<Record<string, FlagRow>> = {
+  mode: {
+    key: "mode",
+    kind: "value",
+    choices: ["text", "json", "rpc"],
+    help: "rpc: commands on stdin, events on stdout; json: events of one run; text: the final text",
+  },
+  print: { key: "print", kind: "switch", short: "p", help: "Answer one prompt and exit" },
+  provider: {
+    key: "provider",
+    kind: "value",
+    help: "Provider of the model (anthropic, openai, …)",
+  },
+  model: {
+    key: "model",
+    kind: "value",
+    help: "Model: id, provider/id or a part of it, with optional :<thinking>",
+  },
+  models: {
+    key: "models",
+    kind: "value",
+    help: "Models to cycle through, comma-separated patterns",
+  },
+  thinking: {
+    key: "thinking",
+    kind: "value",
+    choices: thinkingLevels,
+    help: `Thinking level: ${thinkingLevels.join(", ")}`,
+  },
+  "api-key": { key: "apiKey", kind: "value", help: "Key for the provider, for this run only" },
+  "system-prompt": {
+    key: "systemPrompt",
+    kind: "value",
+    help: "Replaces the system prompt (text or file)",
+  },
+  "append-system-prompt": {
+    key: "appendSystemPrompt",
+    kind: "list",
+    help: "Added to the system prompt (text or file); repeatable",
+  },
+  session: { key: "session", kind: "value", help: "Session file to continue" },
+  "session-id": { key: "sessionId", kind: "value", help: "Id of the new session" },
+  "session-dir": { key: "sessionDir", kind: "value", help: "Folder for session files" },
+  "no-session": { key: "noSession", kind: "switch", help: "Keep the session in memory only" },
+  name: { key: "name", kind: "value", short: "n", help: "Name of the session" },
+  tools: {
+    key: "tools",
+    kind: "value",
+    short: "t",
+    help: "Active tools: names, +name, -name, comma-separated",
+  },
+  "exclude-tools": { key: "excludeTools", kind: "value", short: "xt", help: "Tools to leave out" },
+  "no-tools": { key: "noTools", kind: "switch", short: "nt", help: "No tools at all" },
+  "no-builtin-tools": {
+    key: "noBuiltinTools",
+    kind: "switch",
+    short: "nbt",
+    help: "No built-in tools",
+  },
+  skill: { key: "skill", kind: "list", help: "Skill file or folder; repeatable" },
+  "no-skills": { key: "noSkills", kind: "switch", short: "ns", help: "Load no skills" },
+  "prompt-template": {
+    key: "promptTemplate",
+    kind: "list",
+    help: "Prompt template file or folder; repeatable",
+  },
+  "no-prompt-templates": {
+    key: "noPromptTemplates",
+    kind: "switch",
+    short: "np",
+    help: "Load no prompt templates",
+  },
+  "no-context-files": {
+    key: "noContextFiles",
+    kind: "switch",
+    short: "nc",
+    help: "Do not read AGENTS.md and its like",
+  },
+  approve: { key: "approve", kind: "switch", short: "a", help: "Trust this project for this run" },
+  "no-approve": {
+    key: "noApprove",
+    kind: "switch",
+    short: "na",
+    help: "Do not trust this project for this run",
+  },
+  protocol: { key: "protocol", kind: "value", help: "Dialect of the RPC protocol" },
+  offline: { key: "offline", kind: "switch", help: "No network besides model requests" },
+  "log-file": { key: "logFile", kind: "value", help: "Write the log here instead of stderr" },
+  verbose: { key: "verbose", kind: "switch", help: "Log more" },
+  help: { key: "help", kind: "switch", short: "h", help: "Show this help" },
+  version: { key: "version", kind: "switch", short: "v", help: "Show the version" },
+};
+
+/**
+ * Reads the command line. Unknown long flags are kept for extensions.
+ *
+ * @throws {ProtocolError} `invalid_option` naming the flag
+ */
+export function parseArgs(argv: readonly string[]): CliOptions {
+  const options: CliOptions = {
+    appendSystemPrompt: [],
+    skill: [],
+    promptTemplate: [],
+    unknown: new Map(),
+    files: [],
+    messages: [],
+  };
+  const queue = [...argv];
+  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
+    if (word === "--") {
+      options.messages.push(...queue.splice(0));
+    } else if (word.startsWith("--")) {
+      readLongFlag(options, word.slice(2), queue);
+    } else if (word.startsWith("-") && word.length > 1 && !word.includes("\n")) {
+      readShortFlag(options, word, queue);
+    } else if (word.startsWith("@") && word.length > 1) {
+      options.files.push(word.slice(1));
+    } else {
+      options.messages.push(word);
+    }
+  }
+  return options;
+}
+
+function readLongFlag(options: CliOptions, word: string, queue: string[]): void {
+  const equals = word.indexOf("=");
+  const name = equals === -1 ? word : word.slice(0, equals);
+  const inline = equals === -1 ? undefined : word.slice(equals + 1);
+  const row = Object.hasOwn(flags, name) ? flags[name] : undefined;
+  if (row !== undefined) {
+    setFlag(options, `--${name}`, row, () => inline ?? queue.shift());
+    return;
+  }
+  if (!/^[\w-]+$/.test(name)) {
+    // A prompt may begin with dashes (YAML frontmatter, a list).
+    options.messages.push(`--${word}`);
+    return;
+  }
+  const next = queue[0];
+  const takesNext = inline === undefined && next !== undefined && !/^[-@]/.test(next);
+  options.unknown.set(name, inline ?? (takesNext ? (queue.shift() ?? true) : true));
+}
+
+function readShortFlag(options: CliOptions, word: string, queue: string[]): void {
+  const row = Object.values(flags).find(({ short }) => `-${short}` === word);
+  if (row === undefined) {
+    throw new ProtocolError("invalid_option", {
+      option: word,
+      reason: "there is no such flag; see --help",
+    });
+  }
+  setFlag(options, word, row, () => queue.shift());
+}
+
+function setFlag(
+  options: CliOptions,
+  shown: string,
+  row: FlagRow,
+  takeValue: () => string | undefined,
+): void {
+  const target = options as unknown as Record<string, unknown>;
+  if (row.kind === "switch") {
+    target[row.key] = true;
+    return;
+  }
+  const value = takeValue();
+  if (value === undefined) {
+    throw new ProtocolError("invalid_option", { option: shown, reason: "it needs a value" });
+  }
+  if (row.choices !== undefined && !row.choices.includes(value)) {
+    const reason = `${JSON.stringify(value)} is not one of ${row.choices.join(", ")}`;
+    throw new ProtocolError("invalid_option", { option: shown, reason });
+  }
+  if (row.kind === "list") (target[row.key] as string[]).push(value);
+  else target[row.key] = value;
+}

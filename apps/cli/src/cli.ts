@@ -1,0 +1,109 @@
+import { type CliOptions, parseArgs } from "./args.ts";
+import { readEnvironment } from "./environment.ts";
+import { createLogger, type Logger } from "./logger.ts";
+import { Shutdown } from "./shutdown.ts";
+import { type FrameOutput, takeStdout } from "./stdout.ts";
+import { VERSION } from "./version.ts";
+
+// First of all: from here on nothing but frames reaches stdout.
+const output = takeStdout();
+void main(output);
+
+async function main(output: FrameOutput): Promise<void> {
+  try {
+    const options = parseArgs(process.argv.slice(2));
+    await run(options, output);
+  } catch (error) {
+    const { message, stack } =
+      error instanceof Error ? error : { message: String(error), stack: "" };
+    const isOurs = error instanceof Error && "code" in error;
+    process.stderr.write(`tau: error: ${isOurs ? message : (stack ?? message)}\n`);
+    process.exit(1);
+  }
+}
+
+async function run(options: CliOptions, output: FrameOutput): Promise<void> {
+  const shown = await informationText(options);
+  if (shown !== undefined) {
+    output.write(shown, () => process.exit(0));
+    return;
+  }
+  const logger = createLogger({ file: options.logFile, isVerbose: options.verbose });
+  guard(logger);
+  process.env.PI_CODING_AGENT = "true";
+  process.env.AI_AGENT = "tau";
+  for (const name of options.unknown.keys())
+    logger.warn(`--${name} is no flag of this version; it is ignored`);
+  const mode = options.mode ?? "text";
+  if (mode === "rpc") await startRpc(options, output, logger);
+  else await runOneShot(mode, options, output, logger);
+}
+
+/** What only shows something and ends. */
+async function informationText(options: CliOptions): Promise<string | undefined> {
+  if (options.version) return `${VERSION}\n`;
+  const isBare = options.mode === undefined && !options.print && options.messages.length === 0;
+  if (!options.help && !(isBare && options.files.length === 0 && process.stdin.isTTY)) {
+    return undefined;
+  }
+  const { helpText } = await import("./help.ts");
+  return helpText();
+}
+
+async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger): Promise<void> {
+  if (options.files.length > 0 || options.messages.length > 0) {
+    const { ProtocolError } = await import("@tau-agent/rpc-protocol");
+    const option =
+      options.files[0] === undefined ? String(options.messages[0]) : `@${options.files[0]}`;
+    throw new ProtocolError("invalid_option", {
+      option,
+      reason: "rpc mode takes prompts from stdin, not from the command line",
+    });
+  }
+  const shutdown = new Shutdown((code) => process.exit(code));
+  shutdown.listen();
+  const [{ serve }, session] = await Promise.all([
+    import("./rpc/serve.ts"),
+    openSession(options, logger),
+  ]);
+  serve({ session, input: process.stdin, output, shutdown, logger });
+}
+
+async function runOneShot(
+  mode: "text" | "json",
+  options: CliOptions,
+  output: FrameOutput,
+  logger: Logger,
+): Promise<void> {
+  const { runJson, runPrint } = await import("./one-shot.ts");
+  const shutdown = new Shutdown((code) => process.exit(code));
+  shutdown.listen();
+  const session = await openSession(options, logger);
+  shutdown.onShutdown(() => session.dispose());
+  const input = process.stdin.isTTY ? "" : await readAll(process.stdin);
+  const task = { session, options, cwd: process.cwd(), output, input: input.trim() };
+  const code = await (mode === "json" ? runJson(task) : runPrint(task));
+  await shutdown.begin(code);
+}
+
+async function openSession(options: CliOptions, logger: Logger) {
+  const [{ createAgentSession }, { sessionOptions }] = await Promise.all([
+    import("@tau-agent/coding-agent"),
+    import("./session-options.ts"),
+  ]);
+  const session = await createAgentSession(await sessionOptions(options, readEnvironment()));
+  logger.diagnostics(session.diagnostics);
+  return session;
+}
+
+async function readAll(input: NodeJS.ReadableStream): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of input) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+/** A stray rejection is logged; it must neither end the host nor go unseen. */
+function guard(logger: Logger): void {
+  process.on("uncaughtException", (error) => logger.error("Uncaught exception", error));
+  process.on("unhandledRejection", (error) => logger.error("Unhandled rejection", error));
+}

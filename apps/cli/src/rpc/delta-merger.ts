@@ -1,0 +1,96 @@
+import type { AssistantMessageEvent, SessionEvent } from "@tau-agent/rpc-protocol/events";
+import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+
+/** A piece of a block that streams. */
+export type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
+type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
+
+/** Where merged events go. */
+export interface DeltaSink {
+  readonly write: (event: SessionEvent) => void | Promise<void>;
+  /** Whether the reader has taken everything written so far. */
+  readonly isDrained: () => boolean;
+  readonly onDrain: (listener: () => void) => void;
+}
+
+/**
+ * Merges adjacent deltas of one block while the reader is behind or the last frame is younger than
+ * `intervalMs`: a frame of the full form carries the whole message, so a frame per delta would be
+ * quadratic. A block's first delta leaves at once; nothing else is delayed, merged or reordered.
+ */
+export class DeltaMerger {
+  readonly #sink: DeltaSink;
+  readonly #intervalMs: number;
+  #pending: { event: DeltaEvent; message: AssistantMessage; pieces: string[] } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #writtenAtMs = Number.NEGATIVE_INFINITY;
+  #isFirstOfBlock = true;
+
+  constructor(sink: DeltaSink, intervalMs: number) {
+    this.#sink = sink;
+    this.#intervalMs = intervalMs;
+  }
+
+  /** Takes the next event; a promise when the reader is behind and the event could not wait. */
+  push(event: SessionEvent): void | Promise<void> {
+    if (event.type !== "message_update" || !isDelta(event.assistantMessageEvent)) {
+      this.flush();
+      this.#isFirstOfBlock = true;
+      return this.#sink.write(event);
+    }
+    return this.#pushDelta(event.assistantMessageEvent, event.message as AssistantMessage);
+  }
+
+  /** Writes what is held back. */
+  flush(): void | Promise<void> {
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    this.#pending = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const delta = pending.pieces.join("");
+    return this.#write({
+      type: "message_update",
+      message: pending.message,
+      assistantMessageEvent: { ...pending.event, delta },
+    });
+  }
+
+  #pushDelta(event: DeltaEvent, message: AssistantMessage): void | Promise<void> {
+    const pending = this.#pending;
+    if (pending !== undefined && isSameBlock(pending.event, event)) {
+      pending.pieces.push(event.delta);
+      pending.event = event;
+      pending.message = message;
+      return;
+    }
+    this.flush();
+    const waitMs = this.#intervalMs - (performance.now() - this.#writtenAtMs);
+    const isFree = this.#sink.isDrained() && waitMs <= 0;
+    if (this.#isFirstOfBlock || isFree) {
+      this.#isFirstOfBlock = false;
+      return this.#write({ type: "message_update", message, assistantMessageEvent: event });
+    }
+    this.#pending = { event, message, pieces: [event.delta] };
+    this.#timer = setTimeout(() => this.#flushWhenDrained(), Math.max(0, waitMs));
+  }
+
+  #flushWhenDrained(): void {
+    this.#timer = undefined;
+    if (this.#sink.isDrained()) void this.flush();
+    else this.#sink.onDrain(() => void this.flush());
+  }
+
+  #write(event: UpdateEvent): void | Promise<void> {
+    this.#writtenAtMs = performance.now();
+    return this.#sink.write(event);
+  }
+}
+
+function isDelta(event: AssistantMessageEvent): event is DeltaEvent {
+  return "delta" in event;
+}
+
+function isSameBlock(a: DeltaEvent, b: DeltaEvent): boolean {
+  return a.type === b.type && a.contentIndex === b.contentIndex;
+}

@@ -1,0 +1,87 @@
+import { SessionError } from "@tau-agent/coding-agent";
+import type { ExtensionUiResponse } from "@tau-agent/rpc-protocol";
+import {
+  type CommandFrame,
+  commands,
+  decodeClientFrame,
+  type ErrorCode,
+  encodeLine,
+  errorText,
+  type FrameError,
+  type Handlers,
+  ProtocolError,
+  type RequestId,
+  type ResponseFrame,
+} from "@tau-agent/rpc-protocol";
+import { handlers } from "./handlers/index.ts";
+import type { Host } from "./host.ts";
+
+/** Where the dispatcher reports what is no client's business. */
+export interface DispatchOptions {
+  readonly host: Host;
+  readonly onUiResponse: (response: ExtensionUiResponse) => void;
+  readonly onInternalError: (error: unknown) => void;
+}
+
+/** Decodes one line, runs its command and answers exactly once. Never rejects. */
+export async function dispatch(line: string, options: DispatchOptions): Promise<void> {
+  const frame = decodeClientFrame(line);
+  if (frame.kind === "error") return answerError(options.host, frame);
+  if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
+  try {
+    const data = await run(frame, options.host);
+    answer(options.host, frame, data);
+  } catch (error) {
+    const { code, text } = describe(error, options);
+    answerError(options.host, { id: frame.id, command: frame.name, code, error: text });
+  }
+}
+
+/** The table's types guarantee that params and handler fit; the union hides it. */
+function run({ name, params, id }: CommandFrame, host: Host): unknown {
+  const handler = handlers[name] as Handlers<Host>[typeof name] as (
+    host: Host,
+    params: unknown,
+    request: { id: RequestId | undefined },
+  ) => unknown;
+  return handler(host, params, { id });
+}
+
+function answer(host: Host, { id, name }: CommandFrame, data: unknown): void {
+  const policy = commands[name].data;
+  const isSent = policy === "always" || (policy === "initialized" && host.connection.isInitialized);
+  send(host, {
+    ...(id === undefined ? {} : { id }),
+    type: "response",
+    command: name,
+    success: true,
+    ...(isSent && data !== undefined ? { data } : {}),
+  });
+}
+
+function answerError(
+  host: Host,
+  { id, command, code, error }: Pick<FrameError, "id" | "command" | "code" | "error">,
+): void {
+  send(host, {
+    ...(id === undefined ? {} : { id }),
+    type: "response",
+    command,
+    success: false,
+    error,
+    ...(host.connection.isInitialized ? { code } : {}),
+  });
+}
+
+function send(host: Host, frame: ResponseFrame): void {
+  void host.connection.writer.write(encodeLine(frame));
+}
+
+function describe(error: unknown, options: DispatchOptions): { code: ErrorCode; text: string } {
+  if (error instanceof SessionError || error instanceof ProtocolError) {
+    return { code: error.code, text: error.message };
+  }
+  options.onInternalError(error);
+  const reason = error instanceof Error ? error.message : String(error);
+  return { code: "internal", text: errorText("internal", { reason }) };
+}

@@ -1,0 +1,17 @@
+import type { Handlers } from "@tau-agent/rpc-protocol";
+import type { bashCommands } from "@tau-agent/rpc-protocol/commands";
+import type { Host } from "../host.ts";
+
+export const bashHandlers = {
+  bash: ({ session, connection }, { command, excludeFromContext, stream }, { id }) => {
+    const name = id === undefined ? {} : { id: String(id) };
+    const onDelta = (delta: string): void => {
+      void connection.send({ type: "bash_execution_update", ...name, delta });
+    };
+    return session.bash.run(command, {
+      excludeFromContext,
+      onDelta: stream ? onDelta : undefined,
+    });
+  },
+  abort_bash: ({ session }) => session.bash.abort(),
+} satisfies Pick<Handlers<Host>, keyof typeof bashCommands>;

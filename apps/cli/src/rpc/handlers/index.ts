@@ -1,0 +1,22 @@
+import type { Handlers } from "@tau-agent/rpc-protocol";
+import type { Host } from "../host.ts";
+import { bashHandlers } from "./bash.ts";
+import { connectionHandlers } from "./connection.ts";
+import { modelHandlers } from "./model.ts";
+import { notAvailableHandlers } from "./not-available.ts";
+import { promptingHandlers } from "./prompting.ts";
+import { queueHandlers } from "./queue.ts";
+import { sessionHandlers } from "./session.ts";
+import { stateHandlers } from "./state.ts";
+
+/** One handler per command; a missing one does not compile. */
+export const handlers = {
+  ...promptingHandlers,
+  ...stateHandlers,
+  ...modelHandlers,
+  ...queueHandlers,
+  ...bashHandlers,
+  ...sessionHandlers,
+  ...connectionHandlers,
+  ...notAvailableHandlers,
+} satisfies Handlers<Host>;

@@ -1,0 +1,13 @@
+import type { Handlers } from "@tau-agent/rpc-protocol";
+import type { modelCommands } from "@tau-agent/rpc-protocol/commands";
+import type { Host } from "../host.ts";
+
+export const modelHandlers = {
+  set_model: ({ session }, { provider, modelId }) => session.models.set(provider, modelId),
+  cycle_model: ({ session }) => session.models.cycle(),
+  get_available_models: async ({ session }) => ({
+    models: [...(await session.models.available())],
+  }),
+  set_thinking_level: ({ session }, { level }) => session.models.setThinkingLevel(level),
+  cycle_thinking_level: ({ session }) => session.models.cycleThinkingLevel(),
+} satisfies Pick<Handlers<Host>, keyof typeof modelCommands>;

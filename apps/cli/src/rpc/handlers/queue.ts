@@ -1,0 +1,8 @@
+import type { Handlers } from "@tau-agent/rpc-protocol";
+import type { queueCommands } from "@tau-agent/rpc-protocol/commands";
+import type { Host } from "../host.ts";
+
+export const queueHandlers = {
+  set_steering_mode: ({ session }, { mode }) => session.setQueueModes({ steering: mode }),
+  set_follow_up_mode: ({ session }, { mode }) => session.setQueueModes({ followUp: mode }),
+} satisfies Pick<Handlers<Host>, keyof typeof queueCommands>;

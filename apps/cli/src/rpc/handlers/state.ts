@@ -1,0 +1,9 @@
+import type { Handlers } from "@tau-agent/rpc-protocol";
+import type { Host } from "../host.ts";
+
+export const stateHandlers = {
+  get_state: ({ session }) => session.state,
+  get_messages: ({ session }) => ({ messages: [...session.messages] }),
+  get_session_stats: ({ session }) => session.stats,
+  get_last_assistant_text: ({ session }) => ({ text: session.lastAssistantText }),
+} satisfies Partial<Handlers<Host>>;

@@ -1,0 +1,67 @@
+import type { AgentSession } from "@tau-agent/coding-agent";
+import { encodeLine, errorText, LineDecoder } from "@tau-agent/rpc-protocol";
+import type { Logger } from "../logger.ts";
+import type { Shutdown } from "../shutdown.ts";
+import type { FrameOutput } from "../stdout.ts";
+import { Connection } from "./connection.ts";
+import { dispatch } from "./dispatch.ts";
+import { FrameWriter } from "./writer.ts";
+
+/** What the RPC mode is made from. */
+export interface ServeOptions {
+  readonly session: AgentSession;
+  readonly input: NodeJS.ReadableStream;
+  readonly output: FrameOutput;
+  readonly shutdown: Shutdown;
+  readonly logger: Logger;
+}
+
+/** Reads commands and writes responses and events until the input ends or a signal comes. */
+export function serve(options: ServeOptions): void {
+  const { session, input, output, shutdown, logger } = options;
+  const writer = new FrameWriter(output);
+  const connection = new Connection(writer);
+  const decoder = new LineDecoder();
+  const running = new Set<Promise<void>>();
+  session.subscribe((event) => connection.send(event));
+  const dispatchOptions = {
+    host: { session, connection },
+    // No dialog is open: an answer that comes anyway is late, and nobody's.
+    onUiResponse: () => {},
+    onInternalError: (error: unknown) => logger.error("A command failed unexpectedly", error),
+  };
+  const take = (lines: Iterable<{ text: string } | { oversizedBytes: number }>): void => {
+    for (const line of lines) {
+      if ("oversizedBytes" in line) {
+        void writer.write(oversizedAnswer(line.oversizedBytes));
+        continue;
+      }
+      const done = dispatch(line.text, dispatchOptions);
+      running.add(done);
+      void done.finally(() => running.delete(done));
+    }
+  };
+  input.on("data", (chunk: Buffer) => {
+    if (!shutdown.hasBegun) take(decoder.push(chunk));
+  });
+  input.on("end", () => {
+    if (!shutdown.hasBegun) take(decoder.end());
+    void shutdown.begin(0);
+  });
+  input.on("error", () => void shutdown.begin(0));
+  output.onClosed(() => {
+    writer.close();
+    void shutdown.begin(0);
+  });
+  shutdown.onShutdown(async () => {
+    await session.dispose();
+    await Promise.all(running);
+    await writer.end();
+  });
+}
+
+function oversizedAnswer(bytes: number): string {
+  const reason = `the line has ${bytes} bytes, more than the limit`;
+  const error = errorText("parse", { reason });
+  return encodeLine({ type: "response", command: "parse", success: false, error });
+}

@@ -1,0 +1,71 @@
+import type { FrameOutput } from "../stdout.ts";
+
+/**
+ * The only writer of frames: in order, many to a system call, and with a promise for those who
+ * should wait while the reader is behind.
+ */
+export class FrameWriter {
+  readonly #output: FrameOutput;
+  #buffer: string[] = [];
+  #isScheduled = false;
+  #isClosed = false;
+  #drain: PromiseWithResolvers<void> | undefined;
+
+  constructor(output: FrameOutput) {
+    this.#output = output;
+  }
+
+  /** Whether the reader has taken everything that was handed to it. */
+  get isDrained(): boolean {
+    return this.#drain === undefined;
+  }
+
+  /** Queues a line, which must end in a line feed; a promise while the reader is behind. */
+  write(line: string): void | Promise<void> {
+    if (this.#isClosed) return;
+    this.#buffer.push(line);
+    if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      // After this turn of the event loop: what one network chunk brought leaves in one write.
+      setImmediate(() => this.#flush());
+    }
+    return this.#drain?.promise;
+  }
+
+  /** Calls once the reader has caught up; at once when it has. */
+  onDrain(listener: () => void): void {
+    if (this.#drain === undefined) listener();
+    else void this.#drain.promise.then(listener);
+  }
+
+  /** Fulfilled when everything queued was handed to the operating system. */
+  async end(): Promise<void> {
+    this.#flush();
+    if (this.#isClosed) return;
+    await new Promise<void>((resolve) => {
+      this.#output.write("", resolve);
+    });
+  }
+
+  /** The reader is gone: drops what is queued, and lets nobody wait any longer. */
+  close(): void {
+    this.#isClosed = true;
+    this.#buffer = [];
+    this.#drain?.resolve();
+    this.#drain = undefined;
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    if (this.#buffer.length === 0 || this.#isClosed) return;
+    const text = this.#buffer.join("");
+    this.#buffer = [];
+    if (this.#output.write(text) || this.#drain !== undefined) return;
+    const drain = Promise.withResolvers<void>();
+    this.#drain = drain;
+    this.#output.onDrain(() => {
+      if (this.#drain === drain) this.#drain = undefined;
+      drain.resolve();
+    });
+  }
+}

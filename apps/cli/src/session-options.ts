@@ -1,0 +1,99 @@
+import { resolve } from "node:path";
+import type {
+  CreateAgentSessionOptions,
+  CustomProvider,
+  SessionStart,
+} from "@tau-agent/coding-agent";
+import { ProtocolError } from "@tau-agent/rpc-protocol";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { CliOptions } from "./args.ts";
+import type { ProcessEnvironment } from "./environment.ts";
+
+/** The session that a command line asks for. */
+export async function sessionOptions(
+  options: CliOptions,
+  environment: ProcessEnvironment,
+): Promise<CreateAgentSessionOptions> {
+  const isScripted = options.provider === "scripted";
+  return {
+    cwd: environment.cwd,
+    environment: environment.variables,
+    agentDirectory: environment.agentDirectory,
+    homeDirectory: environment.homeDirectory,
+    temporaryDirectory: environment.temporaryDirectory,
+    provider: options.provider,
+    model: options.model,
+    models: list(options.models),
+    thinkingLevel: options.thinking,
+    apiKey: options.apiKey,
+    session: sessionStart(options),
+    sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
+    name: options.name,
+    trustProject: options.approve ? true : options.noApprove ? false : undefined,
+    tools: {
+      only: list(options.tools),
+      exclude: list(options.excludeTools),
+      none: options.noTools,
+      noBuiltIn: options.noBuiltinTools,
+    },
+    prompt: {
+      skillPaths: options.skill,
+      templatePaths: options.promptTemplate,
+      noSkills: options.noSkills ?? false,
+      noTemplates: options.noPromptTemplates ?? false,
+      noContextFiles: options.noContextFiles ?? false,
+      systemPrompt: options.systemPrompt,
+      appendSystemPrompts: options.appendSystemPrompt,
+    },
+    ...(isScripted ? await scripted(options, environment) : {}),
+  };
+}
+
+function sessionStart(options: CliOptions): SessionStart {
+  const { session, sessionId: id, noSession } = options;
+  if (noSession && session !== undefined) {
+    const reason = "it continues a session file, which --no-session rules out";
+    throw new ProtocolError("invalid_option", { option: "--session", reason });
+  }
+  if (noSession) return { kind: "memory", id };
+  return session === undefined ? { kind: "new", id } : { kind: "file", path: session };
+}
+
+function list(value: string | undefined): string[] | undefined {
+  return value
+    ?.split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+/** `--provider scripted --model <scenario file>`: decisions from a file, everything else real. */
+async function scripted(
+  options: CliOptions,
+  { cwd }: ProcessEnvironment,
+): Promise<Partial<CreateAgentSessionOptions>> {
+  if (options.model === undefined) {
+    const reason = "the provider scripted needs the path of a scenario file";
+    throw new ProtocolError("invalid_option", { option: "--model", reason });
+  }
+  const [{ createStream }, { scenarioFileProvider, scriptedModel }] = await Promise.all([
+    import("@tau-agent/ai"),
+    import("@tau-agent/ai/testing"),
+  ]);
+  const model = scriptedModel({ id: resolve(cwd, options.model) });
+  const provider = scenarioFileProvider();
+  return {
+    model,
+    providers: [keylessProvider(model)],
+    stream: createStream({ providers: { scripted: async () => provider } }),
+  };
+}
+
+function keylessProvider(model: Model): CustomProvider {
+  return {
+    id: model.provider,
+    isKeyless: true,
+    usesAuthHeader: false,
+    models: () => [model],
+    headers: () => ({}),
+  };
+}

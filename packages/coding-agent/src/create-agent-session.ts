@@ -1,0 +1,340 @@
+import { randomUUID } from "node:crypto";
+import { homedir, tmpdir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import type { AgentTool } from "@tau-agent/agent";
+import { createStream, listProviders, loadModels, type StreamFunction } from "@tau-agent/ai";
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { AgentSession } from "./agent-session.ts";
+import { keyVariableNames } from "./auth/environment-keys.ts";
+import type { Diagnostic } from "./diagnostic.ts";
+import { SessionError } from "./errors.ts";
+import { UserInput } from "./input.ts";
+import { createModelRegistry } from "./models/create-model-registry.ts";
+import type { CustomProvider } from "./models/custom-models.ts";
+import { type InitialModel, selectInitialModel } from "./models/initial-model.ts";
+import type { ModelRegistry } from "./models/registry.ts";
+import { resolveModelScope, type ScopedModel } from "./models/resolver.ts";
+import { chooseThinkingLevel, isThinkingLevel } from "./models/thinking-level.ts";
+import { PromptResources, type PromptResourcesOptions } from "./prompt/resources.ts";
+import { buildSessionContext, type SessionContext } from "./session/session-context.ts";
+import { SessionLog, type SessionLogOptions } from "./session/session-log.ts";
+import { sessionDirectoryFor } from "./session/session-path.ts";
+import { SettingsStore } from "./settings/store.ts";
+import { selectTools, type ToolSelection } from "./tool-selection.ts";
+import type { ToolEnvironment } from "./tools/environment.ts";
+import { FileQueue } from "./tools/file-queue.ts";
+import { createTools } from "./tools/index.ts";
+import { ProcessRegistry } from "./tools/process-registry.ts";
+import { resolveProjectTrust } from "./trust.ts";
+
+/** Which conversation a session begins with. */
+export type SessionStart =
+  /** A new one in a file (the default); `id` instead of a random one. */
+  | { readonly kind: "new"; readonly id?: string | undefined }
+  /** A new one that leaves no file. */
+  | { readonly kind: "memory"; readonly id?: string | undefined }
+  /** The one in this file; where nothing is yet, a new one there. */
+  | { readonly kind: "file"; readonly path: string };
+
+/** Texts of the system prompt and where they come from. */
+export type PromptOptionsOfSession = Omit<
+  PromptResourcesOptions,
+  "settings" | "agentDir" | "cwd" | "homeDir"
+>;
+
+/** What a session is made from. Only `cwd` has to be given. */
+export interface CreateAgentSessionOptions {
+  /** The project's directory; tools work here. */
+  readonly cwd: string;
+  /** Environment variables for keys and commands; nothing is read from the process itself. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Default `~/.pi/agent`. */
+  readonly agentDirectory?: string | undefined;
+  readonly homeDirectory?: string | undefined;
+  readonly temporaryDirectory?: string | undefined;
+  readonly provider?: string | undefined;
+  /** A pattern as for `--model`, or a model of your own. */
+  readonly model?: string | Model | undefined;
+  /** Patterns of the models to cycle through. */
+  readonly models?: readonly string[] | undefined;
+  readonly thinkingLevel?: ThinkingLevel | undefined;
+  /** A key for the chosen provider, for this session only. */
+  readonly apiKey?: string | undefined;
+  readonly session?: SessionStart | undefined;
+  /** Folder for session files, used as it is. */
+  readonly sessionDirectory?: string | undefined;
+  readonly name?: string | undefined;
+  /** Which of the built-in tools are active; default all. */
+  readonly tools?: ToolSelection | undefined;
+  /** Tools of your own; one with a built-in's name replaces it. */
+  readonly customTools?: readonly AgentTool[] | undefined;
+  readonly prompt?: PromptOptionsOfSession | undefined;
+  /** Providers beside the built-in ones and those of models.json. */
+  readonly providers?: readonly CustomProvider[] | undefined;
+  /** Default: the four built-in wire formats. */
+  readonly stream?: StreamFunction | undefined;
+  /** Settings instead of the files. */
+  readonly settings?: SettingsStore | undefined;
+  /** Trust the project, or do not, whatever the saved decisions say. */
+  readonly trustProject?: boolean | undefined;
+}
+
+/**
+ * Makes a session: reads settings, keys and models as far as they are needed to know the model, and
+ * the session file if one is continued.
+ *
+ * @throws {SessionError} `model_not_found`, `model_ambiguous`, `invalid_option`, `session_invalid`,
+ *   `session_locked`, `session_write_failed`
+ */
+export async function createAgentSession(
+  options: CreateAgentSessionOptions,
+): Promise<AgentSession> {
+  const places = resolvePlaces(options);
+  const settings = await loadSettings(options, places);
+  const trust =
+    options.settings === undefined ? await trustDiagnostics(options, places, settings) : [];
+  const registry = createRegistry(options, places);
+  const logOptions = sessionLogOptions(options, places, settings);
+  const [loaded, scope] = await Promise.all([
+    openLog(options.session, logOptions),
+    resolveScope(registry, options.models ?? settings.get("enabledModels")),
+  ]);
+  const { log } = loaded;
+  const context = buildSessionContext(log.tree.branch());
+  const chosen = await chooseModel(options, { registry, settings, scope: scope.models, context });
+  const thinkingLevel = chooseLevel(options, settings, context, chosen);
+  noteStart(log, context, chosen.model, thinkingLevel, options.name);
+  const resources = new PromptResources({
+    ...options.prompt,
+    settings,
+    agentDir: places.agentDirectory,
+    cwd: places.cwd,
+    homeDir: places.homeDirectory,
+  });
+  const modelsError = await registry.error();
+  let session: AgentSession | undefined;
+  const toolEnvironment = createToolEnvironment(options, places, settings, () => session);
+  const builtIn = createTools(toolEnvironment);
+  const selected = selectTools(builtIn, options.customTools ?? [], options.tools, settings);
+  session = new AgentSession({
+    log,
+    settings,
+    registry,
+    model: chosen.model,
+    thinkingLevel,
+    scope: scope.models,
+    stream: options.stream ?? createStream(),
+    tools: selected.tools,
+    toolEnvironment,
+    systemPrompt: (tools) => resources.systemPrompt(tools),
+    userInput: new UserInput({
+      expand: (text) => resources.expand(text),
+      prepareImage: async (image) => {
+        const { preparePromptImage } = await import("./prompt-image.ts");
+        return preparePromptImage(image, settings.get("images.autoResize"));
+      },
+    }),
+    createLog: ({ parentSession }) => SessionLog.create({ ...logOptions, parentSession }),
+    diagnostics: [
+      ...settings.diagnostics,
+      ...trust,
+      ...(modelsError === undefined ? [] : [modelsError]),
+      ...loaded.diagnostics,
+      ...scope.diagnostics,
+      ...chosen.diagnostics,
+      ...selected.diagnostics,
+    ],
+  });
+  return session;
+}
+
+interface Places {
+  readonly cwd: string;
+  readonly agentDirectory: string;
+  readonly homeDirectory: string;
+  readonly temporaryDirectory: string;
+}
+
+function resolvePlaces(options: CreateAgentSessionOptions): Places {
+  const homeDirectory = options.homeDirectory ?? homedir();
+  return {
+    cwd: resolve(options.cwd),
+    homeDirectory,
+    agentDirectory: options.agentDirectory ?? join(homeDirectory, ".pi", "agent"),
+    temporaryDirectory: options.temporaryDirectory ?? tmpdir(),
+  };
+}
+
+async function loadSettings(
+  { settings }: CreateAgentSessionOptions,
+  { agentDirectory, cwd }: Places,
+): Promise<SettingsStore> {
+  return settings ?? SettingsStore.load({ agentDir: agentDirectory, cwd });
+}
+
+async function trustDiagnostics(
+  options: CreateAgentSessionOptions,
+  { agentDirectory, cwd }: Places,
+  settings: SettingsStore,
+): Promise<readonly Diagnostic[]> {
+  const flag = options.trustProject;
+  const trust = await resolveProjectTrust({ agentDir: agentDirectory, cwd, settings, flag });
+  if (trust.isTrusted) settings.trustProject();
+  return trust.diagnostics;
+}
+
+function createRegistry(options: CreateAgentSessionOptions, places: Places): ModelRegistry {
+  const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
+  const registry = createModelRegistry({
+    agentDir: places.agentDirectory,
+    environment: options.environment ?? {},
+    catalog: { providers: () => providers, models: loadModels },
+  });
+  for (const provider of options.providers ?? []) registry.addProvider(provider);
+  return registry;
+}
+
+function sessionLogOptions(
+  options: CreateAgentSessionOptions,
+  places: Places,
+  settings: SettingsStore,
+): SessionLogOptions {
+  const base = {
+    cwd: places.cwd,
+    fsync: settings.get("session.fsync"),
+  };
+  if (options.session?.kind === "memory") return base;
+  const configured = options.sessionDirectory ?? settings.sessionDir;
+  const directory =
+    configured === undefined
+      ? sessionDirectoryFor(places.agentDirectory, places.cwd)
+      : absolute(configured, places);
+  return { ...base, directory };
+}
+
+function absolute(path: string, { cwd, homeDirectory }: Places): string {
+  if (path === "~" || path.startsWith("~/")) return join(homeDirectory, path.slice(1));
+  return isAbsolute(path) ? path : resolve(cwd, path);
+}
+
+async function openLog(
+  start: SessionStart | undefined,
+  options: SessionLogOptions,
+): Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }> {
+  if (start?.kind === "file") return SessionLog.load(resolve(options.cwd, start.path), options);
+  const id = start?.id;
+  if (id !== undefined && !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id)) {
+    const reason =
+      "it takes letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
+    throw new SessionError("invalid_option", { option: "--session-id", reason });
+  }
+  return { log: SessionLog.create({ ...options, id: id ?? randomUUID() }), diagnostics: [] };
+}
+
+async function resolveScope(
+  registry: ModelRegistry,
+  patterns: readonly string[] | undefined,
+): Promise<{ models: readonly ScopedModel[]; diagnostics: readonly Diagnostic[] }> {
+  if (patterns === undefined || patterns.length === 0) return { models: [], diagnostics: [] };
+  return resolveModelScope(registry, patterns);
+}
+
+interface ModelChoice {
+  readonly registry: ModelRegistry;
+  readonly settings: SettingsStore;
+  readonly scope: readonly ScopedModel[];
+  readonly context: SessionContext;
+}
+
+async function chooseModel(
+  options: CreateAgentSessionOptions,
+  { registry, settings, scope, context }: ModelChoice,
+): Promise<InitialModel> {
+  const { provider, model, apiKey } = options;
+  if (typeof model === "object") {
+    if (apiKey !== undefined) registry.keys.setRuntimeKey(model.provider, apiKey);
+    return { model, source: "flag", diagnostics: [] };
+  }
+  if (apiKey !== undefined && provider !== undefined) registry.keys.setRuntimeKey(provider, apiKey);
+  const chosen = await selectInitialModel({
+    registry,
+    flags: { provider, model },
+    scope,
+    saved: { provider: settings.get("defaultProvider"), model: settings.get("defaultModel") },
+    resumed: context.model,
+  });
+  if (apiKey !== undefined && chosen.model !== undefined) {
+    registry.keys.setRuntimeKey(chosen.model.provider, apiKey);
+  }
+  return chosen;
+}
+
+function chooseLevel(
+  options: CreateAgentSessionOptions,
+  settings: SettingsStore,
+  { thinkingLevel }: SessionContext,
+  chosen: InitialModel,
+): ThinkingLevel {
+  return chooseThinkingLevel(chosen.model, {
+    flag: options.thinkingLevel,
+    suffix: chosen.thinkingLevel,
+    session:
+      thinkingLevel !== undefined && isThinkingLevel(thinkingLevel) ? thinkingLevel : undefined,
+    settings,
+  });
+}
+
+/** The branch says which model and level it goes on with; nothing when that has not changed. */
+function noteStart(
+  log: SessionLog,
+  context: SessionContext,
+  model: Model | undefined,
+  thinkingLevel: ThinkingLevel,
+  name: string | undefined,
+): void {
+  const isSameModel =
+    context.model?.provider === model?.provider && context.model?.modelId === model?.id;
+  if (model !== undefined && !isSameModel) {
+    log.append({ type: "model_change", provider: model.provider, modelId: model.id });
+  }
+  if (context.thinkingLevel !== thinkingLevel) {
+    log.append({ type: "thinking_level_change", thinkingLevel });
+  }
+  const clean = name?.trim();
+  if (clean && clean !== log.name) log.append({ type: "session_info", name: clean });
+}
+
+function createToolEnvironment(
+  options: CreateAgentSessionOptions,
+  places: Places,
+  settings: SettingsStore,
+  currentSession: () => AgentSession | undefined,
+): ToolEnvironment {
+  const environment = options.environment ?? {};
+  return {
+    cwd: places.cwd,
+    environment,
+    homeDirectory: places.homeDirectory,
+    temporaryDirectory: places.temporaryDirectory,
+    fileQueue: new FileQueue(),
+    processes: new ProcessRegistry({ systemRoot: environment.SystemRoot }),
+    shellPath: settings.get("shellPath"),
+    shellCommandPrefix: settings.get("shellCommandPrefix"),
+    keyVariables: [...keyVariableNames()],
+    inheritKeys: settings.get("bash.inheritKeys"),
+    modelSupportsImages: () => currentSession()?.models.model?.input.includes("image") ?? true,
+    sessionVariables: () => sessionVariables(currentSession()),
+  };
+}
+
+function sessionVariables(session: AgentSession | undefined): Record<string, string> {
+  if (session === undefined) return {};
+  const { log, models } = session;
+  const { model } = models;
+  return {
+    PI_SESSION_ID: log.header.id,
+    ...(log.path === undefined ? {} : { PI_SESSION_FILE: log.path }),
+    ...(model === undefined ? {} : { PI_PROVIDER: model.provider, PI_MODEL: model.id }),
+    PI_REASONING_LEVEL: models.thinkingLevel,
+  };
+}

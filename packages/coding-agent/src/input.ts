@@ -1,0 +1,125 @@
+import type {
+  Attachment,
+  ImageContent,
+  ImageInput,
+  UserContent,
+  UserMessage,
+} from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "./errors.ts";
+
+/** What comes along with a user's text. */
+export interface PromptInput {
+  readonly images?: readonly ImageInput[] | undefined;
+  readonly attachments?: readonly Attachment[] | undefined;
+}
+
+/** What {@link UserInput} works with. */
+export interface UserInputOptions {
+  /** Replaces `/skill:name` and `/template` by what they stand for. */
+  readonly expand: (text: string) => Promise<string>;
+  /** Checks an image and makes it small enough; throws a reason in words. */
+  readonly prepareImage: (image: ImageContent) => Promise<ImageContent>;
+  /** Gets an image from a URL. Default the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** Largest image fetched from a URL. */
+const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+const FETCH_TIMEOUT_MS = 30_000;
+
+/** Makes user messages from what clients send. */
+export class UserInput {
+  readonly #options: UserInputOptions;
+
+  constructor(options: UserInputOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A user message: plain text, or blocks when there are images or attachments.
+   *
+   * @throws {SessionError} `invalid_image`, `invalid_attachment` naming the field
+   */
+  async build(text: string, input: PromptInput): Promise<UserMessage> {
+    const expanded = text.startsWith("/") ? await this.#options.expand(text) : text;
+    const blocks: UserContent[] = [];
+    for (const [index, image] of (input.images ?? []).entries()) {
+      blocks.push(await this.#image(image, `images[${index}]`));
+    }
+    for (const [index, attachment] of (input.attachments ?? []).entries()) {
+      blocks.push(await this.#attachment(attachment, `attachments[${index}]`));
+    }
+    const hasAttachments = (input.attachments ?? []).length > 0;
+    const leading: UserContent[] = expanded === "" ? [] : [{ type: "text", text: expanded }];
+    return {
+      role: "user",
+      content: blocks.length === 0 ? expanded : [...leading, ...blocks],
+      ...(hasAttachments ? { attachments: [...(input.attachments ?? [])] } : {}),
+      timestamp: Date.now(),
+    };
+  }
+
+  async #image(input: ImageInput, field: string): Promise<ImageContent> {
+    try {
+      return await this.#options.prepareImage(await this.#toContent(input));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SessionError("invalid_image", { field, reason }, { cause: error });
+    }
+  }
+
+  async #toContent(input: ImageInput): Promise<ImageContent> {
+    if (!("source" in input)) return { type: "image", data: input.data, mimeType: input.mimeType };
+    const { source } = input;
+    if (source.type === "base64") {
+      return { type: "image", data: source.data, mimeType: source.mediaType };
+    }
+    return this.#fetchImage(source.url);
+  }
+
+  async #fetchImage(url: string): Promise<ImageContent> {
+    if (!URL.canParse(url) || new URL(url).protocol !== "https:") {
+      throw new SessionError("invalid_url", { url });
+    }
+    const fetch = this.#options.fetch ?? globalThis.fetch;
+    const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+    if (!response.ok)
+      throw new SessionError("fetch_failed", { url, reason: `HTTP ${response.status}` });
+    const bytes = await readAtMost(response, MAX_IMAGE_BYTES, url);
+    const mimeType = response.headers.get("content-type")?.split(";")[0]?.trim() ?? "image/png";
+    return { type: "image", data: bytes.toString("base64"), mimeType };
+  }
+
+  async #attachment(attachment: Attachment, field: string): Promise<UserContent> {
+    const { content, mimeType, fileName, extractedText } = attachment;
+    if (attachment.type === "image" || mimeType.startsWith("image/")) {
+      return this.#image({ type: "image", data: content, mimeType }, field);
+    }
+    const text = extractedText ?? decodeText(content, mimeType);
+    if (text === undefined) {
+      const reason = `${fileName} is ${mimeType}; send its text as extractedText`;
+      throw new SessionError("invalid_attachment", { field, reason });
+    }
+    return { type: "text", text: `<file name="${fileName}">\n${text}\n</file>` };
+  }
+}
+
+const textTypes = /^(text\/|application\/(json|xml|javascript|typescript|yaml|x-yaml|toml|x-sh))/;
+
+function decodeText(base64: string, mimeType: string): string | undefined {
+  return textTypes.test(mimeType) ? Buffer.from(base64, "base64").toString("utf8") : undefined;
+}
+
+async function readAtMost(response: Response, limitBytes: number, url: string): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of response.body ?? []) {
+    size += piece.length;
+    if (size > limitBytes) {
+      const reason = `it is larger than ${limitBytes / 1024 / 1024} MiB`;
+      throw new SessionError("fetch_failed", { url, reason });
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,63 @@
+import type {
+  AgentMessage,
+  BashExecutionMessage,
+  LlmMessage,
+  UserMessage,
+} from "@tau-agent/rpc-protocol/messages";
+
+/** What a model reads for the messages of a conversation. */
+export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
+  const result: LlmMessage[] = [];
+  for (const message of messages) {
+    const converted = toLlmMessage(message);
+    if (converted !== undefined) result.push(converted);
+  }
+  return result;
+}
+
+function toLlmMessage(message: AgentMessage): LlmMessage | undefined {
+  switch (message.role) {
+    case "user":
+    case "assistant":
+    case "toolResult":
+      return message;
+    case "bashExecution":
+      return message.excludeFromContext ? undefined : asUser(bashText(message), message);
+    case "custom":
+      return asUser(message.content, message);
+    case "branchSummary":
+      return asUser(
+        `The conversation went down another branch before and came back. What happened there:\n\n<summary>\n${message.summary}\n</summary>`,
+        message,
+      );
+    case "compactionSummary":
+      return asUser(
+        `Earlier parts of this conversation were replaced by this summary:\n\n<summary>\n${message.summary}\n</summary>`,
+        message,
+      );
+    default:
+      // Roles of later versions: kept in the file, nothing a model could read.
+      return undefined;
+  }
+}
+
+function asUser(
+  content: UserMessage["content"],
+  { timestamp }: { timestamp: number },
+): UserMessage {
+  return { role: "user", content, timestamp };
+}
+
+/** The documented form in which a client's own commands reach the model. */
+function bashText(message: BashExecutionMessage): string {
+  let text = `Ran \`${message.command}\`\n`;
+  text += message.output === "" ? "(no output)" : `\`\`\`\n${message.output}\n\`\`\``;
+  if (message.cancelled) text += "\n\n(command cancelled)";
+  else if (message.exitCode != null && message.exitCode !== 0) {
+    text += `\n\nCommand exited with code ${message.exitCode}`;
+  }
+  if (message.truncated && message.fullOutputPath != null) {
+    text += `\n\n[Output truncated. Full output: ${message.fullOutputPath}]`;
+  }
+  return text;
+}

@@ -1,0 +1,77 @@
+import type { RunOutcome } from "@tau-agent/agent";
+import type { PromptStatus } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+
+/** How an accepted prompt ended. */
+export interface PromptResult {
+  readonly id: string | undefined;
+  readonly status: PromptStatus;
+  readonly error?: string | undefined;
+}
+
+interface AcceptedPrompt {
+  readonly id: string | undefined;
+  readonly message: AgentMessage;
+  readonly resolve: (result: PromptResult) => void;
+  isDelivered: boolean;
+  result: PromptResult | undefined;
+}
+
+/** Follows every accepted prompt to its one result. */
+export class PromptTracker {
+  #prompts: AcceptedPrompt[] = [];
+
+  /** Notes a prompt and returns the promise of its result. */
+  accept(message: AgentMessage, id: string | undefined): Promise<PromptResult> {
+    return new Promise((resolve) => {
+      this.#prompts.push({ id, message, resolve, isDelivered: false, result: undefined });
+    });
+  }
+
+  /** A message has become part of the conversation. */
+  noteDelivered(message: AgentMessage): void {
+    for (const prompt of this.#prompts) if (prompt.message === message) prompt.isDelivered = true;
+  }
+
+  /** A run ended and will not be retried: that is the result of the prompts it answered. */
+  noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): void {
+    for (const prompt of this.#prompts) {
+      const belongs = prompt.isDelivered || input.includes(prompt.message);
+      if (belongs && prompt.result === undefined) prompt.result = resultOf(prompt.id, outcome);
+    }
+  }
+
+  /** Gives out the results there are, each once. */
+  settle(): PromptResult[] {
+    const settled = this.#prompts.filter((prompt) => prompt.result !== undefined);
+    this.#prompts = this.#prompts.filter((prompt) => prompt.result === undefined);
+    return settled.flatMap(({ result, resolve }) => {
+      if (result === undefined) return [];
+      resolve(result);
+      return [result];
+    });
+  }
+
+  /** The conversation is left behind: what was not answered was aborted. */
+  abandon(): PromptResult[] {
+    for (const prompt of this.#prompts) prompt.result ??= { id: prompt.id, status: "aborted" };
+    return this.settle();
+  }
+}
+
+function resultOf(id: string | undefined, outcome: RunOutcome): PromptResult {
+  if (outcome.failure !== undefined) {
+    const { failure } = outcome;
+    return {
+      id,
+      status: "error",
+      error: failure instanceof Error ? failure.message : String(failure),
+    };
+  }
+  if (outcome.aborted) return { id, status: "aborted" };
+  const message = outcome.reply?.message;
+  if (message?.stopReason === "error") {
+    return { id, status: "error", error: message.errorMessage ?? "The request failed" };
+  }
+  return { id, status: "completed" };
+}
