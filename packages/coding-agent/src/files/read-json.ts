@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../diagnostic.ts";
-import { readTextFile } from "./read-text.ts";
+import { readTextFileNow } from "./read-text.ts";
 
 /** A JSON object from a file, the fact that there is none, or why it cannot be used. */
 export type JsonFile =
@@ -46,7 +46,7 @@ export async function parseJsonText(
 
 /** Reads a JSON object; comments, trailing commas and a byte order mark are allowed. Never rejects. */
 export async function readJsonFile(path: string): Promise<JsonFile> {
-  const file = await readTextFile(path);
+  const file = readTextFileNow(path);
   if (file.kind !== "text") return file;
   const parsed = await parseJsonText(file.text);
   if ("reason" in parsed) {
