@@ -69,6 +69,7 @@ describe("key order", () => {
       message: expect.stringMatching(/anthropic\. Set ANTHROPIC_API_KEY,/),
     });
     await expect(resolver().require("mine")).rejects.toThrow(/models\.json/);
+    await expect(resolver().require("constructor")).rejects.toThrow(/models\.json/);
   });
 
   it("ignores variables that belong to someone else", async () => {

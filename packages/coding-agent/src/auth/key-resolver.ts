@@ -57,7 +57,9 @@ export class KeyResolver {
 
   /** The variables that may hold the provider's key, strongest first. */
   variablesOf(provider: string): readonly string[] {
-    return environmentKeys[provider] ?? this.#options.variableNames?.(provider) ?? [];
+    // A provider may be called `constructor`: only the table's own rows count.
+    const known = Object.hasOwn(environmentKeys, provider) ? environmentKeys[provider] : undefined;
+    return known ?? this.#options.variableNames?.(provider) ?? [];
   }
 
   /** Every secret handed out so far, for redaction. */
@@ -147,7 +149,8 @@ export class KeyResolver {
     if (credential.type === "api_key") {
       return { key: await this.resolveValue(credential.key, owner), source: "auth_file" };
     }
-    const refresh = refreshers?.[provider];
+    const refresh =
+      refreshers && Object.hasOwn(refreshers, provider) ? refreshers[provider] : undefined;
     if (refresh !== undefined) {
       const tokens = await auth.freshTokens(provider, refresh);
       if (tokens !== undefined) return { key: tokens.access, source: "login" };

@@ -25,7 +25,8 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
     auth: input.auth ?? new AuthStore(agentDir),
     customProviders: () => registry.customProviders(),
     variableNames: (provider) => {
-      const name = catalog.providers()[provider]?.apiKeyEnv;
+      const providers = catalog.providers();
+      const name = Object.hasOwn(providers, provider) ? providers[provider]?.apiKeyEnv : undefined;
       return name === undefined ? undefined : [name];
     },
     ...(refreshers === undefined ? {} : { refreshers }),

@@ -34,6 +34,7 @@ describe("selectInitialModel", () => {
       source: "flag",
     });
     await expect(select({ flags: { provider: "nobody" } })).rejects.toThrow(/--provider.*nobody/);
+    await expect(select({ flags: { provider: "constructor" } })).rejects.toThrow(/--provider/);
   });
 
   it("takes the resumed session's model before scope and saved default", async () => {
@@ -53,6 +54,14 @@ describe("selectInitialModel", () => {
     expect(await select({ scope, saved })).toMatchObject({
       name: "openai/gpt-5-mini",
       thinkingLevel: "low",
+      source: "scope",
+    });
+  });
+
+  it("takes the scope's first model that has a key", async () => {
+    const mixed = [{ model: fakeModel("anthropic", "claude-haiku-4-5") }, ...scope];
+    expect(await select({ scope: mixed, available: ["openai"] })).toMatchObject({
+      name: "openai/gpt-5-mini",
       source: "scope",
     });
   });

@@ -52,10 +52,8 @@ export async function selectInitialModel(input: InitialModelInput): Promise<Init
     const name = `${resumed.provider}/${resumed.modelId}`;
     diagnostics.push(warn(`The session's model ${name} is not available; another one is used`));
   }
-  const [scoped] = input.scope ?? [];
-  if (scoped !== undefined && resumed === undefined) {
-    return { ...scoped, source: "scope", diagnostics };
-  }
+  const scoped = resumed === undefined ? await firstScoped(registry, input.scope ?? []) : undefined;
+  if (scoped !== undefined) return { ...scoped, source: "scope", diagnostics };
   if (saved.model !== undefined) {
     const found = await savedModel(registry, saved.provider, saved.model);
     if (found !== undefined) return { ...found, source: "saved", diagnostics };
@@ -64,6 +62,15 @@ export async function selectInitialModel(input: InitialModelInput): Promise<Init
   }
   const model = await firstAvailable(registry, saved.provider);
   return { model, source: model === undefined ? "none" : "available", diagnostics };
+}
+
+/** The first of the scope that has a key; without any key, the first: its error says what to set. */
+async function firstScoped(
+  registry: ModelRegistry,
+  scope: readonly ScopedModel[],
+): Promise<ScopedModel | undefined> {
+  const available = new Set(scope.length > 1 ? await registry.availableProviders() : []);
+  return scope.find(({ model }) => available.has(model.provider)) ?? scope[0];
 }
 
 async function usable(registry: ModelRegistry, provider: string, id: string) {
@@ -128,12 +135,13 @@ async function firstAvailable(
 }
 
 function bestOf(provider: string, models: readonly Model[]): Model | undefined {
-  for (const id of defaultModels[provider] ?? []) {
+  const isKnown = Object.hasOwn(defaultModels, provider);
+  for (const id of (isKnown && defaultModels[provider]) || []) {
     const model = models.find((candidate) => candidate.id === id);
     if (model !== undefined) return model;
   }
   // A user's own list is in the user's order.
-  return Object.hasOwn(defaultModels, provider) ? preferredModel(models) : models[0];
+  return isKnown ? preferredModel(models) : models[0];
 }
 
 /** The neighbour of `current` in `models`, around the ends; `undefined` when there is no other. */

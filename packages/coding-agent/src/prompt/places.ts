@@ -1,5 +1,6 @@
 import { readFile, realpath, stat } from "node:fs/promises";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { createGlob } from "../files/glob.ts";
 import type { ResourceEntry } from "../settings/store.ts";
 
 /** Who put a resource where it is. */
@@ -25,6 +26,8 @@ export interface ResourceDirs {
 export interface LoadOptions {
   /** Leaves the standard folders out. */
   readonly onlyNamed?: boolean;
+  /** Files that are left out, silently. */
+  readonly excludes?: (path: string) => boolean;
 }
 
 /** `dir` and the folders above it, nearest first. */
@@ -82,11 +85,24 @@ export async function findGitRoot(
   return undefined;
 }
 
-/** Entries of a settings list as places. */
-export function settingPlaces(entries: readonly ResourceEntry[], homeDir: string): ResourcePlace[] {
-  return entries.map(({ entry, scope, baseDir }) => ({
-    path: absolutePath(entry, baseDir, homeDir),
-    scope,
-    isNamed: true,
-  }));
+/** What a settings list names, and what it leaves out. */
+export interface SettingPlaces {
+  readonly places: readonly ResourcePlace[];
+  /** Whether an entry `-path` or `!pattern` keeps this file out. */
+  readonly excludes: (path: string) => boolean;
+}
+
+/** Reads a settings list: `path` and `+path` name a place, `-path` and `!pattern` leave files out. */
+export function settingPlaces(entries: readonly ResourceEntry[], homeDir: string): SettingPlaces {
+  const places: ResourcePlace[] = [];
+  const exclusions: ((path: string) => boolean)[] = [];
+  for (const { entry, scope, baseDir } of entries) {
+    const mark = /^[-+!]/.exec(entry)?.[0] ?? "";
+    const path = absolutePath(entry.slice(mark.length), baseDir, homeDir);
+    if (mark === "-" || mark === "!") {
+      const isMatch = createGlob(path);
+      exclusions.push((file) => file.startsWith(`${path}${sep}`) || isMatch(file));
+    } else places.push({ path, scope, isNamed: true });
+  }
+  return { places, excludes: (path) => exclusions.some((excludes) => excludes(path)) };
 }

@@ -142,6 +142,25 @@ describe("skills", () => {
   });
 });
 
+describe("settings lists", () => {
+  it("name further places and leave files out", async () => {
+    put("repo/app/.pi/skills/a/SKILL.md", skillText("a"));
+    put("repo/app/.pi/skills/b/SKILL.md", skillText("b"));
+    put(join(dirs.agentDir, "more/c/SKILL.md"), skillText("c"));
+    put(join(dirs.agentDir, "prompts/one.md"), "1");
+    put(join(dirs.agentDir, "prompts/two.md"), "2");
+    const lists = {
+      skills: ["more", `-${join(dirs.cwd, ".pi/skills/b")}`],
+      prompts: ["!prompts/t*"],
+    };
+    put(join(dirs.agentDir, "settings.json"), JSON.stringify(lists));
+    const found = resources({ settings: await SettingsStore.load(dirs) });
+    expect((await found.skills()).map(({ name }) => name)).toEqual(["a", "c"]);
+    expect((await found.templates()).map(({ name }) => name)).toEqual(["one"]);
+    expect(await found.diagnostics()).toEqual([]);
+  });
+});
+
 describe("prompt expansion", () => {
   it("puts a skill's text in place of its command, apart from the user's words", async () => {
     const file = put("repo/app/.pi/skills/x/SKILL.md", skillText("x"));

@@ -117,16 +117,16 @@ export class PromptResources {
     const { settings, homeDir, skillPaths, noSkills = false } = this.#options;
     const flags = this.#flagPlaces(skillPaths);
     if (noSkills) return loadSkills(this.#options, flags, { onlyNamed: true });
-    const named = settingPlaces(settings.resources("skills"), homeDir);
-    return loadSkills(this.#options, [...flags, ...named]);
+    const { places, excludes } = settingPlaces(settings.resources("skills"), homeDir);
+    return loadSkills(this.#options, [...flags, ...places], { excludes });
   }
 
   async #loadTemplates(): Promise<LoadedTemplates> {
     const { settings, homeDir, templatePaths, noTemplates = false } = this.#options;
     const flags = this.#flagPlaces(templatePaths);
     if (noTemplates) return loadTemplates(this.#options, flags, { onlyNamed: true });
-    const named = settingPlaces(settings.resources("prompts"), homeDir);
-    return loadTemplates(this.#options, [...flags, ...named]);
+    const { places, excludes } = settingPlaces(settings.resources("prompts"), homeDir);
+    return loadTemplates(this.#options, [...flags, ...places], { excludes });
   }
 
   async #loadContextFiles(): Promise<ContextFiles> {

@@ -85,7 +85,7 @@ export async function loadSkills(
   for (const place of options.onlyNamed ? places.filter(({ isNamed }) => isNamed) : places) {
     for (const candidate of await candidatesIn(place, diagnostics)) {
       const real = await realPathOf(candidate.path);
-      if (seen.has(real)) continue;
+      if (seen.has(real) || options.excludes?.(candidate.path)) continue;
       seen.add(real);
       const skill = await readSkill(candidate, place.scope, diagnostics);
       const other = skill && skills.get(skill.name);

@@ -104,7 +104,7 @@ export async function loadTemplates(
   for (const place of options.onlyNamed ? places.filter(({ isNamed }) => isNamed) : places) {
     for (const path of await filesIn(place, diagnostics)) {
       const real = await realPathOf(path);
-      if (seen.has(real)) continue;
+      if (seen.has(real) || options.excludes?.(path)) continue;
       seen.add(real);
       const template = await readTemplate(path, place.scope, diagnostics);
       const other = template && templates.get(template.name);
