@@ -23,9 +23,11 @@ export async function* withFinishReason(
   chunks: AsyncIterable<CompletionsChunk>,
 ): AsyncGenerator<CompletionsChunk> {
   let hasReason = false;
+  let hasContent = false;
   for await (const chunk of chunks) {
     hasReason ||= Boolean(chunk?.choices?.[0]?.finish_reason);
+    hasContent ||= Boolean(chunk?.choices?.length);
     yield chunk;
   }
-  if (!hasReason) yield { choices: [{ delta: {}, finish_reason: "stop" }] };
+  if (hasContent && !hasReason) yield { choices: [{ delta: {}, finish_reason: "stop" }] };
 }

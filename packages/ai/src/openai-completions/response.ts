@@ -163,7 +163,7 @@ const failures: Readonly<Record<string, { code: ProviderErrorCode; errorMessage:
 
 function stopFor(raw: string): Stop {
   const reason = stops[raw];
-  if (reason !== undefined) return { type: "stop", reason, raw };
+  if (reason !== undefined) return { type: "stop", reason };
   const failure = failures[raw] ?? {
     code: "unknown",
     errorMessage: `The model stopped for an unknown reason: ${raw}`,

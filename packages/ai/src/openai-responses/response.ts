@@ -182,7 +182,7 @@ function stopOf(type: string, response: ResponseObject): Stop {
   const status = response.status ?? type.replace("response.", "");
   const reason = response.incomplete_details?.reason;
   if (status === "completed" || status === "done") {
-    return { type: "stop", reason: "stop", raw: "completed" };
+    return { type: "stop", reason: "stop" };
   }
   if (status === "incomplete" && reason === "content_filter") {
     return {
@@ -193,7 +193,7 @@ function stopOf(type: string, response: ResponseObject): Stop {
       errorMessage: "The provider's content filter stopped the reply (content_filter)",
     };
   }
-  if (status === "incomplete") return { type: "stop", reason: "length", raw: reason ?? status };
+  if (status === "incomplete") return { type: "stop", reason: "length" };
   if (response.error) return { ...stopForVendorError(response.error), raw: status };
   return {
     type: "stop",

@@ -52,6 +52,7 @@ export function readVendorError(value: unknown): VendorError | undefined {
     // OpenRouter hides the upstream's own words in its metadata.
     message: raw === undefined ? own : `${own}: ${raw}`,
     vendorCode: (status === undefined ? textOf(value.code) : undefined) ?? specificType(value.type),
+    status,
   };
 }
 
