@@ -70,17 +70,20 @@ describe("resolveModel", () => {
   });
 
   it("lists the candidates when a name fits models of several providers", async () => {
-    const finding = named("sonnet");
+    const { registry } = fakeRegistry({ lists: { one: ["kimi-1"], two: ["x/kimi-2"] } });
+    const finding = resolveModel(registry, { model: "kimi" });
     await expect(finding).rejects.toMatchObject({ code: "model_ambiguous" });
-    await expect(finding).rejects.toThrow(
-      /anthropic\/claude-sonnet-4-10, openrouter\/anthropic\/claude-sonnet-4-5/,
-    );
+    await expect(finding).rejects.toThrow(/one\/kimi-1, two\/x\/kimi-2/);
+  });
+
+  it("takes the maker before one who resells the maker's models", async () => {
+    expect(await named("sonnet:low")).toEqual(["anthropic/claude-sonnet-4-10", "low"]);
   });
 
   it("lets the preferred provider decide", async () => {
     const { registry } = fakeRegistry({ lists });
-    const wanted = { model: "sonnet", preferredProvider: "anthropic" };
-    expect((await resolveModel(registry, wanted)).model.provider).toBe("anthropic");
+    const wanted = { model: "sonnet", preferredProvider: "openrouter" };
+    expect((await resolveModel(registry, wanted)).model.provider).toBe("openrouter");
   });
 
   it("names near models when nothing fits", async () => {

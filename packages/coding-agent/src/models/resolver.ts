@@ -150,11 +150,17 @@ class ModelSearch {
 
   #only(pattern: string, candidates: readonly Model[]): Model | undefined {
     const { preferredProvider } = this.#wanted;
-    if (candidates.length <= 1) return candidates[0];
     const preferred = candidates.find((model) => model.provider === preferredProvider);
     if (preferred !== undefined) return preferred;
-    const shown = candidates.slice(0, 6).map(modelName);
-    if (candidates.length > shown.length) shown.push("…");
+    // A maker's own model stands before the same maker's models at a reseller (`anthropic/…`).
+    const makers = candidates.map((model) => `${model.provider}/`.toLowerCase());
+    const own = candidates.filter(
+      ({ id }) => !makers.some((maker) => id.toLowerCase().startsWith(maker)),
+    );
+    const [first] = own;
+    if (own.length <= 1) return first ?? candidates[0];
+    const shown = own.slice(0, 6).map(modelName);
+    if (own.length > shown.length) shown.push("…");
     throw new SessionError("model_ambiguous", { model: pattern, candidates: shown.join(", ") });
   }
 }
