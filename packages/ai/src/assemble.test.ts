@@ -133,10 +133,13 @@ describe("Assembler", () => {
     ]);
   });
 
-  it.each(["[1]", '"text"', "7"])("takes arguments that are no object (%s) for malformed", (raw) => {
-    const { message } = assemble(call(0, "run", raw), stop).finish();
-    expect(message.content).toMatchObject([{ arguments: {}, argumentsError: raw }]);
-  });
+  it.each(["[1]", '"text"', "7"])(
+    "takes arguments that are no object (%s) for malformed",
+    (raw) => {
+      const { message } = assemble(call(0, "run", raw), stop).finish();
+      expect(message.content).toMatchObject([{ arguments: {}, argumentsError: raw }]);
+    },
+  );
 
   it.each(["", " ", "null"])("takes %j for a call without arguments", (raw) => {
     const [block] = assemble(call(0, "run", raw), stop).finish().message.content;

@@ -57,3 +57,31 @@ function repeat(request: RequestInit, status: number, input: string | URL | Requ
   }
   return request;
 }
+
+/** What an SDK has to say itself: the form of the body and who it is. */
+const sdkHeaders: ReadonlySet<string> = new Set([
+  "accept",
+  "anthropic-version",
+  "content-type",
+  "user-agent",
+  "x-goog-api-client",
+]);
+
+/**
+ * Wraps `fetch` so that credentials and extra headers are `own` and no others. SDKs add what they
+ * find in the environment (`OPENAI_CUSTOM_HEADERS` and the like) whatever server they talk to; a
+ * header meant for one vendor must not reach another. `null` deletes a header.
+ */
+export function withOwnHeaders(fetch: Fetch, own: Readonly<Record<string, string | null>>): Fetch {
+  return (input, init) => {
+    const headers = new Headers();
+    for (const [name, value] of new Headers(init?.headers)) {
+      if (sdkHeaders.has(name)) headers.set(name, value);
+    }
+    for (const [name, value] of Object.entries(own)) {
+      if (value === null) headers.delete(name);
+      else headers.set(name, value);
+    }
+    return fetch(input, { ...init, headers });
+  };
+}

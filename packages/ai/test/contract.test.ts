@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import type { AssistantMessage, Model, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type Context, type StreamOptions, type StreamResult, stream } from "../src/index.ts";
 
 interface Wire {
@@ -163,6 +163,23 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader }) => {
     for (const name of [keyHeader, "authorization", "x-api-key"]) {
       expect(sent[0]?.headers.get(name)).toBeNull();
     }
+  });
+
+  it("takes nothing from the environment that is not its own", async () => {
+    vi.stubEnv("ANTHROPIC_CUSTOM_HEADERS", "X-Leak: leaked\nAuthorization: leaked");
+    vi.stubEnv("OPENAI_CUSTOM_HEADERS", "X-Leak: leaked\nAuthorization: leaked");
+    const names = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_ORG_ID"];
+    for (const name of [...names, "GEMINI_API_KEY", "GOOGLE_API_KEY"]) vi.stubEnv(name, "leaked");
+    for (const vendor of ["ANTHROPIC", "OPENAI", "GOOGLE_GEMINI"]) {
+      vi.stubEnv(`${vendor}_BASE_URL`, "https://leaked.invalid");
+    }
+    vi.stubEnv("GOOGLE_GENAI_USE_VERTEXAI", "true");
+    const { fetch, sent } = answer(200, events.join(""));
+    const { error } = await finish(model, hello, { fetch });
+    vi.unstubAllEnvs();
+    expect(error).toBeUndefined();
+    expect(JSON.stringify([sent, [...(sent[0]?.headers ?? [])]])).not.toContain("leaked");
+    expect(sent[0]?.url).toContain("http://vendor.invalid/v1/");
   });
 
   it("adds the caller's headers last and lets null delete one", async () => {

@@ -1,6 +1,6 @@
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { guardRedirects } from "../fetch.ts";
+import { guardRedirects, withOwnHeaders } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
 import { type AnthropicRequest, isAnthropicHost } from "./request.ts";
 
@@ -16,39 +16,35 @@ export async function openStream(
   options: StreamOptions,
 ): Promise<AsyncIterable<RawMessageStreamEvent>> {
   const { Anthropic } = await import("@anthropic-ai/sdk");
-  const { credential, headers } = authenticate(model, options.apiKey);
+  const headers = {
+    ...authenticate(model, options.apiKey),
+    ...betaHeader(request, options),
+    ...affinityHeader(model, options),
+    ...model.headers,
+    ...options.headers,
+  };
   const client = new Anthropic({
-    ...credential,
+    // A placeholder that never leaves, so that the SDK looks for no credentials of its own.
+    apiKey: "none",
     // The SDK adds /v1 itself.
     baseURL: model.baseUrl.replace(/\/(?:v1\/?)?$/, ""),
     maxRetries: 0,
     timeout: noTimeoutMs,
     logLevel: "off",
-    fetch: guardRedirects(options.fetch),
-    defaultHeaders: {
-      ...headers,
-      ...betaHeader(request, options),
-      ...affinityHeader(model, options),
-      ...model.headers,
-      ...options.headers,
-    },
+    fetch: withOwnHeaders(guardRedirects(options.fetch), headers),
   });
   return client.messages.create(request, { signal: options.signal ?? null });
 }
 
 /**
- * How the key travels. The SDK sends every credential as bearer; keys also, or only, go where the
- * vendor's API reference has them, which is where servers that speak its format look. Without a key
- * both headers are left out, and the placeholder keeps the SDK from looking for one of its own.
+ * How the key travels: a login's token as bearer, a key where the vendor's API reference has it. To
+ * other servers of this format a key goes both ways, because some look here and some there.
  */
-function authenticate(
-  { baseUrl }: Model,
-  apiKey: string | undefined,
-): { credential: { apiKey: string } | { authToken: string }; headers: Headers } {
-  if (!apiKey) return { credential: { apiKey: "none" }, headers: { authorization: null } };
-  if (isLoginToken(apiKey)) return { credential: { authToken: apiKey }, headers: {} };
-  const bearer = isAnthropicHost(baseUrl) ? { authorization: null } : {};
-  return { credential: { apiKey }, headers: { "x-api-key": apiKey, ...bearer } };
+function authenticate({ baseUrl }: Model, apiKey: string | undefined): Headers {
+  if (!apiKey) return {};
+  const bearer = { authorization: `Bearer ${apiKey}` };
+  if (isLoginToken(apiKey)) return bearer;
+  return { "x-api-key": apiKey, ...(!isAnthropicHost(baseUrl) && bearer) };
 }
 
 function isLoginToken(apiKey: string): boolean {

@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { ProviderError } from "../errors.ts";
-import { guardRedirects } from "../fetch.ts";
+import { guardRedirects, withOwnHeaders } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
 import { classifyResponse } from "./errors.ts";
 import type { GoogleRequest } from "./request.ts";
@@ -15,18 +15,19 @@ export async function openStream(
   options: StreamOptions,
 ): Promise<AsyncIterable<GoogleChunk>> {
   const { GoogleGenAI } = await import("@google/genai");
-  const headers = { ...model.headers, ...options.headers };
+  const key = options.apiKey ? { "x-goog-api-key": options.apiKey } : {};
+  const headers = { ...key, ...model.headers, ...options.headers };
   const rejected: { response?: Response } = {};
   const client = new GoogleGenAI({
-    // Set in full, so that the SDK looks for nothing in the environment.
+    // Set in full, so that the SDK looks for nothing in the environment; the placeholder never leaves.
     vertexai: false,
-    apiKey: options.apiKey || "none",
+    apiKey: "none",
     httpOptions: {
       baseUrl: model.baseUrl,
       // Base URLs name the version as a rule.
       apiVersion: new URL(model.baseUrl).pathname === "/" ? "v1beta" : "",
       // Without this the SDK makes a new connection pool, and so a new connection, per request.
-      fetch: withHeaders(guardRedirects(options.fetch), headers, options.apiKey, rejected),
+      fetch: keepRejected(withOwnHeaders(guardRedirects(options.fetch), headers), rejected),
     },
   });
   const config = { ...request.config, ...(options.signal && { abortSignal: options.signal }) };
@@ -38,21 +39,10 @@ export async function openStream(
   }
 }
 
-/** Headers of the caller come last; null, and a key that is not there, delete one. */
-function withHeaders(
-  fetch: Fetch,
-  headers: Readonly<Record<string, string | null>>,
-  apiKey: string | undefined,
-  rejected: { response?: Response },
-): Fetch {
+/** Keeps a refusal's response for its headers. */
+function keepRejected(fetch: Fetch, rejected: { response?: Response }): Fetch {
   return async (input, init) => {
-    const merged = new Headers(init?.headers);
-    if (!apiKey) merged.delete("x-goog-api-key");
-    for (const [name, value] of Object.entries(headers)) {
-      if (value === null) merged.delete(name);
-      else merged.set(name, value);
-    }
-    const response = await fetch(input, { ...init, headers: merged });
+    const response = await fetch(input, init);
     if (!response.ok) rejected.response = response;
     return response;
   };

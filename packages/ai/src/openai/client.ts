@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type OpenAI from "openai";
-import { guardRedirects } from "../fetch.ts";
+import { guardRedirects, withOwnHeaders } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
 
 type Headers = Record<string, string | null>;
@@ -15,10 +15,16 @@ export async function createClient(
   extraHeaders: Readonly<Record<string, string>> = {},
 ): Promise<OpenAI> {
   const { OpenAI: Client } = await import("openai");
+  const headers = mergeHeaders(
+    options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {},
+    extraHeaders,
+    model.headers ?? {},
+    options.headers ?? {},
+  );
   return new Client({
     baseURL: model.baseUrl,
-    // Local servers need no key, but the SDK insists on one; its header is left out below.
-    apiKey: options.apiKey || "none",
+    // A placeholder that never leaves: the headers below are all there are.
+    apiKey: "none",
     // Each of these would otherwise come from the environment.
     adminAPIKey: null,
     organization: null,
@@ -27,13 +33,7 @@ export async function createClient(
     logLevel: "off",
     maxRetries: 0,
     timeout: noTimeoutMs,
-    fetch: withErrorBody(guardRedirects(options.fetch)),
-    defaultHeaders: mergeHeaders(
-      options.apiKey ? {} : { authorization: null },
-      extraHeaders,
-      model.headers ?? {},
-      options.headers ?? {},
-    ),
+    fetch: withErrorBody(withOwnHeaders(guardRedirects(options.fetch), headers)),
   });
 }
 
