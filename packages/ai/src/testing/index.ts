@@ -8,6 +8,8 @@ export {
   type RecordedRequest,
   startLoopbackServer,
 } from "./loopback-server.ts";
+export { type RecordingOptions, recordingFetch } from "./recording-fetch.ts";
+export { type ReplayOptions, replayFetch } from "./replay-fetch.ts";
 export {
   type Pacing,
   type Scenario,

@@ -1,0 +1,130 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { redactSecrets } from "../errors.ts";
+import { listRecordings, type Recording } from "./recording.ts";
+
+type Fetch = typeof globalThis.fetch;
+
+/** Where and how exchanges are recorded. */
+export interface RecordingOptions {
+  /** Made when it is missing; recordings already there are kept. */
+  readonly directory: string;
+  /** Default the global `fetch`. */
+  readonly fetch?: Fetch | undefined;
+}
+
+/**
+ * A `fetch` that keeps each exchange in files: the request without its keys, and the response's bytes
+ * in the pieces in which they arrived. The files are there when the body has been read to its end.
+ */
+export function recordingFetch({ directory, fetch = globalThis.fetch }: RecordingOptions): Fetch {
+  let next: Promise<number> | undefined;
+  const takeNumber = async (): Promise<string> => {
+    const taken = next ?? nextNumber(directory);
+    next = taken.then((number) => number + 1);
+    return String(await taken).padStart(4, "0");
+  };
+  return async (input, init) => {
+    const name = await takeNumber();
+    const request = describeRequest(new Request(input, init));
+    const response = await fetch(input, init);
+    const save = async (chunks: readonly Uint8Array[], isCut: boolean): Promise<void> => {
+      const { status } = response;
+      const chunkBytes = chunks.map((chunk) => chunk.length);
+      const headers = plainHeaders(response.headers);
+      const recording: Recording = {
+        request: await request,
+        response: { status, headers, chunkBytes, isCut },
+      };
+      await writeFile(join(directory, `${name}.bin`), Buffer.concat(chunks), { mode: 0o600 });
+      const json = `${JSON.stringify(recording, null, 2)}\n`;
+      await writeFile(join(directory, `${name}.json`), json, { mode: 0o600 });
+    };
+    if (response.body === null) {
+      await save([], false);
+      return response;
+    }
+    const { status, statusText, headers } = response;
+    return new Response(keep(response.body, save), { status, statusText, headers });
+  };
+}
+
+async function nextNumber(directory: string): Promise<number> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  return Number((await listRecordings(directory)).at(-1) ?? 0) + 1;
+}
+
+/** Passes a body on and saves it at its end, whatever the end is. */
+function keep(
+  body: ReadableStream<Uint8Array>,
+  save: (chunks: readonly Uint8Array[], isCut: boolean) => Promise<void>,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          await save(chunks, false);
+          controller.close();
+          return;
+        }
+        chunks.push(value);
+        controller.enqueue(value);
+      } catch (error) {
+        await save(chunks, true);
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      await reader.cancel(reason);
+      await save(chunks, true);
+    },
+  });
+}
+
+const secretHeaders: ReadonlySet<string> = new Set([
+  "authorization",
+  "proxy-authorization",
+  "x-api-key",
+  "x-goog-api-key",
+  "api-key",
+  "cookie",
+  "set-cookie",
+  "openai-organization",
+  "openai-project",
+  "anthropic-organization-id",
+]);
+
+/** Bodies reach us decoded: what says otherwise would mislead a reader. */
+const encodingHeaders: ReadonlySet<string> = new Set([
+  "content-encoding",
+  "content-length",
+  "transfer-encoding",
+]);
+
+function plainHeaders(headers: Headers): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (encodingHeaders.has(name)) continue;
+    plain[name] = secretHeaders.has(name) ? "[redacted]" : redactSecrets(value);
+  }
+  return plain;
+}
+
+async function describeRequest(request: Request): Promise<Recording["request"]> {
+  const url = new URL(request.url);
+  if (url.searchParams.has("key")) url.searchParams.set("key", "[redacted]");
+  const headers = plainHeaders(request.headers);
+  const body = parseBody(redactSecrets(await request.text()));
+  return { method: request.method, url: url.href, headers, body };
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
