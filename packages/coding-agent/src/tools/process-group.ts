@@ -1,6 +1,3 @@
-import { spawn } from "node:child_process";
-import { win32 } from "node:path";
-
 /** Whether children get a process group of their own; Windows has none. */
 export const hasProcessGroups = process.platform !== "win32";
 
@@ -33,7 +30,8 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
 
 // By absolute path: taskkill need not be on the PATH, and an unhandled spawn error would crash.
 function killTree(pid: number, systemRoot = "C:\\Windows"): void {
-  const taskkill = win32.join(systemRoot, "System32", "taskkill.exe");
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const taskkill = `${systemRoot}\\System32\\taskkill.exe`;
   const killer = spawn(taskkill, ["/F", "/T", "/PID", String(pid)], {
     stdio: "ignore",
     windowsHide: true,

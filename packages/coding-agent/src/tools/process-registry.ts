@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import { hasProcessGroups, isGroupAlive, killGroup } from "./process-group.ts";
 
@@ -94,6 +94,8 @@ export class ProcessRegistry {
 }
 
 function startWatchdog(): ChildProcess {
+  // Not imported, so that a host that runs no child does not load it.
+  const { spawn } = process.getBuiltinModule("node:child_process");
   const watchdog = spawn("/bin/sh", ["-c", watchdogScript], {
     cwd: "/",
     env: {},

@@ -1,9 +1,9 @@
 /** The part of JSON Schema that the built-in tools use. */
-export interface ObjectSchema {
+export type ObjectSchema = {
   readonly type: "object";
   readonly properties: Readonly<Record<string, PropertySchema>>;
   readonly required: readonly string[];
-}
+};
 
 /** Schema of one argument. */
 export type PropertySchema = { readonly description?: string } & (

@@ -1,0 +1,21 @@
+import type { ArgumentsOf, ObjectSchema } from "../schema.ts";
+
+export const findParameters = {
+  type: "object",
+  properties: {
+    pattern: {
+      type: "string",
+      description:
+        "Glob: *.ts matches names at any depth, a pattern with a slash (src/**/*.ts) the whole path",
+    },
+    path: { type: "string", description: "Directory to search (default: the working directory)" },
+    limit: { type: "number", description: "How many results to show (default 1000)" },
+  },
+  required: ["pattern"],
+} as const satisfies ObjectSchema;
+
+export type FindArguments = ArgumentsOf<typeof findParameters>;
+
+export const findDescription =
+  "Find files and directories by glob; paths are relative to the searched directory, directories " +
+  "end in /. What .gitignore excludes is left out. At most 1000 results or 50KB.";

@@ -1,0 +1,52 @@
+import { type ToolCallContext, ToolError } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolEnvironment } from "../environment.ts";
+import { globFilter } from "../glob-filter.ts";
+import { listResult } from "../list-text.ts";
+import { toPosix } from "../paths.ts";
+import { countArgument } from "../schema.ts";
+import { searchRoot } from "../search-root.ts";
+import { walk } from "../walk.ts";
+import type { FindArguments } from "./definition.ts";
+
+const defaultLimit = 1000;
+
+/** Finds files and directories by glob. */
+export async function runFindTool(
+  args: FindArguments,
+  environment: ToolEnvironment,
+  call: ToolCallContext,
+): Promise<ToolResult> {
+  const limit = countArgument(args.limit) ?? defaultLimit;
+  const root = await searchRoot(args.path, environment);
+  if (!root.isDirectory) throw new ToolError(`Not a directory: ${args.path}. Use read for a file.`);
+  const onlyDirectories = args.pattern.endsWith("/");
+  const filter = globFilter(relativePattern(args.pattern, root.path));
+  const lines: string[] = [];
+  let isLimitReached = false;
+  const options = { signal: call.signal, canEnter: filter.canMatchBelow };
+  for await (const { path, isDirectory } of walk(root.path, options)) {
+    if ((onlyDirectories && !isDirectory) || !filter.matches(path)) continue;
+    if (lines.length === limit) {
+      isLimitReached = true;
+      break;
+    }
+    lines.push(isDirectory ? `${path}/` : path);
+  }
+  if (lines.length === 0) {
+    return { content: [{ type: "text", text: "No files found matching pattern" }] };
+  }
+  if (!isLimitReached) return listResult({ lines, notices: [] });
+  const more = `Use limit=${limit * 2} for more, or a narrower pattern`;
+  return listResult({
+    lines,
+    notices: [`${limit} results limit reached. ${more}`],
+    details: { resultLimitReached: limit },
+  });
+}
+
+function relativePattern(pattern: string, root: string): string {
+  const plain = toPosix(pattern).replace(/\/+$/, "");
+  const prefix = `${toPosix(root)}/`;
+  return plain.startsWith(prefix) ? plain.slice(prefix.length) : plain;
+}

@@ -1,0 +1,160 @@
+import { spawn } from "node:child_process";
+import { basename, dirname } from "node:path";
+import { ToolError } from "@tau-agent/agent";
+import type { ToolEnvironment } from "../environment.ts";
+import { withoutPrefix } from "../glob-filter.ts";
+import type { Search } from "./search.ts";
+
+// A match in a longer line (64 MiB as JSON) is not worth the memory.
+const maxRecordBytes = 64 * 1024 * 1024;
+const maxErrorBytes = 4096;
+
+/** The path of ripgrep's executable, if there is one. */
+export async function findRipgrep(environment: ToolEnvironment): Promise<string | undefined> {
+  if (environment.ripgrepPath !== undefined) return environment.ripgrepPath ?? undefined;
+  try {
+    // Its module throws where there is no binary for the platform.
+    return (await import("@vscode/ripgrep")).rgPath;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Searches with ripgrep; false when it could not be started.
+ *
+ * @throws {ToolError} ripgrep does not accept the pattern
+ */
+export function searchWithRipgrep(executable: string, search: Search): Promise<boolean> {
+  const { root, signal } = search;
+  return new Promise((resolve, reject) => {
+    const child = spawn(executable, ripgrepArguments(search), {
+      // Globs and ignore rules start here.
+      cwd: root.isDirectory ? root.path : dirname(root.path),
+      env: {},
+      stdio: ["ignore", "pipe", "pipe"],
+      windowsHide: true,
+    });
+    const stop = () => child.kill("SIGKILL");
+    let errors = "";
+    let hasStopped = false;
+    const records = new RecordReader((record) => {
+      if (hasStopped || reportLines(record, search)) return;
+      hasStopped = true;
+      stop();
+    });
+    signal.addEventListener("abort", stop, { once: true });
+    child.stdout.on("data", (chunk: Buffer) => records.push(chunk));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      if (errors.length < maxErrorBytes) errors += text;
+    });
+    child.once("error", () => {
+      signal.removeEventListener("abort", stop);
+      resolve(false);
+    });
+    child.once("close", (code) => {
+      signal.removeEventListener("abort", stop);
+      if (signal.aborted) reject(signal.reason);
+      else if (code === 2 && errors !== "") reject(patternError(search.pattern, errors));
+      else resolve(true);
+    });
+  });
+}
+
+function ripgrepArguments(search: Search): string[] {
+  const { pattern, root, glob } = search;
+  const args = ["--no-config", "--json", "--hidden", "--no-require-git", "--no-messages"];
+  args.push("--sort", "path", "--engine", "auto", "--glob", "!.git");
+  if (search.ignoresCase) args.push("--ignore-case");
+  if (search.isLiteral) args.push("--fixed-strings");
+  if (search.context > 0) args.push("--context", String(search.context));
+  if (/\n|\\n/.test(pattern)) args.push("--multiline");
+  if (glob !== undefined && root.isDirectory) args.push(...globArguments(glob));
+  const target = root.isDirectory ? "./" : `./${basename(root.path)}`;
+  return [...args, "--regexp", pattern, "--", target];
+}
+
+/**
+ * A wanted glob is given as a file type: ripgrep's own `--glob` would bring ignored files back.
+ * Types know names only, so paths are filtered once more when they come back.
+ */
+function globArguments(glob: string): string[] {
+  if (glob.startsWith("!")) return ["--glob", `!${withoutPrefix(glob.slice(1))}`];
+  const name = glob.slice(glob.lastIndexOf("/") + 1);
+  const isWhole = !/[{}[\]]/.test(name) || !glob.includes("/");
+  if (name === "" || name === "**" || !isWhole) return [];
+  return ["--type-add", `wanted:${name}`, "--type", "wanted"];
+}
+
+function patternError(pattern: string, errors: string): ToolError {
+  const reason = errors.replace(/^(?:rg: )?/, "").trim();
+  return new ToolError(
+    `Cannot search for ${JSON.stringify(pattern)}: ${reason}\nCorrect the pattern, or set literal to search for plain text.`,
+  );
+}
+
+interface RipgrepText {
+  readonly text?: string;
+  /** Base64 of what is not UTF-8. */
+  readonly bytes?: string;
+}
+
+interface RipgrepRecord {
+  readonly type: string;
+  readonly data: {
+    readonly path?: RipgrepText;
+    readonly lines?: RipgrepText;
+    readonly line_number?: number;
+  };
+}
+
+function reportLines({ type, data }: RipgrepRecord, search: Search): boolean {
+  if (type !== "match" && type !== "context") return true;
+  const path = plainText(data.path).replaceAll("\\", "/").replace(/^\.\//, "");
+  if (search.root.isDirectory && search.filter?.matches(path) === false) return true;
+  const lines = plainText(data.lines).replace(/\n$/, "").split("\n");
+  const first = data.line_number ?? 1;
+  // Only a multi-line match has more than one.
+  return lines.every((text, index) =>
+    search.onLine({ path, number: first + index, text, isMatch: type === "match" && index === 0 }),
+  );
+}
+
+function plainText(value: RipgrepText | undefined): string {
+  if (value?.text !== undefined) return value.text;
+  return value?.bytes === undefined ? "" : Buffer.from(value.bytes, "base64").toString();
+}
+
+/** Splits ripgrep's output into JSON records. */
+class RecordReader {
+  readonly #onRecord: (record: RipgrepRecord) => void;
+  #parts: Buffer[] = [];
+  #length = 0;
+
+  constructor(onRecord: (record: RipgrepRecord) => void) {
+    this.#onRecord = onRecord;
+  }
+
+  push(chunk: Buffer): void {
+    let from = 0;
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+      this.#add(chunk.subarray(from, at));
+      this.#finish();
+      from = at + 1;
+    }
+    this.#add(chunk.subarray(from));
+  }
+
+  #add(part: Buffer): void {
+    this.#length += part.length;
+    if (this.#length <= maxRecordBytes) this.#parts.push(part);
+    else this.#parts = [];
+  }
+
+  #finish(): void {
+    const line = Buffer.concat(this.#parts).toString();
+    this.#parts = [];
+    this.#length = 0;
+    if (line !== "") this.#onRecord(JSON.parse(line));
+  }
+}

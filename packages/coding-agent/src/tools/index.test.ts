@@ -1,0 +1,51 @@
+import { validateArguments } from "@tau-agent/agent";
+import { afterEach, beforeEach, expect, expectTypeOf, it } from "vitest";
+import { textOf, toolCall, Workspace } from "./__fixtures__/workspace.ts";
+import { type BuiltinToolName, createTools } from "./index.ts";
+
+let workspace: Workspace;
+beforeEach(() => {
+  workspace = new Workspace();
+});
+afterEach(() => workspace[Symbol.dispose]());
+
+it("makes the tools in a fixed order with names that types know", () => {
+  const tools = createTools(workspace.environment());
+  expect(tools.map(({ name }) => name)).toEqual([
+    "read",
+    "bash",
+    "edit",
+    "write",
+    "grep",
+    "find",
+    "ls",
+  ]);
+  expectTypeOf<BuiltinToolName>().toEqualTypeOf<
+    "read" | "bash" | "edit" | "write" | "grep" | "find" | "ls"
+  >();
+  expect(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name)).toEqual([
+    "read",
+    "grep",
+    "find",
+    "ls",
+  ]);
+});
+
+it("runs every tool with arguments as the loop validates them", async () => {
+  const tools = createTools(workspace.environment());
+  const run = async (name: BuiltinToolName, args: Record<string, unknown>) => {
+    const tool = tools.find((candidate) => candidate.name === name);
+    if (tool === undefined) expect.unreachable(name);
+    const prepared = tool.prepareArguments?.(args) ?? args;
+    const { arguments: checked } = { arguments: validateArguments(tool, prepared) };
+    return textOf(await tool.execute(checked as Record<string, unknown>, toolCall()));
+  };
+  expect(await run("write", { path: "f.txt", content: "one\ntwo\n" })).toContain("8 bytes");
+  const edits = JSON.stringify([{ oldText: "two", newText: "2" }]);
+  expect(await run("edit", { path: "f.txt", edits })).toContain("1 block(s)");
+  expect(await run("read", { path: "f.txt" })).toBe("one\n2\n");
+  expect(await run("bash", { command: "cat f.txt" })).toBe("one\n2\n");
+  expect(await run("grep", { pattern: "2" })).toBe("f.txt:2: 2");
+  expect(await run("find", { pattern: "*.txt" })).toBe("f.txt");
+  expect(await run("ls", {})).toBe("f.txt");
+});

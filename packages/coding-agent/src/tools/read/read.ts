@@ -1,0 +1,96 @@
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { type ToolCallContext, ToolError } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolEnvironment } from "../environment.ts";
+import { fileError } from "../file-error.ts";
+import { detectImageType } from "../images/image-type.ts";
+import { resolveExistingPath } from "../paths.ts";
+import type { ReadLedger } from "../read-ledger.ts";
+import { countArgument } from "../schema.ts";
+import { formatSize, maxOutputBytes } from "../truncate.ts";
+import type { ReadArguments } from "./definition.ts";
+import { readImage } from "./read-image.ts";
+import { readTextRange, type TextRange } from "./text-range.ts";
+
+type ReadEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
+
+/** Shows a text file or an image. */
+export async function runReadTool(
+  args: ReadArguments,
+  environment: ReadEnvironment,
+  call: ToolCallContext,
+): Promise<ToolResult> {
+  const path = resolveExistingPath(args.path, environment);
+  let file: FileHandle | undefined;
+  try {
+    file = await openRegularFile(path, args.path);
+    const start = Buffer.alloc(64);
+    const { bytesRead } = await file.read(start, 0, start.length, 0);
+    const type = detectImageType(start.subarray(0, bytesRead));
+    if (type !== undefined) return await readImage(file, args.path, environment);
+    const firstLine = countArgument(args.offset) ?? 1;
+    const limit = countArgument(args.limit);
+    const range = await readTextRange(file, {
+      firstLine,
+      lineCount: limit ?? Number.MAX_SAFE_INTEGER,
+      signal: call.signal,
+    });
+    const result = textResult(args.path, firstLine, range);
+    const isAll = firstLine === 1 && range.truncation.outputLines >= range.fileLines;
+    environment.readLedger.note(path, isAll ? undefined : range.truncation.content);
+    return result;
+  } catch (error) {
+    throw fileError(error, "read", args.path);
+  } finally {
+    await file?.close();
+  }
+}
+
+async function openRegularFile(path: string, shown: string): Promise<FileHandle> {
+  const found = await stat(path);
+  if (found.isDirectory()) {
+    throw new ToolError(`${shown} is a directory, not a file. Use ls to list it.`);
+  }
+  // Opening a pipe or a terminal could wait for ever.
+  if (!found.isFile()) {
+    throw new ToolError(`${shown} is not a regular file. Use bash to read from it.`);
+  }
+  return open(path, "r");
+}
+
+function textResult(shown: string, firstLine: number, range: TextRange): ToolResult {
+  const { truncation, fileLines } = range;
+  if (firstLine > Math.max(1, fileLines)) {
+    throw new ToolError(
+      `Offset ${firstLine} is beyond end of file (${fileLines} lines total). Use an offset of at most ${Math.max(1, fileLines)}.`,
+    );
+  }
+  if (range.isBinary) {
+    throw new ToolError(
+      `${shown} is a binary file, not text. Use bash to inspect it, for example: file, xxd, strings.`,
+    );
+  }
+  const text = textWithNotice(shown, firstLine, range);
+  return {
+    content: [{ type: "text", text }],
+    ...(truncation.truncated && { details: { truncation } }),
+  };
+}
+
+function textWithNotice(shown: string, firstLine: number, range: TextRange): string {
+  const { truncation, fileLines, firstLineBytes } = range;
+  const limit = formatSize(maxOutputBytes);
+  if (truncation.firstLineExceedsLimit) {
+    const size = formatSize(firstLineBytes);
+    return `[Line ${firstLine} is ${size}, exceeds ${limit} limit. Use bash: sed -n '${firstLine}p' ${shown} | head -c ${maxOutputBytes}]`;
+  }
+  if (fileLines === 0) return "(empty file)";
+  const lastLine = firstLine + truncation.outputLines - 1;
+  const next = lastLine + 1;
+  if (truncation.truncated && next <= fileLines) {
+    const reason = truncation.truncatedBy === "bytes" ? ` (${limit} limit)` : "";
+    return `${truncation.content}\n\n[Showing lines ${firstLine}-${lastLine} of ${fileLines}${reason}. Use offset=${next} to continue.]`;
+  }
+  if (next > fileLines) return truncation.content;
+  return `${truncation.content}\n\n[${fileLines - lastLine} more lines in file. Use offset=${next} to continue.]`;
+}
