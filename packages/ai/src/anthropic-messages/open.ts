@@ -18,6 +18,7 @@ export async function openStream(
   const { Anthropic } = await import("@anthropic-ai/sdk");
   const headers = {
     ...authenticate(model, options.apiKey),
+    ...versionHeader(model, request),
     ...betaHeader(request, options),
     ...affinityHeader(model, options),
     ...model.headers,
@@ -45,6 +46,15 @@ function authenticate({ baseUrl }: Model, apiKey: string | undefined): Headers {
   const bearer = { authorization: `Bearer ${apiKey}` };
   if (isLoginToken(apiKey)) return bearer;
   return { "x-api-key": apiKey, ...(!isAnthropicHost(baseUrl) && bearer) };
+}
+
+/**
+ * The SDK asks for version 2026-10-21, which refuses a temperature; compatible servers were written
+ * to the version before. See https://platform.claude.com/docs/en/api/migration-2026-10-21.
+ */
+function versionHeader({ baseUrl }: Model, { temperature }: AnthropicRequest): Headers {
+  const isCurrent = isAnthropicHost(baseUrl) && temperature === undefined;
+  return isCurrent ? {} : { "anthropic-version": "2023-06-01" };
 }
 
 function isLoginToken(apiKey: string): boolean {

@@ -10,8 +10,8 @@ import { thinkingBudget } from "../models/thinking.ts";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { encodeMessages } from "./messages.ts";
 
-/** The body of a request as the vendor documents it. */
-export type AnthropicRequest = MessageCreateParamsStreaming;
+/** The body of a request; `temperature` belongs to API version 2023-06-01 only. */
+export type AnthropicRequest = MessageCreateParamsStreaming & { temperature?: number };
 
 type CacheControl = NonNullable<TextBlockParam["cache_control"]>;
 
@@ -33,8 +33,8 @@ export function encodeRequest(
   const level = model.reasoning ? (options.thinkingLevel ?? "off") : "off";
   const cache = cacheControl(model, options);
   const limits = encodeThinking(model, level, options);
-  const hasTemperature =
-    options.temperature !== undefined && level === "off" && compat.supportsTemperature !== false;
+  const { temperature } = options;
+  const takesTemperature = level === "off" && compat.supportsTemperature !== false;
   return {
     model: model.id,
     ...limits,
@@ -47,7 +47,7 @@ export function encodeRequest(
       allowsEmptySignature: compat.allowEmptySignature === true,
     }),
     ...(context.tools?.length && { tools: encodeTools(context.tools, compat, cache) }),
-    ...(hasTemperature && { temperature: options.temperature }),
+    ...(takesTemperature && temperature !== undefined && { temperature }),
   };
 }
 
