@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isProviderError } from "../errors.ts";
+import { createReducer as createCompletionsReducer } from "../openai-completions/response.ts";
+import { createReducer as createResponsesReducer } from "../openai-responses/response.ts";
+import type { Delta } from "../provider.ts";
+
+const text = fc.oneof(fc.string(), fc.constant(null), fc.constant(undefined));
+const index = fc.oneof(fc.nat(2), fc.constant(null), fc.constant(undefined));
+
+const piece = fc.record({
+  index,
+  id: text,
+  function: fc.oneof(fc.constant(null), fc.record({ name: text, arguments: text })),
+});
+const completionsChunk = fc.record({
+  id: text,
+  choices: fc.oneof(
+    fc.constant(null),
+    fc.array(
+      fc.record({
+        delta: fc.oneof(
+          fc.constant(null),
+          fc.record({
+            content: text,
+            reasoning: text,
+            reasoning_content: text,
+            tool_calls: fc.oneof(fc.constant(null), fc.array(fc.oneof(piece, fc.constant(null)))),
+          }),
+        ),
+        finish_reason: fc.constantFrom(null, "stop", "tool_calls", "length", "odd"),
+      }),
+      { maxLength: 2 },
+    ),
+  ),
+});
+
+const item = fc.record({
+  type: fc.constantFrom("message", "reasoning", "function_call", "web_search_call"),
+  id: text,
+  name: text,
+  call_id: text,
+  arguments: text,
+});
+const responsesEvent = fc.record({
+  type: fc.constantFrom(
+    "response.output_item.added",
+    "response.output_item.done",
+    "response.output_text.delta",
+    "response.reasoning_summary_text.delta",
+    "response.function_call_arguments.delta",
+    "response.function_call_arguments.done",
+    "response.completed",
+    "response.queued",
+  ),
+  output_index: index,
+  item_id: text,
+  item: fc.oneof(item, fc.constant(null)),
+  delta: text,
+  arguments: text,
+});
+
+/** A block's deltas are all of one type, and nothing follows its end but a signature. */
+function expectOrder(deltas: readonly Delta[]): void {
+  const types = new Map<unknown, string>();
+  for (const delta of deltas) {
+    if (delta.type !== "text" && delta.type !== "thinking" && delta.type !== "tool_call") continue;
+    expect(types.get(delta.key) ?? delta.type).toBe(delta.type);
+    types.set(delta.key, delta.type);
+  }
+}
+
+describe("the reducer of openai-completions", () => {
+  it("takes whatever servers leave out", () => {
+    fc.assert(
+      fc.property(fc.array(completionsChunk), (chunks) => {
+        const reduce = createCompletionsReducer();
+        const deltas = chunks.flatMap((chunk) => [...reduce(chunk)]);
+        expectOrder(deltas);
+        expect(deltas.filter((delta) => delta.type === "stop").length).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+
+  it("passes every character of a text on, in order", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), (pieces) => {
+        const reduce = createCompletionsReducer();
+        const deltas = pieces.flatMap((content) => [
+          ...reduce({ choices: [{ delta: { content } }] }),
+        ]);
+        const streamed = deltas.map((delta) => (delta.type === "text" ? delta.text : "")).join("");
+        expect(streamed).toBe(pieces.join(""));
+      }),
+    );
+  });
+});
+
+describe("the reducer of openai-responses", () => {
+  it("takes whatever servers leave out, or says what it cannot tell apart", () => {
+    fc.assert(
+      fc.property(fc.array(responsesEvent), (events) => {
+        const reduce = createResponsesReducer();
+        const deltas: Delta[] = [];
+        try {
+          for (const event of events) deltas.push(...reduce(event));
+        } catch (error) {
+          expect(isProviderError(error)).toBe(true);
+        }
+        expectOrder(deltas);
+      }),
+    );
+  });
+});
