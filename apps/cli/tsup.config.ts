@@ -10,8 +10,16 @@ export default defineConfig({
   splitting: true,
   minify: true,
   clean: false,
-  noExternal: [/^(?!node:|@anthropic-ai\/|openai|@google\/|@vscode\/ripgrep)/],
-  external: [/^@anthropic-ai\//, /^openai/, /^@google\//, /^@vscode\/ripgrep/],
+  noExternal: [
+    /^(?!node:|@anthropic-ai\/|openai|@google\/|@vscode\/ripgrep|@silvia-odwyer\/photon-node)/,
+  ],
+  external: [
+    /^@anthropic-ai\//,
+    /^openai/,
+    /^@google\//,
+    /^@vscode\/ripgrep/,
+    /^@silvia-odwyer\/photon-node/,
+  ],
   esbuildOptions(options) {
     options.conditions = ["@tau-agent/source", "node", "import", "module", "default"];
     options.legalComments = "external";

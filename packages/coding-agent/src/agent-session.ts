@@ -82,6 +82,7 @@ export class AgentSession {
   /** Prompts are admitted one after another, so that two cannot both find the session idle. */
   #admission: Promise<unknown> = Promise.resolve();
   #isDisposed = false;
+  #announcedQueueSize = 0;
 
   constructor(parts: AgentSessionParts) {
     this.#parts = parts;
@@ -155,7 +156,7 @@ export class AgentSession {
       if (this.isStreaming && streamingBehavior === undefined) throw new SessionError("busy");
       await this.#requireModel();
       const message = await this.#parts.userInput.build(text, options);
-      return this.#accept(message, streamingBehavior ?? "followUp", options.id, streamingBehavior);
+      return this.#accept(message, streamingBehavior, { id: options.id, isAnnounced: true });
     });
   }
 
@@ -212,7 +213,7 @@ export class AgentSession {
   /** The state as clients see it. */
   get state(): SessionState {
     const { path, name, header } = this.#log;
-    const pending = this.agent.steering.size + this.agent.followUp.size;
+    const pending = this.#queueSize;
     return {
       model: this.models.model ?? null,
       thinkingLevel: this.models.thinkingLevel,
@@ -346,24 +347,23 @@ export class AgentSession {
     return this.#admit(async () => {
       if (!this.isStreaming) await this.#requireModel();
       const message = await this.#parts.userInput.build(text, input);
-      return this.#accept(message, behavior, undefined, behavior);
+      return this.#accept(message, behavior, { id: undefined, isAnnounced: false });
     });
   }
 
   #accept(
     message: UserMessage,
-    queue: "steer" | "followUp",
-    id: string | undefined,
     behavior: PromptOptions["streamingBehavior"],
+    prompt: { id: string | undefined; isAnnounced: boolean },
   ): PromptAcceptance {
     // A run may have begun while the input was prepared.
     if (this.isStreaming && behavior === undefined) throw new SessionError("busy");
-    const result = this.#prompts.accept(message, id);
+    const result = this.#prompts.accept(message, prompt);
     if (!this.isStreaming) {
       this.#driver.start([message]);
       return { disposition: "started", result };
     }
-    (queue === "steer" ? this.agent.steering : this.agent.followUp).enqueue(message);
+    (behavior === "steer" ? this.agent.steering : this.agent.followUp).enqueue(message);
     this.#emitQueueUpdate();
     return { disposition: "queued", result };
   }
@@ -371,6 +371,9 @@ export class AgentSession {
   #record(message: AgentMessage): void {
     this.#log.append({ type: "message", message });
     this.#prompts.noteDelivered(message);
+    if (message.role === "user" && this.#queueSize !== this.#announcedQueueSize) {
+      this.#emitQueueUpdate();
+    }
   }
 
   /** Inside a run the message would come between a tool call and its result. */
@@ -420,7 +423,12 @@ export class AgentSession {
     this.#log.close();
   }
 
+  get #queueSize(): number {
+    return this.agent.steering.size + this.agent.followUp.size;
+  }
+
   #emitQueueUpdate(): void {
+    this.#announcedQueueSize = this.#queueSize;
     void this.#events.emit({
       type: "queue_update",
       steering: this.agent.steering.messages.map(textOf),

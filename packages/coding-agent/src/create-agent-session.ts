@@ -131,7 +131,7 @@ export async function createAgentSession(
       expand: (text) => resources.expand(text),
       prepareImage: async (image) => {
         const { preparePromptImage } = await import("./prompt-image.ts");
-        return preparePromptImage(image, settings.get("images.autoResize"));
+        return preparePromptImage(image);
       },
     }),
     createLog: ({ parentSession }) => SessionLog.create({ ...logOptions, parentSession }),

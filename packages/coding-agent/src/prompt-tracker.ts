@@ -11,6 +11,8 @@ export interface PromptResult {
 
 interface AcceptedPrompt {
   readonly id: string | undefined;
+  /** Steering and follow-up messages are awaited, but only prompts have a result to announce. */
+  readonly isAnnounced: boolean;
   readonly message: AgentMessage;
   readonly resolve: (result: PromptResult) => void;
   isDelivered: boolean;
@@ -22,10 +24,14 @@ export class PromptTracker {
   #prompts: AcceptedPrompt[] = [];
 
   /** Notes a prompt and returns the promise of its result. */
-  accept(message: AgentMessage, id: string | undefined): Promise<PromptResult> {
-    return new Promise((resolve) => {
-      this.#prompts.push({ id, message, resolve, isDelivered: false, result: undefined });
-    });
+  accept(
+    message: AgentMessage,
+    { id, isAnnounced }: Pick<AcceptedPrompt, "id" | "isAnnounced">,
+  ): Promise<PromptResult> {
+    const { promise, resolve } = Promise.withResolvers<PromptResult>();
+    const state = { isDelivered: false, result: undefined };
+    this.#prompts.push({ id, isAnnounced, message, resolve, ...state });
+    return promise;
   }
 
   /** A message has become part of the conversation. */
@@ -41,14 +47,14 @@ export class PromptTracker {
     }
   }
 
-  /** Gives out the results there are, each once. */
+  /** Gives out the results there are, each once, and returns those to announce. */
   settle(): PromptResult[] {
     const settled = this.#prompts.filter((prompt) => prompt.result !== undefined);
     this.#prompts = this.#prompts.filter((prompt) => prompt.result === undefined);
-    return settled.flatMap(({ result, resolve }) => {
+    return settled.flatMap(({ result, resolve, isAnnounced }) => {
       if (result === undefined) return [];
       resolve(result);
-      return [result];
+      return isAnnounced ? [result] : [];
     });
   }
 

@@ -37,6 +37,7 @@ export const errorTable = {
     retryable: false,
   },
   invalid_image: { message: "Invalid image in {field}: {reason}", retryable: false },
+  image_unusable: { message: "{reason}", retryable: false },
   invalid_attachment: { message: "Invalid attachment in {field}: {reason}", retryable: false },
   invalid_url: { message: "Only https URLs are fetched, not {url}", retryable: false },
   fetch_failed: { message: "Could not fetch {url}: {reason}", retryable: true },

@@ -23,17 +23,24 @@ export interface DispatchOptions {
   readonly onInternalError: (error: unknown) => void;
 }
 
-/** Decodes one line, runs its command and answers exactly once. Never rejects. */
-export async function dispatch(line: string, options: DispatchOptions): Promise<void> {
+/**
+ * Decodes one line, runs its command and answers exactly once; never rejects. What can be answered
+ * at once is, so that responses of such commands come in the order of the commands.
+ */
+export function dispatch(line: string, options: DispatchOptions): void | Promise<void> {
   const frame = decodeClientFrame(line);
   if (frame.kind === "error") return answerError(options.host, frame);
   if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
-  try {
-    const data = await run(frame, options.host);
-    answer(options.host, frame, data);
-  } catch (error) {
+  const fail = (error: unknown): void => {
     const { code, text } = describe(error, options);
     answerError(options.host, { id: frame.id, command: frame.name, code, error: text });
+  };
+  try {
+    const data = run(frame, options.host);
+    if (!(data instanceof Promise)) return answer(options.host, frame, data);
+    return data.then((value) => answer(options.host, frame, value)).catch(fail);
+  } catch (error) {
+    fail(error);
   }
 }
 

@@ -37,6 +37,7 @@ export function serve(options: ServeOptions): void {
         continue;
       }
       const done = dispatch(line.text, dispatchOptions);
+      if (done === undefined) continue;
       running.add(done);
       void done.finally(() => running.delete(done));
     }
