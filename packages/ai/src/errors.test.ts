@@ -88,6 +88,16 @@ describe("classifyFailure", () => {
     });
   });
 
+  it("adds the root cause to an SDK's general words", () => {
+    const cause = new Error("Connection error.", {
+      cause: new TypeError("fetch failed", { cause: new Error("bad port") }),
+    });
+    expect(classifyFailure({ message: "Connection error.", cause })).toMatchObject({
+      code: "network",
+      message: "Connection error: bad port",
+    });
+  });
+
   it("passes on a typed error that an SDK has wrapped", () => {
     const own = new ProviderError({ code: "invalid_request", message: "redirect" });
     expect(classifyFailure({ message: "x", cause: new Error("y", { cause: own }) })).toBe(own);

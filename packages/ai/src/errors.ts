@@ -155,7 +155,7 @@ export function classifyFailure(failure: VendorFailure): ProviderErrorInit {
   if (findInCauses(failure.cause, isSyntaxError) !== undefined) return brokenEvent(failure);
   const { status, headers } = failure;
   const network = status === undefined ? describeNetworkCause(failure.cause) : undefined;
-  const words = network ?? failure.message;
+  const words = network ?? (status === undefined ? withRootCause(failure) : failure.message);
   const prefix = status === undefined || words.startsWith(String(status)) ? "" : `${status} `;
   const code = network === undefined ? classifyResponse(failure) : networkCode(network);
   const retryAfterMs = code === "quota" ? undefined : readRetryAfter(headers, failure.message);
@@ -230,8 +230,20 @@ function isSystemError(value: unknown): value is Error & { code: string } {
   );
 }
 
+/** SDKs say "Connection error." and keep to themselves what it was. */
+function withRootCause({ message, cause }: VendorFailure): string {
+  let root: unknown = cause;
+  findInCauses(cause, (value): value is never => {
+    root = value instanceof Error ? value : root;
+    return false;
+  });
+  const words = root instanceof Error && root !== cause ? root.message : "";
+  if (words === "" || message.includes(words)) return message;
+  return `${message.replace(/\.$/, "")}: ${words}`;
+}
+
 /** The system's words for a failed connection, e.g. `connect ECONNREFUSED 127.0.0.1:1234`. */
-export function describeNetworkCause(error: unknown): string | undefined {
+function describeNetworkCause(error: unknown): string | undefined {
   const system = findInCauses(error, isSystemError);
   if (system === undefined) return undefined;
   const words = system.message === "" ? system.code : system.message;

@@ -15,7 +15,7 @@ export type GoogleRequest = GenerateContentParameters;
 const defaultMaxTokens = 32_000;
 
 /** Whether a model takes levels of thinking (Gemini 3 and later) and not budgets. */
-export function takesThinkingLevels(model: Model): boolean {
+function takesThinkingLevels(model: Model): boolean {
   const mapped = Object.values(model.thinkingLevelMap ?? {});
   return mapped.some((value) => value !== null) || /gemini-[3-9]/.test(model.id);
 }
