@@ -36,9 +36,8 @@ it("runs every tool with arguments as the loop validates them", async () => {
   const run = async (name: BuiltinToolName, args: Record<string, unknown>) => {
     const tool = tools.find((candidate) => candidate.name === name);
     if (tool === undefined) expect.unreachable(name);
-    const prepared = tool.prepareArguments?.(args) ?? args;
-    const { arguments: checked } = { arguments: validateArguments(tool, prepared) };
-    return textOf(await tool.execute(checked as Record<string, unknown>, toolCall()));
+    const sent = { type: "toolCall", id: "call_1", name, arguments: args } as const;
+    return textOf(await tool.execute(await validateArguments(tool, sent), toolCall()));
   };
   expect(await run("write", { path: "f.txt", content: "one\ntwo\n" })).toContain("8 bytes");
   const edits = JSON.stringify([{ oldText: "two", newText: "2" }]);

@@ -29,13 +29,13 @@ it("shows the same as truncating the whole text would, however it is cut into ch
   );
   await fc.assert(
     fc.asyncProperty(
-      fc.array(line, { maxLength: 40 }),
-      fc.integer({ min: 1, max: 3 }),
-      fc.constantFrom(7, 1000, 65_536),
+      fc.constantFrom(0, 1990, 2100),
+      fc.array(line, { maxLength: 20 }),
+      fc.constantFrom(997, 65_536),
       fc.boolean(),
-      async (lines, repeat, chunkBytes, isClosed) => {
-        const text = Buffer.from(`${lines.join("\n")}\n`.repeat(repeat * 60)).toString();
-        const whole = isClosed ? text : text.slice(0, -1);
+      async (fillers, lines, chunkBytes, isClosed) => {
+        const text = "€\n".repeat(fillers) + lines.join("\n") + (isClosed ? "\n" : "");
+        const whole = Buffer.from(text).toString();
         const { truncation, fullOutputPath } = await fill(whole, chunkBytes);
         expect(truncation).toEqual(truncateTail(whole));
         expect(fullOutputPath !== undefined).toBe(truncation.truncated);
@@ -44,7 +44,7 @@ it("shows the same as truncating the whole text would, however it is cut into ch
     ),
     { numRuns: 40 },
   );
-});
+}, 20_000);
 
 it("writes no file when everything is shown, at exactly 2000 lines", async () => {
   const { truncation } = await fill("x\n".repeat(2000), 100);
@@ -91,16 +91,16 @@ it("goes on without the file when it cannot be written, and says why", async () 
   expect(spillFailure?.message).toContain("ENOENT");
 });
 
-it("takes 50 MB without keeping it in memory", async () => {
+it("takes much output without keeping it in memory", async () => {
   const buffer = bufferHere();
   const chunk = Buffer.alloc(65_536, "0123456789abcde\n");
   const before = process.memoryUsage();
-  for (let count = 0; count < 800; count++) await buffer.append(chunk, "stdout");
+  for (let count = 0; count < 300; count++) await buffer.append(chunk, "stdout");
   const after = process.memoryUsage();
   const { truncation, fullOutputPath = "" } = await buffer.finish();
-  expect(truncation.totalBytes).toBe(800 * 65_536);
-  expect(statSync(fullOutputPath).size).toBe(800 * 65_536);
+  expect(truncation.totalBytes).toBe(300 * 65_536);
+  expect(statSync(fullOutputPath).size).toBe(300 * 65_536);
   expect(after.arrayBuffers + after.heapUsed - before.arrayBuffers - before.heapUsed).toBeLessThan(
-    30 * 1024 * 1024,
+    10 * 1024 * 1024,
   );
-});
+}, 20_000);

@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Bytes that may wait for the disk before the writer is held back. */
-const highWaterBytes = 1024 * 1024;
+const highWaterBytes = 256 * 1024;
 
 /** A private file (mode 0600, unpredictable name) that takes output at the pace of the disk. */
 export class SpillFile {
@@ -42,10 +42,10 @@ export class SpillFile {
     try {
       this.#handle ??= await open(this.path, "wx", 0o600);
       while (this.#waiting.length > 0) {
-        const chunk = Buffer.concat(this.#waiting);
+        const chunks = this.#waiting;
         this.#waiting = [];
         this.#waitingBytes = 0;
-        await this.#handle.writeFile(chunk);
+        await writeAll(this.#handle, chunks);
       }
     } catch (error) {
       this.#failure = error instanceof Error ? error : new TypeError(String(error));
@@ -54,5 +54,14 @@ export class SpillFile {
     } finally {
       this.#writing = undefined;
     }
+  }
+}
+
+// Without joining the chunks first: at the pace of a pipe those copies are most of the memory.
+async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
+  let { bytesWritten } = await handle.writev(chunks);
+  for (const chunk of chunks) {
+    if (bytesWritten < chunk.length) await handle.writeFile(chunk.subarray(bytesWritten));
+    bytesWritten = Math.max(0, bytesWritten - chunk.length);
   }
 }
