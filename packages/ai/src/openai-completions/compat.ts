@@ -189,7 +189,7 @@ const knownEndpoints: readonly KnownEndpoint[] = [
   },
   { hosts: ["integrate.api.nvidia.com"], providers: ["nvidia"], compat: hosted },
   { hosts: ["huggingface.co"], providers: ["huggingface"], compat: hosted },
-  { hosts: ["xiaomimimo.com"], providers: ["xiaomi"], compat: hosted },
+  { hosts: ["xiaomimimo.com"], providers: ["xiaomi"], compat: newTokensField },
   { hosts: ["chutes.ai"], providers: ["chutes"], compat: hosted },
   { hosts: ["opencode.ai"], providers: ["opencode"], compat: newTokensField },
 ];
