@@ -98,6 +98,12 @@ describe("classifyFailure", () => {
     });
   });
 
+  it("keeps only the beginning of a very long answer", () => {
+    const { message } = classifyFailure({ status: 502, message: `<html>${"x".repeat(1_000_000)}` });
+    expect(message).toMatch(/^502 <html>x+… \(996006 more characters\)$/);
+    expect(message.length).toBeLessThan(4100);
+  });
+
   it("passes on a typed error that an SDK has wrapped", () => {
     const own = new ProviderError({ code: "invalid_request", message: "redirect" });
     expect(classifyFailure({ message: "x", cause: new Error("y", { cause: own }) })).toBe(own);

@@ -139,6 +139,8 @@ const networkText =
 
 const timeoutText = /timed? ?out|ETIMEDOUT/i;
 
+const maxMessageLength = 4_000;
+
 /** Whether an error text says that the conversation no longer fits the model's window. */
 export function isContextOverflow(text: string): boolean {
   return !throttleText.test(text) && overflowText.some((pattern) => pattern.test(text));
@@ -149,9 +151,10 @@ export function isContextOverflow(text: string): boolean {
  * decide nothing. Quota and overflow are recognised by text too, because vendors send them under
  * the status of something else.
  */
-export function classifyFailure(failure: VendorFailure): ProviderErrorInit {
-  const known = findInCauses(failure.cause, isProviderError);
+export function classifyFailure(given: VendorFailure): ProviderErrorInit {
+  const known = findInCauses(given.cause, isProviderError);
   if (known !== undefined) return known;
+  const failure = { ...given, message: clip(given.message) };
   if (findInCauses(failure.cause, isSyntaxError) !== undefined) return brokenEvent(failure);
   const { status, headers } = failure;
   const network = status === undefined ? describeNetworkCause(failure.cause) : undefined;
@@ -166,6 +169,12 @@ export function classifyFailure(failure: VendorFailure): ProviderErrorInit {
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(failure.cause !== undefined && { cause: failure.cause }),
   };
+}
+
+/** Proxies answer with whole web pages; the first lines say enough. */
+function clip(text: string): string {
+  const rest = text.length - maxMessageLength;
+  return rest <= 0 ? text : `${text.slice(0, maxMessageLength)}… (${rest} more characters)`;
 }
 
 function isSyntaxError(value: unknown): value is SyntaxError {
