@@ -32,6 +32,18 @@ export type Fault =
     }
   | { readonly kind: "redirect"; readonly location: string; readonly status?: number | undefined };
 
+/** The names of all faults. */
+export const faultKinds: readonly string[] = [
+  "status",
+  "overflow",
+  "reset",
+  "truncate",
+  "stall",
+  "garbage",
+  "error_event",
+  "redirect",
+] satisfies Fault["kind"][];
+
 /** A 429 with `retry-after`. */
 export function rateLimited(retryAfterSeconds = 1): Fault {
   const headers = { "retry-after": String(retryAfterSeconds) };

@@ -2,7 +2,9 @@ import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ProviderError } from "../errors.ts";
+import { faultKinds } from "./fault.ts";
 import type { Scenario } from "./scenario.ts";
+import { conditionMembers } from "./turn-condition.ts";
 
 /**
  * Loads a scenario file: JSON with a list of turns, or a JavaScript or TypeScript module whose default
@@ -52,9 +54,13 @@ function isScenarioFunction(
 function checkTurn(turn: unknown, number: number): void {
   if (typeof turn === "string") return;
   if (!isRecord(turn)) throw new TypeError(`turn ${number} is neither a text nor an object`);
-  const { content = [], fault } = turn;
-  if (fault !== undefined && !isRecord(fault))
-    throw new TypeError(`the fault of turn ${number} is no object`);
+  const { content = [], fault, when } = turn;
+  if (fault !== undefined && !isFault(fault)) {
+    throw new TypeError(
+      `the fault of turn ${number} has none of the kinds ${faultKinds.join(", ")}`,
+    );
+  }
+  if (when !== undefined) checkCondition(when, number);
   if (typeof content === "string") return;
   if (!Array.isArray(content)) throw new TypeError(`the content of turn ${number} is no list`);
   for (const block of content) {
@@ -62,6 +68,21 @@ function checkTurn(turn: unknown, number: number): void {
       throw new TypeError(`turn ${number} holds a block that is no text, thinking or toolCall`);
     }
   }
+}
+
+function checkCondition(when: unknown, number: number): void {
+  if (!isRecord(when)) throw new TypeError(`the condition of turn ${number} is no object`);
+  for (const [member, value] of Object.entries(when)) {
+    if (!conditionMembers.includes(member)) {
+      throw new TypeError(`turn ${number} has the unknown condition "${member}"`);
+    }
+    // A pattern that is none throws here, with its own words.
+    if (member.endsWith("Matches")) new RegExp(String(value));
+  }
+}
+
+function isFault(value: unknown): boolean {
+  return isRecord(value) && typeof value.kind === "string" && faultKinds.includes(value.kind);
 }
 
 function isBlock(block: unknown): boolean {

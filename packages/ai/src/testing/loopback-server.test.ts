@@ -227,6 +227,25 @@ describe("startLoopbackServer", () => {
     expect(error?.message).toContain("The scenario has no turn for request 1");
   });
 
+  it("sends each delta by itself when a turn is paced", async () => {
+    const scenario = [turn("abcdef", { chunkSize: 2, delayMs: 15 })];
+    await using server = await startLoopbackServer({ scenario });
+    const arrivals: number[] = [];
+    const replying = stream(server.model("openai-completions"), start("go"), { apiKey: "k" });
+    for await (const event of replying) {
+      if (event.type === "text_delta") arrivals.push(performance.now());
+    }
+    expect(arrivals).toHaveLength(3);
+    expect((arrivals[2] ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(20);
+  });
+
+  it("serves a local model without any key", async () => {
+    await using server = await startLoopbackServer({ scenario: ["hi"] });
+    const { error } = await reply(server, "openai-completions", start("go"), { apiKey: undefined });
+    expect(error).toBeUndefined();
+    expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
+  });
+
   it("plays the fault of a turn once", async () => {
     const scenario = [turn("x", { fault: overloaded(503) }), "fine"];
     await using server = await startLoopbackServer({ scenario });

@@ -184,6 +184,9 @@ describe("scenarioFileProvider", () => {
     ['[{"content": [{"type": "image"}]}]', "turn 1 holds a block"],
     ["{}", "neither a list of turns nor a function"],
     ["[", "JSON"],
+    [JSON.stringify([{ when: { lastUserInclude: "x" } }]), 'unknown condition "lastUserInclude"'],
+    [JSON.stringify([{ when: { lastUserMatches: "(" } }]), "Invalid regular expression"],
+    [JSON.stringify(["a", { fault: { kind: "boom" } }]), "the fault of turn 2"],
   ])("names the file and the fault of %s", async (json, words) => {
     const file = join(await mkdtemp(join(tmpdir(), "tau-scenario-")), "bad.json");
     await writeFile(file, json);

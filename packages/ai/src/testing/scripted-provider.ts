@@ -19,7 +19,7 @@ export function scriptedProvider(scenario: Scenario): ScriptedProvider {
 
 /**
  * A provider whose models are scenario files: a model's id is the path of its file, loaded at its
- * first request.
+ * first request. Make one and keep it: how far a scenario has come is kept here.
  */
 export function scenarioFileProvider(): ScriptedProvider {
   const players = new Map<string, Promise<ScenarioPlayer>>();

@@ -20,6 +20,19 @@ export interface TurnCondition {
   readonly hasToolResults?: boolean | undefined;
 }
 
+/** Every member a condition may have; another one is a typing error, and would hold always. */
+export const conditionMembers: readonly string[] = [
+  "lastUserIncludes",
+  "lastUserMatches",
+  "lastToolResultIncludes",
+  "lastToolResultMatches",
+  "lastToolName",
+  "lastToolIsError",
+  "systemPromptIncludes",
+  "hasTool",
+  "hasToolResults",
+] satisfies (keyof TurnCondition)[];
+
 /** What the expressions of a condition have captured, by number and name. */
 export type Captures = Readonly<Record<string, string>>;
 
