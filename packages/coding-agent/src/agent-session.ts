@@ -1,5 +1,4 @@
-import { Agent, type AgentTool, type ModelRequest, type RunOutcome } from "@tau-agent/agent";
-import type { StreamFunction } from "@tau-agent/ai";
+import { Agent, type ModelRequest, type RunOutcome } from "@tau-agent/agent";
 import type {
   InterruptMode,
   QueueMode,
@@ -10,44 +9,22 @@ import type {
 import type {
   AgentMessage,
   BashExecutionMessage,
-  Model,
-  ThinkingLevel,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import { BashCommands } from "./bash-commands.ts";
+import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { SessionError } from "./errors.ts";
 import { EventBus, type Listener } from "./event-bus.ts";
-import type { PromptInput, UserInput } from "./input.ts";
+import type { PromptInput } from "./input.ts";
 import { toLlmMessages } from "./llm-messages.ts";
 import { ModelSelection } from "./model-selection.ts";
-import type { ModelRegistry } from "./models/registry.ts";
-import type { ScopedModel } from "./models/resolver.ts";
 import { type PromptResult, PromptTracker } from "./prompt-tracker.ts";
 import { RunDriver } from "./run-driver.ts";
 import { buildSessionContext } from "./session/session-context.ts";
 import type { SessionLog } from "./session/session-log.ts";
+import type { AgentSessionParts } from "./session-parts.ts";
 import type { SettingsStore } from "./settings/store.ts";
-import type { ToolEnvironment } from "./tools/environment.ts";
-
-/** The parts a session is made of; {@link createAgentSession} brings them together. */
-export interface AgentSessionParts {
-  readonly log: SessionLog;
-  readonly settings: SettingsStore;
-  readonly registry: ModelRegistry;
-  readonly model: Model | undefined;
-  readonly thinkingLevel: ThinkingLevel;
-  readonly scope: readonly ScopedModel[];
-  readonly stream: StreamFunction;
-  readonly tools: readonly AgentTool[];
-  readonly toolEnvironment: ToolEnvironment;
-  /** Built at the first prompt; must not change from turn to turn. */
-  readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
-  readonly userInput: UserInput;
-  /** Makes the log of a further session in the same place. */
-  readonly createLog: (options: { parentSession?: string | undefined }) => SessionLog;
-  readonly diagnostics: readonly Diagnostic[];
-}
 
 /** What became of an accepted prompt, and its end. */
 export interface PromptAcceptance {
@@ -212,56 +189,17 @@ export class AgentSession {
 
   /** The state as clients see it. */
   get state(): SessionState {
-    const { path, name, header } = this.#log;
-    const pending = this.#queueSize;
-    return {
-      model: this.models.model ?? null,
-      thinkingLevel: this.models.thinkingLevel,
-      isStreaming: this.isStreaming,
-      isCompacting: false,
-      steeringMode: this.agent.steering.mode,
-      followUpMode: this.agent.followUp.mode,
-      interruptMode: this.agent.interruptMode,
-      queueMode: this.settings.get("queueMode"),
-      ...(path === undefined ? {} : { sessionFile: path }),
-      sessionId: header.id,
-      ...(name === undefined ? {} : { sessionName: name }),
-      autoCompactionEnabled: this.settings.get("compaction.enabled"),
-      messageCount: this.messages.length,
-      pendingMessageCount: pending,
-      queuedMessageCount: pending,
-    };
+    return describeState(this);
   }
 
   /** Counts, tokens and cost of the whole session. */
   get stats(): SessionStats {
-    const { path, header, totals } = this.#log;
-    return {
-      ...(path === undefined ? {} : { sessionFile: path }),
-      sessionId: header.id,
-      userMessages: totals.userMessages,
-      assistantMessages: totals.assistantMessages,
-      toolCalls: totals.toolCalls,
-      toolResults: totals.toolResults,
-      totalMessages: totals.totalMessages,
-      tokens: { ...totals.tokens },
-      cost: totals.cost,
-    };
+    return describeStats(this.#log);
   }
 
   /** The text of the last reply that has one; null before the first. */
   get lastAssistantText(): string | null {
-    for (let index = this.messages.length - 1; index >= 0; index--) {
-      const message = this.messages[index];
-      if (message?.role !== "assistant") continue;
-      const isEmptyAbort = message.stopReason === "aborted" && message.content.length === 0;
-      if (isEmptyAbort) continue;
-      return message.content
-        .map((block) => (block.type === "text" ? block.text : ""))
-        .join("")
-        .trim();
-    }
-    return null;
+    return lastAssistantText(this.messages);
   }
 
   /** Sets how queued messages are delivered, for this session. */

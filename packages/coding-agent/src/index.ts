@@ -1,6 +1,5 @@
 export {
   AgentSession,
-  type AgentSessionParts,
   type PromptAcceptance,
   type PromptOptions,
 } from "./agent-session.ts";
@@ -20,5 +19,6 @@ export { ModelRegistry } from "./models/registry.ts";
 export type { PromptResult } from "./prompt-tracker.ts";
 export { SessionLog } from "./session/session-log.ts";
 export { SessionTree } from "./session/session-tree.ts";
+export type { AgentSessionParts } from "./session-parts.ts";
 export { SettingsStore } from "./settings/store.ts";
 export type { ToolSelection } from "./tool-selection.ts";

@@ -50,6 +50,7 @@ export type Handlers<Context> = {
 };
 
 /** A command without `data` may be handled by a function that returns nothing. */
+// biome-ignore lint/suspicious/noConfusingVoidType: it is the return type of a function, nothing else.
 type Returned<N extends CommandName> = undefined extends Result<N> ? void : Result<N>;
 
 /** What a client may use to tell its requests apart; it comes back as it was sent. */

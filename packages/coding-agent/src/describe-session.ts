@@ -1,0 +1,68 @@
+import type { Agent } from "@tau-agent/agent";
+import type { SessionState, SessionStats } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { ModelSelection } from "./model-selection.ts";
+import type { SessionLog } from "./session/session-log.ts";
+import type { SettingsStore } from "./settings/store.ts";
+
+/** The parts of a session that its state is read from. */
+interface Described {
+  readonly agent: Agent;
+  readonly isStreaming: boolean;
+  readonly log: SessionLog;
+  readonly messages: readonly AgentMessage[];
+  readonly models: ModelSelection;
+  readonly settings: SettingsStore;
+}
+
+/** The state of a session as clients see it. */
+export function describeState(session: Described): SessionState {
+  const { agent, log, models, settings } = session;
+  const pending = agent.steering.size + agent.followUp.size;
+  return {
+    model: models.model ?? null,
+    thinkingLevel: models.thinkingLevel,
+    isStreaming: session.isStreaming,
+    isCompacting: false,
+    steeringMode: agent.steering.mode,
+    followUpMode: agent.followUp.mode,
+    interruptMode: agent.interruptMode,
+    queueMode: settings.get("queueMode"),
+    ...(log.path === undefined ? {} : { sessionFile: log.path }),
+    sessionId: log.header.id,
+    ...(log.name === undefined ? {} : { sessionName: log.name }),
+    autoCompactionEnabled: settings.get("compaction.enabled"),
+    messageCount: session.messages.length,
+    pendingMessageCount: pending,
+    queuedMessageCount: pending,
+  };
+}
+
+/** Counts, tokens and cost of a whole session. */
+export function describeStats({ path, header, totals }: SessionLog): SessionStats {
+  return {
+    ...(path === undefined ? {} : { sessionFile: path }),
+    sessionId: header.id,
+    userMessages: totals.userMessages,
+    assistantMessages: totals.assistantMessages,
+    toolCalls: totals.toolCalls,
+    toolResults: totals.toolResults,
+    totalMessages: totals.totalMessages,
+    tokens: { ...totals.tokens },
+    cost: totals.cost,
+  };
+}
+
+/** The text of the last reply; null before the first. An empty reply that was aborted is none. */
+export function lastAssistantText(messages: readonly AgentMessage[]): string | null {
+  const last = messages.findLast(
+    (message) =>
+      message.role === "assistant" &&
+      !(message.stopReason === "aborted" && message.content.length === 0),
+  );
+  if (last?.role !== "assistant") return null;
+  return last.content
+    .map((block) => (block.type === "text" ? block.text : ""))
+    .join("")
+    .trim();
+}

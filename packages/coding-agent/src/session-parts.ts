@@ -1,0 +1,29 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { StreamFunction } from "@tau-agent/ai";
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { Diagnostic } from "./diagnostic.ts";
+import type { UserInput } from "./input.ts";
+import type { ModelRegistry } from "./models/registry.ts";
+import type { ScopedModel } from "./models/resolver.ts";
+import type { SessionLog } from "./session/session-log.ts";
+import type { SettingsStore } from "./settings/store.ts";
+import type { ToolEnvironment } from "./tools/environment.ts";
+
+/** The parts a session is made of; `createAgentSession` brings them together. */
+export interface AgentSessionParts {
+  readonly log: SessionLog;
+  readonly settings: SettingsStore;
+  readonly registry: ModelRegistry;
+  readonly model: Model | undefined;
+  readonly thinkingLevel: ThinkingLevel;
+  readonly scope: readonly ScopedModel[];
+  readonly stream: StreamFunction;
+  readonly tools: readonly AgentTool[];
+  readonly toolEnvironment: ToolEnvironment;
+  /** Built at the first prompt; must not change from turn to turn. */
+  readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
+  readonly userInput: UserInput;
+  /** Makes the log of a further session in the same place. */
+  readonly createLog: (options: { parentSession?: string | undefined }) => SessionLog;
+  readonly diagnostics: readonly Diagnostic[];
+}
