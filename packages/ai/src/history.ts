@@ -94,12 +94,15 @@ class Pairing {
   }
 
   /** A result that answers no waiting call is an orphan or a repetition and goes. */
-  answer(result: ToolResultMessage, fit: (content: readonly UserContent[]) => UserContent[]): void {
+  answer(
+    result: ToolResultMessage,
+    adapt: (content: readonly UserContent[]) => UserContent[],
+  ): void {
     const index = this.#waiting.findIndex(({ originalId }) => originalId === result.toolCallId);
     const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
     if (waiting === undefined) return;
     const { id: toolCallId, name: toolName } = waiting.call;
-    this.messages.push({ ...result, toolCallId, toolName, content: fit(result.content) });
+    this.messages.push({ ...result, toolCallId, toolName, content: adapt(result.content) });
   }
 
   /** Answers what nobody answered, e.g. because the process was killed. */
