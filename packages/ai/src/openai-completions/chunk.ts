@@ -65,7 +65,7 @@ export interface ChunkUsage {
 }
 
 /** One alternative of a reply; only the first is read. */
-export interface ChunkChoice {
+interface ChunkChoice {
   readonly delta?: ChunkDelta | null | undefined;
   /** Some servers send the whole message at once. */
   readonly message?: ChunkDelta | null | undefined;

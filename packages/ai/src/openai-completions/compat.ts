@@ -1,7 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
 /** How a request tells the endpoint to think. */
-export const thinkingFormats = [
+const thinkingFormats = [
   "openai",
   "openrouter",
   "deepseek",
@@ -156,7 +156,7 @@ const knownEndpoints: readonly KnownEndpoint[] = [
   {
     hosts: ["moonshot.ai", "moonshot.cn", "kimi.com"],
     providers: ["moonshotai", "moonshotai-cn", "kimi-coding"],
-    compat: { ...hosted, supportsPromptCacheKey: true },
+    compat: { ...hosted, supportsPromptCacheKey: true, supportsLongCacheRetention: false },
   },
   {
     hosts: ["z.ai", "bigmodel.cn"],
@@ -214,7 +214,7 @@ function detect(model: Model): Partial<CompletionsCompat> {
 }
 
 /** The lower-case host of a base URL, or an empty text when it is none. */
-export function hostOf(baseUrl: string): string {
+function hostOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).hostname.toLowerCase() : "";
 }
 

@@ -123,7 +123,7 @@ function callItem(call: ToolCall, isSame: boolean): ResponseFunctionToolCall {
 }
 
 /** The two halves of `call_id|item_id`, each in the form that the vendor accepts. */
-export function splitToolCallId(id: string): { callId: string; itemId: string | undefined } {
+function splitToolCallId(id: string): { callId: string; itemId: string | undefined } {
   const at = id.indexOf("|");
   const call = at < 0 ? id : id.slice(0, at);
   const item = at < 0 ? "" : id.slice(at + 1);

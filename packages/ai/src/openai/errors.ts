@@ -39,7 +39,7 @@ export function stopForVendorError(value: unknown): Extract<Delta, { type: "stop
 }
 
 /** Reads an error object, a bare text, or a wrapper around either. */
-export function readVendorError(value: unknown): VendorError | undefined {
+function readVendorError(value: unknown): VendorError | undefined {
   if (typeof value === "string")
     return { message: value, vendorCode: undefined, status: undefined };
   if (!isRecord(value)) return undefined;

@@ -11,7 +11,7 @@ export interface TimedDelta {
 const defaultChunkSize = 24;
 
 /** The blocks of a turn, with bare strings made texts. */
-export function blocksOf(turn: Turn): ScriptedBlock[] {
+function blocksOf(turn: Turn): ScriptedBlock[] {
   const content = turn.content ?? [];
   const list = typeof content === "string" ? [content] : content;
   return list.map((block) => (typeof block === "string" ? { type: "text", text: block } : block));
@@ -64,7 +64,7 @@ function* blockDeltas(
 }
 
 /** Cuts a text into pieces of a size, but never through a surrogate pair. */
-export function* pieces(text: string, size: number): Generator<string> {
+function* pieces(text: string, size: number): Generator<string> {
   for (let start = 0; start < text.length; ) {
     let end = Math.min(start + size, text.length);
     const last = text.charCodeAt(end - 1);
