@@ -112,13 +112,3 @@ export function createTools(environment: ToolEnvironment): NamedTool<BuiltinTool
   const shared = { ...environment, readLedger: new ReadLedger() };
   return tools.map((create) => create(shared));
 }
-
-export type { BashResult, RunBashOptions } from "./bash/run-bash.ts";
-export type { ToolEnvironment } from "./environment.ts";
-export { FileQueue } from "./file-queue.ts";
-export { ProcessError, type ProcessErrorCode } from "./process-error.ts";
-export { ProcessRegistry } from "./process-registry.ts";
-
-/** Runs a command for a client, as the RPC command `bash` does. */
-export const runBash: typeof import("./bash/run-bash.ts").runBash = async (command, options) =>
-  (await import("./bash/run-bash.ts")).runBash(command, options);

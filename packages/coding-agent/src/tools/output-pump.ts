@@ -33,7 +33,8 @@ export class OutputPump {
    */
   async drain(quietMs: number, maxMs: number): Promise<void> {
     const deadline = performance.now() + maxMs;
-    while (this.#openCount > 0 && performance.now() < deadline) {
+    // A slow disk is not a noisy background process: what it holds back is still to be read.
+    while (this.#openCount > 0 && (this.#heldBack > 0 || performance.now() < deadline)) {
       const seen = this.#chunkCount;
       await this.#closedOrAfter(quietMs);
       // A timer can be due before a readable pipe is looked at; one turn of the loop settles that.

@@ -6,7 +6,7 @@ export type ObjectSchema = {
 };
 
 /** Schema of one argument. */
-export type PropertySchema = { readonly description?: string } & (
+type PropertySchema = { readonly description?: string } & (
   | { readonly type: "string" | "number" | "boolean" }
   | { readonly type: "array"; readonly items: ObjectSchema }
 );

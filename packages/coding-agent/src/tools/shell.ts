@@ -23,7 +23,7 @@ export async function findShell(environment: ToolEnvironment): Promise<string> {
 }
 
 /** Whether the file is there and may be run. */
-export async function isExecutable(file: string): Promise<boolean> {
+async function isExecutable(file: string): Promise<boolean> {
   try {
     await access(file, constants.X_OK);
     return true;

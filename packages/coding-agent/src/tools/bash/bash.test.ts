@@ -156,16 +156,17 @@ describe("the bash tool", () => {
     );
   });
 
-  it("runs 50 MB of output through bounded memory", async () => {
+  it("runs 150 MB of output through memory that does not grow with it", async () => {
+    // Chunks that wait for the garbage collector count too: tens of MB, whatever the size.
     const before = process.memoryUsage().arrayBuffers;
     let peak = before;
     const timer = setInterval(() => {
       peak = Math.max(peak, process.memoryUsage().arrayBuffers);
     }, 5);
-    const result = await bash("yes 0123456789abcdef0123456789abcdef | head -c 50000000");
+    const result = await bash("yes 0123456789abcdef0123456789abcdef | head -c 150000000");
     clearInterval(timer);
-    expect(result.details).toMatchObject({ truncation: { totalBytes: 50_000_000 } });
-    expect(peak - before).toBeLessThan(40_000_000);
+    expect(result.details).toMatchObject({ truncation: { totalBytes: 150_000_000 } });
+    expect(peak - before).toBeLessThan(75_000_000);
   }, 20_000);
 });
 

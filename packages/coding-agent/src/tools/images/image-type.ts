@@ -83,7 +83,7 @@ function jpegDimensions(bytes: Buffer): ImageDimensions | undefined {
 }
 
 /** The segments of a JPEG up to its pixel data; `start` is the first byte after the length. */
-export function* jpegSegments(
+function* jpegSegments(
   bytes: Buffer,
 ): Generator<{ readonly marker: number; readonly start: number; readonly end: number }> {
   let at = 2;

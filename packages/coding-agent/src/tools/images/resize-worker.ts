@@ -1,5 +1,5 @@
 /** What the worker is given. */
-export interface ResizeRequest {
+interface ResizeRequest {
   readonly bytes: Uint8Array;
   /** Path of photon's module. */
   readonly codecPath: string;
