@@ -1,5 +1,5 @@
 import type { ProviderErrorCode } from "../errors.ts";
-import { stopForVendorError } from "../openai/errors.ts";
+import { streamedError } from "../openai/errors.ts";
 import type { Delta } from "../provider.ts";
 import type { ChunkContent, ChunkDelta, CompletionsChunk, ReasoningDetail } from "./chunk.ts";
 import { contentSignature, reasoningFields } from "./messages.ts";
@@ -9,7 +9,10 @@ import { readUsage } from "./usage.ts";
 
 type Stop = Extract<Delta, { type: "stop" }>;
 
-/** A reducer for one reply: chunk → deltas. Knows no vendor; tolerates what any of them leaves out. */
+/**
+ * A reducer for one reply: chunk → deltas. Knows no vendor; tolerates what any of them leaves out. An
+ * error object in the stream is thrown as what it means.
+ */
 export function createReducer(): (chunk: CompletionsChunk | null) => Iterable<Delta> {
   const reply = new Reply();
   return (chunk) => reply.read(chunk);
@@ -34,8 +37,8 @@ class Reply {
     const usage = chunk.usage ?? choice?.usage ?? chunk.x_groq?.usage;
     if (usage) yield readUsage(usage, chunk.service_tier);
     if (this.#isStopped) return;
-    if (chunk.error) yield* this.#stop(stopForVendorError(chunk.error));
-    else if (choice?.finish_reason) yield* this.#stop(stopFor(choice.finish_reason));
+    if (chunk.error) throw streamedError(chunk.error);
+    if (choice?.finish_reason) yield* this.#stop(stopFor(choice.finish_reason));
   }
 
   *#identify(chunk: CompletionsChunk): Generator<Delta> {

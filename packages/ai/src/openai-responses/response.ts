@@ -1,4 +1,4 @@
-import { stopForVendorError } from "../openai/errors.ts";
+import { streamedError } from "../openai/errors.ts";
 import type { Delta } from "../provider.ts";
 import type { OutputItem, ResponseObject, ResponsesEvent, ResponsesUsage } from "./events.ts";
 import { type Item, ItemTable } from "./item-table.ts";
@@ -6,7 +6,7 @@ import { writeTextSignature } from "./signatures.ts";
 
 type Stop = Extract<Delta, { type: "stop" }>;
 
-/** A reducer for one reply: event → deltas. */
+/** A reducer for one reply: event → deltas. An error event is thrown as what it means. */
 export function createReducer(): (event: ResponsesEvent | null) => Iterable<Delta> {
   const reply = new Reply();
   return (event) => reply.read(event);
@@ -35,8 +35,7 @@ class Reply {
         yield* this.#end(type, event.response ?? {});
         return;
       case "error":
-        yield stopForVendorError(event.error ?? event);
-        return;
+        throw streamedError(event.error ?? event);
       default:
         yield* this.#grow(type, event);
     }
@@ -194,7 +193,7 @@ function stopOf(type: string, response: ResponseObject): Stop {
     };
   }
   if (status === "incomplete") return { type: "stop", reason: "length" };
-  if (response.error) return { ...stopForVendorError(response.error), raw: status };
+  if (response.error) throw streamedError(response.error);
   return {
     type: "stop",
     reason: "error",

@@ -1,6 +1,6 @@
 import { APIConnectionError, APIError } from "openai";
 import { describe, expect, it } from "vitest";
-import { classifyOpenAiError, stopForVendorError } from "./errors.ts";
+import { classifyOpenAiError, streamedError } from "./errors.ts";
 
 const thrown = (status: number, error: object, headers: Record<string, string> = {}) =>
   classifyOpenAiError(APIError.generate(status, { error }, undefined, new Headers(headers)));
@@ -43,7 +43,7 @@ describe("classifyOpenAiError", () => {
   });
 });
 
-describe("stopForVendorError", () => {
+describe("streamedError", () => {
   it.each([
     [{ code: 502, message: "upstream" }, "overloaded"],
     [{ code: "rate_limit_exceeded", message: "wait" }, "rate_limited"],
@@ -52,6 +52,11 @@ describe("stopForVendorError", () => {
     ["just words", "overloaded"],
     [{ message: "bad tool", type: "x", code: 400 }, "invalid_request"],
   ])("takes %j for %s", (value, code) => {
-    expect(stopForVendorError(value)).toMatchObject({ type: "stop", reason: "error", code });
+    expect(streamedError(value)).toMatchObject({ code });
+  });
+
+  it("keeps how long its text asks to wait", () => {
+    const value = { code: "rate_limit_exceeded", message: "Please try again in 2s." };
+    expect(streamedError(value).retryAfterMs).toBe(2000);
   });
 });

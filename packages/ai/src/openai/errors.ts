@@ -1,5 +1,4 @@
-import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
-import type { Delta } from "../provider.ts";
+import { classifyFailure, ProviderError, type ProviderErrorInit } from "../errors.ts";
 
 /** The error members that OpenAI-like servers send, in a body or in the stream. */
 interface VendorError {
@@ -25,8 +24,8 @@ export function classifyOpenAiError(error: unknown): ProviderErrorInit {
   });
 }
 
-/** The stop a vendor's error object in the stream amounts to. */
-export function stopForVendorError(value: unknown): Extract<Delta, { type: "stop" }> {
+/** The failure that a vendor's error object in the stream stands for. */
+export function streamedError(value: unknown): ProviderError {
   const vendor = readVendorError(value);
   const failure = classifyFailure({
     message: vendor?.message || "The server reported an error without saying which",
@@ -35,7 +34,7 @@ export function stopForVendorError(value: unknown): Extract<Delta, { type: "stop
   });
   // An error amid a reply that names nothing known is the server's own trouble: worth another try.
   const code = failure.code === "unknown" ? "overloaded" : failure.code;
-  return { type: "stop", reason: "error", code, errorMessage: failure.message };
+  return new ProviderError({ ...failure, code });
 }
 
 /** Reads an error object, a bare text, or a wrapper around either. */

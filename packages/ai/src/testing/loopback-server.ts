@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { isProviderError } from "../errors.ts";
 import type { Fault } from "./fault.ts";
 import { refuse, sendError, sendReply } from "./loopback-reply.ts";
 import type { Scenario } from "./scenario.ts";
@@ -180,10 +179,9 @@ class Loopback {
       await sendReply({ response, format, played, fault, requestCharacters: characters });
     } catch (error) {
       if (response.headersSent) throw error;
-      // Running out of turns is the test's mistake, not a failure to try again.
-      const status = isProviderError(error) ? 400 : 500;
+      // No turn left or a scenario that throws: the author's mistake, not a failure to try again.
       const message = error instanceof Error ? error.message : String(error);
-      sendError(response, status, format.errorBody(status, message));
+      sendError(response, 400, format.errorBody(400, message));
     }
   }
 
