@@ -1,0 +1,56 @@
+/**
+ * The least a program can do with a streamed reply: read it, parse each event, write each delta as
+ * a line. Reads requests as lines of JSON: `{url, body, turns?}`; with `turns`, it repeats a
+ * request that grows by one tool call and its result each time.
+ */
+import { createInterface } from "node:readline";
+
+interface Chunk {
+  choices?: {
+    delta?: { content?: string; tool_calls?: { function?: { arguments?: string } }[] };
+  }[];
+}
+
+interface Request {
+  url: string;
+  turns?: number;
+}
+
+async function reply(url: string, messages: object[]): Promise<void> {
+  const response = await fetch(`${url}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "bench", stream: true, messages }),
+  });
+  const decoder = new TextDecoder();
+  let rest = "";
+  let whole = "";
+  for await (const bytes of response.body ?? []) {
+    const events = (rest + decoder.decode(bytes, { stream: true })).split("\n\n");
+    rest = events.pop() ?? "";
+    for (const event of events) {
+      if (event === "data: [DONE]") continue;
+      const { delta } = (JSON.parse(event.slice(6)) as Chunk).choices?.[0] ?? {};
+      const piece = delta?.content ?? delta?.tool_calls?.[0]?.function?.arguments;
+      if (piece === undefined) continue;
+      whole += piece;
+      const assistantMessageEvent = { type: "text_delta", contentIndex: 0, delta: piece };
+      process.stdout.write(
+        `${JSON.stringify({ type: "message_update", assistantMessageEvent })}\n`,
+      );
+    }
+  }
+  process.stdout.write(`${JSON.stringify({ type: "message_end", text: whole })}\n`);
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { url, turns = 1 } = JSON.parse(line) as Request;
+  const messages: object[] = [{ role: "user", content: "go" }];
+  for (let turn = 0; turn < turns; turn++) {
+    await reply(url, messages);
+    const call = { id: `c${turn}`, type: "function", function: { name: "read", arguments: "{}" } };
+    messages.push({ role: "assistant", content: null, tool_calls: [call] });
+    messages.push({ role: "tool", tool_call_id: call.id, content: "A short file.\n" });
+  }
+  process.stdout.write(`${JSON.stringify({ type: "agent_settled" })}\n`);
+}

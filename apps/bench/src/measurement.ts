@@ -1,0 +1,52 @@
+/** What all measurements are given. */
+export interface BenchOptions {
+  /** Fewer repetitions and smaller sizes, to see that it runs. */
+  readonly isQuick: boolean;
+  /** Starts a host; `--mode rpc` and the like are appended. */
+  readonly hostCommand: readonly [string, ...string[]];
+}
+
+/** One line of the result. */
+export interface Row {
+  /** What was measured, e.g. `text delta ×16000, full`. */
+  readonly what: string;
+  readonly unit: string;
+  /** The host's best and middle result. */
+  readonly host: Summary;
+  /** The floor's, measured in turn with the host. */
+  readonly floor?: Summary;
+  /** What the ratio compares: the host with the floor, or a large case with a small one. */
+  readonly ratioOf?: string;
+  readonly ratio?: number;
+  /** The largest ratio that is accepted. */
+  readonly target?: number;
+}
+
+/** The best and the middle of several results. */
+export interface Summary {
+  readonly min: number;
+  readonly median: number;
+  readonly count: number;
+}
+
+/** One subject of the benchmark. */
+export interface Measurement {
+  readonly name: string;
+  run(options: BenchOptions): Promise<Row[]>;
+}
+
+/** The best and the middle of `values`. */
+export function summarize(values: readonly number[]): Summary {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const median =
+    sorted.length % 2 === 1
+      ? sorted[Math.floor(middle)]
+      : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
+  return { min: sorted[0] ?? Number.NaN, median: median ?? Number.NaN, count: sorted.length };
+}
+
+/** Whether a row is within its target; a row without one always is. */
+export function passes({ ratio, target }: Row): boolean {
+  return target === undefined || (ratio !== undefined && ratio <= target);
+}

@@ -1,0 +1,58 @@
+import type { Child } from "../child.ts";
+import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
+import { ModelServer } from "../model-server.ts";
+import { Workspace } from "../workspace.ts";
+
+const MIB = 1024 * 1024;
+
+/** Peak memory of a host while a command prints a lot, against one that prints little. */
+export const bashMemory: Measurement = {
+  name: "bash-memory",
+  async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {
+    await using server = await ModelServer.start();
+    using workspace = new Workspace(server.baseUrl);
+    const large = isQuick ? 80 : 200;
+    // Not less: until some MiB have passed, any Node that reads a pipe still grows its buffers.
+    const small = large / 8;
+    const byCommand = async (host: Child, mib: number) => {
+      await host.request("bash", { command: printing(mib) });
+    };
+    const byTool = async (host: Child, mib: number) => {
+      const argumentDeltas = [JSON.stringify({ command: printing(mib) })];
+      server.replies = [{ tool: "bash", argumentDeltas }];
+      const settled = host.next((frame) => frame.type === "agent_settled");
+      await host.request("prompt", { message: "go" });
+      await settled;
+    };
+    const rows: Row[] = [];
+    for (const [name, run] of Object.entries({ "bash command": byCommand, "bash tool": byTool })) {
+      const peaks = { small: [] as number[], large: [] as number[] };
+      for (let round = 0; round < (isQuick ? 1 : 3); round++) {
+        for (const [size, mib] of [
+          ["small", small],
+          ["large", large],
+        ] as const) {
+          const host = await workspace.startHost(hostCommand, { stream: "delta" });
+          await run(host, mib);
+          peaks[size].push(host.peakMib());
+          await host.stop();
+        }
+      }
+      const [top, bottom] = [summarize(peaks.large), summarize(peaks.small)];
+      rows.push({
+        what: `${name}, ${large} MiB of output: peak memory`,
+        unit: "MiB",
+        host: top,
+        floor: bottom,
+        ratioOf: `${large} MiB / ${small} MiB`,
+        ratio: top.min / bottom.min,
+        target: 1.3,
+      });
+    }
+    return rows;
+  },
+};
+
+function printing(mib: number): string {
+  return `yes 'a line of some length, as a build would print it' | head -c ${mib * MIB}`;
+}
