@@ -1,9 +1,11 @@
+import { fileURLToPath } from "node:url";
 import type { Child } from "../child.ts";
 import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
 import { ModelServer } from "../model-server.ts";
 import { Workspace } from "../workspace.ts";
 
 const MIB = 1024 * 1024;
+const pipeReader = fileURLToPath(new URL("../floors/pipe-reader.mjs", import.meta.url));
 
 /** Peak memory of a host while a command prints a lot, against one that prints little. */
 export const bashMemory: Measurement = {
@@ -11,7 +13,7 @@ export const bashMemory: Measurement = {
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {
     await using server = await ModelServer.start();
     using workspace = new Workspace(server.baseUrl);
-    const large = isQuick ? 80 : 200;
+    const large = 200;
     // Not less: until some MiB have passed, any Node that reads a pipe still grows its buffers.
     const small = large / 8;
     const byCommand = async (host: Child, mib: number) => {
@@ -26,8 +28,12 @@ export const bashMemory: Measurement = {
     };
     const rows: Row[] = [];
     for (const [name, run] of Object.entries({ "bash command": byCommand, "bash tool": byTool })) {
-      const peaks = { small: [] as number[], large: [] as number[] };
+      const peaks = { small: [] as number[], large: [] as number[], floor: [] as number[] };
       for (let round = 0; round < (isQuick ? 1 : 3); round++) {
+        const floor = workspace.spawn([process.execPath, pipeReader]);
+        await byCommand(floor, large);
+        peaks.floor.push(floor.peakMib());
+        await floor.stop();
         for (const [size, mib] of [
           ["small", small],
           ["large", large],
@@ -39,8 +45,17 @@ export const bashMemory: Measurement = {
         }
       }
       const [top, bottom] = [summarize(peaks.large), summarize(peaks.small)];
+      const floor = summarize(peaks.floor);
       rows.push({
         what: `${name}, ${large} MiB of output: peak memory`,
+        unit: "MiB",
+        host: top,
+        floor,
+        ratioOf: "host / reading and forgetting",
+        ratio: top.min / floor.min,
+      });
+      rows.push({
+        what: `${name}: growth`,
         unit: "MiB",
         host: top,
         floor: bottom,
