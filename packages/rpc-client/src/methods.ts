@@ -39,7 +39,7 @@ export type CommandMethods = {
 };
 
 /** What the methods are made of. */
-export interface Requester {
+interface Requester {
   request<N extends CommandName>(
     name: N,
     params: Params<N>,
