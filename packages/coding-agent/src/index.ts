@@ -15,6 +15,12 @@ export { SessionError } from "./errors.ts";
 export type { Listener } from "./event-bus.ts";
 export type { PromptInput } from "./input.ts";
 export type { CustomProvider } from "./models/custom-models.ts";
+export {
+  type FoundServer,
+  type LocalServer,
+  type ProbeOptions,
+  probeLocalServers,
+} from "./models/local-servers.ts";
 export { ModelRegistry } from "./models/registry.ts";
 export type { PromptResult } from "./prompt-tracker.ts";
 export { SessionLog } from "./session/session-log.ts";

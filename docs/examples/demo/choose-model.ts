@@ -1,0 +1,92 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startLoopbackServer } from "@tau-agent/ai/testing";
+import { probeLocalServers } from "@tau-agent/coding-agent";
+import { RpcClient, type RpcClientOptions } from "@tau-agent/rpc-client";
+import fixTheTests from "./scenario.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** The model that will do the work, and how a host is told. */
+export interface ChosenModel {
+  /** Says plainly what it is. */
+  readonly words: string;
+  readonly host: Pick<RpcClientOptions, "provider" | "model" | "env">;
+  readonly close: () => Promise<void>;
+}
+
+const nothingToClose = async () => {};
+
+/** A model with a key, else one on this machine, else a scripted one. */
+export async function chooseModel(
+  workspace: Workspace,
+  options: { isScripted: boolean },
+): Promise<ChosenModel> {
+  if (options.isScripted) return scriptedModel(workspace, "As asked, no real model is used");
+  return (
+    (await modelWithKey(workspace)) ??
+    (await localModel(workspace)) ??
+    scriptedModel(workspace, "There is no model with a key and no model server on a local port")
+  );
+}
+
+/** What the host itself would take, by the keys and settings of this user. */
+async function modelWithKey({ project }: Workspace): Promise<ChosenModel | undefined> {
+  await using client = new RpcClient({ cwd: project, args: ["--no-session"] });
+  await client.start();
+  const { model } = await client.getState();
+  if (model === null) return undefined;
+  return {
+    words: `The model is ${model.provider}/${model.id}, with your key: this run costs what its provider charges.`,
+    host: { provider: model.provider, model: model.id },
+    close: nothingToClose,
+  };
+}
+
+async function localModel(workspace: Workspace): Promise<ChosenModel | undefined> {
+  const [found] = await probeLocalServers();
+  const [id] = found?.modelIds ?? [];
+  if (found === undefined || id === undefined) return undefined;
+  const { server, provider } = found;
+  const models = provider.models([]).filter((model) => model.id === id);
+  return {
+    words: `The model is ${id}, served on this machine by ${server.name} (${server.baseUrl}).`,
+    host: ownProvider(workspace, server.id, {
+      baseUrl: server.baseUrl,
+      api: "openai-completions",
+      models,
+    }),
+    close: nothingToClose,
+  };
+}
+
+/** Scripted decisions, served over HTTP the way Anthropic serves a model's. */
+async function scriptedModel(workspace: Workspace, why: string): Promise<ChosenModel> {
+  const server = await startLoopbackServer({ scenario: fixTheTests, records: false });
+  return {
+    words: `${why}: the replies come from a script that reacts to what the tools return, over ${server.url} in Anthropic's wire format. All else is real.`,
+    host: ownProvider(workspace, "loopback", {
+      baseUrl: server.urls["anthropic-messages"],
+      api: "anthropic-messages",
+      models: [{ id: "scripted", name: "Scripted model" }],
+    }),
+    close: () => server.close(),
+  };
+}
+
+/** A host that knows one more provider, from a models.json of its own. */
+function ownProvider(
+  { agent }: Workspace,
+  id: string,
+  entry: { baseUrl: string; api: string; models: readonly { readonly id: string }[] },
+): ChosenModel["host"] {
+  writeFileSync(
+    join(agent, "models.json"),
+    JSON.stringify({ providers: { [id]: entry } }, null, 2),
+  );
+  const [model] = entry.models;
+  return {
+    provider: id,
+    ...(model && { model: model.id }),
+    env: { PI_CODING_AGENT_DIR: agent },
+  };
+}

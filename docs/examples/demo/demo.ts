@@ -1,0 +1,58 @@
+/**
+ * The main job, for real: a project whose tests fail, a host that is started as a process, one prompt,
+ * and what came of it. `--scripted` uses the scripted model even where a real one is there.
+ */
+import { RpcClient } from "@tau-agent/rpc-client";
+import { type ChosenModel, chooseModel } from "./choose-model.ts";
+import { fact, heading, Screen, showPatch, showTests } from "./screen.ts";
+import { changes, createWorkspace, runTests, type Workspace } from "./workspace.ts";
+
+const PROMPT = "The tests fail; find out why and fix it.";
+const RUN_LIMIT_MS = 15 * 60_000;
+
+const workspace = createWorkspace();
+heading("A project whose tests fail");
+fact("Project", workspace.project);
+const before = runTests(workspace.project);
+showTests(before.output);
+
+const chosen = await chooseModel(workspace, { isScripted: process.argv.includes("--scripted") });
+try {
+  await work(workspace, chosen);
+} finally {
+  await chosen.close();
+}
+
+heading("What changed");
+showPatch(changes(workspace.project) || "Nothing.");
+heading("The tests now");
+const after = runTests(workspace.project);
+showTests(after.output);
+
+const isGreen = after.run?.failed === 0 && after.run.passed >= (before.run?.passed ?? 0);
+const verdict = isGreen ? "All tests pass." : "The tests still fail.";
+console.log(`\n${verdict} Everything is kept in ${workspace.folder}`);
+process.exitCode = isGreen ? 0 : 1;
+
+async function work({ project, sessions }: Workspace, { words, host }: ChosenModel): Promise<void> {
+  heading("A host, started by its client");
+  console.log(words);
+  await using client = new RpcClient({ cwd: project, args: ["--session-dir", sessions], ...host });
+  await client.start();
+  fact("Host", `${client.host?.name} ${client.host?.version}, process ${client.pid}`);
+  fact("Prompt", PROMPT);
+  const screen = new Screen();
+  client.onEvent((event) => screen.show(event));
+  try {
+    await client.promptAndWait(PROMPT, { timeoutMs: RUN_LIMIT_MS });
+  } catch (error) {
+    console.log(`\nThe run failed: ${error instanceof Error ? error.message : String(error)}`);
+    console.log("To see the demo without a real model: npx -y pnpm@12 demo --scripted");
+  }
+  const { tokens, cost, toolCalls, sessionFile } = await client.getSessionStats();
+  heading("What it took");
+  fact("Tools", `${toolCalls} calls`);
+  fact("Tokens", `${tokens.input} in, ${tokens.output} out, ${tokens.cacheRead} from cache`);
+  fact("Cost", cost === 0 ? "$0 (the model is free of charge)" : `$${cost.toFixed(4)}`);
+  fact("Session", sessionFile ?? "not written");
+}

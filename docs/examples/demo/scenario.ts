@@ -1,0 +1,227 @@
+/**
+ * The decisions of the demo's scripted model. It knows nothing of the project: it reads the failure out
+ * of the real test output, follows the imports from there, asks which documented example is broken,
+ * and changes one line at a time until the tests pass.
+ */
+import { type ScenarioRequest, type Turn, toolCall, turn } from "@tau-agent/ai/testing";
+import { type DoneCall, doneCalls, parseTestRun, type TestRun } from "./conversation.ts";
+import { possibleRepairs, type Repair } from "./repairs.ts";
+import {
+  brokenExamples,
+  exampleProbe,
+  exportedFunctions,
+  localImports,
+  type SourceFile,
+  type SourceFunction,
+} from "./source-files.ts";
+
+const MAX_REPAIRS = 25;
+const PROBE = "node --input-type=module <<'END'";
+const pacing = { chunkSize: 12, delayMs: 6 };
+
+/** What has been learned so far; made anew from the conversation at each request. */
+interface Knowledge {
+  readonly testCommand: string | undefined;
+  readonly runs: readonly TestRun[];
+  /** A run whose output nobody could read. */
+  readonly isUnreadable: boolean;
+  readonly files: ReadonlyMap<string, SourceFile>;
+  readonly probe: string | undefined;
+  readonly edits: readonly DoneCall[];
+  /** The last idea was taken back. */
+  readonly isRestored: boolean;
+}
+
+/** Decides the next step from what the tools returned. */
+export default function fixTheTests(request: ScenarioRequest): Turn {
+  const known = learn(doneCalls(request));
+  const { testCommand, runs, edits } = known;
+  if (testCommand === undefined) {
+    const look = [toolCall("ls", {}), toolCall("read", { path: "package.json" })];
+    return say("I'll look at the project and how its tests are run.", ...look);
+  }
+  const run = runs.at(-1);
+  if (known.isUnreadable) {
+    return say("The tests printed something I cannot read, so I stop here without a change.");
+  }
+  if (run === undefined) {
+    return say("Now the tests themselves.", toolCall("bash", { command: testCommand }));
+  }
+  if (run.failed === 0 && edits.length === 0) {
+    return say(`Nothing to fix: all ${run.passed} tests pass.`);
+  }
+  return investigate(known, run, testCommand);
+}
+
+function investigate(known: Knowledge, run: TestRun, testCommand: string): Turn {
+  const failure = known.runs[0]?.failures[0];
+  if (failure === undefined) {
+    return say("A test fails, but its output names no place I could look at. I changed nothing.");
+  }
+  const { files, path } = chain(known, failure.file);
+  const unread = path.filter((file) => !known.files.has(file));
+  if (unread.length > 0) {
+    const where = unread.includes(failure.file)
+      ? `"${failure.title}" fails at ${failure.file}:${failure.line}: it got ${failure.actual} where it expected ${failure.expected}. Let me read that test.`
+      : `The value comes from ${unread.join(" and ")}.`;
+    return say(where, ...unread.map((file) => toolCall("read", { path: file })));
+  }
+  const functions = files.filter((file) => file.path !== failure.file).flatMap(exportedFunctions);
+  const hasExamples = functions.some(({ examples }) => examples.length > 0);
+  if (known.probe === undefined && hasExamples) {
+    const command = `${PROBE}\n${exampleProbe(functions)}\nEND`;
+    return say(
+      `The failure could come from any of ${functions.map(({ name }) => name).join(", ")}. Their comments give examples; I'll check which of them hold.`,
+      toolCall("bash", { command }),
+    );
+  }
+  return repair({ known, run, testCommand, functions });
+}
+
+interface Diagnosis {
+  readonly known: Knowledge;
+  readonly run: TestRun;
+  readonly testCommand: string;
+  /** The deepest first. */
+  readonly functions: readonly SourceFunction[];
+}
+
+function repair({ known, run, testCommand, functions }: Diagnosis): Turn {
+  const broken = brokenExamples(known.probe ?? "");
+  const guilty = functions.filter(({ name }) => broken.has(name));
+  // The deepest comes first: what calls a broken function is broken with it.
+  const suspects = guilty.length > 0 ? guilty : functions;
+  const repairs = possibleRepairs(suspects).slice(0, MAX_REPAIRS);
+  const tries = known.edits.length;
+  const last = repairs[tries - 1];
+  if (last !== undefined && run.failed === 0) return summary(known, run, last, broken);
+  const next = repairs[tries];
+  // Each edit is followed by a run of the tests, and the first run came before any edit.
+  if (known.runs.length <= tries) {
+    return say("Do the tests agree?", toolCall("bash", { command: testCommand }));
+  }
+  if (next === undefined) return giveUp(known, last, repairs.length);
+  const why = broken.get(next.name);
+  const words =
+    last === undefined
+      ? `${why === undefined ? `No documented example is broken, so I suspect ${next.name} in ${next.path}` : `${next.path} breaks its own documentation: ${why}`}. I'll start with line ${next.line}.`
+      : `Still ${run.failed} failing, so that was not it. Back, and the next idea, line ${next.line} of ${next.path}.`;
+  return say(words, ...editCalls(last, next));
+}
+
+/** Takes the last idea back and tries the next; one edit each, in that order. */
+function editCalls(last: Repair | undefined, next: Repair) {
+  if (last === undefined) {
+    return [toolCall("edit", { path: next.path, oldText: next.oldText, newText: next.newText })];
+  }
+  const undo = { oldText: last.newText, newText: last.oldText };
+  const redo = { oldText: next.oldText, newText: next.newText };
+  if (last.path === next.path) {
+    const edits =
+      last.line === next.line ? [{ oldText: last.newText, newText: next.newText }] : [undo, redo];
+    return [toolCall("edit", { path: next.path, edits })];
+  }
+  return [
+    toolCall("bash", { command: restoreCommand(last) }),
+    toolCall("edit", { path: next.path, ...redo }),
+  ];
+}
+
+/** Not an edit, so that the number of edits stays the number of ideas. */
+function restoreCommand({ path, oldText, newText }: Repair): string {
+  const program = `const fs = require("node:fs"); const [path, from, to] = ${JSON.stringify([path, newText, oldText])}; fs.writeFileSync(path, fs.readFileSync(path, "utf8").replace(from, () => to));`;
+  return `node <<'END'\n${program}\nEND`;
+}
+
+function giveUp(known: Knowledge, last: Repair | undefined, count: number): Turn {
+  if (last !== undefined && !known.isRestored) {
+    return say(
+      "None of my ideas made the tests pass. I put the file back as it was.",
+      toolCall("bash", { command: `${restoreCommand(last)} # restored` }),
+    );
+  }
+  return say(
+    `I could not find the cause: ${count} single-line changes did not make the tests pass, and nothing is changed. A model that is not scripted would get further here.`,
+  );
+}
+
+function summary(
+  known: Knowledge,
+  run: TestRun,
+  change: Repair,
+  broken: ReadonlyMap<string, string>,
+): Turn {
+  const [first] = known.runs;
+  const failure = first?.failures[0];
+  const documented = broken.get(change.name);
+  return say(
+    [
+      `All ${run.passed} tests pass; before, ${first?.failed} of ${(first?.passed ?? 0) + (first?.failed ?? 0)} failed.`,
+      `The cause was not where it showed: ${failure?.file}:${failure?.line} got ${failure?.actual} and not ${failure?.expected} because of ${change.name} in ${change.path}, line ${change.line}${documented === undefined ? "" : ` (${documented})`}.`,
+      `I changed \`${change.oldText.trim()}\` to \`${change.newText.trim()}\`.`,
+    ].join("\n"),
+  );
+}
+
+function learn(calls: readonly DoneCall[]): Knowledge {
+  const files = new Map<string, SourceFile>();
+  const runs: TestRun[] = [];
+  let testCommand: string | undefined;
+  let isUnreadable = false;
+  let probe: string | undefined;
+  for (const { name, args, text } of calls) {
+    const command = typeof args.command === "string" ? args.command : "";
+    if (name === "read" && args.path === "package.json") testCommand = testScript(text);
+    else if (name === "read") files.set(String(args.path), source(String(args.path), text));
+    else if (command.startsWith(PROBE)) probe = text;
+    else if (command === testCommand) {
+      const run = parseTestRun(text);
+      if (run !== undefined) runs.push(run);
+      else if (runs.length === 0) isUnreadable = true;
+      // A change that breaks the runner itself is no good either.
+      else runs.push({ passed: 0, failed: 1, failures: [] });
+    }
+  }
+  return {
+    testCommand,
+    runs,
+    isUnreadable,
+    files,
+    probe,
+    edits: calls.filter(({ name }) => name === "edit"),
+    isRestored: calls.some(({ args }) => String(args.command).endsWith("# restored")),
+  };
+}
+
+function source(path: string, text: string): SourceFile {
+  return { path, lines: text.split("\n") };
+}
+
+function testScript(manifest: string): string {
+  try {
+    const { scripts } = JSON.parse(manifest) as { scripts?: { test?: string } };
+    return scripts?.test ?? "node --test --test-reporter=spec";
+  } catch {
+    return "node --test --test-reporter=spec";
+  }
+}
+
+/** The files from the failing test down its imports: the known ones, deepest first, and all paths. */
+function chain({ files }: Knowledge, start: string): { files: SourceFile[]; path: string[] } {
+  const depths = new Map<string, number>();
+  const visit = (path: string, depth: number, above: ReadonlySet<string>): void => {
+    if ((depths.get(path) ?? -1) >= depth || above.has(path)) return;
+    depths.set(path, depth);
+    const file = files.get(path);
+    const deeper = new Set(above).add(path);
+    for (const next of file === undefined ? [] : localImports(file)) visit(next, depth + 1, deeper);
+  };
+  visit(start, 0, new Set());
+  const path = [...depths].sort(([, a], [, b]) => b - a).map(([name]) => name);
+  const known = path.map((name) => files.get(name)).filter((file) => file !== undefined);
+  return { files: known, path };
+}
+
+function say(words: string, ...calls: ReturnType<typeof toolCall>[]): Turn {
+  return turn([words, ...calls], pacing);
+}

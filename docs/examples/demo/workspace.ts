@@ -1,0 +1,90 @@
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createTwoFilesPatch } from "diff";
+import { parseTestRun, type TestRun } from "./conversation.ts";
+
+const shipped = fileURLToPath(new URL("./project/", import.meta.url));
+
+/** A fresh copy of the project with the places beside it; nothing of it is deleted afterwards. */
+export interface Workspace {
+  readonly folder: string;
+  readonly project: string;
+  readonly sessions: string;
+  /** For a models.json of the demo's own. */
+  readonly agent: string;
+}
+
+/** Copies the project to a temporary folder, under version control where git is installed. */
+export function createWorkspace(): Workspace {
+  const folder = mkdtempSync(join(tmpdir(), "tau-demo-"));
+  const project = join(folder, "project");
+  const agent = join(folder, "agent");
+  cpSync(shipped, project, { recursive: true });
+  mkdirSync(agent);
+  git(project, "init", "--quiet");
+  git(project, "add", "--all");
+  git(project, "commit", "--quiet", "--message", "The project as it is");
+  return { folder, project, sessions: join(folder, "sessions"), agent };
+}
+
+/** Runs the project's tests. */
+export function runTests(project: string): { run: TestRun | undefined; output: string } {
+  const done = spawnSync(process.execPath, ["--test", "--test-reporter=spec"], {
+    cwd: project,
+    encoding: "utf8",
+    // A test runner above this one would be reported to instead.
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined, FORCE_COLOR: undefined },
+  });
+  return { run: parseTestRun(done.stdout), output: done.stdout + done.stderr };
+}
+
+/** What has changed in the project since it was copied. */
+export function changes(project: string): string {
+  git(project, "add", "--all", "--intent-to-add");
+  const patch = git(project, "--no-pager", "diff", "--no-color", "--no-ext-diff");
+  return patch.status === 0 ? patch.stdout : compareFolders(project);
+}
+
+function git(cwd: string, ...words: string[]): SpawnSyncReturns<string> {
+  // Nothing of the user's configuration, and not the repository a hook may run in.
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
+  const identity = ["-c", "user.name=Tau demo", "-c", "user.email=demo@example.invalid"];
+  return spawnSync("git", [...identity, "-c", "commit.gpgsign=false", ...words], {
+    cwd,
+    encoding: "utf8",
+    env: Object.fromEntries([...own, ["GIT_CONFIG_GLOBAL", ""], ["GIT_CONFIG_NOSYSTEM", "1"]]),
+  });
+}
+
+function compareFolders(project: string): string {
+  const names = new Set([...listFiles(shipped), ...listFiles(project)]);
+  const patches = [...names].sort().map((name) => {
+    const [before, after] = [shipped, project].map((folder) => readOrEmpty(join(folder, name)));
+    if (before === after) return "";
+    return createTwoFilesPatch(`a/${name}`, `b/${name}`, before ?? "", after ?? "");
+  });
+  return patches.join("");
+}
+
+function listFiles(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(folder.length)
+        .replace(/^[\\/]/, ""),
+    )
+    .filter((name) => !/^\.git[\\/]/.test(name));
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
