@@ -63,6 +63,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   #process: HostProcess | undefined;
   #connection: Connection | undefined;
   #host: Result<"initialize"> | undefined;
+  #starting: Promise<this> | undefined;
   #isStopping = false;
 
   constructor(options: RpcClientOptions = {}) {
@@ -95,18 +96,9 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
    * started again.
    * @throws {ConnectionClosedError} with the host's last words when it ends before it answers.
    */
-  async start(): Promise<this> {
-    if (this.#connection !== undefined) return this;
-    this.#isStopping = false;
-    this.#host = undefined;
-    this.#spawn();
-    try {
-      this.#host = await this.#initialize();
-    } catch (error) {
-      await this.stop({ graceMs: 0 });
-      throw error;
-    }
-    return this;
+  start(): Promise<this> {
+    this.#starting ??= this.#start();
+    return this.#starting;
   }
 
   /** Ends the host: closes its input, then SIGTERM, then SIGKILL. Resolves when it is gone. */
@@ -198,6 +190,19 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     });
   }
 
+  async #start(): Promise<this> {
+    this.#isStopping = false;
+    this.#host = undefined;
+    this.#spawn();
+    try {
+      this.#host = await this.#initialize();
+    } catch (error) {
+      await this.stop({ graceMs: 0 });
+      throw error;
+    }
+    return this;
+  }
+
   #spawn(): void {
     const { cwd, env, maxFrameBytes, onStderr } = this.#options;
     const child = new HostProcess({
@@ -222,7 +227,10 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   #closed(connection: Connection, exit: HostExit & { readonly error?: Error }): void {
     const reason = this.#isStopping ? "The client was stopped" : describeExit(exit);
     const error = new ConnectionClosedError(reason, exit, { cause: exit.error });
-    if (this.#connection === connection) this.#connection = undefined;
+    if (this.#connection === connection) {
+      this.#connection = undefined;
+      this.#starting = undefined;
+    }
     connection.close(error);
     this.#hub.close(error, this.#isStopping);
   }

@@ -76,6 +76,17 @@ describe("requests", () => {
     expect(await rejection(host.getState())).toBeInstanceOf(ConnectionClosedError);
   });
 
+  it("reject when the host stops reading while they are written", async () => {
+    const host = await client().start();
+    const large = "x".repeat(1_000_000);
+    const errors = await Promise.all(
+      ["die", large, large, large].map((command) => rejection(host.bash(command))),
+    );
+    for (const error of errors)
+      expect(error).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("last words") });
+    expect(host.getStderr()).toContain("last words");
+  });
+
   it("survive answers cut inside characters and U+2028 inside strings", async () => {
     const host = await client().start();
     expect((await host.bash("split")).output).toBe("é\u2028漢\u2029🙂");
@@ -137,6 +148,15 @@ describe("start", () => {
     expect({ text, status }).toEqual({ text: "You said: hello", status: "completed" });
     const error = await rejection(host.promptAndWait("fail"));
     expect(error).toMatchObject({ message: "the model is on fire", code: "prompt_failed" });
+  });
+
+  it("starts one host, however often it is called meanwhile", async () => {
+    const host = client();
+    await Promise.all([host.start(), host.start()]);
+    expect(host.host).toMatchObject({ name: "fake", stream: "delta" });
+    const { pid } = host;
+    await host.start();
+    expect(host.pid).toBe(pid);
   });
 
   it("works again after stop", async () => {
