@@ -25,13 +25,27 @@ export function coerceArguments(value: unknown, schema: unknown): unknown {
 function coerceUnion(value: unknown, arms: readonly unknown[]): unknown {
   const fits = (candidate: unknown, arm: unknown): boolean =>
     isSchema(arm) && typesOf(arm).some((type) => hasType(candidate, type));
-  const exact = arms.find((arm) => fits(value, arm));
+  const ofType = arms.filter((arm) => fits(value, arm));
+  const exact = ofType.find((arm) => isMeant(value, arm)) ?? ofType[0];
   if (exact !== undefined) return coerceArguments(value, exact);
   for (const arm of arms) {
     const candidate = coerceArguments(value, arm);
     if (fits(candidate, arm)) return candidate;
   }
   return value;
+}
+
+/** Whether an object has the members that tell one arm of a union from another. */
+function isMeant(value: unknown, arm: unknown): boolean {
+  if (!isRecord(value) || !isSchema(arm)) return true;
+  const required = Array.isArray(arm.required) ? arm.required : [];
+  if (!required.every((key) => Object.hasOwn(value, key))) return false;
+  const properties = isSchema(arm.properties) ? arm.properties : {};
+  return Object.entries(value).every(([key, member]) => {
+    if (!Object.hasOwn(properties, key)) return arm.additionalProperties !== false;
+    const schema = properties[key];
+    return !isSchema(schema) || !("const" in schema) || schema.const === member;
+  });
 }
 
 function coerceMembers(value: unknown, schema: Schema): unknown {
@@ -42,17 +56,18 @@ function coerceMembers(value: unknown, schema: Schema): unknown {
   }
   if (!isRecord(value) || !isSchema(schema.properties)) return value;
   const required = Array.isArray(schema.required) ? schema.required : [];
-  const result: Record<string, unknown> = {};
+  const members: [string, unknown][] = [];
   for (const [key, member] of Object.entries(value)) {
     const memberSchema = Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
     if (memberSchema === undefined) {
-      if (schema.additionalProperties !== false) result[key] = member;
+      if (schema.additionalProperties !== false) members.push([key, member]);
       continue;
     }
     if (!required.includes(key) && isAbsent(member, memberSchema)) continue;
-    result[key] = coerceArguments(member, memberSchema);
+    members.push([key, coerceArguments(member, memberSchema)]);
   }
-  return result;
+  // Not by assignment, which would make the prototype out of a member named `__proto__`.
+  return Object.fromEntries(members);
 }
 
 function isAbsent(value: unknown, schema: unknown): boolean {

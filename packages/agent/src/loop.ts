@@ -1,5 +1,6 @@
 import type { StreamResult } from "@tau-agent/ai";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { MessageQueue } from "./message-queue.ts";
 import { emit, type Run } from "./run.ts";
 import { runTurn } from "./turn.ts";
 
@@ -34,14 +35,21 @@ export async function runLoop(run: Run, input: readonly AgentMessage[]): Promise
 
 async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<StreamResult> {
   let pending: readonly AgentMessage[] = input;
+  let source: MessageQueue | undefined;
   for (;;) {
-    const turn = await runTurn(run, pending);
+    const turn = await runTurn(run, pending).catch((error: unknown) => {
+      // What left its queue but did not get into the conversation goes back where it was.
+      source?.putBack(pending.filter((message) => !run.added.includes(message)));
+      throw error;
+    });
     const { stopReason } = turn.reply.message;
     const hasFailed = stopReason === "error" || stopReason === "aborted";
     if (run.signal.aborted || hasFailed) return turn.reply;
-    pending = run.steering.take();
+    source = run.steering;
+    pending = source.take();
     if (pending.length === 0 && !turn.continues) {
-      pending = run.followUp.take();
+      source = run.followUp;
+      pending = source.take();
       if (pending.length === 0) return turn.reply;
     }
   }

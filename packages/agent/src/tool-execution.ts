@@ -8,6 +8,7 @@ import { validateArguments } from "./validate-arguments.ts";
 /** The text of a call that was not run because a steering message came; clients match on it. */
 export const SKIPPED_TEXT = "Skipped due to queued user message.";
 const ABORTED_TEXT = "The run was aborted before this tool call started.";
+const ERROR_TEXT = "Not run: the reply failed before this tool call could start.";
 const LENGTH_TEXT =
   "Not run: the reply hit the output limit, so this call may be incomplete. Split the work into smaller steps.";
 
@@ -21,11 +22,12 @@ export interface ToolBatch {
 }
 
 /** Why the calls of a message are answered without running them. */
-export type SkipReason = "steering" | "aborted" | "length";
+export type SkipReason = "steering" | "aborted" | "error" | "length";
 
 const skipTexts: Record<SkipReason, string> = {
   steering: SKIPPED_TEXT,
   aborted: ABORTED_TEXT,
+  error: ERROR_TEXT,
   length: LENGTH_TEXT,
 };
 
@@ -48,7 +50,7 @@ export async function executeToolCalls(
       results.push(...(await skipToolCalls(run, rest, reason)));
       return { results, terminate: false };
     }
-    const outcomes = await Promise.all(group.map((call) => executeToolCall(run, call, tools)));
+    const outcomes = await executeGroup(run, group, tools);
     for (const { message, terminate } of outcomes) {
       await addMessage(run, message);
       results.push(message);
@@ -98,40 +100,72 @@ function groupCalls(calls: readonly ToolCall[], tools: readonly AgentTool[]): To
   return groups;
 }
 
-async function executeToolCall(
-  run: Run,
-  call: ToolCall,
-  tools: readonly AgentTool[],
-): Promise<{ message: ToolResultMessage; terminate: boolean }> {
-  await emitStart(run, call);
-  run.pendingToolCalls.add(call.id);
-  let result: ToolResult;
-  try {
-    result = await prepareAndRun(run, call, tools);
-  } catch (error) {
-    result = resultOfError(error);
-  }
-  result = withText(await applyAfterHook(run, call, result));
-  run.pendingToolCalls.delete(call.id);
-  await emitEnd(run, call, result);
-  return { message: toMessage(call, result), terminate: result.terminate ?? false };
+interface ToolOutcome {
+  readonly message: ToolResultMessage;
+  readonly terminate: boolean;
 }
 
-async function prepareAndRun(
+/** A call whose arguments and hooks are done; running it gives its result or throws. */
+type PreparedCall = () => Promise<ToolResult>;
+
+/** Hooks may ask the user, so they run one after another; the tools themselves run together. */
+async function executeGroup(
+  run: Run,
+  group: readonly ToolCall[],
+  tools: readonly AgentTool[],
+): Promise<ToolOutcome[]> {
+  const prepared: (readonly [ToolCall, PreparedCall])[] = [];
+  for (const call of group) prepared.push([call, await startToolCall(run, call, tools)]);
+  return Promise.all(prepared.map(([call, execute]) => finishToolCall(run, call, execute)));
+}
+
+async function startToolCall(
   run: Run,
   call: ToolCall,
   tools: readonly AgentTool[],
-): Promise<ToolResult> {
+): Promise<PreparedCall> {
+  await emitStart(run, call);
+  run.pendingToolCalls.add(call.id);
+  try {
+    return await prepare(run, call, tools);
+  } catch (error) {
+    return async () => resultOfError(error);
+  }
+}
+
+async function prepare(
+  run: Run,
+  call: ToolCall,
+  tools: readonly AgentTool[],
+): Promise<PreparedCall> {
+  const refuseAborted = (): void => {
+    if (run.signal.aborted) throw new ToolError(ABORTED_TEXT, { skipped: "aborted" });
+  };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
   let args = await validateArguments(tool, call);
+  refuseAborted();
   const decision = await run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool);
   if (decision?.block) throw new ToolError(decision.reason ?? "Tool execution was blocked");
   if (decision?.arguments !== undefined) {
     args = await validateArguments(tool, { ...call, arguments: decision.arguments });
   }
-  if (run.signal.aborted) throw new ToolError(ABORTED_TEXT);
-  return runTool(run, tool, { ...call, arguments: args });
+  return async () => {
+    refuseAborted();
+    return runTool(run, tool, { ...call, arguments: args });
+  };
+}
+
+async function finishToolCall(
+  run: Run,
+  call: ToolCall,
+  execute: PreparedCall,
+): Promise<ToolOutcome> {
+  let result = await execute().catch(resultOfError);
+  result = withText(await applyAfterHook(run, call, result));
+  run.pendingToolCalls.delete(call.id);
+  await emitEnd(run, call, result);
+  return { message: toMessage(call, result), terminate: result.terminate ?? false };
 }
 
 /** A tool that ignores its signal must not hold an aborted run; a real result always wins. */

@@ -45,7 +45,7 @@ async function settleToolCalls(
       return { results: await skipToolCalls(run, calls, "length"), terminate: false };
     case "aborted":
     case "error":
-      return { results: await skipToolCalls(run, calls, "aborted"), terminate: false };
+      return { results: await skipToolCalls(run, calls, message.stopReason), terminate: false };
     default:
       return executeToolCalls(run, calls, tools);
   }

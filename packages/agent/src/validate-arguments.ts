@@ -21,9 +21,12 @@ export async function validateArguments(
     );
   }
   const received = tool.prepareArguments?.(call.arguments) ?? call.arguments;
-  const args = coerceArguments(received, tool.parameters);
   const { Validator } = await import("@cfworker/json-schema");
-  const result = new Validator(tool.parameters, "2020-12", false).validate(args);
+  const validator = new Validator(tool.parameters, "2020-12", false);
+  // What fits is left alone: bending is a guess.
+  if (validator.validate(received).valid) return received;
+  const args = coerceArguments(received, tool.parameters);
+  const result = validator.validate(args);
   if (result.valid) return args as Record<string, unknown>;
   const problems = result.errors
     .filter((error) => !structuralKeywords.has(error.keyword) || result.errors.length === 1)
