@@ -27,15 +27,14 @@ interface Knowledge {
   readonly isUnreadable: boolean;
   readonly files: ReadonlyMap<string, SourceFile>;
   readonly probe: string | undefined;
-  readonly edits: readonly DoneCall[];
-  /** The last idea was taken back. */
-  readonly isRestored: boolean;
+  readonly hasEdited: boolean;
+  readonly hasUntestedEdit: boolean;
 }
 
 /** Decides the next step from what the tools returned. */
 export default function fixTheTests(request: ScenarioRequest): Turn {
   const known = learn(doneCalls(request));
-  const { testCommand, runs, edits } = known;
+  const { testCommand, runs, hasEdited } = known;
   if (testCommand === undefined) {
     const look = [toolCall("ls", {}), toolCall("read", { path: "package.json" })];
     return say("I'll look at the project and how its tests are run.", ...look);
@@ -47,7 +46,7 @@ export default function fixTheTests(request: ScenarioRequest): Turn {
   if (run === undefined) {
     return say("Now the tests themselves.", toolCall("bash", { command: testCommand }));
   }
-  if (run.failed === 0 && edits.length === 0) {
+  if (run.failed === 0 && !hasEdited) {
     return say(`Nothing to fix: all ${run.passed} tests pass.`);
   }
   return investigate(known, run, testCommand);
@@ -92,15 +91,15 @@ function repair({ known, run, testCommand, functions }: Diagnosis): Turn {
   // The deepest comes first: what calls a broken function is broken with it.
   const suspects = guilty.length > 0 ? guilty : functions;
   const repairs = possibleRepairs(suspects).slice(0, MAX_REPAIRS);
-  const tries = known.edits.length;
-  const last = repairs[tries - 1];
-  if (last !== undefined && run.failed === 0) return summary(known, run, last, broken);
-  const next = repairs[tries];
-  // Each edit is followed by a run of the tests, and the first run came before any edit.
-  if (known.runs.length <= tries) {
+  if (known.hasUntestedEdit) {
     return say("Do the tests agree?", toolCall("bash", { command: testCommand }));
   }
-  if (next === undefined) return giveUp(known, last, repairs.length);
+  // The first run came before any idea; each other run is the verdict on one.
+  const tried = known.runs.length - 1;
+  const last = repairs[tried - 1];
+  const next = repairs[tried];
+  if (last !== undefined && run.failed === 0) return summary(known, run, last, broken);
+  if (next === undefined) return giveUp(last, repairs.length);
   const why = broken.get(next.name);
   const words =
     last === undefined
@@ -109,39 +108,30 @@ function repair({ known, run, testCommand, functions }: Diagnosis): Turn {
   return say(words, ...editCalls(last, next));
 }
 
-/** Takes the last idea back and tries the next; one edit each, in that order. */
+/** Takes the last idea back and tries the next. */
 function editCalls(last: Repair | undefined, next: Repair) {
-  if (last === undefined) {
-    return [toolCall("edit", { path: next.path, oldText: next.oldText, newText: next.newText })];
-  }
-  const undo = { oldText: last.newText, newText: last.oldText };
   const redo = { oldText: next.oldText, newText: next.newText };
-  if (last.path === next.path) {
-    const edits =
-      last.line === next.line ? [{ oldText: last.newText, newText: next.newText }] : [undo, redo];
-    return [toolCall("edit", { path: next.path, edits })];
+  if (last === undefined) return [toolCall("edit", { path: next.path, ...redo })];
+  const undo = { oldText: last.newText, newText: last.oldText };
+  if (last.path !== next.path) {
+    return [
+      toolCall("edit", { path: last.path, ...undo }),
+      toolCall("edit", { path: next.path, ...redo }),
+    ];
   }
-  return [
-    toolCall("bash", { command: restoreCommand(last) }),
-    toolCall("edit", { path: next.path, ...redo }),
-  ];
+  const edits =
+    last.line === next.line ? [{ oldText: last.newText, newText: next.newText }] : [undo, redo];
+  return [toolCall("edit", { path: next.path, edits })];
 }
 
-/** Not an edit, so that the number of edits stays the number of ideas. */
-function restoreCommand({ path, oldText, newText }: Repair): string {
-  const program = `const fs = require("node:fs"); const [path, from, to] = ${JSON.stringify([path, newText, oldText])}; fs.writeFileSync(path, fs.readFileSync(path, "utf8").replace(from, () => to));`;
-  return `node <<'END'\n${program}\nEND`;
-}
-
-function giveUp(known: Knowledge, last: Repair | undefined, count: number): Turn {
-  if (last !== undefined && !known.isRestored) {
-    return say(
-      "None of my ideas made the tests pass. I put the file back as it was.",
-      toolCall("bash", { command: `${restoreCommand(last)} # restored` }),
-    );
+/** Once the last idea is taken back and the tests have run again, there is none left. */
+function giveUp(last: Repair | undefined, count: number): Turn {
+  if (last !== undefined) {
+    const undo = { path: last.path, oldText: last.newText, newText: last.oldText };
+    return say("That was my last idea; I put the file back.", toolCall("edit", undo));
   }
   return say(
-    `I could not find the cause: ${count} single-line changes did not make the tests pass, and nothing is changed. A model that is not scripted would get further here.`,
+    `I could not find the cause: ${count} changes of a single line did not make the tests pass, and none of them is kept. A real model would get further here.`,
   );
 }
 
@@ -169,12 +159,15 @@ function learn(calls: readonly DoneCall[]): Knowledge {
   let testCommand: string | undefined;
   let isUnreadable = false;
   let probe: string | undefined;
+  let hasUntestedEdit = false;
   for (const { name, args, text } of calls) {
     const command = typeof args.command === "string" ? args.command : "";
     if (name === "read" && args.path === "package.json") testCommand = testScript(text);
     else if (name === "read") files.set(String(args.path), source(String(args.path), text));
+    else if (name === "edit") hasUntestedEdit = true;
     else if (command.startsWith(PROBE)) probe = text;
     else if (command === testCommand) {
+      hasUntestedEdit = false;
       const run = parseTestRun(text);
       if (run !== undefined) runs.push(run);
       else if (runs.length === 0) isUnreadable = true;
@@ -188,8 +181,8 @@ function learn(calls: readonly DoneCall[]): Knowledge {
     isUnreadable,
     files,
     probe,
-    edits: calls.filter(({ name }) => name === "edit"),
-    isRestored: calls.some(({ args }) => String(args.command).endsWith("# restored")),
+    hasEdited: calls.some(({ name }) => name === "edit"),
+    hasUntestedEdit,
   };
 }
 

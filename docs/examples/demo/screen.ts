@@ -92,7 +92,10 @@ export class Screen {
     const blocks = result.content;
     const text = blocks.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
     const diff: unknown = Object(result.details).diff;
-    const lines = (typeof diff === "string" ? diff : text).trimEnd().split("\n");
+    const lines =
+      typeof diff === "string"
+        ? diff.split("\n").filter((line) => /^[+-]/.test(line))
+        : text.trimEnd().split("\n");
     const paint = isError ? red : dim;
     for (const line of shorten(lines)) console.log(paint(`    ${line.slice(0, MAX_COLUMNS)}`));
   }
