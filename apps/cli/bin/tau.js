@@ -11,9 +11,15 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
   process.exitCode = 1;
 } else {
-  // Compiled code is kept beside the program; where that cannot be written, Node uses its own place.
-  if (process.env.NODE_COMPILE_CACHE === undefined) {
-    module.enableCompileCache?.(fileURLToPath(new URL("../dist/.compile-cache", import.meta.url)));
-  }
+  keepCompiledCode();
   await import("../dist/cli.js");
+}
+
+/** Beside the program, else where Node keeps it: compiling anew would double the time to start. */
+function keepCompiledCode() {
+  if (process.env.NODE_COMPILE_CACHE !== undefined || module.enableCompileCache === undefined)
+    return;
+  const beside = fileURLToPath(new URL("../.compile-cache", import.meta.url));
+  const { status } = module.enableCompileCache(beside);
+  if (status === module.constants.compileCacheStatus.FAILED) module.enableCompileCache();
 }

@@ -1,12 +1,17 @@
+// First of all: from here on nothing but frames reaches stdout.
+import "./output.ts";
+import { createAgentSession } from "@tau-agent/coding-agent";
+import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { type CliOptions, parseArgs } from "./args.ts";
 import { readEnvironment } from "./environment.ts";
 import { createLogger, type Logger } from "./logger.ts";
+import { output } from "./output.ts";
+import { serve } from "./rpc/serve.ts";
+import { sessionOptions } from "./session-options.ts";
 import { Shutdown } from "./shutdown.ts";
-import { type FrameOutput, takeStdout } from "./stdout.ts";
+import type { FrameOutput } from "./stdout.ts";
 import { VERSION } from "./version.ts";
 
-// First of all: from here on nothing but frames reaches stdout.
-const output = takeStdout();
 void main(output);
 
 async function main(output: FrameOutput): Promise<void> {
@@ -52,7 +57,6 @@ async function informationText(options: CliOptions): Promise<string | undefined>
 
 async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger): Promise<void> {
   if (options.files.length > 0 || options.messages.length > 0) {
-    const { ProtocolError } = await import("@tau-agent/rpc-protocol");
     const option =
       options.files[0] === undefined ? String(options.messages[0]) : `@${options.files[0]}`;
     throw new ProtocolError("invalid_option", {
@@ -62,10 +66,7 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   }
   const shutdown = new Shutdown((code) => process.exit(code));
   shutdown.listen();
-  const [{ serve }, session] = await Promise.all([
-    import("./rpc/serve.ts"),
-    openSession(options, logger),
-  ]);
+  const session = await openSession(options, logger);
   serve({ session, input: process.stdin, output, shutdown, logger });
 }
 
@@ -87,10 +88,6 @@ async function runOneShot(
 }
 
 async function openSession(options: CliOptions, logger: Logger) {
-  const [{ createAgentSession }, { sessionOptions }] = await Promise.all([
-    import("@tau-agent/coding-agent"),
-    import("./session-options.ts"),
-  ]);
   const session = await createAgentSession(await sessionOptions(options, readEnvironment()));
   logger.diagnostics(session.diagnostics);
   return session;

@@ -1,0 +1,4 @@
+import { takeStdout } from "./stdout.ts";
+
+/** The real stdout. This module is imported before all others, so that none can write to it. */
+export const output = takeStdout();
