@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type {
   AssistantContent,
@@ -45,7 +44,8 @@ export class Assembler {
 
   constructor(model: Model, options: AssemblerOptions = {}) {
     this.#model = model;
-    this.#createToolCallId = options.createToolCallId ?? (() => `call_${randomUUID()}`);
+    this.#createToolCallId =
+      options.createToolCallId ?? (() => `call_${globalThis.crypto.randomUUID()}`);
     this.#message = {
       role: "assistant",
       content: [],

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { homedir, tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
@@ -16,6 +15,7 @@ import type { ModelRegistry } from "./models/registry.ts";
 import { resolveModelScope, type ScopedModel } from "./models/resolver.ts";
 import { chooseThinkingLevel, isThinkingLevel } from "./models/thinking-level.ts";
 import { PromptResources, type PromptResourcesOptions } from "./prompt/resources.ts";
+import { randomUuid } from "./random.ts";
 import { buildSessionContext, type SessionContext } from "./session/session-context.ts";
 import { SessionLog, type SessionLogOptions } from "./session/session-log.ts";
 import { sessionDirectoryFor } from "./session/session-path.ts";
@@ -228,7 +228,7 @@ async function openLog(
       "it takes letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
     throw new SessionError("invalid_option", { option: "--session-id", reason });
   }
-  return { log: SessionLog.create({ ...options, id: id ?? randomUUID() }), diagnostics: [] };
+  return { log: SessionLog.create({ ...options, id: id ?? randomUuid() }), diagnostics: [] };
 }
 
 async function resolveScope(

@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import { mkdir, open, realpath, rename, rm, rmdir, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { SessionError } from "../errors.ts";
+import { randomHex } from "../random.ts";
 import { errorCode } from "./read-text.ts";
 
 /** After this long without a sign of life a lock is taken to be left behind, in ms. */
@@ -78,7 +78,7 @@ export async function writeFileAtomic(path: string, text: string): Promise<void>
     (found) => found.mode & 0o777,
     () => 0o600,
   );
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  const temporary = `${path}.${randomHex(6)}.tmp`;
   try {
     const handle = await open(temporary, "wx", mode);
     try {

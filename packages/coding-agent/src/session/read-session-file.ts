@@ -30,15 +30,22 @@ export interface SessionFileContent {
  * Reads a session file line by line. Lines that are no entries are left out and reported with their
  * number; they stay in the file.
  *
- * @throws {SessionError} `session_invalid` when a non-empty file does not begin with a header.
+ * @throws {SessionError} `session_invalid` when the file cannot be read, or is not empty and does
+ *   not begin with a header.
  */
 export async function readSessionFile(path: string): Promise<SessionFileContent> {
   const reader = new SessionReader(path);
-  const file = await open(path, "r");
   try {
-    await readChunks(file, (chunk) => reader.push(chunk));
-  } finally {
-    await file.close();
+    const file = await open(path, "r");
+    try {
+      await readChunks(file, (chunk) => reader.push(chunk));
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof SessionError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SessionError("session_invalid", { path, reason }, { cause: error });
   }
   return reader.finish();
 }

@@ -5,7 +5,8 @@ import {
   realpathSync,
   renameSync,
   statSync,
-  writeSync,
+  unlinkSync,
+  writeFileSync,
 } from "node:fs";
 import {
   encodeLine,
@@ -31,18 +32,21 @@ export function rewriteSessionFile(
   const temporary = `${target}.migrating-${process.pid}`;
   const file = openSync(temporary, "wx", statSync(target).mode & 0o777);
   let sizeBytes = 0;
+  const write = (text: string): void => {
+    // Unlike `writeSync`, this never leaves the rest unwritten on a disk that is filling up.
+    writeFileSync(file, text);
+    sizeBytes += Buffer.byteLength(text);
+  };
   try {
-    sizeBytes += writeSync(file, encodeLine({ ...header, version: SESSION_VERSION }));
+    write(encodeLine({ ...header, version: SESSION_VERSION }));
     for (let start = 0; start < entries.length; start += BATCH_ENTRIES) {
-      sizeBytes += writeSync(
-        file,
-        entries
-          .slice(start, start + BATCH_ENTRIES)
-          .map(encodeLine)
-          .join(""),
-      );
+      const batch = entries.slice(start, start + BATCH_ENTRIES);
+      write(batch.map(encodeLine).join(""));
     }
     fsyncSync(file);
+  } catch (error) {
+    unlinkSync(temporary);
+    throw error;
   } finally {
     closeSync(file);
   }

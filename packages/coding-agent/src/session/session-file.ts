@@ -55,14 +55,26 @@ export class SessionFile {
   }
 
   /**
-   * Opens a file that was read, after mending its tail: a missing line feed is added, a torn last
-   * record is set aside in a file next to it.
+   * Takes the lease of a file that is going to be read and continued.
    *
-   * @throws {SessionError} `session_write_failed`, `session_locked`, `session_changed`
+   * @throws {SessionError} `session_write_failed`, `session_locked`
    */
-  static open(path: string, tail: FileTail): { file: SessionFile; diagnostics: Diagnostic[] } {
+  static lease(path: string): SessionLease {
+    return opening(path, () => new SessionLease(path));
+  }
+
+  /**
+   * Opens a file that was read, after mending its tail: a missing line feed is added, a torn last
+   * record is set aside in a file next to it. Gives `lease` back when that fails.
+   *
+   * @throws {SessionError} `session_write_failed`, `session_changed`
+   */
+  static open(
+    path: string,
+    tail: FileTail,
+    lease: SessionLease,
+  ): { file: SessionFile; diagnostics: Diagnostic[] } {
     return opening(path, () => {
-      const lease = new SessionLease(path);
       return withLease(lease, () => {
         const descriptor = openSync(path, "a+", 0o600);
         const file = new SessionFile(path, descriptor, lease, tail.sizeBytes);
@@ -134,7 +146,10 @@ export class SessionFile {
       return [];
     }
     const torn = Buffer.alloc(tail.sizeBytes - from);
-    readSync(this.#descriptor, torn, 0, torn.length, from);
+    let read = 0;
+    while (read < torn.length) {
+      read += readSync(this.#descriptor, torn, read, torn.length - read, from + read);
+    }
     const aside = `${this.path}.torn-${Date.now()}`;
     writeFileSync(aside, torn, { mode: 0o600, flag: "wx" });
     ftruncateSync(this.#descriptor, from);
@@ -158,7 +173,8 @@ function withLease<T>(lease: SessionLease, open: () => T): T {
   }
 }
 
-function opening<T>(path: string, open: () => T): T {
+/** Runs a step that touches the file; what the system says becomes a {@link SessionError}. */
+export function opening<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {

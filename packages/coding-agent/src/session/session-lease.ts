@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   closeSync,
   openSync,
@@ -10,9 +9,12 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { SessionError } from "../errors.ts";
+import { randomUuid } from "../random.ts";
 
 /** How often the owner shows that it lives. */
 const HEARTBEAT_MS = 10_000;
+/** A lease file that says nothing yet is being written by somebody who is this young. */
+const WRITING_MS = 2_000;
 /** A lease whose owner showed nothing for this long is free, wherever the owner ran. */
 const STALE_MS = 45_000;
 
@@ -25,7 +27,7 @@ interface LeaseOwner {
 /** The right to write one session file, held in a file beside it. */
 export class SessionLease {
   readonly #path: string;
-  readonly #token = randomUUID();
+  readonly #token = randomUuid();
   #heartbeat: NodeJS.Timeout | undefined;
 
   /**
@@ -53,14 +55,12 @@ export class SessionLease {
     // Twice: the second time after a dead owner's lease was cleared away.
     for (const isLastTry of [false, true]) {
       try {
-        const file = openSync(this.#path, "wx", 0o600);
-        writeFileSync(file, JSON.stringify(owner));
-        closeSync(file);
+        writeNew(this.#path, JSON.stringify(owner));
         return;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
         const holder = readOwner(this.#path);
-        if (isLastTry || (holder !== undefined && isAlive(holder, this.#path))) {
+        if (isLastTry || isAlive(holder, this.#path)) {
           throw new SessionError("session_locked", {
             path: sessionPath,
             owner: String(holder?.pid ?? "unknown"),
@@ -81,6 +81,19 @@ export class SessionLease {
   }
 }
 
+function writeNew(path: string, text: string): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    // A full disk; an empty lease would lock out everybody.
+    remove(path);
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
 function readOwner(path: string): LeaseOwner | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
@@ -92,8 +105,9 @@ function readOwner(path: string): LeaseOwner | undefined {
   }
 }
 
-function isAlive(owner: LeaseOwner, path: string): boolean {
+function isAlive(owner: LeaseOwner | undefined, path: string): boolean {
   const ageMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  if (owner === undefined) return ageMs < WRITING_MS;
   if (ageMs > STALE_MS) return false;
   if (owner.host !== hostname()) return true;
   try {

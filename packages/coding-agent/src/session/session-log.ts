@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
+import { constants, copyFileSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   encodeLine,
@@ -9,10 +8,13 @@ import {
   type SessionHeader,
 } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../diagnostic.ts";
+import { SessionError } from "../errors.ts";
+import { randomUuid } from "../random.ts";
 import { migrateEntries } from "./migrate.ts";
-import { type FileTail, readSessionFile } from "./read-session-file.ts";
+import { type FileTail, readSessionFile, type SessionFileContent } from "./read-session-file.ts";
 import { rewriteSessionFile } from "./rewrite-session-file.ts";
-import { SessionFile } from "./session-file.ts";
+import { opening, SessionFile } from "./session-file.ts";
+import type { SessionLease } from "./session-lease.ts";
 import { sessionFileName } from "./session-path.ts";
 import { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
@@ -54,6 +56,7 @@ export class SessionLog {
   /** Entries that wait for the first user message: a session nobody used leaves no file. */
   #unwritten: SessionEntry[] = [];
   #name: string | undefined;
+  #isClosed = false;
 
   private constructor(header: SessionHeader, path: string | undefined, fsync: FsyncMode) {
     this.header = header;
@@ -64,7 +67,7 @@ export class SessionLog {
   /** A new session. Nothing is on disk before its first user message. */
   static create(options: SessionLogOptions): SessionLog {
     const timestamp = new Date().toISOString();
-    const id = options.id ?? randomUUID();
+    const id = options.id ?? randomUuid();
     const { directory, parentSession } = options;
     const path =
       options.path ?? (directory && join(directory, sessionFileName(timestamp, id))) ?? undefined;
@@ -92,16 +95,28 @@ export class SessionLog {
     if (!existsSync(path) || statSync(path).size === 0) {
       return { log: SessionLog.create({ ...options, path }), diagnostics: [] };
     }
-    const { header, entries, diagnostics, tail } = await readSessionFile(path);
-    if (header === undefined) {
-      return { log: SessionLog.create({ ...options, path }), diagnostics };
+    // Before it is read: what another host adds meanwhile must be neither missed nor overwritten.
+    const lease = SessionFile.lease(path);
+    try {
+      const content = await readSessionFile(path);
+      const { header } = content;
+      if (header !== undefined) return SessionLog.#open({ path, lease, content, header }, options);
+      lease.release();
+      return { log: SessionLog.create({ ...options, path }), diagnostics: content.diagnostics };
+    } catch (error) {
+      lease.release();
+      throw error;
     }
-    const migrated = migrateEntries({ header, entries });
+  }
+
+  static #open({ path, lease, content, header }: ReadSession, options: SessionLogOptions) {
+    const migrated = migrateEntries({ header, entries: content.entries });
     const isOld = (header.version ?? 1) < SESSION_VERSION;
-    const opened = SessionFile.open(
-      path,
-      isOld ? wholeFile(rewriteSessionFile(path, header, migrated)) : tail,
-    );
+    const { diagnostics } = content;
+    const tail = isOld
+      ? opening(path, () => migrateFile(path, header, migrated, diagnostics))
+      : content.tail;
+    const opened = SessionFile.open(path, tail, lease);
     const log = new SessionLog(
       { ...header, version: SESSION_VERSION },
       path,
@@ -120,7 +135,8 @@ export class SessionLog {
   /**
    * Appends an entry to the leaf and returns it.
    *
-   * @throws {SessionError} `session_write_failed`, `session_changed`; the session is unchanged then.
+   * @throws {SessionError} `session_write_failed`, `session_changed`, `session_locked`, `disposed`;
+   *   the session is unchanged then.
    */
   append(entry: NewEntry): SessionEntry {
     const complete = { ...entry, ...this.tree.createNode() } as SessionEntry;
@@ -138,10 +154,12 @@ export class SessionLog {
 
   /** Closes the file; the session can still be read. */
   close(): void {
+    this.#isClosed = true;
     this.#file?.close();
   }
 
   #write(entry: SessionEntry): void {
+    if (this.#isClosed) throw new SessionError("disposed");
     if (this.path === undefined) return;
     if (this.#file === undefined && !isUserMessage(entry)) {
       this.#unwritten.push(entry);
@@ -173,7 +191,27 @@ export class SessionLog {
   }
 }
 
-function wholeFile(sizeBytes: number): FileTail {
+interface ReadSession {
+  readonly path: string;
+  readonly lease: SessionLease;
+  readonly content: SessionFileContent;
+  readonly header: SessionHeader;
+}
+
+/** Lines that are no entries do not come along, so the file they stand in is kept then. */
+function migrateFile(
+  path: string,
+  header: SessionHeader,
+  entries: readonly SessionEntry[],
+  diagnostics: Diagnostic[],
+): FileTail {
+  if (diagnostics.length > 0) {
+    const aside = `${path}.v${header.version ?? 1}-${Date.now()}`;
+    copyFileSync(path, aside, constants.COPYFILE_EXCL);
+    const message = `The file was brought to version ${SESSION_VERSION}; as it was, it is kept as ${aside}.`;
+    diagnostics.push({ severity: "warning", message, path });
+  }
+  const sizeBytes = rewriteSessionFile(path, header, entries);
   return { sizeBytes, unterminatedFrom: undefined, isTailComplete: true };
 }
 

@@ -8,6 +8,8 @@ import { createEntryId } from "./entry-id.ts";
 export class SessionTree {
   readonly #entries: SessionEntry[] = [];
   readonly #byId = new Map<string, SessionEntry>();
+  /** For entries whose parent is not in the file (its line was damaged): the entry before them. */
+  readonly #standIns = new Map<string, string>();
   #leafId: string | null = null;
 
   /** All entries in the order of the file. */
@@ -41,12 +43,19 @@ export class SessionTree {
 
   /** Adds an entry that is written, and makes it the leaf. */
   adopt(entry: SessionEntry): void {
+    const { parentId } = entry;
+    if (parentId !== null && this.#leafId !== null && !this.#byId.has(parentId)) {
+      this.#standIns.set(entry.id, this.#leafId);
+    }
     this.#entries.push(entry);
     this.#byId.set(entry.id, entry);
     this.#leafId = entry.id;
   }
 
-  /** The entries from the root to `leafId`, oldest first. A broken or circular chain ends there. */
+  /**
+   * The entries from the root to `leafId`, oldest first. Where a parent is missing, the entry that
+   * stood before in the file takes its place, so that a damaged line costs no more than itself.
+   */
   branch(leafId: string | null = this.#leafId): SessionEntry[] {
     const path: SessionEntry[] = [];
     const seen = new Set<string>();
@@ -56,7 +65,7 @@ export class SessionTree {
       const entry = this.#byId.get(id);
       if (entry === undefined) break;
       path.push(entry);
-      id = entry.parentId;
+      id = this.#standIns.get(entry.id) ?? entry.parentId;
     }
     return path.reverse();
   }

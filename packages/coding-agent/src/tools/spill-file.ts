@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
+import { randomHex } from "../random.ts";
 
 /** Bytes that may wait for the disk before the writer is held back. */
 const highWaterBytes = 256 * 1024;
@@ -15,7 +15,7 @@ export class SpillFile {
   #failure: Error | undefined;
 
   constructor(directory: string, prefix: string) {
-    this.path = join(directory, `${prefix}${randomBytes(8).toString("hex")}.log`);
+    this.path = join(directory, `${prefix}${randomHex(8)}.log`);
   }
 
   /** Why the file is incomplete, if it is. */

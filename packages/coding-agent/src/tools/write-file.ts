@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import {
   access,
@@ -13,6 +12,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { randomHex } from "../random.ts";
 import { errorCode } from "./file-error.ts";
 
 // A temporary file beside the target, or putting it in the target's place, is not possible here:
@@ -47,7 +47,7 @@ async function replaceFile(
   content: string | Uint8Array,
   old: Stats | undefined,
 ): Promise<void> {
-  const suffix = randomBytes(6).toString("hex");
+  const suffix = randomHex(6);
   const temporary = join(dirname(target), `.${basename(target).slice(0, 100)}.${suffix}.tmp`);
   try {
     const file = await open(temporary, "wx", old === undefined ? 0o666 : old.mode & 0o777);

@@ -1,0 +1,40 @@
+import { closeSync, openSync, readSync } from "node:fs";
+
+/**
+ * Random bytes straight from the system. Loading `node:crypto` for a session's id would cost a
+ * tenth of the host's start; where there is no such device, it is loaded after all.
+ */
+function randomBytes(count: number): Buffer {
+  try {
+    const device = openSync("/dev/urandom", "r");
+    try {
+      const bytes = Buffer.alloc(count);
+      if (readSync(device, bytes, 0, count, null) === count) return bytes;
+    } finally {
+      closeSync(device);
+    }
+  } catch {
+    // Windows, or a sandbox without devices.
+  }
+  return process.getBuiltinModule("node:crypto").randomBytes(count);
+}
+
+/** `count` random bytes as hex digits. */
+export function randomHex(count: number): string {
+  return randomBytes(count).toString("hex");
+}
+
+/** A random UUID (version 4). */
+export function randomUuid(): string {
+  const bytes = randomBytes(16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join("-");
+}
