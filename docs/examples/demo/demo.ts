@@ -1,22 +1,28 @@
 /**
  * The main job, for real: a project whose tests fail, a host that is started as a process, one prompt,
- * and what came of it. `--scripted` uses the scripted model even where a real one is there.
+ * and what came of it. `--scripted` uses the scripted model even where a real one is there;
+ * `--project <folder>` takes another project (of Node, with tests for `node --test`).
  */
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { RpcClient } from "@tau-agent/rpc-client";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
 import { fact, heading, Screen, showPatch, showTests } from "./screen.ts";
-import { changes, createWorkspace, runTests, type Workspace } from "./workspace.ts";
+import { changes, createWorkspace, runTests, shippedProject, type Workspace } from "./workspace.ts";
 
 const PROMPT = "The tests fail; find out why and fix it.";
 const RUN_LIMIT_MS = 15 * 60_000;
 
-const workspace = createWorkspace();
+const { values: options } = parseArgs({
+  options: { scripted: { type: "boolean" }, project: { type: "string" } },
+});
+const workspace = createWorkspace(resolve(options.project ?? shippedProject));
 heading("A project whose tests fail");
 fact("Project", workspace.project);
 const before = runTests(workspace.project);
 showTests(before.output);
 
-const chosen = await chooseModel(workspace, { isScripted: process.argv.includes("--scripted") });
+const chosen = await chooseModel(workspace, { isScripted: options.scripted === true });
 try {
   await work(workspace, chosen);
 } finally {
@@ -24,7 +30,7 @@ try {
 }
 
 heading("What changed");
-showPatch(changes(workspace.project) || "Nothing.");
+showPatch(changes(workspace) || "Nothing.");
 heading("The tests now");
 const after = runTests(workspace.project);
 showTests(after.output);
@@ -53,6 +59,6 @@ async function work({ project, sessions }: Workspace, { words, host }: ChosenMod
   heading("What it took");
   fact("Tools", `${toolCalls} calls`);
   fact("Tokens", `${tokens.input} in, ${tokens.output} out, ${tokens.cacheRead} from cache`);
-  fact("Cost", cost === 0 ? "$0 (the model is free of charge)" : `$${cost.toFixed(4)}`);
+  fact("Cost", cost === 0 ? "$0" : `$${cost.toFixed(4)}`);
   fact("Session", sessionFile ?? "not written");
 }

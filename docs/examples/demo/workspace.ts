@@ -6,28 +6,31 @@ import { fileURLToPath } from "node:url";
 import { createTwoFilesPatch } from "diff";
 import { parseTestRun, type TestRun } from "./conversation.ts";
 
-const shipped = fileURLToPath(new URL("./project/", import.meta.url));
+/** The project that comes with the demo. */
+export const shippedProject = fileURLToPath(new URL("./project", import.meta.url));
 
 /** A fresh copy of the project with the places beside it; nothing of it is deleted afterwards. */
 export interface Workspace {
   readonly folder: string;
+  /** Where the project was copied from. */
+  readonly original: string;
   readonly project: string;
   readonly sessions: string;
   /** For a models.json of the demo's own. */
   readonly agent: string;
 }
 
-/** Copies the project to a temporary folder, under version control where git is installed. */
-export function createWorkspace(): Workspace {
+/** Copies a project to a temporary folder, under version control where git is installed. */
+export function createWorkspace(original: string): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "tau-demo-"));
   const project = join(folder, "project");
   const agent = join(folder, "agent");
-  cpSync(shipped, project, { recursive: true });
+  cpSync(original, project, { recursive: true });
   mkdirSync(agent);
   git(project, "init", "--quiet");
   git(project, "add", "--all");
   git(project, "commit", "--quiet", "--message", "The project as it is");
-  return { folder, project, sessions: join(folder, "sessions"), agent };
+  return { folder, original, project, sessions: join(folder, "sessions"), agent };
 }
 
 /** Runs the project's tests. */
@@ -42,10 +45,10 @@ export function runTests(project: string): { run: TestRun | undefined; output: s
 }
 
 /** What has changed in the project since it was copied. */
-export function changes(project: string): string {
+export function changes({ project, original }: Workspace): string {
   git(project, "add", "--all", "--intent-to-add");
   const patch = git(project, "--no-pager", "diff", "--no-color", "--no-ext-diff");
-  return patch.status === 0 ? patch.stdout : compareFolders(project);
+  return patch.status === 0 ? patch.stdout : compareFolders(original, project);
 }
 
 function git(cwd: string, ...words: string[]): SpawnSyncReturns<string> {
@@ -59,10 +62,10 @@ function git(cwd: string, ...words: string[]): SpawnSyncReturns<string> {
   });
 }
 
-function compareFolders(project: string): string {
-  const names = new Set([...listFiles(shipped), ...listFiles(project)]);
+function compareFolders(original: string, project: string): string {
+  const names = new Set([...listFiles(original), ...listFiles(project)]);
   const patches = [...names].sort().map((name) => {
-    const [before, after] = [shipped, project].map((folder) => readOrEmpty(join(folder, name)));
+    const [before, after] = [original, project].map((folder) => readOrEmpty(join(folder, name)));
     if (before === after) return "";
     return createTwoFilesPatch(`a/${name}`, `b/${name}`, before ?? "", after ?? "");
   });

@@ -1,0 +1,17 @@
+// Tau as a child process, with types: node docs/examples/client.ts
+import { fileURLToPath } from "node:url";
+import { RpcClient } from "@tau-agent/rpc-client";
+
+await using client = new RpcClient({
+  // For a real model set a key, such as ANTHROPIC_API_KEY, and leave these two out.
+  provider: "scripted",
+  model: fileURLToPath(new URL("scenarios/hello.json", import.meta.url)),
+  args: ["--no-session"],
+});
+await client.start();
+client.onEvent((event) => {
+  if (event.type === "tool_execution_start") console.log(`[${event.toolName}]`);
+});
+const { text, status } = await client.promptAndWait("What is in this folder?");
+const { tokens } = await client.getSessionStats();
+console.log(text, `(${status}, ${tokens.total} tokens)`);

@@ -1,0 +1,124 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { type Finished, hasPython, runProgram } from "./run-program.ts";
+
+const node = process.execPath;
+const inExamples = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const inRepository = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+
+/** A folder with one file in it, whose name an answer must show. */
+function folderWithOneFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "tau-example-"));
+  writeFileSync(join(folder, "only-file.txt"), "");
+  return folder;
+}
+
+describe("the three ways in", () => {
+  const examples = {
+    "library.ts": [node],
+    "client.ts": [node],
+    "subprocess-node.mjs": [node],
+    "subprocess-python.py": ["python3"],
+  } as const;
+  const runnable = Object.entries(examples).filter(
+    ([, [program]]) => program !== "python3" || hasPython,
+  );
+
+  it.each(runnable)("%s answers from what the tool found", async (name, [program]) => {
+    const cwd = folderWithOneFile();
+    const done = await runProgram([program, inExamples(name)], { cwd });
+    expect(done.stderr).toBe("");
+    expect(done.stdout).toContain("[ls]");
+    expect(done.stdout).toContain("The first thing here is only-file.txt.");
+    expect(done.exitCode).toBe(0);
+    rmSync(cwd, { recursive: true });
+  });
+
+  it.each(Object.keys(examples))("%s has at most 25 lines", (name) => {
+    const lines = readFileSync(inExamples(name), "utf8").trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(25);
+  });
+
+  it.each(Object.keys(examples))("%s stands in the README as it is", (name) => {
+    const code = readFileSync(inExamples(name), "utf8").trimEnd();
+    expect(readFileSync(inRepository("README.md"), "utf8")).toContain(`\n${code}\n\`\`\``);
+  });
+
+  it("finds every code block of the documentation in its file", async () => {
+    const script = inRepository("scripts/sync-snippets.ts");
+    const done = await runProgram([node, script, "--check"]);
+    expect(done).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+});
+
+describe("the demo", () => {
+  it("finds the cause in the failure's output, fixes it and shows what it did", async () => {
+    const { stdout, exitCode } = await demo();
+    expect(stdout).toContain("ℹ fail 2");
+    expect(stdout).toMatch(/replies come from a script .* over http:\/\/127\.0\.0\.1:\d+/);
+    expect(stdout).toContain("fails at test/invoice.test.js:13: it got 14516");
+    expect(stdout).toContain("  > edit src/calendar.js");
+    expect(stdout).toContain("broken daysInMonth: daysInMonth(2026, 4) is 31, documented 30");
+    expect(stdout).toContain("\n+  return new Date(Date.UTC(year, month, 0)).getUTCDate();\n");
+    expect(stdout).toMatch(/Tokens: +[1-9]\d* in, [1-9]\d* out/);
+    expect(stdout).toContain("All tests pass.");
+    expect(stdout).not.toContain("\u001b[");
+    expect(exitCode).toBe(0);
+    keepNothingOf(stdout, (session) => {
+      const lines = readFileSync(session, "utf8").trimEnd().split("\n");
+      expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "session", version: 3 });
+      expect(lines.filter((line) => line.includes('"role":"toolResult"'))).toHaveLength(11);
+    });
+  });
+
+  it.each(["month, 1", "month + 1, 0"])("finds another slip: %s", async (slip) => {
+    const project = copyOfProject();
+    replaceIn(join(project, "src/calendar.js"), "month - 1, 0", slip);
+    const { stdout, exitCode } = await demo("--project", project);
+    expect(stdout).toContain("\n+  return new Date(Date.UTC(year, month, 0)).getUTCDate();\n");
+    expect(exitCode).toBe(0);
+    keepNothingOf(stdout);
+    rmSync(project, { recursive: true });
+  });
+
+  it("says so and exits with 1 when it cannot find the cause", async () => {
+    const project = copyOfProject();
+    replaceIn(join(project, "src/calendar.js"), "month - 1, 0", "month, 0");
+    replaceIn(join(project, "src/invoice.js"), "shareOf(netCents, VAT_PERCENT, 100)", "0");
+    const { stdout, exitCode } = await demo("--project", project);
+    expect(stdout).toContain("I could not find the cause");
+    expect(stdout).toMatch(/== What changed\nNothing\./);
+    expect(stdout).toContain("The tests still fail.");
+    expect(exitCode).toBe(1);
+    keepNothingOf(stdout);
+    rmSync(project, { recursive: true });
+  });
+});
+
+function demo(...args: string[]): Promise<Finished> {
+  return runProgram([node, inExamples("demo/demo.ts"), "--scripted", ...args]);
+}
+
+function copyOfProject(): string {
+  const copy = mkdtempSync(join(tmpdir(), "tau-example-"));
+  cpSync(inExamples("demo/project"), copy, { recursive: true });
+  return copy;
+}
+
+function replaceIn(path: string, from: string, to: string): void {
+  const text = readFileSync(path, "utf8");
+  expect(text).toContain(from);
+  writeFileSync(path, text.replace(from, to));
+}
+
+/** The demo keeps its folder for the user; a test does not. */
+function keepNothingOf(stdout: string, check: (session: string) => void = () => {}): void {
+  const session = /^Session: +(\S+)$/m.exec(stdout)?.[1] ?? "";
+  const folder = /is kept in (\S+)$/m.exec(stdout)?.[1] ?? "";
+  expect(session.startsWith(folder)).toBe(true);
+  check(session);
+  if (folder.startsWith(tmpdir())) rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,21 @@
+// Tau in your own process: node docs/examples/library.ts
+import { fileURLToPath } from "node:url";
+import { createStream } from "@tau-agent/ai";
+import { scenarioFileProvider, scriptedModel } from "@tau-agent/ai/testing";
+import { createAgentSession } from "@tau-agent/coding-agent";
+
+// For a real model put `environment: process.env, model: "sonnet"` in the place of `scripted`.
+const provider = scenarioFileProvider();
+const scripted = {
+  model: scriptedModel({ id: fileURLToPath(new URL("scenarios/hello.json", import.meta.url)) }),
+  stream: createStream({ providers: { scripted: async () => provider } }),
+  apiKey: "none",
+};
+const cwd = process.cwd();
+const session = await createAgentSession({ cwd, session: { kind: "memory" }, ...scripted });
+session.subscribe((event) => {
+  if (event.type === "tool_execution_start") console.log(`[${event.toolName}]`);
+});
+const { status } = await session.prompt("What is in this folder?");
+console.log(session.lastAssistantText, `(${status}, ${session.stats.tokens.total} tokens)`);
+await session.dispose();

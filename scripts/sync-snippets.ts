@@ -1,0 +1,44 @@
+/**
+ * Copies example files into the Markdown that shows them: a line `<!-- file: path -->` and the code
+ * block after it. `--check` writes nothing and exits with 1 when a block is not what the file holds.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const pages = [
+  "README.md",
+  "docs/embedding.md",
+  "packages/coding-agent/README.md",
+  "packages/rpc-client/README.md",
+  "apps/cli/README.md",
+];
+const languages: Readonly<Record<string, string>> = {
+  ".ts": "ts",
+  ".mjs": "js",
+  ".py": "python",
+  ".json": "json",
+};
+const marker = /<!-- file: (\S+) -->\n```\w*\n[\s\S]*?\n```/g;
+
+const isCheck = process.argv.includes("--check");
+for (const page of pages) {
+  const path = inRepository(page);
+  const before = readFileSync(path, "utf8");
+  const after = before.replace(marker, (_, file: string) => {
+    const code = readFileSync(inRepository(file), "utf8").trimEnd();
+    return `<!-- file: ${file} -->\n\`\`\`${languages[extname(file)] ?? ""}\n${code}\n\`\`\``;
+  });
+  if (after === before) continue;
+  if (isCheck) {
+    console.error(`${page} shows stale code: run "node scripts/sync-snippets.ts"`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(path, after);
+    console.log(`${page} written`);
+  }
+}
+
+function inRepository(path: string): string {
+  return fileURLToPath(new URL(`../${path}`, import.meta.url));
+}
