@@ -10,7 +10,6 @@ const pages = [
   "README.md",
   "docs/embedding.md",
   "packages/coding-agent/README.md",
-  "packages/rpc-client/README.md",
   "apps/cli/README.md",
 ];
 const languages: Readonly<Record<string, string>> = {
@@ -19,7 +18,7 @@ const languages: Readonly<Record<string, string>> = {
   ".py": "python",
   ".json": "json",
 };
-const marker = /<!-- file: (\S+) -->\n```\w*\n[\s\S]*?\n```/g;
+const marker = /<!-- file: (\S+) -->\n```\w*\n[\s\S]*?```(?=\n)/g;
 
 const isCheck = process.argv.includes("--check");
 for (const page of pages) {
