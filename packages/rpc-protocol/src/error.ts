@@ -63,6 +63,8 @@ export const errorTable = {
   already_compacted: { message: "Already compacted", retryable: false },
   nothing_to_compact: { message: "Nothing to compact (session too small)", retryable: false },
   compaction_cancelled: { message: "Compaction cancelled", retryable: true },
+  compaction_running: { message: "A compaction is already running", retryable: true },
+  summary_failed: { message: "Could not summarise the conversation: {reason}", retryable: true },
   invalid_settings: { message: "Invalid setting in {path}: {reason}", retryable: false },
   file_locked: { message: "{path} is locked by another process. Try again.", retryable: true },
   invalid_option: { message: "Invalid option {option}: {reason}", retryable: false },

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { UserContent } from "./content.ts";
-import { AgentMessage } from "./message.ts";
+import { AgentMessage, Usage } from "./message.ts";
 
 /** The session file format that is written; 1 and 2 are migrated on load. */
 export const SESSION_VERSION = 3;
@@ -36,6 +36,7 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
     tokensBefore: z.number(),
     details: z.optional(z.unknown()),
     fromHook: z.optional(z.boolean()),
+    usage: z.optional(Usage),
   }),
   z.object({
     type: z.literal("branch_summary"),
@@ -44,6 +45,7 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
     summary: z.string(),
     details: z.optional(z.unknown()),
     fromHook: z.optional(z.boolean()),
+    usage: z.optional(Usage),
   }),
   z.object({
     type: z.literal("custom"),

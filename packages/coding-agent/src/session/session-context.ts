@@ -14,70 +14,75 @@ export interface SessionContext {
 export function buildSessionContext(branch: readonly SessionEntry[]): SessionContext {
   let thinkingLevel: SessionContext["thinkingLevel"];
   let model: SessionContext["model"];
-  let compaction: SessionEntryOf<"compaction"> | undefined;
   for (const entry of branch as readonly KnownSessionEntry[]) {
     if (entry.type === "thinking_level_change") thinkingLevel = entry.thinkingLevel;
     else if (entry.type === "model_change") model = entry;
-    else if (entry.type === "compaction") compaction = entry;
     else if (entry.type === "message" && entry.message.role === "assistant") {
       model = { provider: entry.message.provider, modelId: entry.message.model };
     }
   }
   return {
-    messages: collectMessages(branch, compaction),
+    messages: collectMessages(branch),
     thinkingLevel,
     model: model && { provider: model.provider, modelId: model.modelId },
   };
 }
 
-/** The latest compaction stands for everything before its first kept entry. */
-function collectMessages(
-  branch: readonly SessionEntry[],
-  compaction: SessionEntryOf<"compaction"> | undefined,
-): AgentMessage[] {
-  const messages: AgentMessage[] = [];
-  const add = (entry: SessionEntry): void => {
-    const message = messageOf(entry as KnownSessionEntry);
-    if (message !== undefined) messages.push(message);
-  };
-  if (compaction === undefined) {
-    for (const entry of branch) add(entry);
-    return messages;
-  }
-  messages.push({
-    role: "compactionSummary",
-    summary: compaction.summary,
-    tokensBefore: compaction.tokensBefore,
-    timestamp: Date.parse(compaction.timestamp),
-  });
-  const end = branch.indexOf(compaction);
+/** The latest compaction of a branch and the entries that count besides it, oldest first. */
+export function contextEntries(branch: readonly SessionEntry[]): {
+  readonly compaction: SessionEntryOf<"compaction"> | undefined;
+  readonly entries: readonly SessionEntry[];
+} {
+  const end = branch.findLastIndex((entry) => entry.type === "compaction");
+  const compaction = branch[end] as SessionEntryOf<"compaction"> | undefined;
+  if (compaction === undefined) return { compaction, entries: branch };
   const start = branch.findIndex((entry) => entry.id === compaction.firstKeptEntryId);
-  if (start !== -1) for (const entry of branch.slice(start, end)) add(entry);
-  for (const entry of branch.slice(end + 1)) add(entry);
+  const kept = start === -1 ? [] : branch.slice(start, end);
+  return { compaction, entries: [...kept, ...branch.slice(end + 1)] };
+}
+
+/** The latest compaction stands for everything before its first kept entry. */
+function collectMessages(branch: readonly SessionEntry[]): AgentMessage[] {
+  const { compaction, entries } = contextEntries(branch);
+  const messages: AgentMessage[] = [];
+  if (compaction !== undefined) {
+    messages.push({
+      role: "compactionSummary",
+      summary: compaction.summary,
+      tokensBefore: compaction.tokensBefore,
+      timestamp: Date.parse(compaction.timestamp),
+    });
+  }
+  for (const entry of entries) {
+    const message = messageOf(entry);
+    if (message !== undefined) messages.push(message);
+  }
   return messages;
 }
 
-function messageOf(entry: KnownSessionEntry): AgentMessage | undefined {
-  switch (entry.type) {
+/** The message an entry adds to the conversation; undefined for entries that add none. */
+export function messageOf(entry: SessionEntry): AgentMessage | undefined {
+  const known = entry as KnownSessionEntry;
+  switch (known.type) {
     case "message":
-      return normalizeMessage(entry.message);
+      return normalizeMessage(known.message);
     case "custom_message":
       return {
         role: "custom",
-        customType: entry.customType,
-        content: entry.content,
-        display: entry.display,
-        ...(entry.details === undefined ? {} : { details: entry.details }),
-        timestamp: Date.parse(entry.timestamp),
+        customType: known.customType,
+        content: known.content,
+        display: known.display,
+        ...(known.details === undefined ? {} : { details: known.details }),
+        timestamp: Date.parse(known.timestamp),
       };
     case "branch_summary":
-      return entry.summary === ""
+      return known.summary === ""
         ? undefined
         : {
             role: "branchSummary",
-            summary: entry.summary,
-            fromId: entry.fromId,
-            timestamp: Date.parse(entry.timestamp),
+            summary: known.summary,
+            fromId: known.fromId,
+            timestamp: Date.parse(known.timestamp),
           };
     default:
       return undefined;

@@ -1,0 +1,260 @@
+import type { Agent } from "@tau-agent/agent";
+import type { CompactionResult, SessionOnlyEvent } from "@tau-agent/rpc-protocol";
+import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "../errors.ts";
+import { buildSessionContext } from "../session/session-context.ts";
+import type { SessionLog } from "../session/session-log.ts";
+import { contextTokens } from "./estimate.ts";
+import { renderFileLists } from "./file-operations.ts";
+import { type CompactionPreparation, prepareCompaction } from "./prepare.ts";
+import { serializeConversation } from "./serialize-conversation.ts";
+import { type SummarizerOptions, type Summary, summarize } from "./summarize.ts";
+import {
+  firstSummaryInstructions,
+  summaryRequest,
+  turnPrefixInstructions,
+  updatedSummaryInstructions,
+} from "./summary-prompts.ts";
+
+/** Why a conversation is compacted. */
+export type CompactionReason = "manual" | "threshold" | "overflow";
+
+/** What an extension may decide before a compaction. */
+export type CompactionDecision =
+  | { readonly cancel: true }
+  | { readonly compaction: CompactionResult }
+  | undefined;
+
+/** What {@link Compaction} works with. */
+export interface CompactionOptions extends SummarizerOptions {
+  readonly agent: Agent;
+  readonly log: () => SessionLog;
+  readonly model: () => Model | undefined;
+  readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
+  /** Asks extensions first; may cancel or bring a summary of its own. */
+  readonly decide?:
+    | ((
+        preparation: CompactionPreparation,
+        request: CompactionRequest,
+        signal: AbortSignal,
+      ) => Promise<CompactionDecision>)
+    | undefined;
+}
+
+/** How a compaction is asked for. */
+export interface CompactionRequest {
+  readonly reason: CompactionReason;
+  readonly customInstructions?: string | undefined;
+  /** Whether the run goes on by itself afterwards. */
+  readonly willRetry?: boolean | undefined;
+}
+
+interface Outcome {
+  readonly result: CompactionResult;
+  readonly usage: Usage | undefined;
+  readonly fromHook: boolean;
+}
+
+/** Replaces the older part of a conversation by a summary; one path for every reason. */
+export class Compaction {
+  readonly #options: CompactionOptions;
+  #controller: AbortController | undefined;
+  /** An automatic compaction that did not help is not repeated before the next reply. */
+  #isFutile = false;
+
+  constructor(options: CompactionOptions) {
+    this.#options = options;
+  }
+
+  /** Whether one is on. */
+  get isRunning(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  /** Whether the conversation has come too near to the model's window. */
+  get isDue(): boolean {
+    const { settings, agent } = this.#options;
+    const model = this.#options.model();
+    if (!settings.get("compaction.enabled") || this.#isFutile || !model?.contextWindow)
+      return false;
+    return contextTokens(agent.messages) > model.contextWindow - this.#limits(model).reserveTokens;
+  }
+
+  /** A new prompt or reply changes what a compaction can achieve. */
+  noteProgress(): void {
+    this.#isFutile = false;
+  }
+
+  /** Stops one that is on; nothing has changed then. */
+  abort(): void {
+    this.#controller?.abort();
+  }
+
+  /**
+   * Compacts now and reports it as events.
+   *
+   * @throws {SessionError} `nothing_to_compact`, `already_compacted`, `compaction_cancelled`,
+   *   `summary_failed`, `no_model`; the session is as it was then.
+   */
+  async run(request: CompactionRequest, signal?: AbortSignal): Promise<CompactionResult> {
+    if (this.#controller !== undefined) throw new SessionError("compaction_running");
+    const controller = new AbortController();
+    this.#controller = controller;
+    const cancel = (): void => controller.abort();
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted) cancel();
+    const { reason } = request;
+    try {
+      await this.#emitStart(reason);
+      const result = await this.#compact(request, controller.signal);
+      this.#controller = undefined;
+      await this.#emitEnd(reason, {
+        result,
+        aborted: false,
+        willRetry: request.willRetry ?? false,
+      });
+      return result;
+    } catch (error) {
+      this.#controller = undefined;
+      this.#isFutile = true;
+      const aborted = controller.signal.aborted;
+      const failure = aborted ? new SessionError("compaction_cancelled") : error;
+      const message = failure instanceof Error ? failure.message : String(failure);
+      await this.#emitEnd(reason, {
+        result: null,
+        aborted,
+        willRetry: false,
+        ...(aborted ? {} : { errorMessage: message }),
+      });
+      throw failure;
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+
+  async #compact(request: CompactionRequest, signal: AbortSignal): Promise<CompactionResult> {
+    const { agent, decide } = this.#options;
+    const log = this.#options.log();
+    const model = this.#options.model();
+    if (model === undefined) throw new SessionError("no_model");
+    const preparation = prepareCompaction(log.tree.branch(), this.#limits(model).keepRecentTokens);
+    if (typeof preparation === "string") throw new SessionError(preparation);
+    const tokensBefore = contextTokens(agent.messages);
+    const decision = await decide?.(preparation, request, signal);
+    if (decision && "cancel" in decision) throw new SessionError("compaction_cancelled");
+    const outcome: Outcome = decision
+      ? { result: decision.compaction, usage: undefined, fromHook: true }
+      : await this.#summarize(preparation, tokensBefore, request, signal);
+    if (signal.aborted) throw new SessionError("compaction_cancelled");
+    this.#adopt(log, outcome);
+    this.#isFutile = contextTokens(agent.messages) >= tokensBefore;
+    return outcome.result;
+  }
+
+  /** One summary after the other: servers with a single slot refuse parallel requests. */
+  async #summarize(
+    preparation: CompactionPreparation,
+    tokensBefore: number,
+    { customInstructions: focus }: CompactionRequest,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { messagesToSummarize, turnPrefixMessages, previousSummary, files } = preparation;
+    const ask = (text: string): Promise<Summary> => summarize(text, signal, this.#options);
+    const history =
+      messagesToSummarize.length === 0 && previousSummary === undefined
+        ? undefined
+        : await ask(historyRequest(preparation, focus));
+    const prefix = preparation.isSplitTurn
+      ? await ask(
+          summaryRequest(serializeConversation(turnPrefixMessages), turnPrefixInstructions, {
+            focus,
+          }),
+        )
+      : undefined;
+    const summary = joinSummaries(history?.text, prefix?.text) + renderFileLists(files);
+    return {
+      result: {
+        summary,
+        firstKeptEntryId: preparation.firstKeptEntryId,
+        tokensBefore,
+        details: files,
+      },
+      usage: addUsage(history?.usage, prefix?.usage),
+      fromHook: false,
+    };
+  }
+
+  #adopt(log: SessionLog, { result, usage, fromHook }: Outcome): void {
+    const { summary, firstKeptEntryId, tokensBefore, details } = result;
+    log.append({
+      type: "compaction",
+      summary,
+      firstKeptEntryId,
+      tokensBefore,
+      ...(details === undefined ? {} : { details }),
+      ...(fromHook ? { fromHook } : {}),
+      ...(usage === undefined ? {} : { usage }),
+    });
+    this.#options.agent.messages = buildSessionContext(log.tree.branch()).messages;
+  }
+
+  #limits(model: Model): { reserveTokens: number; keepRecentTokens: number } {
+    const { settings } = this.#options;
+    const own = settings.get("compaction.modelOverrides")[`${model.provider}/${model.id}`];
+    return {
+      reserveTokens: own?.reserveTokens ?? settings.get("compaction.reserveTokens"),
+      keepRecentTokens: own?.keepRecentTokens ?? settings.get("compaction.keepRecentTokens"),
+    };
+  }
+
+  async #emitStart(reason: CompactionReason): Promise<void> {
+    const { emit } = this.#options;
+    await (reason === "manual"
+      ? emit({ type: "compaction_start", reason })
+      : emit({ type: "auto_compaction_start", reason }));
+  }
+
+  async #emitEnd(
+    reason: CompactionReason,
+    end: Pick<
+      Extract<SessionOnlyEvent, { type: "auto_compaction_end" }>,
+      "result" | "aborted" | "willRetry" | "errorMessage"
+    >,
+  ): Promise<void> {
+    const { emit } = this.#options;
+    await (reason === "manual"
+      ? emit({ type: "compaction_end", reason, ...end })
+      : emit({ type: "auto_compaction_end", ...end }));
+  }
+}
+
+function historyRequest(preparation: CompactionPreparation, focus: string | undefined): string {
+  const { messagesToSummarize, previousSummary } = preparation;
+  return summaryRequest(
+    serializeConversation(messagesToSummarize),
+    previousSummary === undefined ? firstSummaryInstructions : updatedSummaryInstructions,
+    { previousSummary, focus },
+  );
+}
+
+/** The form in which the family stores a cut through a turn. */
+function joinSummaries(history: string | undefined, prefix: string | undefined): string {
+  if (prefix === undefined) return history ?? "";
+  return `${history ?? "No prior history."}\n\n---\n\n**Turn Context (split turn):**\n\n${prefix}`;
+}
+
+function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const cost = { ...a.cost };
+  for (const key of ["input", "output", "cacheRead", "cacheWrite", "total"] as const) {
+    cost[key] += b.cost[key];
+  }
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    totalTokens: (a.totalTokens ?? 0) + (b.totalTokens ?? 0),
+    cost,
+  };
+}

@@ -1,0 +1,76 @@
+import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import { messageOf } from "../session/session-context.ts";
+import { estimateTokens } from "./estimate.ts";
+
+/** Where a conversation is cut in two. Indices are into the entries given. */
+export interface CutPoint {
+  /** The first entry that is kept word for word. */
+  readonly firstKept: number;
+  /**
+   * Where the turn begins that the cut goes through; equal to `firstKept` when it goes between two
+   * turns.
+   */
+  readonly turnStart: number;
+}
+
+/**
+ * Finds the cut that keeps about `keepRecentTokens` of the newest messages. It never separates a
+ * tool call from its result.
+ *
+ * @returns undefined when nothing would be left to summarise
+ */
+export function findCutPoint(
+  entries: readonly SessionEntry[],
+  keepRecentTokens: number,
+): CutPoint | undefined {
+  const wanted = newestWithin(entries, keepRecentTokens);
+  if (wanted === undefined) return undefined;
+  let cut = wanted;
+  while (cut < entries.length && !isCutPoint(entries[cut])) cut += 1;
+  if (cut === entries.length) return undefined;
+  const turnStart = isTurnStart(entries[cut]) ? cut : turnStartBefore(entries, cut);
+  const firstKept = pullBack(entries, cut);
+  const start = turnStart === cut ? firstKept : turnStart;
+  return firstKept === 0 ? undefined : { firstKept, turnStart: start };
+}
+
+/** The oldest entry that still belongs to the newest `keepTokens`; undefined when all do. */
+function newestWithin(entries: readonly SessionEntry[], keepTokens: number): number | undefined {
+  let tokens = 0;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    const message = entry && messageOf(entry);
+    if (message === undefined) continue;
+    tokens += estimateTokens(message);
+    if (tokens >= keepTokens) return index;
+  }
+  return undefined;
+}
+
+/** Names, labels and changes of model just before the cut stay with what follows them. */
+function pullBack(entries: readonly SessionEntry[], cut: number): number {
+  let index = cut;
+  while (index > 0) {
+    const entry = entries[index - 1];
+    if (entry === undefined || entry.type === "compaction" || messageOf(entry)) break;
+    index -= 1;
+  }
+  return index;
+}
+
+function turnStartBefore(entries: readonly SessionEntry[], cut: number): number {
+  for (let index = cut - 1; index >= 0; index--) if (isTurnStart(entries[index])) return index;
+  return 0;
+}
+
+function isCutPoint(entry: SessionEntry | undefined): boolean {
+  const message = entry && messageOf(entry);
+  return message !== undefined && message.role !== "toolResult";
+}
+
+function isTurnStart(entry: SessionEntry | undefined): boolean {
+  const known = entry as KnownSessionEntry | undefined;
+  if (known?.type === "custom_message" || known?.type === "branch_summary") return true;
+  if (known?.type !== "message") return false;
+  return known.message.role === "user" || known.message.role === "bashExecution";
+}

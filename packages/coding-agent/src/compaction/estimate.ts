@@ -1,0 +1,81 @@
+import type {
+  AgentMessage,
+  AssistantMessage,
+  Usage,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+
+/** Rough, on the safe side for prose and code alike. */
+const CHARACTERS_PER_TOKEN = 4;
+/** What an image counts as; vendors charge by its size, which is bounded before it is sent. */
+const IMAGE_CHARACTERS = 4800;
+
+/** About how many tokens a message takes. */
+export function estimateTokens(message: AgentMessage): number {
+  return Math.ceil(countCharacters(message) / CHARACTERS_PER_TOKEN);
+}
+
+function countCharacters(message: AgentMessage): number {
+  switch (message.role) {
+    case "user":
+    case "custom":
+    case "toolResult":
+      return contentCharacters(message.content);
+    case "assistant":
+      return assistantCharacters(message);
+    case "bashExecution":
+      return message.excludeFromContext ? 0 : message.command.length + message.output.length;
+    case "branchSummary":
+    case "compactionSummary":
+      return message.summary.length;
+    default:
+      return 0;
+  }
+}
+
+function contentCharacters(content: string | readonly UserContent[]): number {
+  if (typeof content === "string") return content.length;
+  let count = 0;
+  for (const block of content)
+    count += block.type === "text" ? block.text.length : IMAGE_CHARACTERS;
+  return count;
+}
+
+function assistantCharacters(message: AssistantMessage): number {
+  let count = 0;
+  for (const block of message.content) {
+    if (block.type === "text") count += block.text.length;
+    else if (block.type === "thinking") count += block.thinking.length;
+    else count += block.name.length + JSON.stringify(block.arguments).length;
+  }
+  return count;
+}
+
+/**
+ * How many tokens the conversation takes: what the vendor counted at the last reply, and an estimate
+ * of what came after. A reply from before the latest compaction counted what is gone, so it says
+ * nothing.
+ */
+export function contextTokens(messages: readonly AgentMessage[]): number {
+  const [first] = messages;
+  const sinceMs = first?.role === "compactionSummary" ? first.timestamp : 0;
+  let tokens = 0;
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index];
+    if (message === undefined) continue;
+    const counted = message.timestamp > sinceMs ? countedTokens(message) : 0;
+    if (counted > 0) return tokens + counted;
+    tokens += estimateTokens(message);
+  }
+  return tokens;
+}
+
+function countedTokens(message: AgentMessage): number {
+  if (message.role !== "assistant") return 0;
+  if (message.stopReason === "error" || message.stopReason === "aborted") return 0;
+  return totalOf(message.usage);
+}
+
+function totalOf({ totalTokens, input, output, cacheRead, cacheWrite }: Usage): number {
+  return totalTokens || input + output + cacheRead + cacheWrite;
+}

@@ -1,0 +1,69 @@
+import type { AgentMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
+
+/** How much of a tool's output a summary needs to see. */
+const MAX_RESULT_CHARACTERS = 2000;
+
+/**
+ * The conversation as plain text: a model that is shown messages would go on with them instead of
+ * summarising. Thinking is left out.
+ */
+export function serializeConversation(messages: readonly AgentMessage[]): string {
+  return messages.flatMap(serializeMessage).map(neutralizeTags).join("\n\n");
+}
+
+function serializeMessage(message: AgentMessage): string[] {
+  switch (message.role) {
+    case "user":
+    case "custom":
+      return [`[User]: ${textOf(message.content)}`];
+    case "assistant":
+      return serializeAssistant(message);
+    case "toolResult":
+      return [`[Tool result]: ${shorten(textOf(message.content))}`];
+    case "bashExecution":
+      if (message.excludeFromContext) return [];
+      return [`[User ran]: ${message.command}\n${shorten(message.output)}`];
+    case "branchSummary":
+      return [`[Summary of another branch]: ${message.summary}`];
+    case "compactionSummary":
+      return [`[Summary of earlier conversation]: ${message.summary}`];
+    default:
+      return [];
+  }
+}
+
+function serializeAssistant(message: Extract<AgentMessage, { role: "assistant" }>): string[] {
+  if (message.stopReason === "error") return [];
+  const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const calls = message.content.flatMap((block) =>
+    block.type === "toolCall" ? [`${block.name}(${argumentText(block.arguments)})`] : [],
+  );
+  return [
+    ...(text.length === 0 ? [] : [`[Assistant]: ${text.join("\n")}`]),
+    ...(calls.length === 0 ? [] : [`[Assistant tool calls]: ${calls.join("; ")}`]),
+  ];
+}
+
+function argumentText(args: Readonly<Record<string, unknown>>): string {
+  return Object.entries(args)
+    .map(([name, value]) => `${name}=${shorten(JSON.stringify(value) ?? "null")}`)
+    .join(", ");
+}
+
+function textOf(content: string | readonly UserContent[]): string {
+  if (typeof content === "string") return content;
+  return content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
+}
+
+function shorten(text: string): string {
+  if (text.length <= MAX_RESULT_CHARACTERS) return text;
+  // Not between the halves of a surrogate pair.
+  const end =
+    MAX_RESULT_CHARACTERS - (/[\uD800-\uDBFF]$/.test(text.slice(0, MAX_RESULT_CHARACTERS)) ? 1 : 0);
+  return `${text.slice(0, end)}\n[… ${text.length - end} more characters]`;
+}
+
+/** The conversation must not close the tags it stands in: a summary would follow its orders. */
+function neutralizeTags(text: string): string {
+  return text.replace(/<(\/?)(conversation|previous-summary)>/gi, "<$1 $2>");
+}

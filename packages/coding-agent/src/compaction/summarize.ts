@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ModelRequest } from "@tau-agent/agent";
+import { isProviderError, type StreamFunction, type StreamResult } from "@tau-agent/ai";
+import type { AssistantMessage, Usage } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "../errors.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import { summarySystemPrompt } from "./summary-prompts.ts";
+
+/** What a summary is made with. */
+export interface SummarizerOptions {
+  readonly stream: StreamFunction;
+  readonly settings: Pick<SettingsStore, "get">;
+  /** The session's model and key, asked for at each request. */
+  readonly prepareRequest: () => Promise<ModelRequest>;
+}
+
+/** A model's summary and what it cost. */
+export interface Summary {
+  readonly text: string;
+  readonly usage: Usage;
+}
+
+/**
+ * Asks the session's model for a summary, without tools and outside of the session's prompt cache;
+ * transient failures are tried again as turns are.
+ *
+ * @throws {SessionError} `summary_failed`; `compaction_cancelled` when aborted
+ */
+export async function summarize(
+  text: string,
+  signal: AbortSignal,
+  options: SummarizerOptions,
+): Promise<Summary> {
+  const { settings } = options;
+  const maxRetries = settings.get("retry.enabled") ? settings.get("retry.maxRetries") : 0;
+  for (let attempt = 0; ; attempt++) {
+    const { message, error } = await request(text, signal, options);
+    if (signal.aborted) throw new SessionError("compaction_cancelled");
+    const isFinal = attempt >= maxRetries || !isProviderError(error) || !error.isRetryable;
+    if (message.stopReason !== "error" || isFinal) return toSummary(message);
+    const backoffMs = settings.get("retry.baseDelayMs") * 2 ** attempt;
+    const delayMs = Math.min(
+      Math.max(backoffMs, error.retryAfterMs ?? 0),
+      settings.get("retry.maxDelayMs"),
+    );
+    await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) throw new SessionError("compaction_cancelled");
+  }
+}
+
+async function request(
+  text: string,
+  signal: AbortSignal,
+  { stream, prepareRequest }: SummarizerOptions,
+): Promise<StreamResult> {
+  const { model, options } = await prepareRequest();
+  const context = {
+    systemPrompt: summarySystemPrompt,
+    messages: [{ role: "user" as const, content: text, timestamp: Date.now() }],
+  };
+  const reply = stream(model, context, {
+    ...options,
+    signal,
+    cacheRetention: "none",
+    sessionId: options.sessionId && `${options.sessionId}-summary`,
+  });
+  for (;;) {
+    const step = await reply.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** A summary that was cut off would lose what it did not get to: better none. */
+function toSummary(message: AssistantMessage): Summary {
+  const fail = (reason: string): never => {
+    throw new SessionError("summary_failed", { reason });
+  };
+  if (message.stopReason === "error") fail(message.errorMessage ?? "the request failed");
+  if (message.stopReason === "length") fail("the summary hit the model's output limit");
+  const text = message.content
+    .map((block) => (block.type === "text" ? block.text : ""))
+    .join("")
+    .trim();
+  if (text === "") fail("the model returned no text");
+  return { text, usage: message.usage };
+}
