@@ -20,6 +20,7 @@ import type { PromptInput } from "./input.ts";
 import { toLlmMessages } from "./llm-messages.ts";
 import { ModelSelection } from "./model-selection.ts";
 import { type PromptResult, PromptTracker } from "./prompt-tracker.ts";
+import { QueueReport } from "./queue-report.ts";
 import { RunDriver } from "./run-driver.ts";
 import { buildSessionContext } from "./session/session-context.ts";
 import type { SessionLog } from "./session/session-log.ts";
@@ -53,21 +54,21 @@ export class AgentSession {
   readonly #events: EventBus<SessionEvent>;
   readonly #driver: RunDriver;
   readonly #prompts = new PromptTracker();
+  readonly #queues: QueueReport;
   #log: SessionLog;
   #systemPrompt: Promise<string> | undefined;
-  #heldBashMessages: BashExecutionMessage[] = [];
   /** Prompts are admitted one after another, so that two cannot both find the session idle. */
   #admission: Promise<unknown> = Promise.resolve();
-  #isDisposed = false;
-  #announcedQueueSize = 0;
+  #disposal: Promise<void> | undefined;
 
   constructor(parts: AgentSessionParts) {
     this.#parts = parts;
     this.#log = parts.log;
     this.settings = parts.settings;
     this.diagnostics = [...parts.diagnostics];
-    this.#events = new EventBus((error) => this.#report(error));
+    this.#events = new EventBus((error) => this.#noteListenerError(error));
     this.agent = this.#createAgent();
+    this.#queues = new QueueReport(this.agent, (event) => void this.#events.emit(event));
     this.#driver = new RunDriver({
       agent: this.agent,
       onRunEnd: (input, outcome) => this.#endRun(input, outcome),
@@ -86,6 +87,7 @@ export class AgentSession {
     });
     this.bash = new BashCommands({
       environment: parts.toolEnvironment,
+      isHeld: () => this.isStreaming,
       record: (message) => this.#recordBash(message),
     });
     this.agent.messages = buildSessionContext(this.#log.tree.branch()).messages;
@@ -149,7 +151,8 @@ export class AgentSession {
 
   /** Stops the run; fulfilled once it has ended. What is queued then runs next. */
   async abort(): Promise<void> {
-    await this.#admission;
+    // A prompt that is still being admitted begins the run this is meant for.
+    if (!this.isStreaming) await this.#admission;
     await this.#driver.abort();
   }
 
@@ -164,15 +167,17 @@ export class AgentSession {
    *
    * @param parentSession - recorded in the new session; not opened
    */
-  async newSession(parentSession?: string): Promise<{ cancelled: boolean }> {
-    await this.#leaveConversation();
-    this.#log = this.#parts.createLog({ parentSession });
-    this.agent.messages = [];
-    const { model, thinkingLevel } = this.models;
-    if (model)
-      this.#log.append({ type: "model_change", provider: model.provider, modelId: model.id });
-    this.#log.append({ type: "thinking_level_change", thinkingLevel });
-    return { cancelled: false };
+  newSession(parentSession?: string): Promise<{ cancelled: boolean }> {
+    return this.#admit(async () => {
+      await this.#leaveConversation(this.bash.stop());
+      this.#log = this.#parts.createLog({ parentSession });
+      this.agent.messages = [];
+      const { model, thinkingLevel } = this.models;
+      if (model)
+        this.#log.append({ type: "model_change", provider: model.provider, modelId: model.id });
+      this.#log.append({ type: "thinking_level_change", thinkingLevel });
+      return { cancelled: false };
+    });
   }
 
   /**
@@ -214,12 +219,17 @@ export class AgentSession {
   }
 
   /** Ends everything that runs and closes the file. May be called more than once. */
-  async dispose(): Promise<void> {
-    if (this.#isDisposed) return;
-    this.#isDisposed = true;
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#dispose();
+    return this.#disposal;
+  }
+
+  async #dispose(): Promise<void> {
+    const bashEnded = this.bash.close();
+    this.#queues.clear();
     await this.#driver.abort();
     await this.#admission;
-    await this.#leaveConversation();
+    await this.#leaveConversation(bashEnded);
     this.#parts.toolEnvironment.processes.killAll();
   }
 
@@ -264,7 +274,7 @@ export class AgentSession {
   }
 
   #admit<T>(step: () => Promise<T>): Promise<T> {
-    if (this.#isDisposed) return Promise.reject(new SessionError("disposed"));
+    if (this.#disposal !== undefined) return Promise.reject(new SessionError("disposed"));
     const admitted = this.#admission.then(step, step);
     this.#admission = admitted.catch(() => undefined);
     return admitted;
@@ -302,40 +312,32 @@ export class AgentSession {
       return { disposition: "started", result };
     }
     (behavior === "steer" ? this.agent.steering : this.agent.followUp).enqueue(message);
-    this.#emitQueueUpdate();
+    this.#queues.update();
     return { disposition: "queued", result };
   }
 
   #record(message: AgentMessage): void {
     this.#log.append({ type: "message", message });
     this.#prompts.noteDelivered(message);
-    if (message.role === "user" && this.#queueSize !== this.#announcedQueueSize) {
-      this.#emitQueueUpdate();
-    }
+    if (message.role === "user") this.#queues.update();
   }
 
-  /** Inside a run the message would come between a tool call and its result. */
   #recordBash(message: BashExecutionMessage): void {
-    if (this.isStreaming) {
-      this.#heldBashMessages.push(message);
-      return;
-    }
     this.#log.append({ type: "message", message });
     this.agent.append(message);
   }
 
   async #endRun(input: readonly AgentMessage[], outcome: RunOutcome): Promise<void> {
-    for (const message of this.#heldBashMessages.splice(0)) {
-      this.#log.append({ type: "message", message });
-      this.agent.append(message);
-    }
-    this.#log.endTurn();
     this.#prompts.noteRunEnd(input, outcome);
     if (outcome.failure !== undefined) this.#report(outcome.failure);
+    this.#orReport(() => this.bash.recordHeld());
+    this.#orReport(() => this.#log.endTurn());
     await this.#events.emit({ type: "agent_end", messages: [...outcome.messages] });
   }
 
   async #settle(aborted: boolean): Promise<void> {
+    // Results that came while listeners heard of the run's end.
+    this.#orReport(() => this.bash.recordHeld());
     await this.#events.emit({ type: "agent_settled", aborted });
     await this.#announce(this.#prompts.settle());
   }
@@ -351,27 +353,28 @@ export class AgentSession {
     }
   }
 
-  async #leaveConversation(): Promise<void> {
-    this.agent.steering.clear();
-    this.agent.followUp.clear();
-    this.bash.abort();
+  async #leaveConversation(bashEnded: Promise<void>): Promise<void> {
+    this.#queues.clear();
     await this.#driver.abort();
     await this.#driver.waitForIdle();
+    await bashEnded;
     await this.#announce(this.#prompts.abandon());
     this.#log.close();
   }
 
-  get #queueSize(): number {
-    return this.agent.steering.size + this.agent.followUp.size;
+  /** Told to a listener that fails, the failure would come back for ever: it is only noted. */
+  #noteListenerError(error: unknown): void {
+    const message = `A listener failed: ${error instanceof Error ? error.message : String(error)}`;
+    const isKnown = this.diagnostics.some((diagnostic) => diagnostic.message === message);
+    if (!isKnown) this.diagnostics.push({ severity: "error", message });
   }
 
-  #emitQueueUpdate(): void {
-    this.#announcedQueueSize = this.#queueSize;
-    void this.#events.emit({
-      type: "queue_update",
-      steering: this.agent.steering.messages.map(textOf),
-      followUp: this.agent.followUp.messages.map(textOf),
-    });
+  #orReport(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#report(error);
+    }
   }
 
   /** A failure that belongs to no command: clients hear of it, the session goes on. */
@@ -385,10 +388,4 @@ export class AgentSession {
       ...(code === undefined ? {} : { code }),
     });
   }
-}
-
-function textOf(message: AgentMessage): string {
-  if (message.role !== "user") return "";
-  if (typeof message.content === "string") return message.content;
-  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }

@@ -14,14 +14,18 @@ export interface BashCommandOptions {
 /** What {@link BashCommands} works with. */
 export interface BashCommandsOptions {
   readonly environment: ToolEnvironment;
-  /** Puts the result into the conversation, now or when the run is over. */
+  /** Whether a run is on, into which no result may be put: it would part a call from its result. */
+  readonly isHeld: () => boolean;
+  /** Puts a result into the conversation. */
   readonly record: (message: BashExecutionMessage) => void;
 }
 
 /** Shell commands a client runs itself; several may run at once. */
 export class BashCommands {
   readonly #options: BashCommandsOptions;
-  readonly #running = new Set<AbortController>();
+  readonly #running = new Map<AbortController, Promise<BashResult>>();
+  readonly #held: BashExecutionMessage[] = [];
+  #isClosed = false;
 
   constructor(options: BashCommandsOptions) {
     this.#options = options;
@@ -30,23 +34,16 @@ export class BashCommands {
   /**
    * Runs a command and adds what it printed to the conversation.
    *
-   * @throws {SessionError} `bash_failed` when the shell cannot be started.
+   * @throws {SessionError} `bash_failed` when the shell cannot be started, `session_write_failed`
+   *   when it ran but its result could not be stored, `disposed`
    */
   async run(command: string, options: BashCommandOptions = {}): Promise<BashResult> {
+    if (this.#isClosed) throw new SessionError("disposed");
     const controller = new AbortController();
-    this.#running.add(controller);
+    const running = this.#run(command, options, controller.signal);
+    this.#running.set(controller, running);
     try {
-      const { runBash } = await import("./tools/bash/run-bash.ts");
-      const { environment } = this.#options;
-      const { onDelta } = options;
-      const { exitCode, ...rest } = await runBash(command, {
-        environment,
-        signal: controller.signal,
-        onDelta,
-      });
-      const result: BashResult = exitCode === undefined ? rest : withExitCode(rest, exitCode);
-      this.#options.record(toMessage(command, result, options.excludeFromContext));
-      return result;
+      return await running;
     } catch (error) {
       if (error instanceof SessionError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
@@ -58,7 +55,42 @@ export class BashCommands {
 
   /** Kills every running command. */
   abort(): void {
-    for (const controller of this.#running) controller.abort();
+    for (const controller of this.#running.keys()) controller.abort();
+  }
+
+  /** Kills every running command; fulfilled once they have ended and their results are recorded. */
+  async stop(): Promise<void> {
+    this.abort();
+    await Promise.allSettled(this.#running.values());
+  }
+
+  /** As {@link stop}; from now on no command is run. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.stop();
+  }
+
+  /** Records the results that came while a run was on; one that cannot be stored stays held. */
+  recordHeld(): void {
+    for (let first = this.#held[0]; first !== undefined; first = this.#held[0]) {
+      this.#options.record(first);
+      this.#held.shift();
+    }
+  }
+
+  async #run(
+    command: string,
+    { onDelta, excludeFromContext }: BashCommandOptions,
+    signal: AbortSignal,
+  ): Promise<BashResult> {
+    const { runBash } = await import("./tools/bash/run-bash.ts");
+    const { environment, isHeld, record } = this.#options;
+    const { exitCode, ...rest } = await runBash(command, { environment, signal, onDelta });
+    const result: BashResult = exitCode === undefined ? rest : withExitCode(rest, exitCode);
+    const message = toMessage(command, result, excludeFromContext);
+    if (isHeld()) this.#held.push(message);
+    else record(message);
+    return result;
   }
 }
 

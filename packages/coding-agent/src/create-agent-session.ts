@@ -99,6 +99,32 @@ export async function createAgentSession(
     openLog(options.session, logOptions),
     resolveScope(registry, options.models ?? settings.get("enabledModels")),
   ]);
+  try {
+    const parts = { places, settings, trust, registry, logOptions, loaded, scope };
+    return await assemble(options, parts);
+  } catch (error) {
+    loaded.log.close();
+    throw error;
+  }
+}
+
+interface LoadedParts {
+  readonly places: Places;
+  readonly settings: SettingsStore;
+  readonly trust: readonly Diagnostic[];
+  readonly registry: ModelRegistry;
+  readonly logOptions: SessionLogOptions;
+  readonly loaded: { readonly log: SessionLog; readonly diagnostics: readonly Diagnostic[] };
+  readonly scope: {
+    readonly models: readonly ScopedModel[];
+    readonly diagnostics: readonly Diagnostic[];
+  };
+}
+
+async function assemble(
+  options: CreateAgentSessionOptions,
+  { places, settings, trust, registry, logOptions, loaded, scope }: LoadedParts,
+): Promise<AgentSession> {
   const { log } = loaded;
   const context = buildSessionContext(log.tree.branch());
   const chosen = await chooseModel(options, { registry, settings, scope: scope.models, context });

@@ -27,7 +27,8 @@ export class EventBus<Event> {
         const wait = listener(event);
         if (wait === undefined) continue;
         waits ??= [];
-        waits.push(wait.catch(this.#onListenerError));
+        // Listeners written in JavaScript return all kinds of things.
+        waits.push(Promise.resolve(wait).catch(this.#onListenerError));
       } catch (error) {
         this.#onListenerError(error);
       }

@@ -68,8 +68,9 @@ export class ModelSelection {
   use(model: Model): void {
     const isSame = model.provider === this.#model?.provider && model.id === this.#model.id;
     const levelBefore = this.thinkingLevel;
-    this.#model = model;
+    // Written first: what cannot be stored is not in force either.
     if (!isSame) this.#options.onModelChange(model);
+    this.#model = model;
     if (this.thinkingLevel !== levelBefore) this.#options.onThinkingLevelChange(this.thinkingLevel);
   }
 
@@ -87,9 +88,10 @@ export class ModelSelection {
 
   /** Asks for a level; what the model does not support becomes the nearest it does. */
   setThinkingLevel(level: ThinkingLevel): void {
-    const before = this.thinkingLevel;
+    const model = this.#model;
+    const inForce = model === undefined ? level : clampThinkingLevel(model, level);
+    if (inForce !== this.thinkingLevel) this.#options.onThinkingLevelChange(inForce);
     this.#wantedLevel = level;
-    if (this.thinkingLevel !== before) this.#options.onThinkingLevelChange(this.thinkingLevel);
   }
 
   /** Goes to the next level the model supports; null when it cannot think. */

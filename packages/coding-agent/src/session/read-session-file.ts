@@ -85,7 +85,10 @@ class SessionReader {
   finish(): SessionFileContent {
     const isUnterminated = this.#lastByte !== undefined && this.#lastByte !== 0x0a;
     let isTailComplete = true;
+    const reported = this.#diagnostics.length;
     for (const line of this.#decoder.end()) isTailComplete = this.#take(line);
+    // A torn record does not stay in the file; whoever sets it aside reports it.
+    this.#diagnostics.length = Math.min(this.#diagnostics.length, reported);
     if (this.#header === undefined && this.#sizeBytes > 0) this.#refuse("it has no session header");
     return {
       header: this.#header,

@@ -12,6 +12,7 @@ import {
 import { dirname } from "node:path";
 import type { Diagnostic } from "../diagnostic.ts";
 import { SessionError } from "../errors.ts";
+import { randomHex } from "../random.ts";
 import type { FileTail } from "./read-session-file.ts";
 import { SessionLease } from "./session-lease.ts";
 
@@ -25,6 +26,8 @@ export class SessionFile {
   readonly #lease: SessionLease;
   #sizeBytes: number;
   #isOpen = true;
+  /** Part of a record that failed is still in the file. */
+  #isTorn = false;
 
   private constructor(path: string, descriptor: number, lease: SessionLease, sizeBytes: number) {
     this.path = path;
@@ -96,6 +99,7 @@ export class SessionFile {
    */
   append(lines: string): void {
     if (!this.#isOpen) throw new SessionError("disposed");
+    if (this.#isTorn) this.#takeBack();
     this.#refuseForeignGrowth();
     const bytes = Buffer.from(lines, "utf8");
     let written = 0;
@@ -132,8 +136,10 @@ export class SessionFile {
   #takeBack(): void {
     try {
       ftruncateSync(this.#descriptor, this.#sizeBytes);
+      this.#isTorn = false;
     } catch {
-      // A disk that refuses this too: the next load sets the torn record aside.
+      // A disk that refuses this too: the next append tries again, or the next load sets it aside.
+      this.#isTorn = true;
     }
   }
 
@@ -150,7 +156,7 @@ export class SessionFile {
     while (read < torn.length) {
       read += readSync(this.#descriptor, torn, read, torn.length - read, from + read);
     }
-    const aside = `${this.path}.torn-${Date.now()}`;
+    const aside = `${this.path}.torn-${randomHex(4)}`;
     writeFileSync(aside, torn, { mode: 0o600, flag: "wx" });
     ftruncateSync(this.#descriptor, from);
     this.#sizeBytes = from;

@@ -9,7 +9,7 @@ import {
 } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../diagnostic.ts";
 import { SessionError } from "../errors.ts";
-import { randomUuid } from "../random.ts";
+import { randomHex, randomUuid } from "../random.ts";
 import { migrateEntries } from "./migrate.ts";
 import { type FileTail, readSessionFile, type SessionFileContent } from "./read-session-file.ts";
 import { rewriteSessionFile } from "./rewrite-session-file.ts";
@@ -114,7 +114,7 @@ export class SessionLog {
     const isOld = (header.version ?? 1) < SESSION_VERSION;
     const { diagnostics } = content;
     const tail = isOld
-      ? opening(path, () => migrateFile(path, header, migrated, diagnostics))
+      ? opening(path, () => migrateFile({ path, content, header }, migrated))
       : content.tail;
     const opened = SessionFile.open(path, tail, lease);
     const log = new SessionLog(
@@ -200,13 +200,12 @@ interface ReadSession {
 
 /** Lines that are no entries do not come along, so the file they stand in is kept then. */
 function migrateFile(
-  path: string,
-  header: SessionHeader,
+  { path, content, header }: Omit<ReadSession, "lease">,
   entries: readonly SessionEntry[],
-  diagnostics: Diagnostic[],
 ): FileTail {
-  if (diagnostics.length > 0) {
-    const aside = `${path}.v${header.version ?? 1}-${Date.now()}`;
+  const { diagnostics, tail } = content;
+  if (diagnostics.length > 0 || !tail.isTailComplete) {
+    const aside = `${path}.v${header.version ?? 1}-${randomHex(4)}`;
     copyFileSync(path, aside, constants.COPYFILE_EXCL);
     const message = `The file was brought to version ${SESSION_VERSION}; as it was, it is kept as ${aside}.`;
     diagnostics.push({ severity: "warning", message, path });
