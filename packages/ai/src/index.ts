@@ -29,7 +29,8 @@ export {
   type VendorFailure,
 } from "./errors.ts";
 export { guardRedirects } from "./fetch.ts";
-export { prepareContext } from "./history.ts";
+export { type HistoryOptions, prepareContext } from "./history.ts";
+export { Memo, type Recall } from "./memo.ts";
 export {
   catalogSource,
   findModel,
@@ -49,6 +50,7 @@ export type {
   CacheRetention,
   Context,
   Delta,
+  EncodeOptions,
   Provider,
   Reducer,
   StreamOptions,

@@ -7,6 +7,7 @@ import type {
   ToolCall,
 } from "@tau-agent/rpc-protocol/messages";
 import type { ProviderErrorCode, ProviderErrorInit } from "./errors.ts";
+import type { Memo } from "./memo.ts";
 
 /** A tool as a model sees it. `parameters` is a JSON Schema whose root is an object. */
 export interface ToolDefinition {
@@ -54,6 +55,12 @@ export interface StreamOptions {
   readonly idleTimeoutMs?: number | undefined;
   /** Sees the vendor request just before it is sent; may return a replacement. */
   readonly onPayload?: ((payload: unknown) => unknown) | undefined;
+}
+
+/** Options of one encoding. */
+export interface EncodeOptions extends StreamOptions {
+  /** What earlier requests made of the same messages; what comes out of it is never changed. */
+  readonly memo?: Memo | undefined;
 }
 
 /** Token counts as far as a vendor has told them; later values replace earlier ones. */
@@ -117,7 +124,7 @@ export interface Provider<Request = unknown, Chunk = unknown> {
    */
   readonly endsAtStop?: boolean;
   /** Ours → the vendor's request. Pure, and byte-stable for an unchanged prefix. */
-  encode(model: Model, context: Context, options: StreamOptions): Request;
+  encode(model: Model, context: Context, options: EncodeOptions): Request;
   /** Sends the request; the only place that loads the vendor's SDK (its own retries set to 0). */
   open(model: Model, request: Request, options: StreamOptions): Promise<AsyncIterable<Chunk>>;
   /** A reducer for one reply: vendor chunk → deltas. */

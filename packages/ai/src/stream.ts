@@ -3,6 +3,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { Assembler, type AssemblerOptions, type StreamResult } from "./assemble.ts";
 import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
 import { prepareContext } from "./history.ts";
+import { Memo } from "./memo.ts";
 import type { Context, Provider, StreamOptions } from "./provider.ts";
 import { builtInProviders, type ProviderTable } from "./providers.ts";
 import { ReplyGuard } from "./reply-guard.ts";
@@ -31,7 +32,8 @@ export interface CreateStreamOptions extends AssemblerOptions {
 /** Makes a stream function; the way to bring further wire formats. */
 export function createStream(options: CreateStreamOptions = {}): StreamFunction {
   const providers = { ...builtInProviders, ...options.providers };
-  return (model, context, request) => run({ model, context, request, providers, options });
+  const memos = { history: new Memo(), encoding: new Memo() };
+  return (model, context, request) => run({ model, context, request, providers, options, memos });
 }
 
 /** Sends a context to a model over one of the built-in wire formats. */
@@ -43,6 +45,7 @@ interface Run {
   readonly request: StreamOptions;
   readonly providers: ProviderTable;
   readonly options: AssemblerOptions;
+  readonly memos: { readonly history: Memo; readonly encoding: Memo };
 }
 
 /** Usage may come after the terminal event, but nobody waits for it longer than this. */
@@ -93,12 +96,27 @@ async function load({ model, providers }: Run): Promise<Provider> {
   });
 }
 
+/** The vendor's request, made anew only where the conversation is new. */
+function encode({ model, context, request, memos }: Run, provider: Provider): unknown {
+  // Who sees the payload may also change it: then it must not be what the next turn starts from.
+  const { history, encoding } = request.onPayload
+    ? { history: new Memo(), encoding: new Memo() }
+    : memos;
+  const prepared = prepareContext(model, context, {
+    normalizeToolCallId: (id, call, source) =>
+      provider.normalizeToolCallId?.(id, call, source) ?? id,
+    memo: history,
+  });
+  return provider.encode(model, prepared, { ...request, memo: encoding });
+}
+
 async function open(
-  { model, context, request }: Run,
+  task: Run,
   provider: Provider,
   guard: ReplyGuard,
 ): Promise<AsyncIterator<unknown>> {
-  const encoded = provider.encode(model, prepareContext(model, context, provider), request);
+  const { model, request } = task;
+  const encoded = encode(task, provider);
   const replaced = await guard.wait(async () => request.onPayload?.(encoded));
   guard.watch(request.firstEventTimeoutMs, "The model sent no event");
   const options = { ...request, signal: guard.signal };

@@ -12,6 +12,7 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import { Memo } from "../memo.ts";
 
 /** What the encoding of messages depends on. */
 export interface MessageRules {
@@ -25,6 +26,12 @@ type UserBlock = TextBlockParam | ImageBlockParam | ToolResultBlockParam;
 
 interface Turn {
   readonly role: "user" | "assistant";
+  readonly results: readonly ToolResultBlockParam[];
+  readonly rest: readonly ContentBlockParam[];
+}
+
+/** A turn that its neighbours of the same role are still added to. */
+interface OpenTurn extends Turn {
   readonly results: ToolResultBlockParam[];
   readonly rest: ContentBlockParam[];
 }
@@ -36,16 +43,15 @@ interface Turn {
 export function encodeMessages(
   messages: readonly LlmMessage[],
   rules: MessageRules,
+  memo: Memo = new Memo(),
 ): MessageParam[] {
-  const turns: Turn[] = [];
-  for (const message of messages) {
-    const role = message.role === "assistant" ? "assistant" : "user";
-    const turn: Turn = { role, results: [], rest: [] };
-    if (message.role === "toolResult") encodeResult(message, turn);
-    else if (message.role === "user") turn.rest.push(...encodeUser(message.content));
-    else turn.rest.push(...message.content.flatMap((block) => encodeBlock(block, rules)));
-    append(turns, turn);
-  }
+  const recall = memo.under<Turn>(["anthropic-messages", rules.allowsEmptySignature]);
+  const turns: OpenTurn[] = [];
+  for (const message of messages)
+    append(
+      turns,
+      recall(message, () => encodeTurn(message, rules)),
+    );
   // Newer models refuse to continue a reply of their own.
   if (turns.at(-1)?.role !== "user") {
     append(turns, { role: "user", results: [], rest: [{ type: "text", text: "Continue." }] });
@@ -60,11 +66,19 @@ export function encodeMessages(
   });
 }
 
-function append(turns: Turn[], turn: Turn): void {
+function encodeTurn(message: LlmMessage, rules: MessageRules): Turn {
+  if (message.role === "toolResult") return { role: "user", ...encodeResult(message) };
+  if (message.role === "user")
+    return { role: "user", results: [], rest: encodeUser(message.content) };
+  const rest = message.content.flatMap((block) => encodeBlock(block, rules));
+  return { role: "assistant", results: [], rest };
+}
+
+function append(turns: OpenTurn[], turn: Turn): void {
   if (turn.results.length + turn.rest.length === 0) return;
   const last = turns.at(-1);
   if (last?.role !== turn.role) {
-    turns.push(turn);
+    turns.push({ role: turn.role, results: [...turn.results], rest: [...turn.rest] });
     return;
   }
   last.results.push(...turn.results);
@@ -100,7 +114,7 @@ function encodeImage({ data, mimeType }: ImageContent): ImageBlockParam {
 }
 
 /** An error result may hold text only, so its images follow the results. */
-function encodeResult(message: ToolResultMessage, turn: Turn): void {
+function encodeResult(message: ToolResultMessage): Pick<Turn, "results" | "rest"> {
   const blocks = encodeUser(message.content);
   const text = blocks.filter((block) => block.type === "text");
   const images = blocks.filter((block) => block.type === "image");
@@ -108,13 +122,13 @@ function encodeResult(message: ToolResultMessage, turn: Turn): void {
     const note = images.length > 0 ? "(see attached image)" : "(no output)";
     text.push({ type: "text", text: note });
   }
-  turn.results.push({
+  const result: ToolResultBlockParam = {
     type: "tool_result",
     tool_use_id: message.toolCallId,
     content: message.isError ? text : [...text, ...images],
     ...(message.isError && { is_error: true }),
-  });
-  if (message.isError) turn.rest.push(...images);
+  };
+  return { results: [result], rest: message.isError ? images : [] };
 }
 
 function encodeBlock(block: AssistantContent, rules: MessageRules): ContentBlockParam[] {

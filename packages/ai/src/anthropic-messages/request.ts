@@ -7,7 +7,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { thinkingBudget } from "../models/thinking.ts";
-import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
 import { encodeMessages } from "./messages.ts";
 
 /** The body of a request; `temperature` belongs to API version 2023-06-01 only. */
@@ -27,7 +27,7 @@ export function isAnthropicHost(baseUrl: string): boolean {
 export function encodeRequest(
   model: Model,
   context: Context,
-  options: StreamOptions,
+  options: EncodeOptions,
 ): AnthropicRequest {
   const { compat = {} } = model;
   const level = model.reasoning ? (options.thinkingLevel ?? "off") : "off";
@@ -42,10 +42,11 @@ export function encodeRequest(
     ...(context.systemPrompt && {
       system: [{ type: "text", text: context.systemPrompt, ...cache }],
     }),
-    messages: encodeMessages(context.messages, {
-      cache,
-      allowsEmptySignature: compat.allowEmptySignature === true,
-    }),
+    messages: encodeMessages(
+      context.messages,
+      { cache, allowsEmptySignature: compat.allowEmptySignature === true },
+      options.memo,
+    ),
     ...(context.tools?.length && { tools: encodeTools(context.tools, compat, cache) }),
     ...(takesTemperature && temperature !== undefined && { temperature }),
   };

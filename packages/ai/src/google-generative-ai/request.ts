@@ -6,7 +6,7 @@ import type {
   ThinkingLevel as VendorLevel,
 } from "@google/genai";
 import { type Model, type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
-import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
 import { encodeContents } from "./contents.ts";
 
 /** The request as the vendor's SDK takes it. */
@@ -24,7 +24,7 @@ function takesThinkingLevels(model: Model): boolean {
 export function encodeRequest(
   model: Model,
   context: Context,
-  options: StreamOptions,
+  options: EncodeOptions,
 ): GoogleRequest {
   const thinkingConfig = encodeThinking(model, options);
   const config: GenerateContentConfig = {
@@ -37,7 +37,7 @@ export function encodeRequest(
     ...(thinkingConfig !== undefined && { thinkingConfig }),
   };
   const isGemini3 = takesThinkingLevels(model) && /gemini/.test(model.id);
-  const contents = encodeContents(context.messages, { isGemini3 });
+  const contents = encodeContents(context.messages, { isGemini3 }, options.memo);
   return { model: model.id, contents, config };
 }
 

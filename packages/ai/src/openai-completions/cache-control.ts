@@ -1,6 +1,6 @@
 import type {
-  ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
+  ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 
 /**
@@ -9,27 +9,36 @@ import type {
  */
 export function markCache(request: ChatCompletionCreateParamsStreaming, isLong: boolean): void {
   const cache_control = { type: "ephemeral", ...(isLong ? { ttl: "1h" } : {}) };
-  const first = request.messages[0];
-  if (first?.role === "system" || first?.role === "developer") markText(first, cache_control);
+  const { messages } = request;
+  const mark = (at: number): boolean => {
+    const message = messages[at];
+    const marked = message && markText(message, cache_control);
+    // A copy in its place: the message itself is kept for the next turn, where another is the last.
+    if (marked !== undefined) messages[at] = marked;
+    return marked !== undefined;
+  };
+  if (messages[0]?.role === "system" || messages[0]?.role === "developer") mark(0);
   const tool = request.tools?.at(-1);
   if (tool !== undefined) Object.assign(tool, { cache_control });
-  for (let at = request.messages.length - 1; at > 0; at--) {
-    const message = request.messages[at];
-    const canCarry = message?.role === "user" || message?.role === "assistant";
-    if (canCarry && markText(message, cache_control)) return;
+  for (let at = messages.length - 1; at > 0; at--) {
+    const role = messages[at]?.role;
+    if ((role === "user" || role === "assistant") && mark(at)) return;
   }
 }
 
-/** Marks the last text of a message; false when it has none. */
-function markText(message: { content?: unknown }, cache_control: object): boolean {
-  if (typeof message.content === "string" && message.content !== "") {
-    message.content = [{ type: "text", text: message.content, cache_control }];
-    return true;
+/** The message with the last of its texts marked; undefined when it has none. */
+function markText(
+  message: ChatCompletionMessageParam,
+  cache_control: object,
+): ChatCompletionMessageParam | undefined {
+  const { content } = message;
+  if (typeof content === "string" && content !== "") {
+    const parts = [{ type: "text", text: content, cache_control }];
+    return { ...message, content: parts } as ChatCompletionMessageParam;
   }
-  if (!Array.isArray(message.content)) return false;
-  const parts: readonly ChatCompletionContentPart[] = message.content;
-  const text = parts.findLast((part) => part.type === "text");
-  if (text === undefined) return false;
-  Object.assign(text, { cache_control });
-  return true;
+  if (!Array.isArray(content)) return undefined;
+  const at = content.findLastIndex((part) => part.type === "text");
+  if (at < 0) return undefined;
+  const parts = content.map((part, index) => (index === at ? { ...part, cache_control } : part));
+  return { ...message, content: parts } as ChatCompletionMessageParam;
 }

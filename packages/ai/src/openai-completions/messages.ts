@@ -12,6 +12,7 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionToolMessageParam,
 } from "openai/resources/chat/completions";
+import { Memo } from "../memo.ts";
 import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
 import { boundedId, hashText, plainId } from "../openai/tool-call-id.ts";
 import type { CompletionsCompat } from "./compat.ts";
@@ -23,11 +24,20 @@ export interface MessageRules {
   readonly isThinking: boolean;
 }
 
+/** What one message becomes. */
+interface Encoded {
+  /** Nothing when there is nothing to say. */
+  readonly param?: ChatCompletionMessageParam | undefined;
+  readonly images: readonly ChatCompletionContentPart[];
+}
+
 /** Our messages → theirs, without the system prompt. */
 export function encodeMessages(
   messages: readonly LlmMessage[],
   rules: MessageRules,
+  memo: Memo = new Memo(),
 ): ChatCompletionMessageParam[] {
+  const recall = memo.under<Encoded>(["openai-completions", rules]);
   const encoded: ChatCompletionMessageParam[] = [];
   let images: ChatCompletionContentPart[] = [];
   let isAfterToolResult = false;
@@ -43,23 +53,23 @@ export function encodeMessages(
     encoded.push({ role: "assistant", content: bridgeText });
   };
   for (const message of messages) {
-    if (message.role === "toolResult") {
-      // Tool messages carry text only: the images of a whole batch follow it as one user message.
-      encoded.push(toolMessage(message, rules.compat));
-      images.push(...imageParts(message.content));
-      isAfterToolResult = true;
-      continue;
-    }
-    addImages();
+    const next = recall(message, () => encodeMessage(message, rules));
+    if (message.role !== "toolResult") addImages();
     if (message.role === "user") addBridge();
-    const next =
-      message.role === "user" ? userMessage(message.content) : assistantMessage(message, rules);
-    if (next === undefined) continue;
-    encoded.push(next);
-    isAfterToolResult = false;
+    if (next.param === undefined) continue;
+    encoded.push(next.param);
+    // Tool messages carry text only: the images of a whole batch follow it as one user message.
+    images.push(...next.images);
+    isAfterToolResult = message.role === "toolResult";
   }
   addImages();
   return encoded;
+}
+
+function encodeMessage(message: LlmMessage, rules: MessageRules): Encoded {
+  if (message.role === "user") return { param: userMessage(message.content), images: [] };
+  if (message.role === "assistant") return { param: assistantMessage(message, rules), images: [] };
+  return { param: toolMessage(message, rules.compat), images: imageParts(message.content) };
 }
 
 const imageHeading = "Images from the tool results above:";

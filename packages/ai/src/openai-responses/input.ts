@@ -13,6 +13,7 @@ import type {
   ResponseInputItem,
   ResponseReasoningItem,
 } from "openai/resources/responses/responses";
+import { Memo, Variants } from "../memo.ts";
 import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
 import { boundedId, plainId } from "../openai/tool-call-id.ts";
 import { readReasoningItem, readTextSignature } from "./signatures.ts";
@@ -20,13 +21,22 @@ import { readReasoningItem, readTextSignature } from "./signatures.ts";
 const maxIdLength = 64;
 
 /** Our messages → input items, without the system prompt. */
-export function encodeInput(messages: readonly LlmMessage[], model: Model): ResponseInputItem[] {
-  return messages.flatMap((message, index) => {
-    if (message.role === "user") return userItems(message.content);
-    return message.role === "toolResult"
-      ? [resultItem(message)]
-      : assistantItems(message, index, model);
-  });
+export function encodeInput(
+  messages: readonly LlmMessage[],
+  model: Model,
+  memo: Memo = new Memo(),
+): ResponseInputItem[] {
+  const rules = ["openai-responses", model.provider, model.api, model.id];
+  const recall = memo.under<Variants<readonly ResponseInputItem[]>>(rules);
+  return messages.flatMap((message, index) =>
+    // The place of a message makes the ids of items that the vendor gave none.
+    recall(message, () => new Variants()).get(String(index), () => {
+      if (message.role === "user") return userItems(message.content);
+      return message.role === "toolResult"
+        ? [resultItem(message)]
+        : assistantItems(message, index, model);
+    }),
+  );
 }
 
 function userItems(content: string | readonly UserContent[]): ResponseInputItem[] {
