@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 const pages = [
   "README.md",
   "docs/embedding.md",
+  "docs/providers.md",
   "packages/coding-agent/README.md",
   "apps/cli/README.md",
 ];

@@ -77,7 +77,11 @@ async function scriptedModel(workspace: Workspace, why: string): Promise<ChosenM
 function ownProvider(
   { agent }: Workspace,
   id: string,
-  entry: { baseUrl: string; api: string; models: readonly { readonly id: string }[] },
+  entry: {
+    baseUrl: string;
+    api: string;
+    models: readonly { readonly id: string; readonly name: string }[];
+  },
 ): ChosenModel["host"] {
   writeFileSync(
     join(agent, "models.json"),
