@@ -137,7 +137,12 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     short: "na",
     help: "Do not trust this project for this run",
   },
-  protocol: { key: "protocol", kind: "value", help: "Dialect of the RPC protocol" },
+  protocol: {
+    key: "protocol",
+    kind: "value",
+    choices: ["pi"],
+    help: "Dialect of the RPC protocol",
+  },
   offline: { key: "offline", kind: "switch", help: "No network besides model requests" },
   "log-file": { key: "logFile", kind: "value", help: "Write the log here instead of stderr" },
   verbose: { key: "verbose", kind: "switch", help: "Log more" },

@@ -81,10 +81,16 @@ async function runOneShot(
   shutdown.listen();
   const session = await openSession(options, logger);
   shutdown.onShutdown(() => session.dispose());
+  output.onClosed(() => void shutdown.begin(0));
   const input = process.stdin.isTTY ? "" : await readAll(process.stdin);
   const task = { session, options, cwd: process.cwd(), output, input: input.trim() };
-  const code = await (mode === "json" ? runJson(task) : runPrint(task));
-  await shutdown.begin(code);
+  const running = (mode === "json" ? runJson(task) : runPrint(task)).catch((error: unknown) => {
+    if (shutdown.hasBegun) return 0;
+    throw error;
+  });
+  // A signal ends the run, but must not cut off what is still to be said about it.
+  shutdown.onShutdown(async () => void (await running));
+  await shutdown.begin(await running);
 }
 
 async function openSession(options: CliOptions, logger: Logger) {

@@ -1,5 +1,6 @@
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { ProtocolError } from "@tau-agent/rpc-protocol";
 
 /** What the process tells the host; nothing below reads it from anywhere else. */
 export interface ProcessEnvironment {
@@ -14,7 +15,7 @@ export interface ProcessEnvironment {
 /**
  * Reads the environment once.
  *
- * @throws when the working directory is gone; the message says so.
+ * @throws {ProtocolError} `invalid_option` when the working directory is gone
  */
 export function readEnvironment(): ProcessEnvironment {
   const variables = { ...process.env };
@@ -22,7 +23,7 @@ export function readEnvironment(): ProcessEnvironment {
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;
   return {
-    cwd: process.cwd(),
+    cwd: workingDirectory(),
     homeDirectory,
     temporaryDirectory: tmpdir(),
     agentDirectory: agentDirectory
@@ -33,6 +34,16 @@ export function readEnvironment(): ProcessEnvironment {
       : undefined,
     variables,
   };
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    const reason = "it does not exist any more or cannot be read; start from another one";
+    const values = { option: "working directory", reason };
+    throw new ProtocolError("invalid_option", values, { cause });
+  }
 }
 
 function expandHome(path: string, home: string): string {

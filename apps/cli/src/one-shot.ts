@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
-import type { AgentSession } from "@tau-agent/coding-agent";
+import type { AgentSession, PromptResult } from "@tau-agent/coding-agent";
 import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { ImageContent } from "@tau-agent/rpc-protocol/messages";
 import type { CliOptions } from "./args.ts";
@@ -21,21 +21,17 @@ export interface OneShotOptions {
 /** Prints the text of the last reply; returns the exit code. */
 export async function runPrint(task: OneShotOptions): Promise<number> {
   const { session, output } = task;
-  await runPrompts(task);
+  const result = await runPrompts(task);
   const last = session.messages.findLast((message) => message.role === "assistant");
-  if (last === undefined) return 0;
-  const text = last.content
+  const text = (last?.content ?? [])
     .filter((block) => block.type === "text")
     .map((block) => `${block.text}\n`)
     .join("");
   await new Promise<void>((resolve) => {
     output.write(text, resolve);
   });
-  if (last.stopReason === "error" || last.stopReason === "aborted") {
-    process.stderr.write(`tau: error: ${last.errorMessage ?? last.stopReason}\n`);
-    return 1;
-  }
-  if (last.stopReason === "length") {
+  if (hasFailed(result)) return 1;
+  if (last?.stopReason === "length") {
     process.stderr.write("tau: warning: the reply was cut off at the output limit\n");
     return 1;
   }
@@ -49,12 +45,20 @@ export async function runJson(task: OneShotOptions): Promise<number> {
   const encoder = new EventEncoder();
   void writer.write(encodeLine(session.log.header));
   session.subscribe((event) => writer.write(encoder.encode(event)));
-  await runPrompts(task);
+  const result = await runPrompts(task);
   await writer.end();
-  return 0;
+  return hasFailed(result) ? 1 : 0;
 }
 
-async function runPrompts(task: OneShotOptions): Promise<void> {
+/** Says on stderr why a run did not end well. */
+function hasFailed({ status, error }: PromptResult): boolean {
+  if (status === "completed" || status === "handled") return false;
+  process.stderr.write(`tau: error: ${error ?? status}\n`);
+  return true;
+}
+
+/** Sends the prompts one after another; one that does not end well is the last. */
+async function runPrompts(task: OneShotOptions): Promise<PromptResult> {
   const { session, options } = task;
   const { text, images } = await readFiles(options.files, task.cwd);
   const [first = "", ...rest] = options.messages;
@@ -63,8 +67,12 @@ async function runPrompts(task: OneShotOptions): Promise<void> {
     const reason = "there is no prompt; pass one as an argument or pipe it in";
     throw new ProtocolError("invalid_option", { option: "--print", reason });
   }
-  await session.prompt(opening, { images });
-  for (const message of rest) await session.prompt(message);
+  let result = await session.prompt(opening, { images });
+  for (const message of rest) {
+    if (result.status === "error" || result.status === "aborted") break;
+    result = await session.prompt(message);
+  }
+  return result;
 }
 
 const imageTypes: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@ export interface FrameOutput {
   /** Returns false when the reader is behind. */
   write(text: string, onWritten?: () => void): boolean;
   onDrain(listener: () => void): void;
+  /** Calls each listener once the reader is gone; at once when it is. */
   onClosed(listener: () => void): void;
 }
 
@@ -14,9 +15,13 @@ export function takeStdout(): FrameOutput {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
-  let onClosed: () => void = () => {};
+  const listeners: (() => void)[] = [];
+  let isClosed = false;
   // A reader that has gone away is no error of ours, only the end.
-  stdout.on("error", () => onClosed());
+  stdout.on("error", () => {
+    isClosed = true;
+    for (const listener of listeners.splice(0)) listener();
+  });
   stderr.on("error", () => {});
   return {
     write: (text, onWritten) => write(text, "utf8", () => onWritten?.()),
@@ -24,7 +29,8 @@ export function takeStdout(): FrameOutput {
       stdout.once("drain", listener);
     },
     onClosed: (listener) => {
-      onClosed = listener;
+      if (isClosed) listener();
+      else listeners.push(listener);
     },
   };
 }

@@ -7,8 +7,8 @@ import type { ToolEnvironment } from "./tools/environment.ts";
 export interface BashCommandOptions {
   /** Keeps the result from the model. */
   readonly excludeFromContext?: boolean | undefined;
-  /** Hears the output as it comes. */
-  readonly onDelta?: ((delta: string) => void) | undefined;
+  /** Hears the output as it comes; a promise it returns holds the command's output back. */
+  readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
 }
 
 /** What {@link BashCommands} works with. */

@@ -33,7 +33,7 @@ export function serve(options: ServeOptions): void {
   const take = (lines: Iterable<{ text: string } | { oversizedBytes: number }>): void => {
     for (const line of lines) {
       if ("oversizedBytes" in line) {
-        void writer.write(oversizedAnswer(line.oversizedBytes));
+        void writer.write(oversizedAnswer(line.oversizedBytes, connection.isInitialized));
         continue;
       }
       const done = dispatch(line.text, dispatchOptions);
@@ -50,19 +50,23 @@ export function serve(options: ServeOptions): void {
     void shutdown.begin(0);
   });
   input.on("error", () => void shutdown.begin(0));
-  output.onClosed(() => {
-    writer.close();
-    void shutdown.begin(0);
-  });
+  output.onClosed(() => void shutdown.begin(0));
   shutdown.onShutdown(async () => {
+    writer.stopWaiting();
     await session.dispose();
     await Promise.all(running);
     await writer.end();
   });
 }
 
-function oversizedAnswer(bytes: number): string {
+function oversizedAnswer(bytes: number, hasCode: boolean): string {
   const reason = `the line has ${bytes} bytes, more than the limit`;
   const error = errorText("parse", { reason });
-  return encodeLine({ type: "response", command: "parse", success: false, error });
+  return encodeLine({
+    type: "response",
+    command: "parse",
+    success: false,
+    error,
+    ...(hasCode ? { code: "parse" } : {}),
+  });
 }

@@ -9,10 +9,12 @@ export class FrameWriter {
   #buffer: string[] = [];
   #isScheduled = false;
   #isClosed = false;
+  #letsWait = true;
   #drain: PromiseWithResolvers<void> | undefined;
 
   constructor(output: FrameOutput) {
     this.#output = output;
+    output.onClosed(() => this.close());
   }
 
   /** Whether the reader has taken everything that was handed to it. */
@@ -29,7 +31,13 @@ export class FrameWriter {
       // After this turn of the event loop: what one network chunk brought leaves in one write.
       setImmediate(() => this.#flush());
     }
-    return this.#drain?.promise;
+    return this.#letsWait ? this.#drain?.promise : undefined;
+  }
+
+  /** Lets nobody wait from now on, so that a reader that is stuck does not hold up the end. */
+  stopWaiting(): void {
+    this.#letsWait = false;
+    this.#drain?.resolve();
   }
 
   /** Calls once the reader has caught up; at once when it has. */

@@ -22,8 +22,8 @@ export interface BashResult {
 export interface RunBashOptions {
   readonly environment: ToolEnvironment;
   readonly signal?: AbortSignal | undefined;
-  /** Called with each new piece of clean output. */
-  readonly onDelta?: ((delta: string) => void) | undefined;
+  /** Called with each new piece of clean output; a promise holds the output back. Must not fail. */
+  readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
 }
 
 /**
@@ -37,8 +37,9 @@ export async function runBash(command: string, options: RunBashOptions): Promise
   const texts = { stdout: new CleanText(), stderr: new CleanText() };
   const add = (text: string, stream: OutputStream) => {
     if (text === "") return undefined;
-    onDelta?.(text);
-    return output.append(Buffer.from(text), stream);
+    const wait = onDelta?.(text);
+    const stored = output.append(Buffer.from(text), stream);
+    return wait === undefined ? stored : wait.then(() => stored);
   };
   const outcome = await runShellCommand(environment, {
     command,
