@@ -3,7 +3,8 @@
  * and what came of it. `--scripted` uses the scripted model even where a real one is there;
  * `--project <folder>` takes another project (of Node, with tests for `node --test`).
  */
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { RpcClient } from "@tau-agent/rpc-client";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
@@ -16,7 +17,12 @@ const RUN_LIMIT_MS = 15 * 60_000;
 const { values: options } = parseArgs({
   options: { scripted: { type: "boolean" }, project: { type: "string" } },
 });
-const workspace = createWorkspace(resolve(options.project ?? shippedProject));
+const original = resolve(options.project ?? shippedProject);
+if (!existsSync(join(original, "package.json"))) {
+  console.error(`There is no package.json in ${original}; name the folder of a project of Node.`);
+  process.exit(1);
+}
+const workspace = createWorkspace(original);
 heading("A project whose tests fail");
 fact("Project", workspace.project);
 const before = runTests(workspace.project);
