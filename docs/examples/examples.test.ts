@@ -2,7 +2,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
+import fixTheTests from "./demo/scenario.ts";
 import { type Finished, hasPython, runProgram } from "./run-program.ts";
 
 const node = process.execPath;
@@ -87,6 +89,23 @@ describe("the demo", () => {
     expect(exitCode).toBe(0);
     keepNothingOf(stdout);
     rmSync(project, { recursive: true });
+  });
+
+  it("takes the model that the user's own files name", async () => {
+    await using server = await startLoopbackServer({ scenario: fixTheTests });
+    const home = mkdtempSync(join(tmpdir(), "tau-example-"));
+    const own = { baseUrl: server.urls["openai-responses"], api: "openai-responses" };
+    const providers = { own: { ...own, models: [{ id: "mine" }] } };
+    const settings = { defaultProvider: "own", defaultModel: "mine" };
+    writeFileSync(join(home, "models.json"), JSON.stringify({ providers }));
+    writeFileSync(join(home, "settings.json"), JSON.stringify(settings));
+    const command = [node, inExamples("demo/demo.ts")] as const;
+    const done = await runProgram(command, { env: { PI_CODING_AGENT_DIR: home } });
+    expect(done.stdout).toContain("The model is own/mine, as your keys and settings say");
+    expect(done.stdout).toContain("All tests pass.");
+    expect(server.requestCount).toBe(10);
+    keepNothingOf(done.stdout);
+    rmSync(home, { recursive: true });
   });
 
   it("says so and exits with 1 when it cannot find the cause", async () => {

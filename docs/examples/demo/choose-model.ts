@@ -36,7 +36,7 @@ async function modelWithKey({ project }: Workspace): Promise<ChosenModel | undef
   const { model } = await client.getState();
   if (model === null) return undefined;
   return {
-    words: `The model is ${model.provider}/${model.id}, with your key: this run costs what its provider charges.`,
+    words: `The model is ${model.provider}/${model.id}, as your keys and settings say; this run costs what its provider charges.`,
     host: { provider: model.provider, model: model.id },
     close: nothingToClose,
   };
