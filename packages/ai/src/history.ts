@@ -6,9 +6,8 @@ import type {
   ToolCall,
   ToolResultMessage,
   UserContent,
-  UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-import { Memo, Variants } from "./memo.ts";
+import { Memo } from "./memo.ts";
 import type { Context, Provider } from "./provider.ts";
 import { sanitizeJson, sanitizeText } from "./sanitize.ts";
 
@@ -18,7 +17,7 @@ const missingResult = "No result provided";
 /** What the fitting of a conversation takes from the wire format and from earlier requests. */
 export interface HistoryOptions {
   readonly normalizeToolCallId?: Provider["normalizeToolCallId"];
-  /** Given again with the next request, only what is new is fitted. */
+  /** Given again with the next request, only what is new is fitted to the model. */
   readonly memo?: Memo | undefined;
 }
 
@@ -49,137 +48,96 @@ function transformHistory(
   messages: readonly LlmMessage[],
   { normalizeToolCallId = (id) => id, memo = new Memo() }: HistoryOptions,
 ): LlmMessage[] {
-  const pairing = new Pairing();
-  const ids = new UniqueIds();
   const readsImages = model.input.includes("image");
-  const rules = [model.provider, model.api, model.id, readsImages];
-  const recall = memo.under<Fitted>(rules);
-  for (const message of messages) {
-    if (message.role === "assistant") {
+  const { pairing } = memo.fold(messages, {
+    rules: [model.provider, model.api, model.id, readsImages],
+    start: () => ({ pairing: new Pairing(), ids: new UniqueIds() }),
+    step({ pairing, ids }, message) {
+      if (message.role === "toolResult") {
+        pairing.answer(message, (content) => fitContent(content, readsImages));
+        return;
+      }
       pairing.settle();
-      if (message.stopReason === "error" || message.stopReason === "aborted") continue;
-      const reply = recall(message, () => fitReply(message, model, normalizeToolCallId));
-      if (reply.role !== "assistant" || reply.content.length === 0) continue;
-      pairing.ask(
-        message,
-        reply,
-        reply.wantedIds.map((id) => ids.claim(id)),
+      if (message.role === "user") {
+        const content =
+          typeof message.content === "string"
+            ? sanitizeText(message.content)
+            : fitContent(message.content, readsImages);
+        if (content.length > 0) pairing.add({ ...message, content });
+        return;
+      }
+      if (message.stopReason === "error" || message.stopReason === "aborted") return;
+      const isSame =
+        message.provider === model.provider &&
+        message.api === model.api &&
+        message.model === model.id;
+      const content = message.content.flatMap((block) => fitBlock(block, isSame));
+      pairing.ask(message, content, (call) =>
+        ids.claim(normalizeToolCallId(call.id, call, message)),
       );
-    } else if (message.role === "user") {
-      pairing.settle();
-      const user = recall(message, () => fitUser(message, readsImages));
-      if (user.role === "user" && user.content.length > 0) pairing.messages.push(user);
-    } else {
-      const result = recall(message, () => fitResult(message, readsImages));
-      if (result.role === "toolResult") pairing.answer(message, result);
-    }
-  }
-  pairing.settle();
-  return pairing.messages;
-}
-
-/** What became of a message, apart from the ids that depend on the messages before it. */
-type Fitted = UserMessage | FittedReply | FittedResult;
-
-interface FittedReply {
-  readonly role: "assistant";
-  readonly content: readonly AssistantContent[];
-  /** Of each call, in the vendor's alphabet. */
-  readonly wantedIds: readonly string[];
-  readonly variants: Variants<AskedReply>;
-}
-
-interface AskedReply {
-  readonly message: AssistantMessage;
-  readonly asked: readonly Waiting[];
-}
-
-interface FittedResult {
-  readonly role: "toolResult";
-  readonly content: UserContent[];
-  readonly variants: Variants<ToolResultMessage>;
-}
-
-interface Waiting {
-  readonly originalId: string;
-  readonly call: ToolCall;
-}
-
-function fitUser(message: UserMessage, readsImages: boolean): UserMessage {
-  const { content } = message;
-  const fitted =
-    typeof content === "string" ? sanitizeText(content) : fitContent(content, readsImages);
-  return { ...message, content: fitted };
-}
-
-function fitReply(
-  message: AssistantMessage,
-  model: Model,
-  normalizeToolCallId: NonNullable<Provider["normalizeToolCallId"]>,
-): FittedReply {
-  const isSame =
-    message.provider === model.provider && message.api === model.api && message.model === model.id;
-  const content = message.content.flatMap((block) => fitBlock(block, isSame));
-  const wantedIds = content.flatMap((block) =>
-    block.type === "toolCall" ? [normalizeToolCallId(block.id, block, message)] : [],
-  );
-  return { role: "assistant", content, wantedIds, variants: new Variants() };
-}
-
-function fitResult(message: ToolResultMessage, readsImages: boolean): FittedResult {
-  const content = fitContent(message.content, readsImages);
-  return { role: "toolResult", content, variants: new Variants() };
+    },
+  });
+  return pairing.settled();
 }
 
 /** Writes messages and keeps account of the calls that still wait for their result. */
 class Pairing {
-  readonly messages: LlmMessage[] = [];
-  #waiting: Waiting[] = [];
+  readonly #messages: LlmMessage[] = [];
+  #waiting: { originalId: string; call: ToolCall }[] = [];
   #timestamp = 0;
 
-  /** Gives each call of a reply its id, in their order. */
-  ask(message: AssistantMessage, reply: FittedReply, ids: readonly string[]): void {
-    const { message: renamed, asked } = reply.variants.get(JSON.stringify(ids), () => {
-      const left = ids.values();
-      const asked: Waiting[] = [];
-      const content = reply.content.map((block) => {
-        if (block.type !== "toolCall") return block;
-        const call = { ...block, id: left.next().value ?? block.id };
-        asked.push({ originalId: block.id, call });
-        return call;
-      });
-      return { message: { ...message, content }, asked };
-    });
+  add(message: LlmMessage): void {
+    this.#messages.push(message);
+  }
+
+  ask(
+    message: AssistantMessage,
+    content: readonly AssistantContent[],
+    rename: (call: ToolCall) => string,
+  ): void {
+    if (content.length === 0) return;
     this.#timestamp = message.timestamp;
-    this.#waiting.push(...asked);
-    this.messages.push(renamed);
+    const renamed = content.map((block) => {
+      if (block.type !== "toolCall") return block;
+      const call = { ...block, id: rename(block) };
+      this.#waiting.push({ originalId: block.id, call });
+      return call;
+    });
+    this.#messages.push({ ...message, content: renamed });
   }
 
   /** A result that answers no waiting call is an orphan or a repetition and goes. */
-  answer(result: ToolResultMessage, { content, variants }: FittedResult): void {
+  answer(
+    result: ToolResultMessage,
+    adapt: (content: readonly UserContent[]) => UserContent[],
+  ): void {
     const index = this.#waiting.findIndex(({ originalId }) => originalId === result.toolCallId);
     const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
     if (waiting === undefined) return;
     const { id: toolCallId, name: toolName } = waiting.call;
-    const renamed = variants.get(JSON.stringify([toolCallId, toolName]), () => {
-      return { ...result, toolCallId, toolName, content };
-    });
-    this.messages.push(renamed);
+    this.#messages.push({ ...result, toolCallId, toolName, content: adapt(result.content) });
   }
 
-  /** Answers what nobody answered, e.g. because the process was killed. */
+  /** No more results come: answers what nobody answered, e.g. because the process was killed. */
   settle(): void {
-    for (const { call } of this.#waiting) {
-      this.messages.push({
-        role: "toolResult",
-        toolCallId: call.id,
-        toolName: call.name,
-        content: [{ type: "text", text: missingResult }],
-        isError: true,
-        timestamp: this.#timestamp,
-      });
-    }
+    this.#messages.push(...this.#missing());
     this.#waiting = [];
+  }
+
+  /** All messages as if no more came; more may. */
+  settled(): LlmMessage[] {
+    return [...this.#messages, ...this.#missing()];
+  }
+
+  #missing(): ToolResultMessage[] {
+    return this.#waiting.map(({ call }) => ({
+      role: "toolResult",
+      toolCallId: call.id,
+      toolName: call.name,
+      content: [{ type: "text", text: missingResult }],
+      isError: true,
+      timestamp: this.#timestamp,
+    }));
   }
 }
 

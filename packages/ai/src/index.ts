@@ -30,7 +30,7 @@ export {
 } from "./errors.ts";
 export { guardRedirects } from "./fetch.ts";
 export { type HistoryOptions, prepareContext } from "./history.ts";
-export { Memo, type Recall } from "./memo.ts";
+export { type Fold, Memo } from "./memo.ts";
 export {
   catalogSource,
   findModel,

@@ -1,45 +1,51 @@
-/** Returns what was made of a message before, or makes it now. */
-export type Recall<Value> = (message: object, make: () => Value) => Value;
+import type { LlmMessage } from "@tau-agent/rpc-protocol/messages";
+
+/** How something is made of messages, one after the other. */
+export interface Fold<State> {
+  /** Everything besides the messages that the state depends on, as JSON can hold it. */
+  readonly rules: readonly unknown[];
+  start(): State;
+  /** Adds one message to the state. */
+  step(state: State, message: LlmMessage, index: number): void;
+}
+
+interface Progress {
+  readonly rules: string;
+  readonly messages: LlmMessage[];
+  readonly state: unknown;
+}
 
 /**
  * What was made of the messages of earlier requests. A settled message never changes and a request
- * repeats all those before it, so that without a memory each turn costs more than the one before.
- * Messages are held weakly: what nobody holds any more is forgotten here too.
+ * repeats all those before it: without a memory, each turn would cost more than the one before. A
+ * conversation is known by its first message and forgotten with it.
  */
 export class Memo {
-  #rules: string | undefined;
-  #values = new WeakMap<object, unknown>();
+  readonly #known = new WeakMap<object, Progress>();
 
-  /** The memory of what was made under `rules`: everything besides the message that it depends on. */
-  under<Value>(rules: readonly unknown[]): Recall<Value> {
+  /**
+   * The state after all of `messages`. Goes on from an earlier one where they begin with the same
+   * objects. Messages may follow later, so what is handed on must be a copy.
+   */
+  fold<State>(messages: readonly LlmMessage[], { rules, start, step }: Fold<State>): State {
+    const [first] = messages;
+    if (first === undefined) return start();
     const key = JSON.stringify(rules);
-    if (key !== this.#rules) {
-      this.#rules = key;
-      this.#values = new WeakMap();
+    const earlier = this.#known.get(first);
+    const goesOn =
+      earlier?.rules === key && earlier.messages.every((known, at) => known === messages[at]);
+    const progress = goesOn ? earlier : { rules: key, messages: [], state: start() };
+    // Equal rules name the same fold, and with it the type.
+    const state = progress.state as State;
+    // A step that throws leaves nothing behind to go on from.
+    this.#known.delete(first);
+    for (let at = progress.messages.length; at < messages.length; at++) {
+      const message = messages[at];
+      if (message === undefined) continue;
+      step(state, message, at);
+      progress.messages.push(message);
     }
-    // Equal rules name the same wire format, and with it the type.
-    const values = this.#values as WeakMap<object, { readonly value: Value }>;
-    return (message, make) => {
-      const known = values.get(message);
-      if (known !== undefined) return known.value;
-      const value = make();
-      values.set(message, { value });
-      return value;
-    };
-  }
-}
-
-/** The forms of one message that differ by where it stands, e.g. by the ids of its calls. */
-export class Variants<Value> {
-  readonly #values = new Map<string, Value>();
-
-  /** The form under `key`, made on first use. */
-  get(key: string, make: () => Value): Value {
-    let value = this.#values.get(key);
-    if (value === undefined) {
-      value = make();
-      this.#values.set(key, value);
-    }
-    return value;
+    this.#known.set(first, progress);
+    return state;
   }
 }

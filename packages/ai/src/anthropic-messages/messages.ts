@@ -26,12 +26,6 @@ type UserBlock = TextBlockParam | ImageBlockParam | ToolResultBlockParam;
 
 interface Turn {
   readonly role: "user" | "assistant";
-  readonly results: readonly ToolResultBlockParam[];
-  readonly rest: readonly ContentBlockParam[];
-}
-
-/** A turn that its neighbours of the same role are still added to. */
-interface OpenTurn extends Turn {
   readonly results: ToolResultBlockParam[];
   readonly rest: ContentBlockParam[];
 }
@@ -45,44 +39,57 @@ export function encodeMessages(
   rules: MessageRules,
   memo: Memo = new Memo(),
 ): MessageParam[] {
-  const recall = memo.under<Turn>(["anthropic-messages", rules.allowsEmptySignature]);
-  const turns: OpenTurn[] = [];
-  for (const message of messages)
-    append(
-      turns,
-      recall(message, () => encodeTurn(message, rules)),
-    );
-  // Newer models refuse to continue a reply of their own.
-  if (turns.at(-1)?.role !== "user") {
-    append(turns, { role: "user", results: [], rest: [{ type: "text", text: "Continue." }] });
-  }
-  return turns.map(({ role, results, rest }, index) => {
-    const content: ContentBlockParam[] = [...results, ...rest];
-    const last = content.at(-1);
-    if (index === turns.length - 1 && last !== undefined && isUserBlock(last)) {
-      content[content.length - 1] = { ...last, ...rules.cache };
-    }
-    return { role, content };
+  const { closed, open } = memo.fold<Conversation>(messages, {
+    rules: ["anthropic-messages", rules.allowsEmptySignature],
+    start: () => ({ closed: [], open: undefined }),
+    step: (conversation, message) => append(conversation, encodeTurn(message, rules)),
   });
+  if (open?.role === "user") return [...closed, withCache(closeTurn(open), rules)];
+  // Newer models refuse to continue a reply of their own.
+  const goOn = { role: "user" as const, content: [{ type: "text" as const, text: "Continue." }] };
+  return [...closed, ...(open === undefined ? [] : [closeTurn(open)]), withCache(goOn, rules)];
+}
+
+interface Conversation {
+  readonly closed: MessageParam[];
+  /** The last turn, which a neighbour of its role is still added to. */
+  open: Turn | undefined;
 }
 
 function encodeTurn(message: LlmMessage, rules: MessageRules): Turn {
-  if (message.role === "toolResult") return { role: "user", ...encodeResult(message) };
-  if (message.role === "user")
-    return { role: "user", results: [], rest: encodeUser(message.content) };
-  const rest = message.content.flatMap((block) => encodeBlock(block, rules));
-  return { role: "assistant", results: [], rest };
+  const role = message.role === "assistant" ? "assistant" : "user";
+  const turn: Turn = { role, results: [], rest: [] };
+  if (message.role === "toolResult") encodeResult(message, turn);
+  else if (message.role === "user") turn.rest.push(...encodeUser(message.content));
+  else turn.rest.push(...message.content.flatMap((block) => encodeBlock(block, rules)));
+  return turn;
 }
 
-function append(turns: OpenTurn[], turn: Turn): void {
+function append(conversation: Conversation, turn: Turn): void {
   if (turn.results.length + turn.rest.length === 0) return;
-  const last = turns.at(-1);
-  if (last?.role !== turn.role) {
-    turns.push({ role: turn.role, results: [...turn.results], rest: [...turn.rest] });
+  const { open } = conversation;
+  if (open?.role === turn.role) {
+    open.results.push(...turn.results);
+    open.rest.push(...turn.rest);
     return;
   }
-  last.results.push(...turn.results);
-  last.rest.push(...turn.rest);
+  if (open !== undefined) conversation.closed.push(closeTurn(open));
+  conversation.open = turn;
+}
+
+interface ClosedTurn {
+  readonly role: Turn["role"];
+  readonly content: ContentBlockParam[];
+}
+
+function closeTurn({ role, results, rest }: Turn): ClosedTurn {
+  return { role, content: [...results, ...rest] };
+}
+
+function withCache({ role, content }: ClosedTurn, { cache }: MessageRules): MessageParam {
+  const last = content.at(-1);
+  if (last === undefined || !isUserBlock(last)) return { role, content };
+  return { role, content: [...content.slice(0, -1), { ...last, ...cache }] };
 }
 
 function isUserBlock(block: ContentBlockParam): block is UserBlock {
@@ -114,7 +121,7 @@ function encodeImage({ data, mimeType }: ImageContent): ImageBlockParam {
 }
 
 /** An error result may hold text only, so its images follow the results. */
-function encodeResult(message: ToolResultMessage): Pick<Turn, "results" | "rest"> {
+function encodeResult(message: ToolResultMessage, turn: Turn): void {
   const blocks = encodeUser(message.content);
   const text = blocks.filter((block) => block.type === "text");
   const images = blocks.filter((block) => block.type === "image");
@@ -122,13 +129,13 @@ function encodeResult(message: ToolResultMessage): Pick<Turn, "results" | "rest"
     const note = images.length > 0 ? "(see attached image)" : "(no output)";
     text.push({ type: "text", text: note });
   }
-  const result: ToolResultBlockParam = {
+  turn.results.push({
     type: "tool_result",
     tool_use_id: message.toolCallId,
     content: message.isError ? text : [...text, ...images],
     ...(message.isError && { is_error: true }),
-  };
-  return { results: [result], rest: message.isError ? images : [] };
+  });
+  if (message.isError) turn.rest.push(...images);
 }
 
 function encodeBlock(block: AssistantContent, rules: MessageRules): ContentBlockParam[] {

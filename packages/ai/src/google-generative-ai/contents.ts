@@ -25,40 +25,29 @@ export function encodeContents(
   rules: ContentRules,
   memo: Memo = new Memo(),
 ): Content[] {
-  const recall = memo.under<Encoded>(["google-generative-ai", rules.isGemini3]);
-  const contents: Content[] = [];
-  let results: Encoded[] = [];
-  const flush = (): void => {
-    if (results.length > 0) contents.push(...joinResults(results));
-    results = [];
-  };
-  for (const message of messages) {
-    const encoded = recall(message, () => encodeMessage(message, rules));
-    if (message.role === "toolResult") {
-      results.push(encoded);
-      continue;
-    }
-    flush();
-    const { role, parts } = encoded;
-    if (parts.length > 0) contents.push({ role, parts });
-  }
-  flush();
-  return contents;
+  const { contents, results } = memo.fold<Conversation>(messages, {
+    rules: ["google-generative-ai", rules.isGemini3],
+    start: () => ({ contents: [], results: [] }),
+    step(conversation, message) {
+      if (message.role === "toolResult") {
+        conversation.results.push(message);
+        return;
+      }
+      conversation.contents.push(...encodeResults(conversation.results, rules));
+      conversation.results = [];
+      const parts =
+        message.role === "user" ? encodeUser(message.content) : encodeAssistant(message, rules);
+      const role = message.role === "user" ? "user" : "model";
+      if (parts.length > 0) conversation.contents.push({ role, parts });
+    },
+  });
+  return [...contents, ...encodeResults(results, rules)];
 }
 
-/** What one message becomes. */
-interface Encoded {
-  readonly role: "user" | "model";
-  readonly parts: Part[];
-  /** Of a tool result, where it cannot hold them itself. */
-  readonly images: readonly Part[];
-}
-
-function encodeMessage(message: LlmMessage, rules: ContentRules): Encoded {
-  if (message.role === "toolResult") return encodeResult(message, rules);
-  if (message.role === "user")
-    return { role: "user", parts: encodeUser(message.content), images: [] };
-  return { role: "model", parts: encodeAssistant(message, rules), images: [] };
+interface Conversation {
+  readonly contents: Content[];
+  /** Those since the last other message. */
+  results: ToolResultMessage[];
 }
 
 function encodeUser(content: string | readonly UserContent[]): Part[] {
@@ -97,22 +86,25 @@ function validSignature(signature: string | undefined): Signature | undefined {
   return isBase64 && signature.length % 4 === 0 ? { thoughtSignature: signature } : undefined;
 }
 
-function encodeResult(result: ToolResultMessage, { isGemini3 }: ContentRules): Encoded {
-  const images = result.content.filter((block) => block.type === "image").map(encodeImage);
-  const functionResponse: FunctionResponse = {
-    ...(isGemini3 && { id: result.toolCallId }),
-    name: result.toolName,
-    response: { [result.isError ? "error" : "output"]: resultText(result) },
-    ...(isGemini3 && images.length > 0 && { parts: images }),
-  };
-  return { role: "user", parts: [{ functionResponse }], images: isGemini3 ? [] : images };
-}
-
-function joinResults(results: readonly Encoded[]): Content[] {
-  const contents: Content[] = [{ role: "user", parts: results.flatMap(({ parts }) => parts) }];
-  const images = results.flatMap((result) => result.images);
-  if (images.length > 0) {
-    contents.push({ role: "user", parts: [{ text: "Images of the results above:" }, ...images] });
+function encodeResults(results: readonly ToolResultMessage[], rules: ContentRules): Content[] {
+  if (results.length === 0) return [];
+  const responses = results.map((result): Part => {
+    const images = result.content.filter((block) => block.type === "image");
+    const functionResponse: FunctionResponse = {
+      ...(rules.isGemini3 && { id: result.toolCallId }),
+      name: result.toolName,
+      response: { [result.isError ? "error" : "output"]: resultText(result) },
+      ...(rules.isGemini3 && images.length > 0 && { parts: images.map(encodeImage) }),
+    };
+    return { functionResponse };
+  });
+  const contents: Content[] = [{ role: "user", parts: responses }];
+  const images = results.flatMap(({ content }) => content.filter(({ type }) => type === "image"));
+  if (!rules.isGemini3 && images.length > 0) {
+    contents.push({
+      role: "user",
+      parts: [{ text: "Images of the results above:" }, ...encodeUser(images)],
+    });
   }
   return contents;
 }

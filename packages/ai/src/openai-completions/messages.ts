@@ -24,52 +24,59 @@ export interface MessageRules {
   readonly isThinking: boolean;
 }
 
-/** What one message becomes. */
-interface Encoded {
-  /** Nothing when there is nothing to say. */
-  readonly param?: ChatCompletionMessageParam | undefined;
-  readonly images: readonly ChatCompletionContentPart[];
-}
-
 /** Our messages → theirs, without the system prompt. */
 export function encodeMessages(
   messages: readonly LlmMessage[],
   rules: MessageRules,
   memo: Memo = new Memo(),
 ): ChatCompletionMessageParam[] {
-  const recall = memo.under<Encoded>(["openai-completions", rules]);
-  const encoded: ChatCompletionMessageParam[] = [];
-  let images: ChatCompletionContentPart[] = [];
-  let isAfterToolResult = false;
-  const addImages = () => {
-    if (images.length === 0) return;
-    addBridge();
-    encoded.push({ role: "user", content: [{ type: "text", text: imageHeading }, ...images] });
-    images = [];
-    isAfterToolResult = false;
-  };
-  const addBridge = () => {
-    if (!isAfterToolResult || !rules.compat.requiresAssistantAfterToolResult) return;
-    encoded.push({ role: "assistant", content: bridgeText });
-  };
-  for (const message of messages) {
-    const next = recall(message, () => encodeMessage(message, rules));
-    if (message.role !== "toolResult") addImages();
-    if (message.role === "user") addBridge();
-    if (next.param === undefined) continue;
-    encoded.push(next.param);
-    // Tool messages carry text only: the images of a whole batch follow it as one user message.
-    images.push(...next.images);
-    isAfterToolResult = message.role === "toolResult";
-  }
-  addImages();
-  return encoded;
+  const { encoded, images, isAfterToolResult } = memo.fold<Conversation>(messages, {
+    rules: ["openai-completions", rules],
+    start: () => ({ encoded: [], images: [], isAfterToolResult: false }),
+    step: (conversation, message) => addMessage(conversation, message, rules),
+  });
+  const all = { encoded: [...encoded], images, isAfterToolResult };
+  addImages(all, rules);
+  return all.encoded;
 }
 
-function encodeMessage(message: LlmMessage, rules: MessageRules): Encoded {
-  if (message.role === "user") return { param: userMessage(message.content), images: [] };
-  if (message.role === "assistant") return { param: assistantMessage(message, rules), images: [] };
-  return { param: toolMessage(message, rules.compat), images: imageParts(message.content) };
+/** The messages so far, and what the next one has to begin with. */
+interface Conversation {
+  readonly encoded: ChatCompletionMessageParam[];
+  /** Of the tool results since the last other message. */
+  images: ChatCompletionContentPart[];
+  isAfterToolResult: boolean;
+}
+
+function addMessage(conversation: Conversation, message: LlmMessage, rules: MessageRules): void {
+  if (message.role === "toolResult") {
+    // Tool messages carry text only: the images of a whole batch follow it as one user message.
+    conversation.encoded.push(toolMessage(message, rules.compat));
+    conversation.images.push(...imageParts(message.content));
+    conversation.isAfterToolResult = true;
+    return;
+  }
+  addImages(conversation, rules);
+  if (message.role === "user") addBridge(conversation, rules);
+  const next =
+    message.role === "user" ? userMessage(message.content) : assistantMessage(message, rules);
+  if (next === undefined) return;
+  conversation.encoded.push(next);
+  conversation.isAfterToolResult = false;
+}
+
+function addImages(conversation: Conversation, rules: MessageRules): void {
+  if (conversation.images.length === 0) return;
+  addBridge(conversation, rules);
+  const heading = { type: "text" as const, text: imageHeading };
+  conversation.encoded.push({ role: "user", content: [heading, ...conversation.images] });
+  conversation.images = [];
+  conversation.isAfterToolResult = false;
+}
+
+function addBridge({ encoded, isAfterToolResult }: Conversation, { compat }: MessageRules): void {
+  if (!isAfterToolResult || !compat.requiresAssistantAfterToolResult) return;
+  encoded.push({ role: "assistant", content: bridgeText });
 }
 
 const imageHeading = "Images from the tool results above:";

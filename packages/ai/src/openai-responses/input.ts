@@ -13,7 +13,7 @@ import type {
   ResponseInputItem,
   ResponseReasoningItem,
 } from "openai/resources/responses/responses";
-import { Memo, Variants } from "../memo.ts";
+import { Memo } from "../memo.ts";
 import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
 import { boundedId, plainId } from "../openai/tool-call-id.ts";
 import { readReasoningItem, readTextSignature } from "./signatures.ts";
@@ -26,17 +26,16 @@ export function encodeInput(
   model: Model,
   memo: Memo = new Memo(),
 ): ResponseInputItem[] {
-  const rules = ["openai-responses", model.provider, model.api, model.id];
-  const recall = memo.under<Variants<readonly ResponseInputItem[]>>(rules);
-  return messages.flatMap((message, index) =>
-    // The place of a message makes the ids of items that the vendor gave none.
-    recall(message, () => new Variants()).get(String(index), () => {
-      if (message.role === "user") return userItems(message.content);
-      return message.role === "toolResult"
-        ? [resultItem(message)]
-        : assistantItems(message, index, model);
-    }),
-  );
+  const items = memo.fold<ResponseInputItem[]>(messages, {
+    rules: ["openai-responses", model.provider, model.api, model.id],
+    start: () => [],
+    step(items, message, index) {
+      if (message.role === "user") items.push(...userItems(message.content));
+      else if (message.role === "toolResult") items.push(resultItem(message));
+      else items.push(...assistantItems(message, index, model));
+    },
+  });
+  return [...items];
 }
 
 function userItems(content: string | readonly UserContent[]): ResponseInputItem[] {
