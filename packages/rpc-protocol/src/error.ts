@@ -43,6 +43,7 @@ export const errorTable = {
   fetch_failed: { message: "Could not fetch {url}: {reason}", retryable: true },
   session_name_empty: { message: "Session name cannot be empty", retryable: false },
   session_invalid: { message: "Not a session file: {path} ({reason})", retryable: false },
+  session_not_found: { message: "Session file not found: {path}", retryable: false },
   session_locked: {
     message:
       "Session {path} is in use by process {owner}. Stop that process, or start with another session.",
@@ -73,6 +74,11 @@ export const errorTable = {
     retryable: false,
   },
   bash_failed: { message: "Could not run the command: {reason}", retryable: false },
+  nothing_to_export: {
+    message: "Nothing to export yet - start a conversation first",
+    retryable: false,
+  },
+  export_failed: { message: "Could not write the page to {path}: {reason}", retryable: true },
   disposed: { message: "The session has been closed", retryable: false },
 } as const satisfies Record<string, { message: string; retryable: boolean }>;
 

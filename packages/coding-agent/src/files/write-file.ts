@@ -70,10 +70,13 @@ export async function withFileLock<T>(
 }
 
 /**
- * Replaces `path` in one step; readers see the old or the new text. A file that is there keeps its
- * mode, a new one gets 0600.
+ * Replaces `path` in one step; readers see the old or the new text. The text may come in pieces. A
+ * file that is there keeps its mode, a new one gets 0600.
  */
-export async function writeFileAtomic(path: string, text: string): Promise<void> {
+export async function writeFileAtomic(
+  path: string,
+  text: string | AsyncIterable<string>,
+): Promise<void> {
   const mode = await stat(path).then(
     (found) => found.mode & 0o777,
     () => 0o600,

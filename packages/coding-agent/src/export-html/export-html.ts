@@ -1,0 +1,157 @@
+import { mkdir } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
+import { SessionError } from "../errors.ts";
+import { writeFileAtomic } from "../files/write-file.ts";
+import { SessionTotals } from "../session/session-totals.ts";
+import { snippet } from "./facts.ts";
+import { createHighlight } from "./highlight.ts";
+import { createMarkdown } from "./markdown.ts";
+import { type ExportTool, type ExportTotals, pageEnd, pageMiddle, pageStart } from "./page.ts";
+import { renderEntry } from "./render-entry.ts";
+import { type Renderer, textOf } from "./render-parts.ts";
+import { hasConversation, messageOf, outlineSession } from "./session-outline.ts";
+import { buildTreeIndex } from "./tree-index.ts";
+
+/** A session to make a page of; `leafId` is the current leaf. */
+export interface ExportSource {
+  readonly header: SessionHeader;
+  readonly entries: readonly SessionEntry[];
+  readonly leafId: string | null;
+  readonly name?: string | undefined;
+  readonly systemPrompt?: string | undefined;
+  readonly tools?: readonly ExportTool[] | undefined;
+  /** Counted from the entries when left out. */
+  readonly totals?: ExportTotals | undefined;
+}
+
+/** How a page is made. */
+export interface ExportOptions {
+  /** Stops the work between two entries. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Other work waits at most about this long while a page is made, in ms. */
+const sliceMs = 5;
+/** Parts of the page are joined to pieces of about this many characters. */
+const pieceLength = 256 * 1024;
+
+/**
+ * Makes one self-contained page of a session; no text of the session can run in it. Lets other work
+ * run in between.
+ * @throws {SessionError} `nothing_to_export` when the session holds no conversation.
+ */
+export async function exportHtml(
+  source: ExportSource,
+  options: ExportOptions = {},
+): Promise<string> {
+  const pieces: string[] = [];
+  for await (const piece of exportPieces(source, options)) pieces.push(piece);
+  return pieces.join("");
+}
+
+/**
+ * Writes the page to `path` in one step (mode 0600 when new) and creates its directories.
+ * @throws {SessionError} `nothing_to_export`, or `export_failed` when the file cannot be written.
+ */
+export async function exportHtmlToFile(
+  source: ExportSource,
+  path: string,
+  options: ExportOptions = {},
+): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFileAtomic(path, exportPieces(source, options));
+  } catch (error) {
+    if (error instanceof SessionError || options.signal?.aborted) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SessionError("export_failed", { path, reason }, { cause: error });
+  }
+}
+
+/** The file name of a page when none is given: from the session's file, or its id. */
+export function defaultExportName(sessionFileOrId: string): string {
+  const name = basename(sessionFileOrId.replaceAll("\\", "/"))
+    .replace(/\.jsonl$/i, "")
+    .replace(/[^\w.-]+/g, "-");
+  return `tau-session-${name === "" ? "export" : name}.html`;
+}
+
+async function* exportPieces(source: ExportSource, options: ExportOptions): AsyncGenerator<string> {
+  let piece: string[] = [];
+  let length = 0;
+  for await (const part of exportParts(source, options)) {
+    piece.push(part);
+    length += part.length;
+    if (length < pieceLength) continue;
+    yield piece.join("");
+    piece = [];
+    length = 0;
+  }
+  yield piece.join("");
+}
+
+async function* exportParts(
+  source: ExportSource,
+  { signal }: ExportOptions,
+): AsyncGenerator<string> {
+  // The session may go on while its page is made.
+  const entries = [...source.entries];
+  if (!hasConversation(entries)) throw new SessionError("nothing_to_export");
+  const outline = outlineSession(entries, source.leafId);
+  const onPath = new Set(outline.path);
+  const highlight = await createHighlight();
+  const markdown = await createMarkdown(highlight);
+  const renderer: Renderer = { outline, onPath, markdown, highlight };
+  const pause = createPause(signal);
+  const { header, systemPrompt, tools } = source;
+  const totals = source.totals ?? totalsOf(entries);
+  const title = source.name || titleOf(entries, outline.path) || "Session";
+  yield pageStart({ title, header, entryCount: entries.length, totals, systemPrompt, tools }).text;
+  for (const index of outline.path) {
+    if (!outline.nested.has(index)) yield (await renderEntry(index, renderer)).text;
+    await pause();
+  }
+  yield pageMiddle().text;
+  for (const index of entries.keys()) {
+    if (!onPath.has(index) && !outline.nested.has(index)) {
+      yield (await renderEntry(index, renderer)).text;
+    }
+    await pause();
+  }
+  yield pageEnd(buildTreeIndex(outline)).text;
+}
+
+/** Gives the event loop a turn when the last one was some time ago. */
+function createPause(signal: AbortSignal | undefined): () => Promise<void> {
+  let last = performance.now();
+  return async () => {
+    signal?.throwIfAborted();
+    if (performance.now() - last < sliceMs) return;
+    await setImmediate();
+    last = performance.now();
+  };
+}
+
+function totalsOf(entries: readonly SessionEntry[]): ExportTotals {
+  const totals = new SessionTotals();
+  for (const entry of entries) {
+    try {
+      totals.add(entry);
+    } catch {
+      // An entry that does not hold what its type says counts for nothing.
+    }
+  }
+  return totals;
+}
+
+/** The first words of the first prompt. */
+function titleOf(entries: readonly SessionEntry[], path: readonly number[]): string {
+  for (const index of path) {
+    const entry = entries[index];
+    const message = entry && messageOf(entry);
+    if (message?.role === "user") return snippet(textOf(message.content), 70);
+  }
+  return "";
+}

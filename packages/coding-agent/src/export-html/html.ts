@@ -1,0 +1,57 @@
+/** Text that is HTML already: made by {@link html}, or vouched for with {@link trusted}. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** What may stand in an {@link html} template; nothing appears for undefined and false. */
+export type HtmlValue = string | number | Html | readonly Html[] | undefined | false;
+
+// Control characters that are no white space have no place in HTML.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Makes `text` plain text in an element and in a quoted attribute alike. */
+export function escapeHtml(text: string): string {
+  return text.replace(controls, "").replace(/[&<>"']/g, (found) => entities[found] ?? "");
+}
+
+/** A template whose values are escaped unless they are HTML; attributes in it must be quoted. */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  let text = strings[0] ?? "";
+  for (const [index, value] of values.entries()) text += print(value) + (strings[index + 1] ?? "");
+  return new Html(text);
+}
+
+/** Vouches for a text that is HTML: only for what is ours, or was escaped where it was made. */
+export function trusted(text: string): Html {
+  return new Html(text);
+}
+
+function print(value: HtmlValue): string {
+  if (value === undefined || value === false) return "";
+  if (value instanceof Html) return value.text;
+  if (typeof value === "object") return value.map((part) => part.text).join("");
+  return escapeHtml(String(value));
+}
+
+/** JSON that can stand in a `<script>`: no character of it can end the element or begin a comment. */
+export function jsonForScript(value: unknown): Html {
+  const toEscape = (found: string) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return new Html(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, toEscape));
+}
