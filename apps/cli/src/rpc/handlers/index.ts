@@ -1,6 +1,7 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { Host } from "../host.ts";
 import { bashHandlers } from "./bash.ts";
+import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import { modelHandlers } from "./model.ts";
 import { notAvailableHandlers } from "./not-available.ts";
@@ -15,6 +16,7 @@ export const handlers = {
   ...stateHandlers,
   ...modelHandlers,
   ...queueHandlers,
+  ...compactionHandlers,
   ...bashHandlers,
   ...sessionHandlers,
   ...connectionHandlers,

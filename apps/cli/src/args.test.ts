@@ -1,0 +1,110 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { flags, parseArgs } from "./args.ts";
+import { helpText } from "./help.ts";
+
+const refused = (...argv: string[]): string => {
+  try {
+    parseArgs(argv);
+    return "";
+  } catch (error) {
+    return `${(error as { code?: string }).code}: ${(error as Error).message}`;
+  }
+};
+
+describe("parseArgs", () => {
+  it("reads values after a space or an equals sign", () => {
+    expect(parseArgs(["--mode", "rpc", "--model=a/b:high", "-n", "My name"])).toMatchObject({
+      mode: "rpc",
+      model: "a/b:high",
+      name: "My name",
+    });
+    expect(parseArgs(["--model="])).toMatchObject({ model: "" });
+  });
+
+  it("takes the next word as a value even when it looks like a flag", () => {
+    expect(parseArgs(["--api-key", "-secret-"]).apiKey).toBe("-secret-");
+  });
+
+  it("collects repeated flags, files and messages in order", () => {
+    const { skill, files, messages } = parseArgs([
+      "--skill",
+      "a",
+      "@one.ts",
+      "first",
+      "--skill=b",
+      "@two.ts",
+      "second",
+    ]);
+    expect({ skill, files, messages }).toEqual({
+      skill: ["a", "b"],
+      files: ["one.ts", "two.ts"],
+      messages: ["first", "second"],
+    });
+  });
+
+  it("takes everything after -- as messages", () => {
+    expect(parseArgs(["-p", "--", "--mode", "-x", "@file"])).toMatchObject({
+      print: true,
+      messages: ["--mode", "-x", "@file"],
+      files: [],
+    });
+  });
+
+  it("takes a prompt that begins with dashes as a prompt", () => {
+    expect(parseArgs(["---\ntitle: x\n---\nDo it"]).messages).toEqual([
+      "---\ntitle: x\n---\nDo it",
+    ]);
+    expect(parseArgs(["- one\n- two"]).messages).toEqual(["- one\n- two"]);
+    expect(parseArgs(["-"]).messages).toEqual(["-"]);
+  });
+
+  it("keeps unknown long flags for extensions, with their values", () => {
+    const { unknown, messages } = parseArgs(["--plan", "deep", "--fast", "--level=3", "--end"]);
+    expect([...unknown]).toEqual([
+      ["plan", "deep"],
+      ["fast", true],
+      ["level", "3"],
+      ["end", true],
+    ]);
+    expect(messages).toEqual([]);
+  });
+
+  it("refuses by the flag's name what makes no sense", () => {
+    expect(refused("--mode")).toBe("invalid_option: Invalid option --mode: it needs a value");
+    expect(refused("--mode", "tui")).toContain('"tui" is not one of text, json, rpc');
+    expect(refused("--thinking", "hard")).toContain("--thinking");
+    expect(refused("--protocol", "klingon")).toContain("--protocol");
+    expect(refused("-q")).toContain("-q");
+  });
+
+  it("knows no flag from the prototype", () => {
+    expect([...parseArgs(["--constructor", "--toString"]).unknown.keys()]).toEqual([
+      "constructor",
+      "toString",
+    ]);
+  });
+
+  it("never fails in another way than by refusing an option, and loses no word", () => {
+    const word = fc.oneof(
+      fc.string(),
+      fc.constantFrom(...Object.keys(flags).map((name) => `--${name}`), "--", "-p", "@x", "rpc"),
+    );
+    fc.assert(
+      fc.property(fc.array(word), (argv) => {
+        try {
+          parseArgs(argv);
+        } catch (error) {
+          expect(error).toMatchObject({ code: "invalid_option" });
+        }
+        expect(parseArgs(["--", ...argv]).messages).toEqual(argv);
+      }),
+    );
+  });
+});
+
+describe("the help", () => {
+  it("shows every flag", () => {
+    for (const name of Object.keys(flags)) expect(helpText()).toContain(`--${name}`);
+  });
+});

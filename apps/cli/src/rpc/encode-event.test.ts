@@ -1,0 +1,76 @@
+import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { reply, textBlock } from "../__fixtures__/test-events.ts";
+import { EventEncoder } from "./encode-event.ts";
+
+const encodeAs = (form: "full" | "delta", events: readonly SessionEvent[]) => {
+  const encoder = new EventEncoder();
+  encoder.form = form;
+  return events.map((event) => encoder.encode(event));
+};
+
+describe("the full form", () => {
+  it("says what JSON.stringify says, whatever the text", () => {
+    const piece = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("\u2028", "\ud800", '"}', "\\", "\n"),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 5 }), (pieces) => {
+        for (const event of textBlock(pieces)) {
+          const [line = ""] = encodeAs("full", [event]);
+          expect(line.endsWith("\n")).toBe(true);
+          expect(line.slice(0, -1)).not.toMatch(/[\n\u2028\u2029]/);
+          expect(JSON.parse(line)).toEqual(JSON.parse(JSON.stringify(event)));
+        }
+      }),
+    );
+  });
+
+  it("keeps the keys of a frame in the documented order", () => {
+    const [, delta] = textBlock(["x"]);
+    const frame = JSON.parse(encodeAs("full", [delta!])[0]!);
+    expect(Object.keys(frame)).toEqual(["type", "message", "assistantMessageEvent"]);
+    expect(Object.keys(frame.assistantMessageEvent)).toEqual([
+      "type",
+      "contentIndex",
+      "delta",
+      "partial",
+    ]);
+  });
+
+  it("tells message and partial apart when they differ", () => {
+    const [, delta] = textBlock(["x"]);
+    const event = { ...delta!, message: reply("other") };
+    expect(JSON.parse(encodeAs("full", [event])[0]!)).toEqual(JSON.parse(JSON.stringify(event)));
+  });
+});
+
+describe("the delta form", () => {
+  it("has neither message nor partial, and usage when it has changed", () => {
+    const events = textBlock(["a", "b"]);
+    const frames = encodeAs("delta", events).map((line) => JSON.parse(line));
+    for (const frame of frames) {
+      expect(frame).not.toHaveProperty("message");
+      expect(frame.assistantMessageEvent).not.toHaveProperty("partial");
+    }
+    expect(frames.map((frame) => "usage" in frame)).toEqual([true, false, false, false]);
+    expect(frames[1].assistantMessageEvent).toEqual({
+      type: "text_delta",
+      contentIndex: 0,
+      delta: "a",
+    });
+  });
+
+  it("costs the same for a delta however long the reply already is", () => {
+    const events = textBlock(Array.from({ length: 2000 }, () => "some text"));
+    const lines = encodeAs("delta", events.slice(1, -1));
+    expect(lines.at(-1)?.length).toBe(lines[1]?.length);
+  });
+
+  it("leaves every other event as it is", () => {
+    const event: SessionEvent = { type: "message_end", message: reply("x") };
+    expect(encodeAs("delta", [event])).toEqual(encodeAs("full", [event]));
+  });
+});
