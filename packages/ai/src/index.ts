@@ -30,6 +30,7 @@ export {
 } from "./errors.ts";
 export { guardRedirects } from "./fetch.ts";
 export { type HistoryOptions, prepareContext } from "./history.ts";
+export { LastMade } from "./last-made.ts";
 export { type Fold, Memo } from "./memo.ts";
 export {
   catalogSource,
@@ -51,6 +52,7 @@ export type {
   Context,
   Delta,
   EncodeOptions,
+  OpenOptions,
   Provider,
   Reducer,
   StreamOptions,

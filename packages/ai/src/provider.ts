@@ -7,6 +7,7 @@ import type {
   ToolCall,
 } from "@tau-agent/rpc-protocol/messages";
 import type { ProviderErrorCode, ProviderErrorInit } from "./errors.ts";
+import type { LastMade } from "./last-made.ts";
 import type { Memo } from "./memo.ts";
 
 /** A tool as a model sees it. `parameters` is a JSON Schema whose root is an object. */
@@ -61,6 +62,12 @@ export interface StreamOptions {
 export interface EncodeOptions extends StreamOptions {
   /** What earlier requests made of the same messages; what comes out of it is never changed. */
   readonly memo?: Memo | undefined;
+}
+
+/** Options of sending one request. */
+export interface OpenOptions extends StreamOptions {
+  /** Keeps the vendor's client from one request to the next; it is made from server, key and headers. */
+  readonly client?: LastMade | undefined;
 }
 
 /** Token counts as far as a vendor has told them; later values replace earlier ones. */
@@ -126,7 +133,7 @@ export interface Provider<Request = unknown, Chunk = unknown> {
   /** Ours → the vendor's request. Pure, and byte-stable for an unchanged prefix. */
   encode(model: Model, context: Context, options: EncodeOptions): Request;
   /** Sends the request; the only place that loads the vendor's SDK (its own retries set to 0). */
-  open(model: Model, request: Request, options: StreamOptions): Promise<AsyncIterable<Chunk>>;
+  open(model: Model, request: Request, options: OpenOptions): Promise<AsyncIterable<Chunk>>;
   /** A reducer for one reply: vendor chunk → deltas. */
   reduce(model: Model): Reducer<Chunk>;
   /** What a thrown vendor error means. */

@@ -3,6 +3,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { Assembler, type AssemblerOptions, type StreamResult } from "./assemble.ts";
 import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
 import { prepareContext } from "./history.ts";
+import { LastMade } from "./last-made.ts";
 import { Memo } from "./memo.ts";
 import type { Context, Provider, StreamOptions } from "./provider.ts";
 import { builtInProviders, type ProviderTable } from "./providers.ts";
@@ -32,8 +33,8 @@ export interface CreateStreamOptions extends AssemblerOptions {
 /** Makes a stream function; the way to bring further wire formats. */
 export function createStream(options: CreateStreamOptions = {}): StreamFunction {
   const providers = { ...builtInProviders, ...options.providers };
-  const memos = { history: new Memo(), encoding: new Memo() };
-  return (model, context, request) => run({ model, context, request, providers, options, memos });
+  const kept = { history: new Memo(), encoding: new Memo(), client: new LastMade() };
+  return (model, context, request) => run({ model, context, request, providers, options, kept });
 }
 
 /** Sends a context to a model over one of the built-in wire formats. */
@@ -45,7 +46,8 @@ interface Run {
   readonly request: StreamOptions;
   readonly providers: ProviderTable;
   readonly options: AssemblerOptions;
-  readonly memos: { readonly history: Memo; readonly encoding: Memo };
+  /** From one request to the next. */
+  readonly kept: { readonly history: Memo; readonly encoding: Memo; readonly client: LastMade };
 }
 
 /** Usage may come after the terminal event, but nobody waits for it longer than this. */
@@ -97,11 +99,11 @@ async function load({ model, providers }: Run): Promise<Provider> {
 }
 
 /** The vendor's request, made anew only where the conversation is new. */
-function encode({ model, context, request, memos }: Run, provider: Provider): unknown {
+function encode({ model, context, request, kept }: Run, provider: Provider): unknown {
   // Who sees the payload may also change it: then it must not be what the next turn starts from.
   const { history, encoding } = request.onPayload
     ? { history: new Memo(), encoding: new Memo() }
-    : memos;
+    : kept;
   const prepared = prepareContext(model, context, {
     normalizeToolCallId: (id, call, source) =>
       provider.normalizeToolCallId?.(id, call, source) ?? id,
@@ -119,7 +121,7 @@ async function open(
   const encoded = encode(task, provider);
   const replaced = await guard.wait(async () => request.onPayload?.(encoded));
   guard.watch(request.firstEventTimeoutMs, "The model sent no event");
-  const options = { ...request, signal: guard.signal };
+  const options = { ...request, signal: guard.signal, client: task.kept.client };
   const chunks = await guard.wait(() => provider.open(model, replaced ?? encoded, options));
   return chunks[Symbol.asyncIterator]();
 }

@@ -1,7 +1,9 @@
+import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { guardRedirects, withOwnHeaders } from "../fetch.ts";
-import type { StreamOptions } from "../provider.ts";
+import { LastMade } from "../last-made.ts";
+import type { OpenOptions, StreamOptions } from "../provider.ts";
 import { type AnthropicRequest, isAnthropicHost } from "./request.ts";
 
 type Headers = Record<string, string | null>;
@@ -13,9 +15,8 @@ const noTimeoutMs = 2 ** 31 - 1;
 export async function openStream(
   model: Model,
   request: AnthropicRequest,
-  options: StreamOptions,
+  options: OpenOptions,
 ): Promise<AsyncIterable<RawMessageStreamEvent>> {
-  const { Anthropic } = await import("@anthropic-ai/sdk");
   const headers = {
     ...authenticate(model, options.apiKey),
     ...versionHeader(model, request),
@@ -24,17 +25,26 @@ export async function openStream(
     ...model.headers,
     ...options.headers,
   };
-  const client = new Anthropic({
+  const { fetch = globalThis.fetch, client: last = new LastMade() } = options;
+  const parts = ["anthropic", model.baseUrl, fetch, JSON.stringify(headers)] as const;
+  const client = await last.get(parts, () =>
+    createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
+  );
+  return client.messages.create(request, { signal: options.signal ?? null });
+}
+
+async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Promise<Anthropic> {
+  const { Anthropic: Client } = await import("@anthropic-ai/sdk");
+  return new Client({
     // A placeholder that never leaves, so that the SDK looks for no credentials of its own.
     apiKey: "none",
     // The SDK adds /v1 itself.
-    baseURL: model.baseUrl.replace(/\/(?:v1\/?)?$/, ""),
+    baseURL: baseUrl.replace(/\/(?:v1\/?)?$/, ""),
     maxRetries: 0,
     timeout: noTimeoutMs,
     logLevel: "off",
-    fetch: withOwnHeaders(guardRedirects(options.fetch), headers),
+    fetch,
   });
-  return client.messages.create(request, { signal: options.signal ?? null });
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { affinityHeaders } from "../openai/affinity.ts";
-import { createClient } from "../openai/client.ts";
-import type { StreamOptions } from "../provider.ts";
+import { clientFor } from "../openai/client.ts";
+import type { OpenOptions } from "../provider.ts";
 import type { CompletionsChunk } from "./chunk.ts";
 import { resolveCompletionsCompat } from "./compat.ts";
 import type { CompletionsRequest } from "./request.ts";
@@ -10,10 +10,10 @@ import type { CompletionsRequest } from "./request.ts";
 export async function openStream(
   model: Model,
   request: CompletionsRequest,
-  options: StreamOptions,
+  options: OpenOptions,
 ): Promise<AsyncIterable<CompletionsChunk>> {
   const compat = resolveCompletionsCompat(model);
-  const client = await createClient(model, options, affinityHeaders(compat, options));
+  const client = await clientFor(model, options, affinityHeaders(compat, options));
   const chunks = await client.chat.completions.create(request, { signal: options.signal });
   return compat.supportsFinishReason ? chunks : withFinishReason(chunks);
 }

@@ -1,7 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { affinityHeaders } from "../openai/affinity.ts";
-import { createClient } from "../openai/client.ts";
-import type { StreamOptions } from "../provider.ts";
+import { clientFor } from "../openai/client.ts";
+import type { OpenOptions } from "../provider.ts";
 import { resolveResponsesCompat } from "./compat.ts";
 import type { ResponsesEvent } from "./events.ts";
 import type { ResponsesRequest } from "./request.ts";
@@ -10,10 +10,10 @@ import type { ResponsesRequest } from "./request.ts";
 export async function openStream(
   model: Model,
   request: ResponsesRequest,
-  options: StreamOptions,
+  options: OpenOptions,
 ): Promise<AsyncIterable<ResponsesEvent>> {
   const headers = affinityHeaders(resolveResponsesCompat(model), options);
-  const client = await createClient(model, options, headers);
+  const client = await clientFor(model, options, headers);
   const events: AsyncIterable<object> = await client.responses.create(request, {
     signal: options.signal,
   });

@@ -1,28 +1,39 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type OpenAI from "openai";
 import { guardRedirects, withOwnHeaders } from "../fetch.ts";
-import type { StreamOptions } from "../provider.ts";
+import { LastMade } from "../last-made.ts";
+import type { OpenOptions } from "../provider.ts";
 
 type Headers = Record<string, string | null>;
 
 /** The longest delay a timer takes; when to give up is decided by the caller's signal. */
 const noTimeoutMs = 2 ** 31 - 1;
 
-/** Loads the SDK and makes a client for one request; connections are shared through `fetch`. */
-export async function createClient(
+/**
+ * A client for a request: that of the last one, unless server, key or headers differ. Connections
+ * are shared through `fetch`.
+ */
+export function clientFor(
   model: Model,
-  options: StreamOptions,
+  options: OpenOptions,
   extraHeaders: Readonly<Record<string, string>> = {},
 ): Promise<OpenAI> {
-  const { OpenAI: Client } = await import("openai");
   const headers = mergeHeaders(
     options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {},
     extraHeaders,
     model.headers ?? {},
     options.headers ?? {},
   );
+  const { fetch = globalThis.fetch, client = new LastMade() } = options;
+  return client.get(["openai", model.baseUrl, fetch, JSON.stringify(headers)], () =>
+    createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
+  );
+}
+
+async function createClient(baseURL: string, fetch: typeof globalThis.fetch): Promise<OpenAI> {
+  const { OpenAI: Client } = await import("openai");
   return new Client({
-    baseURL: model.baseUrl,
+    baseURL,
     // A placeholder that never leaves: the headers below are all there are.
     apiKey: "none",
     // Each of these would otherwise come from the environment.
@@ -33,7 +44,7 @@ export async function createClient(
     logLevel: "off",
     maxRetries: 0,
     timeout: noTimeoutMs,
-    fetch: withErrorBody(withOwnHeaders(guardRedirects(options.fetch), headers)),
+    fetch: withErrorBody(fetch),
   });
 }
 
