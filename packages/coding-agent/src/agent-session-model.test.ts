@@ -3,11 +3,23 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createTestSession, isType, unpaired, userTexts } from "./__fixtures__/test-session.ts";
 import type { PromptResult } from "./prompt-tracker.ts";
+import { buildSessionContext } from "./session/session-context.ts";
 
 const steps = fc.array(
   fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom("prompt", "steer", "followUp", "anyPrompt") },
-    { weight: 2, arbitrary: fc.constantFrom("abort", "bash", "newSession", "modes") },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom(
+        "abort",
+        "bash",
+        "newSession",
+        "modes",
+        "compact",
+        "clone",
+        "fork",
+      ),
+    },
     { weight: 4, arbitrary: fc.constantFrom("tick", "ticks", "idle") },
   ),
   { minLength: 3, maxLength: 14 },
@@ -32,6 +44,8 @@ describe("any sequence of commands", () => {
       fc.asyncProperty(steps, async (list) => {
         const test = await createTestSession(scenario, { session: { kind: "memory" } });
         const { session, events } = test;
+        session.settings.override("retry.baseDelayMs", 1);
+        session.settings.override("compaction.keepRecentTokens", 1);
         const results: Promise<PromptResult>[] = [];
         const accepted: string[] = [];
         const pending: Promise<unknown>[] = [];
@@ -62,6 +76,13 @@ describe("any sequence of commands", () => {
           abort: () => session.abort(),
           bash: () => session.bash.run("true"),
           newSession: () => session.newSession(),
+          // What there is to summarise, and whether the scripted model can, is left to chance.
+          compact: () => session.compact().catch(() => undefined),
+          clone: () => session.navigation.clone(),
+          fork: async () => {
+            const first = session.navigation.forkMessages().at(-1);
+            if (first !== undefined) await session.navigation.fork(first.entryId);
+          },
           modes: async () => session.setQueueModes({ steering: "all", interrupt: "wait" }),
         };
         for (const step of list) {
@@ -82,12 +103,10 @@ describe("any sequence of commands", () => {
         expect(events.filter(isType("agent_start"))).toHaveLength(
           events.filter(isType("agent_end")).length,
         );
-        const stored = session.log.tree
-          .branch()
-          .flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+        const stored = buildSessionContext(session.log.tree.branch()).messages;
         expect(stored).toEqual(session.messages);
         // Without a switch of session, whatever was accepted was said.
-        const wasSwitched = list.includes("newSession");
+        const wasSwitched = ["newSession", "clone", "fork"].some((step) => list.includes(step));
         const said = new Set(delivered);
         if (!wasSwitched) for (const id of accepted) expect(said).toContain(`prompt ${id}`);
         await session.dispose();

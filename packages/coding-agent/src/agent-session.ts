@@ -1,101 +1,119 @@
-import { Agent, type ModelRequest, type RunOutcome } from "@tau-agent/agent";
+import { Agent, type RunOutcome } from "@tau-agent/agent";
 import type {
+  CompactionResult,
   InterruptMode,
   QueueMode,
   SessionEvent,
   SessionState,
   SessionStats,
 } from "@tau-agent/rpc-protocol";
-import type {
-  AgentMessage,
-  BashExecutionMessage,
-  UserMessage,
-} from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { BashCommands } from "./bash-commands.ts";
+import { summarizeBranch } from "./compaction/branch-summary.ts";
+import { Compaction } from "./compaction/compaction.ts";
+import { Conversation } from "./conversation.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { SessionError } from "./errors.ts";
 import { EventBus, type Listener } from "./event-bus.ts";
 import type { PromptInput } from "./input.ts";
 import { toLlmMessages } from "./llm-messages.ts";
+import { ModelRequests } from "./model-requests.ts";
 import { ModelSelection } from "./model-selection.ts";
-import { type PromptResult, PromptTracker } from "./prompt-tracker.ts";
-import { QueueReport } from "./queue-report.ts";
+import { ProblemReport } from "./problem-report.ts";
+import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
+import { type PromptResult, PromptTracker, resultEvent } from "./prompt-tracker.ts";
+import { applyQueueSettings, QueueReport } from "./queue-report.ts";
+import { Retry } from "./retry.ts";
+import { RunContinuation } from "./run-continuation.ts";
 import { RunDriver } from "./run-driver.ts";
-import { buildSessionContext } from "./session/session-context.ts";
 import type { SessionLog } from "./session/session-log.ts";
+import { SessionNavigation } from "./session-navigation.ts";
 import type { AgentSessionParts } from "./session-parts.ts";
 import type { SettingsStore } from "./settings/store.ts";
-
-/** What became of an accepted prompt, and its end. */
-export interface PromptAcceptance {
-  readonly disposition: "started" | "queued" | "handled";
-  /** Fulfilled once nothing is running and nothing is queued; never rejected. */
-  readonly result: Promise<PromptResult>;
-}
-
-/** How a prompt is to be treated. */
-export interface PromptOptions extends PromptInput {
-  /** While a run is on: interrupt it, or wait for its end. */
-  readonly streamingBehavior?: "steer" | "followUp" | undefined;
-  /** Comes back in `prompt_result`. */
-  readonly id?: string | undefined;
-}
 
 /** A coding agent with its conversation: what every interface of Tau drives. */
 export class AgentSession {
   readonly agent: Agent;
   readonly models: ModelSelection;
   readonly bash: BashCommands;
+  readonly compaction: Compaction;
+  readonly retry: Retry;
+  readonly navigation: SessionNavigation;
   readonly settings: SettingsStore;
-  /** What was found wrong while the session was made. */
-  readonly diagnostics: Diagnostic[];
   readonly #parts: AgentSessionParts;
   readonly #events: EventBus<SessionEvent>;
   readonly #driver: RunDriver;
   readonly #prompts = new PromptTracker();
   readonly #queues: QueueReport;
-  #log: SessionLog;
-  #systemPrompt: Promise<string> | undefined;
+  readonly #problems: ProblemReport;
+  readonly #conversation: Conversation;
+  readonly #requests: ModelRequests;
+  readonly #continuation: RunContinuation;
   /** Prompts are admitted one after another, so that two cannot both find the session idle. */
   #admission: Promise<unknown> = Promise.resolve();
   #disposal: Promise<void> | undefined;
 
   constructor(parts: AgentSessionParts) {
     this.#parts = parts;
-    this.#log = parts.log;
     this.settings = parts.settings;
-    this.diagnostics = [...parts.diagnostics];
-    this.#events = new EventBus((error) => this.#noteListenerError(error));
+    this.#problems = new ProblemReport(parts.diagnostics, (event) => void this.#events.emit(event));
+    this.#events = new EventBus((error) => this.#problems.noteListenerError(error));
     this.agent = this.#createAgent();
     this.#queues = new QueueReport(this.agent, (event) => void this.#events.emit(event));
     this.#driver = new RunDriver({
       agent: this.agent,
-      onRunEnd: (input, outcome) => this.#endRun(input, outcome),
+      onRunEnd: (input, outcome, signal) => this.#endRun(input, outcome, signal),
       onSettled: (aborted) => this.#settle(aborted),
-      onFailure: (error) => this.#report(error),
+      onFailure: (error) => this.#problems.add(error),
     });
     this.models = new ModelSelection({
       ...parts,
       onModelChange: ({ provider, id: modelId }) => {
-        this.#log.append({ type: "model_change", provider, modelId });
+        this.log.append({ type: "model_change", provider, modelId });
       },
       onThinkingLevelChange: (level) => {
-        this.#log.append({ type: "thinking_level_change", thinkingLevel: level });
+        this.log.append({ type: "thinking_level_change", thinkingLevel: level });
         void this.#events.emit({ type: "thinking_level_changed", level });
       },
     });
+    this.#conversation = new Conversation(parts.log, {
+      agent: this.agent,
+      models: this.models,
+      diagnostics: this.#problems.diagnostics,
+    });
+    this.#requests = new ModelRequests({
+      ...parts,
+      models: this.models,
+      sessionId: () => this.log.header.id,
+    });
+    const emit = (event: SessionEvent): void | Promise<void> => this.#events.emit(event);
+    this.retry = new Retry({ settings: this.settings, emit });
+    this.compaction = new Compaction({
+      ...parts,
+      emit,
+      agent: this.agent,
+      log: () => this.log,
+      model: () => this.models.model,
+      prepareRequest: () => this.#requests.prepare(),
+    });
+    this.#continuation = new RunContinuation(this);
+    this.navigation = this.#createNavigation();
     this.bash = new BashCommands({
       environment: parts.toolEnvironment,
       isHeld: () => this.isStreaming,
-      record: (message) => this.#recordBash(message),
+      record: (message) => this.#conversation.add(message),
     });
-    this.agent.messages = buildSessionContext(this.#log.tree.branch()).messages;
   }
 
   /** The session's entries and its file. */
   get log(): SessionLog {
-    return this.#log;
+    return this.#conversation.log;
+  }
+
+  /** What was found wrong, when the session was made and since. */
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#problems.diagnostics;
   }
 
   /** The settled messages of the conversation. */
@@ -105,7 +123,12 @@ export class AgentSession {
 
   /** Whether a run is on or about to begin. */
   get isStreaming(): boolean {
-    return this.#driver.isBusy;
+    return this.#driver.isRunning;
+  }
+
+  /** Whether the conversation is being compacted. */
+  get isCompacting(): boolean {
+    return this.compaction.isRunning;
   }
 
   /** Hears every event in order. A promise it returns holds the run back until it is fulfilled. */
@@ -133,7 +156,7 @@ export class AgentSession {
     return this.#admit(async () => {
       const { streamingBehavior } = options;
       if (this.isStreaming && streamingBehavior === undefined) throw new SessionError("busy");
-      await this.#requireModel();
+      await this.#requests.check();
       const message = await this.#parts.userInput.build(text, options);
       return this.#accept(message, streamingBehavior, { id: options.id, isAnnounced: true });
     });
@@ -149,11 +172,23 @@ export class AgentSession {
     return this.#enqueue(text, input, "followUp");
   }
 
-  /** Stops the run; fulfilled once it has ended. What is queued then runs next. */
+  /** Stops whatever is on; fulfilled once it has ended. What is queued then runs next. */
   async abort(): Promise<void> {
     // A prompt that is still being admitted begins the run this is meant for.
-    if (!this.isStreaming) await this.#admission;
+    if (!this.#driver.isBusy) await this.#admission;
     await this.#driver.abort();
+  }
+
+  /**
+   * Replaces older messages by a summary; stops the run that is on first.
+   *
+   * @throws {SessionError} `nothing_to_compact`, `already_compacted`, `compaction_cancelled`,
+   *   `summary_failed`, `no_model`, `no_key`: the conversation is as it was then.
+   */
+  compact(customInstructions?: string): Promise<CompactionResult> {
+    return this.#perform((signal) =>
+      this.compaction.run({ reason: "manual", customInstructions }, signal),
+    );
   }
 
   /** Fulfilled once nothing is running and nothing is queued. */
@@ -162,22 +197,9 @@ export class AgentSession {
     await this.#driver.waitForIdle();
   }
 
-  /**
-   * Leaves the conversation and begins an empty one with the same model.
-   *
-   * @param parentSession - recorded in the new session; not opened
-   */
+  /** Leaves the conversation and begins an empty one with the same model. */
   newSession(parentSession?: string): Promise<{ cancelled: boolean }> {
-    return this.#admit(async () => {
-      await this.#leaveConversation(this.bash.stop());
-      this.#log = this.#parts.createLog({ parentSession });
-      this.agent.messages = [];
-      const { model, thinkingLevel } = this.models;
-      if (model)
-        this.#log.append({ type: "model_change", provider: model.provider, modelId: model.id });
-      this.#log.append({ type: "thinking_level_change", thinkingLevel });
-      return { cancelled: false };
-    });
+    return this.navigation.newSession(parentSession);
   }
 
   /**
@@ -188,7 +210,7 @@ export class AgentSession {
   setName(name: string): void {
     const clean = name.replace(/\s*[\r\n]+\s*/g, " ").trim();
     if (clean === "") throw new SessionError("session_name_empty");
-    this.#log.append({ type: "session_info", name: clean });
+    this.log.append({ type: "session_info", name: clean });
     void this.#events.emit({ type: "session_info_changed", name: clean });
   }
 
@@ -199,12 +221,19 @@ export class AgentSession {
 
   /** Counts, tokens and cost of the whole session. */
   get stats(): SessionStats {
-    return describeStats(this.#log);
+    return describeStats(this.log);
   }
 
   /** The text of the last reply that has one; null before the first. */
   get lastAssistantText(): string | null {
     return lastAssistantText(this.messages);
+  }
+
+  /** Empties both queues and returns what waited; prompts among it have been aborted. */
+  async clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
+    const { texts, messages } = this.#queues.clear();
+    await this.#announce(this.#prompts.drop(messages));
+    return texts;
   }
 
   /** Sets how queued messages are delivered, for this session. */
@@ -227,9 +256,10 @@ export class AgentSession {
   async #dispose(): Promise<void> {
     const bashEnded = this.bash.close();
     this.#queues.clear();
-    await this.#driver.abort();
+    await this.#driver.hold();
     await this.#admission;
-    await this.#leaveConversation(bashEnded);
+    await this.#endConversation(bashEnded);
+    this.log.close();
     this.#parts.toolEnvironment.processes.killAll();
   }
 
@@ -237,40 +267,32 @@ export class AgentSession {
     const { stream, settings } = this.#parts;
     const agent = new Agent({
       stream,
-      prepareRequest: () => this.#prepareRequest(),
+      prepareRequest: () => this.#requests.prepare(),
       record: (message) => this.#record(message),
-      emit: (event) => this.#events.emit(event),
+      emit: (event) => this.#relay(event),
+      beforeModelCall: () => this.#compactWhenDue(),
       toLlmMessages,
     });
-    agent.steering.mode = settings.get("steeringMode");
-    agent.followUp.mode = settings.get("followUpMode");
-    agent.interruptMode = settings.get("interruptMode");
+    applyQueueSettings(agent, settings);
     return agent;
   }
 
-  async #prepareRequest(): Promise<ModelRequest> {
-    const { tools } = this.#parts;
-    const { model, registry, thinkingLevel } = this.models;
-    if (model === undefined) throw new SessionError("no_model");
-    this.#systemPrompt ??= this.#parts.systemPrompt(tools);
-    const [auth, systemPrompt] = await Promise.all([
-      registry.requestAuth(model),
-      this.#systemPrompt,
-    ]);
-    const idleTimeoutMs = this.settings.get("httpIdleTimeoutMs");
-    return {
-      model,
-      systemPrompt,
-      tools,
-      options: {
-        ...auth,
-        thinkingLevel,
-        thinkingBudgets: this.settings.get("thinkingBudgets"),
-        sessionId: this.#log.header.id,
-        idleTimeoutMs: idleTimeoutMs === 0 ? undefined : idleTimeoutMs,
-        firstEventTimeoutMs: this.settings.get("retry.provider.timeoutMs"),
-      },
-    };
+  #createNavigation(): SessionNavigation {
+    const parts = this.#parts;
+    return new SessionNavigation({
+      ...parts,
+      cwd: parts.toolEnvironment.cwd,
+      log: () => this.log,
+      openLog: (path) => this.#openLog(path),
+      replaceLog: (next, isContinued) => this.#replaceLog(next, isContinued),
+      rebuild: () => this.#conversation.rebuild(),
+      perform: (work) => this.#perform(work),
+      summarizeBranch: (entries, options, signal) =>
+        summarizeBranch(entries, options, signal, {
+          ...parts,
+          prepareRequest: () => this.#requests.prepare(),
+        }),
+    });
   }
 
   #admit<T>(step: () => Promise<T>): Promise<T> {
@@ -280,20 +302,13 @@ export class AgentSession {
     return admitted;
   }
 
-  /** A prompt that could never be answered is refused before anything happens. */
-  async #requireModel(): Promise<void> {
-    const { model, registry } = this.models;
-    if (model === undefined) throw new SessionError("no_model");
-    await registry.keys.require(model.provider);
-  }
-
   #enqueue(
     text: string,
     input: PromptInput,
     behavior: "steer" | "followUp",
   ): Promise<PromptAcceptance> {
     return this.#admit(async () => {
-      if (!this.isStreaming) await this.#requireModel();
+      if (!this.#driver.isBusy) await this.#requests.check();
       const message = await this.#parts.userInput.build(text, input);
       return this.#accept(message, behavior, { id: undefined, isAnnounced: false });
     });
@@ -307,7 +322,7 @@ export class AgentSession {
     // A run may have begun while the input was prepared.
     if (this.isStreaming && behavior === undefined) throw new SessionError("busy");
     const result = this.#prompts.accept(message, prompt);
-    if (!this.isStreaming) {
+    if (!this.#driver.isBusy) {
       this.#driver.start([message]);
       return { disposition: "started", result };
     }
@@ -317,75 +332,87 @@ export class AgentSession {
   }
 
   #record(message: AgentMessage): void {
-    this.#log.append({ type: "message", message });
+    this.log.append({ type: "message", message });
     this.#prompts.noteDelivered(message);
-    if (message.role === "user") this.#queues.update();
+    if (message.role !== "user") return;
+    this.compaction.notePrompt();
+    this.#queues.update();
   }
 
-  #recordBash(message: BashExecutionMessage): void {
-    this.#log.append({ type: "message", message });
-    this.agent.append(message);
+  #relay(event: SessionEvent): void | Promise<void> {
+    const wait = this.#events.emit(event);
+    if (event.type !== "message_end" || event.message.role !== "assistant") return wait;
+    const { stopReason } = event.message;
+    if (stopReason === "error" || stopReason === "aborted") return wait;
+    return Promise.resolve(wait).then(() => this.#continuation.noteReply());
   }
 
-  async #endRun(input: readonly AgentMessage[], outcome: RunOutcome): Promise<void> {
-    this.#prompts.noteRunEnd(input, outcome);
-    if (outcome.failure !== undefined) this.#report(outcome.failure);
-    this.#orReport(() => this.bash.recordHeld());
-    this.#orReport(() => this.#log.endTurn());
-    await this.#events.emit({ type: "agent_end", messages: [...outcome.messages] });
+  /** Between the turns of a run, too: one large tool result may be what fills the window. */
+  async #compactWhenDue(): Promise<void> {
+    if (!this.compaction.isDue) return;
+    // Its events say how it ended; the request goes out either way.
+    await this.compaction.run({ reason: "threshold" }, this.#driver.signal).catch(() => undefined);
+  }
+
+  /** Work that no run may overlap. Only its beginning is admitted, so that prompts queue meanwhile. */
+  async #perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { running } = await this.#admit(async () => {
+      await this.#driver.hold();
+      return { running: this.#driver.perform(work) };
+    });
+    return running;
+  }
+
+  async #endRun(
+    input: readonly AgentMessage[],
+    outcome: RunOutcome,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const continuation = this.#continuation.decide(outcome);
+    const willRetry = continuation !== "none";
+    if (!willRetry) this.#prompts.noteRunEnd(input, outcome);
+    if (outcome.failure !== undefined) this.#problems.add(outcome.failure);
+    this.#problems.attempt(() => this.bash.recordHeld());
+    this.#problems.attempt(() => this.log.endTurn());
+    await this.#events.emit({ type: "agent_end", messages: [...outcome.messages], willRetry });
+    const goesOn = await this.#continuation.proceed(continuation, outcome, signal);
+    if (willRetry && !goesOn) {
+      this.#prompts.noteRunEnd(input, { ...outcome, aborted: signal.aborted });
+    }
+    return goesOn;
   }
 
   async #settle(aborted: boolean): Promise<void> {
     // Results that came while listeners heard of the run's end.
-    this.#orReport(() => this.bash.recordHeld());
+    this.#problems.attempt(() => this.bash.recordHeld());
     await this.#events.emit({ type: "agent_settled", aborted });
     await this.#announce(this.#prompts.settle());
   }
 
   async #announce(results: readonly PromptResult[]): Promise<void> {
-    for (const { id, status, error } of results) {
-      await this.#events.emit({
-        type: "prompt_result",
-        ...(id === undefined ? {} : { id }),
-        status,
-        ...(error === undefined ? {} : { error }),
-      });
-    }
+    for (const result of results) await this.#events.emit(resultEvent(result));
   }
 
-  async #leaveConversation(bashEnded: Promise<void>): Promise<void> {
+  /** Ends what runs, drops what waits, and says so. */
+  async #endConversation(bashEnded: Promise<void>): Promise<void> {
     this.#queues.clear();
-    await this.#driver.abort();
-    await this.#driver.waitForIdle();
+    await this.#driver.hold();
     await bashEnded;
+    await this.#driver.release();
     await this.#announce(this.#prompts.abandon());
-    this.#log.close();
   }
 
-  /** Told to a listener that fails, the failure would come back for ever: it is only noted. */
-  #noteListenerError(error: unknown): void {
-    const message = `A listener failed: ${error instanceof Error ? error.message : String(error)}`;
-    const isKnown = this.diagnostics.some((diagnostic) => diagnostic.message === message);
-    if (!isKnown) this.diagnostics.push({ severity: "error", message });
-  }
-
-  #orReport(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      this.#report(error);
-    }
-  }
-
-  /** A failure that belongs to no command: clients hear of it, the session goes on. */
-  #report(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    this.diagnostics.push({ severity: "error", message });
-    const code = error instanceof SessionError ? error.code : undefined;
-    void this.#events.emit({
-      type: "error",
-      error: message,
-      ...(code === undefined ? {} : { code }),
+  #replaceLog(next: () => SessionLog, isContinued: boolean): Promise<void> {
+    return this.#admit(async () => {
+      await this.#endConversation(this.bash.stop());
+      // Made before the old one is closed: when that fails, the session is as it was.
+      await this.#conversation.replace(next(), isContinued);
     });
+  }
+
+  async #openLog(path: string): Promise<SessionLog> {
+    const { log, diagnostics } = await this.#parts.openLog(path);
+    this.#problems.diagnostics.push(...diagnostics);
+    return log;
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
@@ -14,6 +15,7 @@ import { type InitialModel, selectInitialModel } from "./models/initial-model.ts
 import type { ModelRegistry } from "./models/registry.ts";
 import { resolveModelScope, type ScopedModel } from "./models/resolver.ts";
 import { chooseThinkingLevel, isThinkingLevel } from "./models/thinking-level.ts";
+import { noteModel } from "./note-model.ts";
 import { PromptResources, type PromptResourcesOptions } from "./prompt/resources.ts";
 import { randomUuid } from "./random.ts";
 import { buildSessionContext, type SessionContext } from "./session/session-context.ts";
@@ -129,7 +131,9 @@ async function assemble(
   const context = buildSessionContext(log.tree.branch());
   const chosen = await chooseModel(options, { registry, settings, scope: scope.models, context });
   const thinkingLevel = chooseLevel(options, settings, context, chosen);
-  noteStart(log, context, chosen.model, thinkingLevel, options.name);
+  noteModel(log, chosen.model, thinkingLevel);
+  const name = options.name?.trim();
+  if (name && name !== log.name) log.append({ type: "session_info", name });
   const resources = new PromptResources({
     ...options.prompt,
     settings,
@@ -160,6 +164,9 @@ async function assemble(
         return preparePromptImage(image);
       },
     }),
+    sessionDirectory: logOptions.directory,
+    sessionsRoot: join(places.agentDirectory, "sessions"),
+    openLog: (path) => openExisting(path, logOptions),
     createLog: ({ parentSession }) => SessionLog.create({ ...logOptions, parentSession }),
     diagnostics: [
       ...settings.diagnostics,
@@ -257,6 +264,12 @@ async function openLog(
   return { log: SessionLog.create({ ...options, id: id ?? randomUuid() }), diagnostics: [] };
 }
 
+/** Unlike at the start, a path where nothing is names no session. */
+async function openExisting(path: string, options: SessionLogOptions) {
+  if (!existsSync(path)) throw new SessionError("session_not_found", { path });
+  return SessionLog.load(path, options);
+}
+
 async function resolveScope(
   registry: ModelRegistry,
   patterns: readonly string[] | undefined,
@@ -308,26 +321,6 @@ function chooseLevel(
       thinkingLevel !== undefined && isThinkingLevel(thinkingLevel) ? thinkingLevel : undefined,
     settings,
   });
-}
-
-/** The branch says which model and level it goes on with; nothing when that has not changed. */
-function noteStart(
-  log: SessionLog,
-  context: SessionContext,
-  model: Model | undefined,
-  thinkingLevel: ThinkingLevel,
-  name: string | undefined,
-): void {
-  const isSameModel =
-    context.model?.provider === model?.provider && context.model?.modelId === model?.id;
-  if (model !== undefined && !isSameModel) {
-    log.append({ type: "model_change", provider: model.provider, modelId: model.id });
-  }
-  if (context.thinkingLevel !== thinkingLevel) {
-    log.append({ type: "thinking_level_change", thinkingLevel });
-  }
-  const clean = name?.trim();
-  if (clean && clean !== log.name) log.append({ type: "session_info", name: clean });
 }
 
 function createToolEnvironment(

@@ -9,6 +9,7 @@ import type { SettingsStore } from "./settings/store.ts";
 interface Described {
   readonly agent: Agent;
   readonly isStreaming: boolean;
+  readonly isCompacting: boolean;
   readonly log: SessionLog;
   readonly messages: readonly AgentMessage[];
   readonly models: ModelSelection;
@@ -23,7 +24,7 @@ export function describeState(session: Described): SessionState {
     model: models.model ?? null,
     thinkingLevel: models.thinkingLevel,
     isStreaming: session.isStreaming,
-    isCompacting: false,
+    isCompacting: session.isCompacting,
     steeringMode: agent.steering.mode,
     followUpMode: agent.followUp.mode,
     interruptMode: agent.interruptMode,

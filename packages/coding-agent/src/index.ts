@@ -1,8 +1,4 @@
-export {
-  AgentSession,
-  type PromptAcceptance,
-  type PromptOptions,
-} from "./agent-session.ts";
+export { AgentSession } from "./agent-session.ts";
 export type { BashCommandOptions } from "./bash-commands.ts";
 export {
   type CreateAgentSessionOptions,
@@ -22,7 +18,9 @@ export {
   probeLocalServers,
 } from "./models/local-servers.ts";
 export { ModelRegistry } from "./models/registry.ts";
+export type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 export type { PromptResult } from "./prompt-tracker.ts";
+export type { SessionInfo } from "./session/list-sessions.ts";
 export { SessionLog } from "./session/session-log.ts";
 export { SessionTree } from "./session/session-tree.ts";
 export type { AgentSessionParts } from "./session-parts.ts";

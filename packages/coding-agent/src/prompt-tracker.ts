@@ -1,5 +1,5 @@
 import type { RunOutcome } from "@tau-agent/agent";
-import type { PromptStatus } from "@tau-agent/rpc-protocol";
+import type { PromptStatus, SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
 /** How an accepted prompt ended. */
@@ -17,6 +17,16 @@ interface AcceptedPrompt {
   readonly resolve: (result: PromptResult) => void;
   isDelivered: boolean;
   result: PromptResult | undefined;
+}
+
+/** The event that announces a result. */
+export function resultEvent({ id, status, error }: PromptResult): SessionOnlyEvent {
+  return {
+    type: "prompt_result",
+    ...(id === undefined ? {} : { id }),
+    status,
+    ...(error === undefined ? {} : { error }),
+  };
 }
 
 /** Follows every accepted prompt to its one result. */
@@ -53,6 +63,17 @@ export class PromptTracker {
     this.#prompts = this.#prompts.filter((prompt) => prompt.result === undefined);
     return settled.flatMap(({ result, resolve, isAnnounced }) => {
       if (result === undefined) return [];
+      resolve(result);
+      return isAnnounced ? [result] : [];
+    });
+  }
+
+  /** Messages left a queue without having been delivered: their prompts were aborted. */
+  drop(messages: readonly AgentMessage[]): PromptResult[] {
+    const dropped = this.#prompts.filter((prompt) => messages.includes(prompt.message));
+    this.#prompts = this.#prompts.filter((prompt) => !dropped.includes(prompt));
+    return dropped.flatMap(({ id, resolve, isAnnounced }) => {
+      const result: PromptResult = { id, status: "aborted" };
       resolve(result);
       return isAnnounced ? [result] : [];
     });

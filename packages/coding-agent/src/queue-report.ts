@@ -1,6 +1,7 @@
 import type { Agent } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { SettingsStore } from "./settings/store.ts";
 
 /** Tells clients what waits in an agent's queues when that has changed. */
 export class QueueReport {
@@ -26,11 +27,15 @@ export class QueueReport {
     });
   }
 
-  /** Empties both queues. */
-  clear(): void {
-    this.#agent.steering.clear();
-    this.#agent.followUp.clear();
+  /** Empties both queues and returns what waited in them. */
+  clear(): { texts: { steering: string[]; followUp: string[] }; messages: AgentMessage[] } {
+    const steering = this.#agent.steering.clear();
+    const followUp = this.#agent.followUp.clear();
     this.update();
+    return {
+      texts: { steering: steering.map(textOf), followUp: followUp.map(textOf) },
+      messages: [...steering, ...followUp],
+    };
   }
 }
 
@@ -38,4 +43,11 @@ function textOf(message: AgentMessage): string {
   if (message.role !== "user") return "";
   if (typeof message.content === "string") return message.content;
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+/** Gives the queues the modes that the settings say. */
+export function applyQueueSettings(agent: Agent, settings: Pick<SettingsStore, "get">): void {
+  agent.steering.mode = settings.get("steeringMode");
+  agent.followUp.mode = settings.get("followUpMode");
+  agent.interruptMode = settings.get("interruptMode");
 }

@@ -4,8 +4,16 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 /** What the owner of a {@link RunDriver} does around its runs. */
 export interface RunDriverOptions {
   readonly agent: Agent;
-  /** After each run, before the next one starts. */
-  readonly onRunEnd: (input: readonly AgentMessage[], outcome: RunOutcome) => Promise<void>;
+  /**
+   * After each run, before the next one starts.
+   *
+   * @returns whether the run goes on from the conversation as it is, as for a retry
+   */
+  readonly onRunEnd: (
+    input: readonly AgentMessage[],
+    outcome: RunOutcome,
+    signal: AbortSignal,
+  ) => Promise<boolean>;
   /** Once nothing is running and nothing is queued. */
   readonly onSettled: (aborted: boolean) => Promise<void>;
   /** Nothing of the above may throw; this hears of it when it does. */
@@ -13,12 +21,18 @@ export interface RunDriverOptions {
 }
 
 /**
- * Runs the agent until its queues are empty, one run at a time. The session is busy from admission
- * on, so a second prompt queues instead of colliding with a run that has not begun.
+ * Runs the agent until its queues are empty, one run at a time, and keeps other long work apart from
+ * runs. The session is busy from admission on, so a second prompt queues instead of colliding with
+ * a run that has not begun.
  */
 export class RunDriver {
   readonly #options: RunDriverOptions;
   #controller: AbortController | undefined;
+  #isWorking = false;
+  /** What is queued waits, because other work comes first. */
+  #isHeld = false;
+  /** The last run ended while held; that it is over is still to be said. */
+  #unsettled: RunOutcome | undefined;
   #runEnded: PromiseWithResolvers<void> | undefined;
   #idle: Promise<void> = Promise.resolve();
 
@@ -26,9 +40,19 @@ export class RunDriver {
     this.#options = options;
   }
 
-  /** Whether a run is on, or admitted and about to begin. */
+  /** Whether a run or other work is on, or admitted and about to begin. */
   get isBusy(): boolean {
     return this.#controller !== undefined;
+  }
+
+  /** Whether a run is on, or admitted and about to begin. */
+  get isRunning(): boolean {
+    return this.isBusy && !this.#isWorking;
+  }
+
+  /** Aborted with what is on right now. */
+  get signal(): AbortSignal | undefined {
+    return this.#controller?.signal;
   }
 
   /** Resolves once nothing is running and nothing is queued. */
@@ -41,7 +65,7 @@ export class RunDriver {
    * answered before its first event.
    */
   start(input: readonly AgentMessage[]): void {
-    this.#prepareRun();
+    this.#begin();
     this.#idle = new Promise((resolve) => {
       setImmediate(() => {
         void this.#drive(input).then(resolve);
@@ -49,7 +73,47 @@ export class RunDriver {
     });
   }
 
-  /** Stops the run that is on; resolves once it has ended. What is queued then runs next. */
+  /**
+   * Stops what is on and lets nothing that is queued begin until {@link perform} or {@link release}.
+   */
+  async hold(): Promise<void> {
+    this.#isHeld = true;
+    this.#controller?.abort();
+    await this.#idle;
+  }
+
+  /** Ends a {@link hold}: what is queued runs, or the session settles. */
+  async release(): Promise<void> {
+    this.#isHeld = false;
+    const queued = this.#takeQueued();
+    const unsettled = this.#unsettled;
+    this.#unsettled = undefined;
+    if (queued.length > 0) this.start(queued);
+    else if (unsettled) await this.#guard(() => this.#options.onSettled(unsettled.aborted));
+  }
+
+  /**
+   * Does work that no run may overlap, such as a compaction, after a {@link hold}. What is queued
+   * meanwhile runs afterwards, whether the work succeeds or not.
+   */
+  async perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal } = this.#begin();
+    this.#isWorking = true;
+    const idle = Promise.withResolvers<void>();
+    this.#idle = idle.promise;
+    try {
+      return await work(signal);
+    } finally {
+      this.#isWorking = false;
+      this.#runEnded?.resolve();
+      this.#runEnded = undefined;
+      this.#controller = undefined;
+      await this.release();
+      idle.resolve(this.isBusy ? this.#idle : undefined);
+    }
+  }
+
+  /** Stops what is on; resolves once it has ended. What is queued then runs next. */
   async abort(): Promise<void> {
     this.#controller?.abort();
     await this.#runEnded?.promise;
@@ -60,32 +124,46 @@ export class RunDriver {
     let input = first;
     let outcome: RunOutcome;
     for (;;) {
-      outcome = await agent.run(input, this.#controller?.signal);
-      await this.#guard(() => onRunEnd(input, outcome));
-      input = agent.steering.take();
-      if (input.length === 0) input = agent.followUp.take();
+      const signal = this.#controller?.signal ?? AbortSignal.abort();
+      outcome = await agent.run(input, signal);
+      const goesOn = await this.#guard(() => onRunEnd(input, outcome, signal));
+      if (goesOn) {
+        input = [];
+        continue;
+      }
+      input = this.#isHeld ? [] : this.#takeQueued();
       if (input.length === 0) break;
       this.#runEnded?.resolve();
-      this.#prepareRun();
+      this.#begin();
     }
     // From here on a new prompt starts its own run, also while the listeners hear of this one's end.
     const ended = this.#runEnded;
     this.#controller = undefined;
     this.#runEnded = undefined;
-    await this.#guard(() => onSettled(outcome.aborted));
+    if (this.#isHeld) this.#unsettled = outcome;
+    else await this.#guard(() => onSettled(outcome.aborted));
     ended?.resolve();
   }
 
-  #prepareRun(): void {
-    this.#controller = new AbortController();
+  #begin(): AbortController {
+    const controller = new AbortController();
+    this.#controller = controller;
     this.#runEnded = Promise.withResolvers();
+    return controller;
   }
 
-  async #guard(step: () => Promise<void>): Promise<void> {
+  #takeQueued(): AgentMessage[] {
+    const { steering, followUp } = this.#options.agent;
+    const steered = steering.take();
+    return steered.length > 0 ? steered : followUp.take();
+  }
+
+  async #guard<T>(step: () => Promise<T>): Promise<T | undefined> {
     try {
-      await step();
+      return await step();
     } catch (error) {
       this.#options.onFailure(error);
+      return undefined;
     }
   }
 }

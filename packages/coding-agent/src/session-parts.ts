@@ -23,6 +23,14 @@ export interface AgentSessionParts {
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly userInput: UserInput;
+  /** Opens a session file that is there. */
+  readonly openLog: (
+    path: string,
+  ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
+  /** The folder this project's session files are in; undefined for sessions in memory. */
+  readonly sessionDirectory: string | undefined;
+  /** The folder all projects' folders are in. */
+  readonly sessionsRoot: string;
   /** Makes the log of a further session in the same place. */
   readonly createLog: (options: { parentSession?: string | undefined }) => SessionLog;
   readonly diagnostics: readonly Diagnostic[];

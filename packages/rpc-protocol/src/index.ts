@@ -38,3 +38,4 @@ export type {
   SessionEvent,
   SessionOnlyEvent,
 } from "./session-event.ts";
+export type { SessionTreeNode } from "./session-tree.ts";

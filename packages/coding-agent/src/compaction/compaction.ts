@@ -59,7 +59,7 @@ interface Outcome {
 export class Compaction {
   readonly #options: CompactionOptions;
   #controller: AbortController | undefined;
-  /** An automatic compaction that did not help is not repeated before the next reply. */
+  /** An automatic compaction that did not help is not repeated before the next prompt. */
   #isFutile = false;
 
   constructor(options: CompactionOptions) {
@@ -71,6 +71,11 @@ export class Compaction {
     return this.#controller !== undefined;
   }
 
+  /** Whether it may happen by itself. */
+  get isEnabled(): boolean {
+    return this.#options.settings.get("compaction.enabled");
+  }
+
   /** Whether the conversation has come too near to the model's window. */
   get isDue(): boolean {
     const { settings, agent } = this.#options;
@@ -80,8 +85,8 @@ export class Compaction {
     return contextTokens(agent.messages) > model.contextWindow - this.#limits(model).reserveTokens;
   }
 
-  /** A new prompt or reply changes what a compaction can achieve. */
-  noteProgress(): void {
+  /** A new prompt changes what a compaction can achieve. */
+  notePrompt(): void {
     this.#isFutile = false;
   }
 

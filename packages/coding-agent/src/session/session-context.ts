@@ -55,9 +55,18 @@ function collectMessages(branch: readonly SessionEntry[]): AgentMessage[] {
   }
   for (const entry of entries) {
     const message = messageOf(entry);
-    if (message !== undefined) messages.push(message);
+    if (message === undefined) continue;
+    if (message.role === "assistant") dropRetried(messages);
+    messages.push(message);
   }
   return messages;
+}
+
+/** A failed reply that another one follows was retried: it stays in the file, not in the context. */
+function dropRetried(messages: AgentMessage[]): void {
+  const last = messages.findLastIndex(({ role }) => role !== "bashExecution");
+  const message = messages[last];
+  if (message?.role === "assistant" && message.stopReason === "error") messages.splice(last, 1);
 }
 
 /** The message an entry adds to the conversation; undefined for entries that add none. */

@@ -147,6 +147,23 @@ export class SessionLog {
     return ordered;
   }
 
+  /**
+   * Begins this new session with entries of another one, ids and all. They are written at once when
+   * there is a conversation among them.
+   *
+   * @throws {SessionError} as {@link append}; the session is empty then.
+   */
+  takeOver(entries: readonly SessionEntry[]): void {
+    if (this.path !== undefined && entries.some(isUserMessage)) {
+      const last = entries.at(-1);
+      this.#unwritten = entries.slice(0, -1);
+      if (last !== undefined) this.#begin(this.path, last);
+    } else {
+      this.#unwritten = [...entries];
+    }
+    for (const entry of entries) this.#adopt(entry);
+  }
+
   /** Forces what was written onto the disk at the end of a turn, when that is asked for. */
   endTurn(): void {
     if (this.#fsync === "turn") this.#file?.sync();

@@ -8,6 +8,7 @@ import { createEntryId } from "./entry-id.ts";
 export class SessionTree {
   readonly #entries: SessionEntry[] = [];
   readonly #byId = new Map<string, SessionEntry>();
+  readonly #positions = new Map<string, number>();
   /** For entries whose parent is not in the file (its line was damaged): the entry before them. */
   readonly #standIns = new Map<string, string>();
   #leafId: string | null = null;
@@ -32,6 +33,11 @@ export class SessionTree {
     return this.#byId.get(id);
   }
 
+  /** Where the entry stands in {@link entries}. */
+  indexOf(id: string): number | undefined {
+    return this.#positions.get(id);
+  }
+
   /** Fields every new entry starts with: a fresh id, the leaf as parent, the time. */
   createNode(): { id: string; parentId: string | null; timestamp: string } {
     return {
@@ -47,6 +53,7 @@ export class SessionTree {
     if (parentId !== null && this.#leafId !== null && !this.#byId.has(parentId)) {
       this.#standIns.set(entry.id, this.#leafId);
     }
+    this.#positions.set(entry.id, this.#entries.length);
     this.#entries.push(entry);
     this.#byId.set(entry.id, entry);
     this.#leafId = entry.id;

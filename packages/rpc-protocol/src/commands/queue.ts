@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { command } from "../command.ts";
-import { nothing } from "./shared.ts";
-import { QueueMode } from "./state.ts";
+import { noParams, nothing } from "./shared.ts";
+import { InterruptMode, QueueMode } from "./state.ts";
 
 const mode = () => z.object({ mode: QueueMode });
 
@@ -20,5 +20,18 @@ export const queueCommands = {
     result: nothing,
     data: "none",
     positional: ["mode"],
+  }),
+  set_interrupt_mode: command({
+    summary:
+      "Sets whether steering skips the tool calls that are left or waits for the turn to end.",
+    params: () => z.object({ mode: InterruptMode }),
+    result: nothing,
+    data: "none",
+    positional: ["mode"],
+  }),
+  clear_queue: command({
+    summary: "Empties both queues and returns the texts that waited.",
+    params: noParams,
+    result: () => z.object({ steering: z.array(z.string()), followUp: z.array(z.string()) }),
   }),
 };

@@ -1,0 +1,72 @@
+import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
+import { messageOf } from "../session/session-context.ts";
+import { estimateTokens } from "./estimate.ts";
+import { collectFiles, type FileLists, renderFileLists } from "./file-operations.ts";
+import { serializeConversation } from "./serialize-conversation.ts";
+import { type SummarizerOptions, summarize } from "./summarize.ts";
+import { branchSummaryInstructions, summaryRequest } from "./summary-prompts.ts";
+
+/** Window assumed when a model does not say. */
+const DEFAULT_CONTEXT_WINDOW = 128_000;
+
+const preamble = "What was done on the branch that was left:";
+
+/** The fields of a branch summary besides where it hangs. */
+export interface BranchSummary {
+  readonly type: "branch_summary";
+  readonly fromId: string;
+  readonly summary: string;
+  readonly details: FileLists;
+  readonly usage: Usage;
+}
+
+/**
+ * Summarises the entries of a branch that is left, the newest first as far as the model's window
+ * goes.
+ *
+ * @throws {SessionError} `summary_failed`, `compaction_cancelled`, `no_model`, `no_key`
+ */
+export async function summarizeBranch(
+  entries: readonly SessionEntry[],
+  options: {
+    readonly customInstructions?: string | undefined;
+    readonly replaceInstructions?: boolean | undefined;
+  },
+  signal: AbortSignal,
+  summarizer: SummarizerOptions,
+): Promise<BranchSummary> {
+  const { model } = await summarizer.prepareRequest();
+  const window = model.contextWindow || DEFAULT_CONTEXT_WINDOW;
+  const budget = window - summarizer.settings.get("branchSummary.reserveTokens");
+  const messages = newestWithin(entries, budget);
+  const { customInstructions, replaceInstructions } = options;
+  const text = serializeConversation(messages);
+  const request =
+    replaceInstructions && customInstructions
+      ? summaryRequest(text, customInstructions)
+      : summaryRequest(text, branchSummaryInstructions, { focus: customInstructions });
+  const summary = await summarize(request, signal, summarizer);
+  const files = collectFiles(messages, undefined);
+  return {
+    type: "branch_summary",
+    fromId: "root",
+    summary: `${preamble}\n\n${summary.text}${renderFileLists(files)}`,
+    details: files,
+    usage: summary.usage,
+  };
+}
+
+function newestWithin(entries: readonly SessionEntry[], budgetTokens: number): AgentMessage[] {
+  const messages: AgentMessage[] = [];
+  let tokens = 0;
+  for (const entry of entries.toReversed()) {
+    const message = messageOf(entry);
+    if (message === undefined || message.role === "toolResult") continue;
+    const size = estimateTokens(message);
+    if (tokens + size > budgetTokens) break;
+    tokens += size;
+    messages.push(message);
+  }
+  return messages.reverse();
+}

@@ -1,0 +1,70 @@
+import type { Agent } from "@tau-agent/agent";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { Diagnostic } from "./diagnostic.ts";
+import type { ModelSelection } from "./model-selection.ts";
+import { isThinkingLevel } from "./models/thinking-level.ts";
+import { noteModel } from "./note-model.ts";
+import { buildSessionContext } from "./session/session-context.ts";
+import type { SessionLog } from "./session/session-log.ts";
+
+/** What a {@link Conversation} is kept in step with. */
+export interface ConversationOptions {
+  readonly agent: Agent;
+  readonly models: ModelSelection;
+  /** Gets what was found wrong on the way. */
+  readonly diagnostics: Diagnostic[];
+}
+
+/** The session log in use and the agent's view of it, which always say the same. */
+export class Conversation {
+  readonly #options: ConversationOptions;
+  #log: SessionLog;
+
+  constructor(log: SessionLog, options: ConversationOptions) {
+    this.#options = options;
+    this.#log = log;
+    this.rebuild();
+  }
+
+  /** The session's entries and its file. */
+  get log(): SessionLog {
+    return this.#log;
+  }
+
+  /** Adds a message outside of a run: written first, then part of the conversation. */
+  add(message: AgentMessage): void {
+    this.#log.append({ type: "message", message });
+    this.#options.agent.append(message);
+  }
+
+  /** Takes the messages from the log again, after its leaf has moved. */
+  rebuild(): void {
+    const { messages } = buildSessionContext(this.#log.tree.branch());
+    this.#options.agent.messages = messages;
+  }
+
+  /** Goes on with another log; a continued one brings its model and level along. */
+  async replace(log: SessionLog, isContinued: boolean): Promise<void> {
+    const { models } = this.#options;
+    this.#log.close();
+    this.#log = log;
+    this.rebuild();
+    if (isContinued) await this.#restoreModel();
+    noteModel(log, models.model, models.thinkingLevel);
+  }
+
+  /** The branch, not the last choice, says which model goes on with it. */
+  async #restoreModel(): Promise<void> {
+    const { models, diagnostics } = this.#options;
+    const { model, thinkingLevel } = buildSessionContext(this.#log.tree.branch());
+    const { registry } = models;
+    const found = model && (await registry.find(model.provider, model.modelId));
+    const isUsable = found !== undefined && (await registry.isAvailable(found));
+    if (model !== undefined && !isUsable) {
+      const message = `The session's model ${model.provider}/${model.modelId} is not available; ${models.model?.id ?? "none"} goes on`;
+      diagnostics.push({ severity: "warning", message });
+    }
+    const isLevel = thinkingLevel !== undefined && isThinkingLevel(thinkingLevel);
+    models.restore(isUsable ? found : models.model, isLevel ? thinkingLevel : models.thinkingLevel);
+  }
+}

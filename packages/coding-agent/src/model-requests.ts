@@ -1,0 +1,65 @@
+import type { AgentTool, ModelRequest } from "@tau-agent/agent";
+import { SessionError } from "./errors.ts";
+import type { ModelSelection } from "./model-selection.ts";
+import type { SettingsStore } from "./settings/store.ts";
+
+/** What {@link ModelRequests} works with. */
+export interface ModelRequestsOptions {
+  readonly models: ModelSelection;
+  readonly settings: SettingsStore;
+  readonly tools: readonly AgentTool[];
+  readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
+  readonly sessionId: () => string;
+}
+
+/** Puts together what a request to the model needs besides the conversation. */
+export class ModelRequests {
+  readonly #options: ModelRequestsOptions;
+  /** Built once: it is the start of every request, and prompt caches live on its bytes. */
+  #systemPrompt: Promise<string> | undefined;
+
+  constructor(options: ModelRequestsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A prompt that could never be answered is refused before anything happens.
+   *
+   * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`
+   */
+  async check(): Promise<void> {
+    const { model, registry } = this.#options.models;
+    if (model === undefined) throw new SessionError("no_model");
+    await registry.keys.require(model.provider);
+  }
+
+  /**
+   * Everything for the next request, with model, level and key as they are now.
+   *
+   * @throws {SessionError} as {@link check}
+   */
+  async prepare(): Promise<ModelRequest> {
+    const { settings, tools, sessionId } = this.#options;
+    const { model, registry, thinkingLevel } = this.#options.models;
+    if (model === undefined) throw new SessionError("no_model");
+    this.#systemPrompt ??= this.#options.systemPrompt(tools);
+    const [auth, systemPrompt] = await Promise.all([
+      registry.requestAuth(model),
+      this.#systemPrompt,
+    ]);
+    const idleTimeoutMs = settings.get("httpIdleTimeoutMs");
+    return {
+      model,
+      systemPrompt,
+      tools,
+      options: {
+        ...auth,
+        thinkingLevel,
+        thinkingBudgets: settings.get("thinkingBudgets"),
+        sessionId: sessionId(),
+        idleTimeoutMs: idleTimeoutMs === 0 ? undefined : idleTimeoutMs,
+        firstEventTimeoutMs: settings.get("retry.provider.timeoutMs"),
+      },
+    };
+  }
+}

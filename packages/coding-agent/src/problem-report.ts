@@ -1,0 +1,43 @@
+import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
+import type { Diagnostic } from "./diagnostic.ts";
+import { SessionError } from "./errors.ts";
+
+/** Failures that belong to no command: clients hear of them, the session goes on. */
+export class ProblemReport {
+  /** What was found wrong, when the session was made and since. */
+  readonly diagnostics: Diagnostic[];
+  readonly #emit: (event: SessionOnlyEvent) => void;
+
+  constructor(diagnostics: readonly Diagnostic[], emit: (event: SessionOnlyEvent) => void) {
+    this.diagnostics = [...diagnostics];
+    this.#emit = emit;
+  }
+
+  /** Notes a failure and tells clients. */
+  add(error: unknown): void {
+    const message = textOf(error);
+    this.diagnostics.push({ severity: "error", message });
+    const code = error instanceof SessionError ? error.code : undefined;
+    this.#emit({ type: "error", error: message, ...(code === undefined ? {} : { code }) });
+  }
+
+  /** Does a step; a failure is reported instead of thrown. */
+  attempt(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.add(error);
+    }
+  }
+
+  /** Told to a listener that fails, the failure would come back for ever: it is only noted. */
+  noteListenerError(error: unknown): void {
+    const message = `A listener failed: ${textOf(error)}`;
+    const isKnown = this.diagnostics.some((diagnostic) => diagnostic.message === message);
+    if (!isKnown) this.diagnostics.push({ severity: "error", message });
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
