@@ -29,7 +29,7 @@ export const toolTurns: Measurement = {
     await runFloor();
     await runHost();
     const results = { floor: [] as number[][], host: [] as number[][] };
-    for (let round = 0; round < (isQuick ? 2 : 5); round++) {
+    for (let round = 0; round < (isQuick ? 2 : 9); round++) {
       results.floor.push(await runFloor());
       results.host.push(await runHost());
     }
