@@ -256,12 +256,12 @@ async function emitStart(run: Run, call: ToolCall): Promise<void> {
 }
 
 async function emitEnd(run: Run, call: ToolCall, result: ToolResult): Promise<void> {
-  const { content, details } = result;
+  const { content, details = {} } = result;
   await emit(run, {
     type: "tool_execution_end",
     toolCallId: call.id,
     toolName: call.name,
-    result: { content, ...(details === undefined ? {} : { details }) },
+    result: { content, details },
     isError: result.isError ?? false,
   });
 }

@@ -20,7 +20,7 @@ export async function runBashTool(
 ): Promise<ToolResult> {
   const timeoutMs = timeoutOf(args.timeout);
   const output = new OutputBuffer(environment.temporaryDirectory);
-  const updates = new ThrottledUpdates(() => call.onUpdate(resultOf(output.snapshot())));
+  const updates = new ThrottledUpdates(() => call.onUpdate(partialOf(output.snapshot())));
   try {
     const outcome = await runShellCommand(environment, {
       command: args.command,
@@ -51,6 +51,12 @@ function timeoutOf(seconds: number | undefined): number | undefined {
   throw new ToolError(
     `Invalid timeout ${seconds}: give seconds above 0 and up to ${maxTimeoutSeconds}, or leave it out.`,
   );
+}
+
+/** While a command runs, clients find both members of the details, as documented. */
+function partialOf(snapshot: OutputSnapshot): ToolResult {
+  const none = { truncation: null, fullOutputPath: null };
+  return { ...resultOf(snapshot), details: { ...none, ...bashDetails(snapshot) } };
 }
 
 function resultOf(snapshot: OutputSnapshot): ToolResult {
