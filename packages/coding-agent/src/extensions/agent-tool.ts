@@ -1,0 +1,51 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ExtensionContext } from "./api/context.ts";
+import type { ExtensionToolResult } from "./api/tool.ts";
+import { ExtensionError } from "./errors.ts";
+import type { OwnedTool } from "./runner.ts";
+
+/** A tool of an extension as the loop runs it. */
+export function agentToolOf({ tool, extension }: OwnedTool, context: ExtensionContext): AgentTool {
+  const { name, description, promptSnippet, promptGuidelines } = tool;
+  const isReadOnly =
+    tool.executionMode === "parallel" ||
+    (tool.executionMode === undefined && tool.annotations?.readOnlyHint === true);
+  return {
+    name,
+    label: tool.label ?? name,
+    description: description ?? "",
+    parameters: jsonSchemaOf(tool.parameters),
+    isReadOnly,
+    ...(promptSnippet === undefined ? {} : { promptSnippet }),
+    ...(promptGuidelines === undefined ? {} : { promptGuidelines }),
+    ...(tool.prepareArguments === undefined
+      ? {}
+      : { prepareArguments: (received) => tool.prepareArguments?.(received) ?? received }),
+    execute: async (args, { toolCallId, signal, onUpdate }) => {
+      const update = (partial: ExtensionToolResult): void => onUpdate(toolResultOf(partial));
+      const result = await tool.execute(toolCallId, args, signal, update, context);
+      if (!Array.isArray(result?.content)) {
+        const text = `The tool ${name} of ${extension.path} returned no content`;
+        throw new ExtensionError("handler_failed", text);
+      }
+      return toolResultOf(result);
+    },
+  };
+}
+
+/** A plain copy: a schema library's own marks do not travel to a vendor. */
+function jsonSchemaOf(parameters: object): Readonly<Record<string, unknown>> {
+  const schema = JSON.parse(JSON.stringify(parameters)) as Record<string, unknown>;
+  return schema.type === undefined ? { type: "object", ...schema } : schema;
+}
+
+function toolResultOf(result: ExtensionToolResult): ToolResult {
+  return {
+    content: [...result.content],
+    ...(result.details === undefined ? {} : { details: result.details }),
+    ...(result.isError === undefined ? {} : { isError: result.isError }),
+    ...(result.terminate === undefined ? {} : { terminate: result.terminate }),
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
+  };
+}

@@ -1,0 +1,250 @@
+import type { CompactionResult, SessionEntry } from "@tau-agent/rpc-protocol";
+import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
+import type {
+  AgentMessage,
+  BashExecutionMessage,
+  ImageContent,
+  Model,
+  ThinkingLevel,
+  ToolResultMessage,
+  Usage,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+
+/** Pairs what handlers get with what they may return. */
+interface Pair<Payload, Result = undefined> {
+  readonly payload: Payload;
+  readonly result: Result;
+}
+
+/** A message an extension adds to the conversation. */
+export interface CustomMessageInput {
+  readonly customType: string;
+  readonly content: string | UserContent[];
+  /** Whether people see it. Default true. */
+  readonly display?: boolean | undefined;
+  readonly details?: unknown;
+}
+
+/** What is to be compacted. */
+export interface CompactionPreparation {
+  readonly firstKeptEntryId: string;
+  readonly messagesToSummarize: readonly AgentMessage[];
+  readonly turnPrefixMessages: readonly AgentMessage[];
+  readonly isSplitTurn: boolean;
+  readonly tokensBefore: number;
+  readonly previousSummary?: string | undefined;
+  readonly fileOps: unknown;
+  readonly settings: unknown;
+}
+
+/** What a move in the session tree leaves behind. */
+export interface TreePreparation {
+  readonly targetId: string;
+  readonly oldLeafId: string | null;
+  readonly commonAncestorId: string | null;
+  readonly entriesToSummarize: readonly SessionEntry[];
+  readonly userWantsSummary: boolean;
+  readonly customInstructions?: string | undefined;
+  readonly replaceInstructions?: boolean | undefined;
+  readonly label?: string | undefined;
+}
+
+interface ToolExecution {
+  readonly toolCallId: string;
+  readonly toolName: string;
+}
+
+/** What a direct bash command gave, as an extension says it. */
+export type UserBashOutput = Pick<
+  BashExecutionMessage,
+  "output" | "exitCode" | "cancelled" | "truncated" | "fullOutputPath"
+>;
+
+/** Runs shell commands somewhere else, for instance over ssh. */
+export interface BashOperations {
+  exec(
+    command: string,
+    cwd: string,
+    options: {
+      readonly onData: (data: Buffer) => void;
+      readonly signal?: AbortSignal | undefined;
+      /** Seconds. */
+      readonly timeout?: number | undefined;
+      readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+    },
+  ): Promise<{ readonly exitCode: number | null }>;
+}
+
+type StartReason = "startup" | "reload" | "new" | "resume" | "fork";
+type ShutdownReason = "quit" | "reload" | "new" | "resume" | "fork";
+
+/** Before something that can be called off. */
+interface CancelResult {
+  readonly cancel?: boolean | undefined;
+}
+
+/** Every event: what handlers get (besides `type`) and what they may return. */
+export interface ExtensionEventMap {
+  project_trust: Pair<
+    { cwd: string },
+    { trusted?: "yes" | "no" | "undecided" | undefined; remember?: boolean | undefined }
+  >;
+  resources_discover: Pair<
+    { cwd: string; reason: "startup" | "reload" },
+    {
+      skillPaths?: readonly string[] | undefined;
+      promptPaths?: readonly string[] | undefined;
+      themePaths?: readonly string[] | undefined;
+    }
+  >;
+  mcp_servers_change: Pair<{ servers: unknown[] }>;
+  session_start: Pair<{ reason: StartReason; previousSessionFile?: string | undefined }>;
+  session_info_changed: Pair<{ name: string | undefined }>;
+  session_before_switch: Pair<
+    { reason: "new" | "resume"; targetSessionFile?: string | undefined },
+    CancelResult
+  >;
+  session_switch: Pair<{ reason: "new" | "resume"; previousSessionFile: string | undefined }>;
+  session_before_fork: Pair<
+    { entryId: string; position: "before" | "at" },
+    CancelResult & { skipConversationRestore?: boolean | undefined }
+  >;
+  session_fork: Pair<{ previousSessionFile: string | undefined }>;
+  session_shutdown: Pair<{ reason: ShutdownReason; targetSessionFile?: string | undefined }>;
+  session_before_compact: Pair<
+    {
+      preparation: CompactionPreparation;
+      branchEntries: readonly SessionEntry[];
+      customInstructions?: string | undefined;
+      reason: "manual" | "threshold" | "overflow";
+      willRetry: boolean;
+      signal: AbortSignal;
+    },
+    CancelResult & { compaction?: (CompactionResult & { usage?: Usage }) | undefined }
+  >;
+  session_compact: Pair<{
+    compactionEntry: SessionEntry;
+    fromExtension: boolean;
+    reason: "manual" | "threshold" | "overflow";
+    willRetry: boolean;
+  }>;
+  session_compact_failed: Pair<{
+    reason: "manual" | "threshold" | "overflow";
+    errorMessage?: string | undefined;
+    aborted: boolean;
+    willRetry: boolean;
+    fromExtension: boolean;
+  }>;
+  session_before_tree: Pair<
+    { preparation: TreePreparation; signal: AbortSignal },
+    CancelResult & {
+      summary?: { summary: string; details?: unknown } | undefined;
+      customInstructions?: string | undefined;
+      replaceInstructions?: boolean | undefined;
+      label?: string | undefined;
+    }
+  >;
+  session_tree: Pair<{
+    newLeafId: string | null;
+    oldLeafId: string | null;
+    summaryEntry?: SessionEntry | undefined;
+    fromExtension?: boolean | undefined;
+  }>;
+  input: Pair<
+    {
+      text: string;
+      images?: readonly ImageContent[] | undefined;
+      source: "interactive" | "rpc" | "extension";
+      streamingBehavior?: "steer" | "followUp" | undefined;
+    },
+    | { action: "continue" }
+    | { action: "transform"; text: string; images?: readonly ImageContent[] | undefined }
+    | { action: "handled" }
+  >;
+  before_agent_start: Pair<
+    {
+      prompt: string;
+      images?: readonly ImageContent[] | undefined;
+      systemPrompt: string;
+      systemPromptOptions: { cwd: string };
+      messageType: "user" | "custom";
+    },
+    { message?: CustomMessageInput | undefined; systemPrompt?: string | undefined }
+  >;
+  agent_start: Pair<object>;
+  agent_end: Pair<{ messages: readonly AgentMessage[] }>;
+  agent_before_settle: Pair<object>;
+  agent_settled: Pair<{ aborted: boolean }>;
+  ui_prompt_start: Pair<{ kind: string; title: string }>;
+  ui_prompt_end: Pair<{ kind: string; title: string }>;
+  turn_start: Pair<{ turnIndex: number; timestamp: number }>;
+  turn_end: Pair<{
+    turnIndex: number;
+    message: AgentMessage;
+    toolResults: readonly ToolResultMessage[];
+  }>;
+  message_start: Pair<{ message: AgentMessage }>;
+  message_update: Pair<{ message: AgentMessage; assistantMessageEvent: AssistantMessageEvent }>;
+  message_end: Pair<{ message: AgentMessage }, { message?: AgentMessage | undefined }>;
+  tool_execution_start: Pair<ToolExecution & { args: unknown }>;
+  tool_execution_update: Pair<ToolExecution & { args: unknown; partialResult: unknown }>;
+  tool_execution_end: Pair<ToolExecution & { result: unknown; isError: boolean }>;
+  context: Pair<{ messages: AgentMessage[] }, { messages?: readonly AgentMessage[] | undefined }>;
+  context_with_system: Pair<
+    { messages: AgentMessage[]; systemPrompt: string },
+    { messages?: readonly AgentMessage[] | undefined; systemPrompt?: string | undefined }
+  >;
+  before_provider_request: Pair<{ payload: unknown }, unknown>;
+  before_provider_headers: Pair<{ headers: Record<string, string | null> }>;
+  after_provider_response: Pair<{ status: number; headers: Readonly<Record<string, string>> }>;
+  provider_stream_event: Pair<{ provider: string; api: string; model: string; data: unknown }>;
+  cache_warming_decision: Pair<object, { action?: unknown }>;
+  model_select: Pair<{
+    model: Model;
+    previousModel?: Model | undefined;
+    source: "set" | "cycle" | "restore";
+  }>;
+  thinking_level_select: Pair<{ level: ThinkingLevel; previousLevel: ThinkingLevel }>;
+  tool_call: Pair<
+    ToolExecution & { input: Record<string, unknown> },
+    {
+      block?: boolean | undefined;
+      reason?: string | undefined;
+      terminate?: boolean | undefined;
+      /** Instead of changing the event's own. */
+      input?: Record<string, unknown> | undefined;
+    }
+  >;
+  tool_result: Pair<
+    ToolExecution & {
+      input: Record<string, unknown>;
+      content: readonly UserContent[];
+      details: unknown;
+      isError: boolean;
+    },
+    {
+      content?: readonly UserContent[] | undefined;
+      details?: unknown;
+      isError?: boolean | undefined;
+      structuredContent?: unknown;
+      usage?: Usage | undefined;
+    }
+  >;
+  user_bash: Pair<
+    { command: string; excludeFromContext: boolean; cwd: string },
+    { operations?: BashOperations | undefined; result?: UserBashOutput | undefined }
+  >;
+}
+
+/** Name of an event. */
+export type ExtensionEventName = keyof ExtensionEventMap;
+
+/** What a handler of an event gets. */
+export type ExtensionEvent<Name extends ExtensionEventName> = {
+  type: Name;
+} & ExtensionEventMap[Name]["payload"];
+
+/** What a handler of an event may return. */
+export type ExtensionEventResult<Name extends ExtensionEventName> =
+  ExtensionEventMap[Name]["result"];

@@ -1,0 +1,69 @@
+import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
+
+/** Key and headers of a model, or why there are none. */
+export type ModelAuth =
+  | {
+      readonly ok: true;
+      readonly apiKey?: string | undefined;
+      readonly headers?: Readonly<Record<string, string>> | undefined;
+    }
+  | { readonly ok: false; readonly error: string };
+
+/** The models an extension can see. Lists are those known when extensions were loaded or last refreshed. */
+export interface ExtensionModels {
+  find(provider: string, modelId: string): Model | undefined;
+  getAll(): Model[];
+  /** Models whose provider has some source of a key. */
+  getAvailable(): Model[];
+  getError(): string | undefined;
+  getProviderDisplayName(provider: string): string;
+  hasConfiguredAuth(model: Model): boolean;
+  isUsingOAuth(model: Model): boolean;
+  getApiKey(model: Model): Promise<string | undefined>;
+  getApiKeyForProvider(provider: string): Promise<string | undefined>;
+  getApiKeyAndHeaders(model: Model): Promise<ModelAuth>;
+  /** One reply of a model, with the host's key, headers and address. */
+  complete(model: Model, context: unknown, options?: unknown): Promise<AssistantMessage>;
+  registerProvider(name: string, config: ProviderConfig): void;
+  unregisterProvider(name: string): void;
+  refresh(): Promise<void>;
+}
+
+/** A model of a provider that an extension registers. */
+export interface ProviderModelConfig {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly api?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly reasoning?: boolean | undefined;
+  readonly input?: readonly ("text" | "image")[] | undefined;
+  readonly cost?: Partial<Model["cost"]> | undefined;
+  readonly contextWindow?: number | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly compat?: Readonly<Record<string, unknown>> | undefined;
+  readonly thinkingLevelMap?: Readonly<Record<string, string | null>> | undefined;
+}
+
+/** A provider that an extension registers: new, or changes to a known one. */
+export interface ProviderConfig {
+  readonly name?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  /** A key, the name of a variable, `$NAME`, or `!command`. */
+  readonly apiKey?: string | undefined;
+  readonly api?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly authHeader?: boolean | undefined;
+  readonly models?: readonly ProviderModelConfig[] | undefined;
+  /** Streams replies itself instead of over a built-in wire format. */
+  readonly streamSimple?: ProviderStream | undefined;
+  /** Login with an account; kept, since only a terminal can log in. */
+  readonly oauth?: unknown;
+}
+
+/** Streams a reply as the family's stream events; the last one carries the message. */
+export type ProviderStream = (
+  model: Model,
+  context: unknown,
+  options?: Readonly<Record<string, unknown>>,
+) => AsyncIterable<unknown>;

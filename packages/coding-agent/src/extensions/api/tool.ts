@@ -1,0 +1,69 @@
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { ExtensionContext } from "./context.ts";
+
+/** What a tool of an extension hands back. */
+export interface ExtensionToolResult {
+  readonly content: readonly UserContent[];
+  /** For clients; not seen by the model. */
+  readonly details?: unknown;
+  readonly isError?: boolean | undefined;
+  /** Ends the run when every result of the batch asks for it. */
+  readonly terminate?: boolean | undefined;
+  readonly usage?: ToolResult["usage"];
+  readonly structuredContent?: unknown;
+}
+
+/** Reports the output so far. */
+export type ToolUpdate = (partial: ExtensionToolResult) => void;
+
+/** A tool as an extension registers it. */
+export interface ExtensionTool<Parameters = Record<string, unknown>> {
+  readonly name: string;
+  readonly label?: string | undefined;
+  readonly description: string;
+  /** JSON Schema of an object; TypeBox makes such. */
+  readonly parameters: object;
+  /** One line for the system prompt's list of tools. */
+  readonly promptSnippet?: string | undefined;
+  /** Rules for the system prompt while the tool is active. */
+  readonly promptGuidelines?: readonly string[] | undefined;
+  execute(
+    toolCallId: string,
+    params: Parameters,
+    signal: AbortSignal | undefined,
+    onUpdate: ToolUpdate | undefined,
+    context: ExtensionContext,
+  ): ExtensionToolResult | Promise<ExtensionToolResult>;
+  /** Reshapes what a model sent before it is checked. */
+  prepareArguments?(received: Record<string, unknown>): Record<string, unknown>;
+  /** `parallel` lets neighbouring calls run together. Default `sequential`. */
+  readonly executionMode?: "sequential" | "parallel" | undefined;
+  readonly annotations?: { readonly readOnlyHint?: boolean | undefined } | undefined;
+  /** `false` registers the tool without making it active. Default `true`. */
+  readonly defaultActive?: boolean | undefined;
+  readonly outputSchema?: object | undefined;
+  readonly exposure?: unknown;
+  /** Kept, but never called: only a terminal renders. */
+  readonly renderCall?: unknown;
+  readonly renderResult?: unknown;
+  readonly renderShell?: unknown;
+}
+
+/** What `getAllTools` says of a tool. */
+export interface ToolInfo {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: object;
+  readonly promptGuidelines?: readonly string[] | undefined;
+  readonly sourceInfo: SourceInfo;
+}
+
+/** Where something registered comes from. */
+export interface SourceInfo {
+  readonly path: string;
+  readonly source: string;
+  readonly scope: "user" | "project" | "temporary";
+  readonly origin: "package" | "top-level";
+  readonly baseDir?: string | undefined;
+}

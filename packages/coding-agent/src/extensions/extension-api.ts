@@ -1,0 +1,155 @@
+import type { ExtensionEventName } from "./api/events.ts";
+import type { ProviderConfig } from "./api/models.ts";
+import type { ExtensionApi, ExtensionEvents } from "./api.ts";
+import type { Binding } from "./binding.ts";
+
+import { type ExecEnvironment, execCommand } from "./exec.ts";
+import type { AnyHandler, Extension } from "./registration.ts";
+
+/** What the object given to a factory is made from. */
+export interface ApiSources {
+  readonly extension: Extension;
+  readonly binding: Binding;
+  readonly channels: ExtensionEvents;
+  readonly execEnvironment: ExecEnvironment;
+  /** Values of unknown long flags of the command line. */
+  readonly flagValues: ReadonlyMap<string, string | true>;
+  readonly onFailure: (event: string, error: unknown) => void;
+  readonly registerProvider: (name: string, config: ProviderConfig) => void;
+  readonly unregisterProvider: (name: string) => void;
+  readonly commands: () => ReturnType<ExtensionApi["getCommands"]>;
+  /** Members of older hosts: `typebox`, `zod`, `logger`, … */
+  readonly extras: object;
+}
+
+/** Makes the `pi` object of one extension. */
+export function createExtensionApi(sources: ApiSources): ExtensionApi {
+  const api = { ...registrations(sources), ...actions(sources), events: channelsOf(sources) };
+  return Object.defineProperties(api, Object.getOwnPropertyDescriptors(sources.extras));
+}
+
+/** Listeners of a stale extension are not added, what it says is not heard. */
+function channelsOf({ binding, channels }: ApiSources): ExtensionApi["events"] {
+  return {
+    on: (channel, handler) => {
+      binding.check("pi.events.on");
+      return channels.on(channel, handler);
+    },
+    emit: (channel, data) => {
+      binding.check("pi.events.emit");
+      channels.emit(channel, data);
+    },
+  };
+}
+
+type Registrations = Pick<
+  ExtensionApi,
+  | "on"
+  | "registerTool"
+  | "registerCommand"
+  | "registerShortcut"
+  | "registerFlag"
+  | "getFlag"
+  | "registerMessageRenderer"
+  | "registerEntryRenderer"
+  | "registerMarkdownTransformer"
+  | "registerToolRenderer"
+  | "registerProvider"
+  | "unregisterProvider"
+  | "registerMcpServer"
+  | "registerVirtualModel"
+>;
+
+/** What works from the first moment on, also while the extension is loaded. */
+function registrations(sources: ApiSources): Registrations {
+  const { extension, binding } = sources;
+  const checked = (member: string): Extension => {
+    binding.check(`pi.${member}`);
+    return extension;
+  };
+  return {
+    on: (name: ExtensionEventName, handler: unknown) =>
+      checked("on").addHandler(name, handler as AnyHandler),
+    registerTool: (tool) => {
+      checked("registerTool").addTool(tool as Parameters<Extension["addTool"]>[0]);
+      if (binding.isBound) binding.port("pi.registerTool").toolsChanged();
+    },
+    registerCommand: (name, command) => checked("registerCommand").addCommand(name, command),
+    registerShortcut: (shortcut, options) => {
+      checked("registerShortcut").shortcuts.set(shortcut, options);
+    },
+    registerFlag: (name, flag) => checked("registerFlag").addFlag(name, flag),
+    getFlag: (name) => {
+      const flag = checked("getFlag").flags.get(name);
+      const given = flag === undefined ? undefined : sources.flagValues.get(name);
+      if (given === undefined) return flag?.default;
+      if (flag?.type === "boolean") return given === true || given !== "false";
+      return given === true ? "" : given;
+    },
+    registerMessageRenderer: (type, renderer) => {
+      checked("registerMessageRenderer").messageRenderers.set(type, renderer);
+    },
+    registerEntryRenderer: (type, renderer) => {
+      checked("registerEntryRenderer").entryRenderers.set(type, renderer);
+    },
+    registerMarkdownTransformer: () => () => {},
+    registerToolRenderer: () => () => {},
+    registerProvider: (name, config) => {
+      checked("registerProvider");
+      sources.registerProvider(name, config);
+    },
+    unregisterProvider: (name) => {
+      checked("unregisterProvider");
+      sources.unregisterProvider(name);
+    },
+    registerMcpServer: (name, config) => {
+      checked("registerMcpServer").mcpServers.set(name, config);
+    },
+    registerVirtualModel: (definition) => {
+      checked("registerVirtualModel").virtualModels.push(definition);
+    },
+  };
+}
+
+/** What acts on the session, and therefore needs one. */
+function actions(sources: ApiSources): Omit<ExtensionApi, keyof Registrations | "events"> {
+  const { binding, execEnvironment } = sources;
+  const port = (member: string) => binding.port(`pi.${member}`);
+  /** Nobody waits for these, so what fails is told as the extension's error. */
+  const later = (member: string, done: Promise<unknown>): void => {
+    done.catch((error: unknown) => sources.onFailure(member, error));
+  };
+  return {
+    sendMessage: (message, options = {}) =>
+      later("sendMessage", port("sendMessage").sendMessage(message, options)),
+    sendUserMessage: (content, options = {}) =>
+      later("sendUserMessage", port("sendUserMessage").sendUserMessage(content, options)),
+    appendEntry: (customType, data) => {
+      const value = data === undefined ? {} : { data };
+      port("appendEntry").append({ type: "custom", customType, ...value });
+    },
+    setSessionName: (name) => port("setSessionName").setName(name),
+    getSessionName: () => port("getSessionName").log.name,
+    setLabel: (targetId, label) => {
+      // Older hosts took the name an extension goes by here.
+      if (!binding.isBound) return binding.check("pi.setLabel");
+      const text = label === undefined ? {} : { label };
+      port("setLabel").append({ type: "label", targetId, ...text });
+    },
+    exec: (file, args, options) => {
+      binding.check("pi.exec");
+      return execCommand(execEnvironment, { file, args }, options);
+    },
+    getActiveTools: () => port("getActiveTools").activeTools(),
+    getAllTools: () => port("getAllTools").allTools(),
+    setActiveTools: (names) => port("setActiveTools").setActiveTools(names),
+    getCommands: () => {
+      port("getCommands");
+      return sources.commands();
+    },
+    setModel: (model) => port("setModel").setModel(model),
+    getThinkingLevel: () => port("getThinkingLevel").thinkingLevel,
+    setThinkingLevel: (level) => port("setThinkingLevel").setThinkingLevel(level),
+    getSettings: () => ({ ...port("getSettings").settings }),
+  };
+}

@@ -1,0 +1,111 @@
+import type { CommandContext, ExtensionContext, ExtensionMode } from "./api/context.ts";
+import type { ExtensionModels } from "./api/models.ts";
+import type { ExtensionUi } from "./api/ui.ts";
+import type { Binding } from "./binding.ts";
+import { ExtensionError } from "./errors.ts";
+import { sessionView } from "./session-view.ts";
+
+/** What contexts are made from. */
+export interface ContextSources {
+  readonly binding: Binding;
+  readonly ui: ExtensionUi;
+  readonly hasUi: boolean;
+  readonly cwd: string;
+  readonly mode: ExtensionMode;
+  readonly models: ExtensionModels;
+  /** Hears of what fails after its call has returned. */
+  readonly onFailure: (event: string, error: unknown) => void;
+  /** A context of the session that is there now. */
+  readonly freshContext: () => CommandContext;
+}
+
+/** Makes the context of events and tools. Its members are live. */
+export function createContext(sources: ContextSources): ExtensionContext {
+  const { binding, ui, hasUi, cwd, models } = sources;
+  const port = (member: string) => binding.port(`ctx.${member}`);
+  const session = sessionView(() => port("sessionManager").log);
+  const checked = new Proxy(models, {
+    get: (target, name) => {
+      binding.check("ctx.modelRegistry");
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  return {
+    // These do nothing to a session, so they go on working.
+    ui,
+    hasUI: hasUi,
+    cwd,
+    mode: sources.mode,
+    get sessionManager() {
+      port("sessionManager");
+      return session;
+    },
+    get modelRegistry() {
+      return checked;
+    },
+    get model() {
+      return port("model").model;
+    },
+    get scopedModels() {
+      return port("scopedModels").scopedModels;
+    },
+    get thinkingLevel() {
+      return port("thinkingLevel").thinkingLevel;
+    },
+    get signal() {
+      return port("signal").signal;
+    },
+    isIdle: () => port("isIdle").isIdle,
+    isProjectTrusted: () => port("isProjectTrusted").settings.isProjectTrusted,
+    abort: () => port("abort").abort(),
+    hasPendingMessages: () => port("hasPendingMessages").hasPendingMessages,
+    shutdown: () => port("shutdown").shutdown(),
+    getContextUsage: () => port("getContextUsage").contextUsage,
+    getSystemPrompt: () => port("getSystemPrompt").systemPrompt,
+    compact: (options = {}) => {
+      const done = port("compact").compact(options);
+      done.then(
+        (result) => options.onComplete?.(result),
+        (error: unknown) => {
+          if (options.onError === undefined) sources.onFailure("compact", error);
+          else options.onError(error instanceof Error ? error : asError(error));
+        },
+      );
+    },
+  };
+}
+
+function asError(value: unknown): Error {
+  return new ExtensionError("handler_failed", String(value));
+}
+
+/** Makes the context of commands, which may also change sessions. */
+export function createCommandContext(sources: ContextSources): CommandContext {
+  const context = createContext(sources);
+  const port = (member: string) => sources.binding.port(`ctx.${member}`);
+  const then = async (
+    done: Promise<{ cancelled: boolean }>,
+    run: ((fresh: CommandContext) => unknown) | undefined,
+  ): Promise<{ cancelled: boolean }> => {
+    const result = await done;
+    if (!result.cancelled && run !== undefined) await run(sources.freshContext());
+    return result;
+  };
+  const actions: Omit<CommandContext, keyof ExtensionContext> = {
+    waitForIdle: () => port("waitForIdle").waitForIdle(),
+    newSession: ({ withSession, ...options } = {}) =>
+      then(port("newSession").newSession(options), withSession),
+    fork: (entryId, { withSession, ...options } = {}) =>
+      then(port("fork").fork(entryId, options), withSession),
+    branch: (entryId) => port("branch").fork(entryId, {}),
+    navigateTree: (targetId, options = {}) => port("navigateTree").navigateTree(targetId, options),
+    switchSession: (path, options = {}) =>
+      then(port("switchSession").switchSession(path), options.withSession),
+    reload: () => port("reload").reload(),
+  };
+  return Object.defineProperties(
+    actions as CommandContext,
+    Object.getOwnPropertyDescriptors(context),
+  );
+}

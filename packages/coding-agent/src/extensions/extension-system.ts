@@ -1,0 +1,329 @@
+import type { StreamFunction } from "@tau-agent/ai";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+import type { ResourceEntry } from "../settings/store.ts";
+import type { ExtensionMode } from "./api/context.ts";
+import type { ProviderConfig, ProviderStream } from "./api/models.ts";
+import { Binding } from "./binding.ts";
+import { discoverExtensions, type ExtensionFile } from "./discover.ts";
+import { EventChannels } from "./event-channels.ts";
+import type { ExecEnvironment } from "./exec.ts";
+import { createExtensionApi } from "./extension-api.ts";
+import { type ContextSources, createCommandContext, createContext } from "./extension-context.ts";
+import { ModelsView } from "./extension-models.ts";
+import type { HostModules } from "./host-imports.ts";
+import { type LoadedFactory, loadFactories, loadFailure } from "./load.ts";
+import { oldHostMembers } from "./old-host-members.ts";
+import { customProviderOf, withProviderStreams } from "./provider-config.ts";
+import { Extension } from "./registration.ts";
+import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
+import { askProjectTrust } from "./session-events.ts";
+import type { SessionPort } from "./session-port.ts";
+import type { UiPort } from "./ui-port.ts";
+
+/** What extensions of a host are loaded from and with. */
+export interface ExtensionSystemOptions {
+  readonly agentDir: string;
+  readonly cwd: string;
+  readonly homeDir: string;
+  /** Paths of `-e`. */
+  readonly paths: readonly string[];
+  /** Only what `paths` names: `--no-extensions`. */
+  readonly onlyNamed: boolean;
+  /** The setting `extensions`, asked for again at a reload. */
+  readonly entries: () => readonly ResourceEntry[];
+  readonly hostModules: HostModules;
+  /** Unknown long flags of the command line. */
+  readonly flagValues: ReadonlyMap<string, string | true>;
+  readonly mode: ExtensionMode;
+  readonly ui: UiPort;
+  readonly registry: ModelRegistry;
+  readonly stream: StreamFunction;
+  readonly execEnvironment: ExecEnvironment;
+  readonly onFailure: (failure: ExtensionFailure) => void;
+}
+
+type Part = "own" | "project";
+
+/** One set of instances of all extensions, and what they act on. */
+interface Generation {
+  readonly binding: Binding;
+  readonly runner: ExtensionRunner;
+}
+
+/**
+ * The extensions of one host: found, loaded, run, told of sessions that begin and end. A new session
+ * gets new instances of the same code; a reload reads the code again.
+ */
+export class ExtensionSystem {
+  readonly #options: ExtensionSystemOptions;
+  readonly #channels: EventChannels;
+  readonly #models: ModelsView;
+  readonly #streams = new Map<string, ProviderStream>();
+  readonly #providers = new Set<string>();
+  readonly #stream: StreamFunction;
+  readonly #parts = new Set<Part>();
+  #diagnostics: Diagnostic[] = [];
+  #factories: readonly LoadedFactory[] = [];
+  #generation: Generation;
+  #hasEnded = true;
+
+  constructor(options: ExtensionSystemOptions) {
+    this.#options = options;
+    this.#channels = new EventChannels((channel, error) => this.#fail(`events:${channel}`, error));
+    this.#stream = withProviderStreams(options.stream, (name) => this.#streams.get(name));
+    this.#models = new ModelsView({
+      registry: options.registry,
+      stream: this.#stream,
+      registerProvider: (name, config) => this.#addProvider(name, config),
+      unregisterProvider: (name) => this.#removeProvider(name),
+    });
+    this.#generation = this.#createGeneration([]);
+  }
+
+  /** Asks extensions of the session that is there now. */
+  get runner(): ExtensionRunner {
+    return this.#generation.runner;
+  }
+
+  /** Sends requests, also to providers that extensions bring. */
+  get stream(): StreamFunction {
+    return this.#stream;
+  }
+
+  /** What was wrong with extensions, conflicts and unknown flags included. */
+  get diagnostics(): readonly Diagnostic[] {
+    return [...this.#diagnostics, ...this.runner.conflicts, ...this.#unknownFlags()];
+  }
+
+  /** Loads and runs the extensions of one part: the user's own ones before the project's. */
+  async load(part: Part): Promise<void> {
+    this.#parts.add(part);
+    const known = new Set(this.#factories.map(({ file }) => file.realPath));
+    const added = (await this.#find(part)).filter(({ realPath }) => !known.has(realPath));
+    if (added.length === 0) return;
+    const factories = await this.#import(added);
+    this.#factories = inOrder([...this.#factories, ...factories]);
+    const before = this.#generation;
+    const fresh = await this.#instantiate(factories, before.binding);
+    const order = this.#factories.map(({ file }) => file.realPath);
+    const all = [...before.runner.extensions, ...fresh].sort(
+      (a, b) => order.indexOf(a.file.realPath) - order.indexOf(b.file.realPath),
+    );
+    this.#generation = this.#createGeneration(all, before.binding);
+  }
+
+  /** What the user's extensions say about trusting the project. */
+  askTrust() {
+    return askProjectTrust(this.runner, this.#options.cwd);
+  }
+
+  /** Lets extensions act on a session. */
+  async bind(port: SessionPort): Promise<void> {
+    this.#hasEnded = false;
+    if (this.#factories.some(({ mentions }) => mentions.has("modelRegistry"))) {
+      await this.#models.refresh();
+    }
+    this.#generation.binding.bind(port);
+  }
+
+  /** Tells extensions that the session they are bound to ends; once for each session. */
+  async shutdown(event: {
+    readonly reason: "quit" | "reload" | "new" | "resume" | "fork";
+    readonly targetSessionFile?: string | undefined;
+  }): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#options.ui.settleAll();
+    await this.runner.emit({ type: "session_shutdown", ...event });
+    this.#options.ui.settleAll();
+  }
+
+  /** Makes new instances for another session; the old ones are stale from now on. */
+  async renew(reason: string, port: SessionPort): Promise<void> {
+    this.#retire(reason);
+    const binding = new Binding();
+    const extensions = await this.#instantiate(this.#factories, binding);
+    this.#generation = this.#createGeneration(extensions, binding);
+    await this.bind(port);
+  }
+
+  /** Looks for extensions and reads their code again. */
+  async reload(port: SessionPort): Promise<void> {
+    this.#diagnostics = [];
+    const files: ExtensionFile[] = [];
+    for (const part of this.#parts) files.push(...(await this.#find(part)));
+    this.#factories = inOrder(await this.#import(unique(files)));
+    await this.renew("a reload", port);
+  }
+
+  async #find(part: Part): Promise<readonly ExtensionFile[]> {
+    const { entries, ...places } = this.#options;
+    const { files, diagnostics } = await discoverExtensions({
+      ...places,
+      entries: entries(),
+      part,
+    });
+    this.#diagnostics.push(...diagnostics);
+    return files;
+  }
+
+  async #import(files: readonly ExtensionFile[]): Promise<LoadedFactory[]> {
+    const { hostModules, agentDir } = this.#options;
+    const cacheDirectory = `${agentDir}/cache`;
+    const { factories, diagnostics } = await loadFactories(files, { hostModules, cacheDirectory });
+    this.#diagnostics.push(...diagnostics);
+    return factories;
+  }
+
+  /** Runs factories; what one that fails has registered so far does not count. */
+  async #instantiate(factories: readonly LoadedFactory[], binding: Binding): Promise<Extension[]> {
+    const extensions: Extension[] = [];
+    for (const loaded of factories) {
+      const extension = new Extension(loaded.file);
+      const staged = new Staged(binding);
+      const listeners: (() => void)[] = [];
+      try {
+        const extras = await oldHostMembers(loaded.mentions, this.#options.hostModules);
+        const channels = recording(this.#channels, listeners);
+        const { execEnvironment, flagValues } = this.#options;
+        const api = createExtensionApi({
+          extension,
+          binding: staged,
+          channels,
+          execEnvironment,
+          flagValues,
+          extras,
+          onFailure: (event, error) => this.#fail(event, error, extension),
+          registerProvider: (name, config) => {
+            customProviderOf(name, config);
+            if (staged.isCommitted) this.#addProvider(name, config);
+            else extension.providers.set(name, config);
+          },
+          unregisterProvider: (name) => {
+            extension.providers.delete(name);
+            if (staged.isCommitted) this.#removeProvider(name);
+          },
+          commands: () => [
+            ...this.runner.commandInfos,
+            ...staged.port("pi.getCommands").textCommands,
+          ],
+        });
+        await loaded.factory(api);
+        for (const [name, config] of extension.providers) this.#addProvider(name, config);
+        staged.isCommitted = true;
+        extensions.push(extension);
+      } catch (error) {
+        for (const remove of listeners) remove();
+        staged.invalidate("its own failed start");
+        this.#diagnostics.push(loadFailure(loaded.file, error));
+      }
+    }
+    return extensions;
+  }
+
+  #createGeneration(extensions: readonly Extension[], binding = new Binding()): Generation {
+    const { ui, cwd, mode } = this.#options;
+    const sources: ContextSources = {
+      binding,
+      ui: ui.ui,
+      hasUi: ui.hasUi,
+      cwd,
+      mode,
+      models: this.#models,
+      onFailure: (event, error) => this.#fail(event, error),
+      freshContext: () => this.runner.commandContext,
+    };
+    const runner = new ExtensionRunner({
+      extensions,
+      context: createContext(sources),
+      commandContext: createCommandContext(sources),
+      onFailure: this.#options.onFailure,
+    });
+    return { binding, runner };
+  }
+
+  #retire(reason: string): void {
+    this.#generation.binding.invalidate(reason);
+    this.#channels.clear();
+    this.#options.ui.settleAll();
+    for (const name of [...this.#providers]) this.#removeProvider(name);
+  }
+
+  #addProvider(name: string, config: ProviderConfig): void {
+    this.#options.registry.addProvider(customProviderOf(name, config));
+    this.#providers.add(name);
+    if (config.streamSimple === undefined) this.#streams.delete(name);
+    else this.#streams.set(name, config.streamSimple);
+    if (!this.#hasEnded) void this.#models.refresh().catch(() => {});
+  }
+
+  #removeProvider(name: string): void {
+    if (!this.#providers.delete(name)) return;
+    this.#options.registry.removeProvider(name);
+    this.#streams.delete(name);
+  }
+
+  #unknownFlags(): Diagnostic[] {
+    const known = this.runner.flagNames;
+    return [...this.#options.flagValues.keys()]
+      .filter((name) => !known.has(name))
+      .map((name) => ({
+        severity: "warning",
+        message: `--${name} is a flag neither of this version nor of an extension; it is ignored`,
+      }));
+  }
+
+  #fail(event: string, error: unknown, extension?: Extension): void {
+    const extensionPath = extension?.path ?? "";
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.onFailure({ extensionPath, event, error: reason });
+  }
+}
+
+/** A binding of one instance: also refused when that instance's own start failed. */
+class Staged extends Binding {
+  readonly #shared: Binding;
+  isCommitted = false;
+
+  constructor(shared: Binding) {
+    super();
+    this.#shared = shared;
+  }
+
+  override get isBound(): boolean {
+    return this.isCommitted && this.#shared.isBound;
+  }
+
+  override check(member: string): void {
+    super.check(member);
+    this.#shared.check(member);
+  }
+
+  override port(member: string): SessionPort {
+    super.check(member);
+    return this.#shared.port(member);
+  }
+}
+
+/** Notes what is listened to, so that it can be taken back. */
+function recording(channels: EventChannels, removers: (() => void)[]) {
+  return {
+    on: (channel: string, handler: (data: unknown) => unknown) => {
+      const remove = channels.on(channel, handler);
+      removers.push(remove);
+      return remove;
+    },
+    emit: (channel: string, data?: unknown) => channels.emit(channel, data),
+  };
+}
+
+/** The command line's extensions first, then the project's, then the user's. */
+function inOrder(factories: readonly LoadedFactory[]): LoadedFactory[] {
+  const rank = { temporary: 0, project: 1, user: 2 };
+  return [...factories].sort((a, b) => rank[a.file.scope] - rank[b.file.scope]);
+}
+
+function unique(files: readonly ExtensionFile[]): ExtensionFile[] {
+  return [...new Map(files.map((file) => [file.realPath, file])).values()];
+}

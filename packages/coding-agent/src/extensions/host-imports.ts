@@ -1,0 +1,74 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** Modules of the host by the names extensions import them under; each loaded on first use. */
+export type HostModules = Readonly<Record<string, () => Promise<object>>>;
+
+/** More files than an extension has; a guard against following a whole project. */
+const maxFiles = 500;
+const maxFileBytes = 4 * 1024 * 1024;
+
+/**
+ * The host modules that an extension and its own files name. Imports inside a module are
+ * synchronous, so what they may ask for has to be there before the extension runs.
+ */
+export async function hostImports(
+  entry: string,
+  hostModules: HostModules,
+): Promise<{ modules: Record<string, object>; mentions: ReadonlySet<string> }> {
+  const names = new Set<string>();
+  const mentions = new Set<string>();
+  const queue = [entry];
+  const seen = new Set(queue);
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    const text = readSource(file);
+    for (const [word] of text.matchAll(/\.(?:modelRegistry|typebox|zod|pi)\b/g))
+      mentions.add(word.slice(1));
+    for (const [, name = ""] of text.matchAll(/["'`]((?:\.{1,2}\/|@?[a-z])[^"'`\s$]*)["'`]/g)) {
+      if (!name.startsWith(".")) names.add(name);
+      else {
+        const path = resolveSource(join(dirname(file), name));
+        if (path === undefined || seen.has(path) || seen.size >= maxFiles) continue;
+        seen.add(path);
+        queue.push(path);
+      }
+    }
+  }
+  const modules: Record<string, object> = {};
+  for (const name of names) {
+    const key = hostNameOf(name, hostModules);
+    const load = key === undefined ? undefined : hostModules[key];
+    if (load !== undefined) modules[name] = await load();
+  }
+  return { modules, mentions };
+}
+
+/** The host module a name stands for; what lies deeper inside one of its packages is the package. */
+function hostNameOf(name: string, hostModules: HostModules): string | undefined {
+  for (let part = name; part !== ""; part = part.slice(0, Math.max(0, part.lastIndexOf("/")))) {
+    if (Object.hasOwn(hostModules, part)) return part;
+  }
+  return undefined;
+}
+
+function readSource(path: string): string {
+  try {
+    return statSync(path).size > maxFileBytes ? "" : readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** The file a relative import means: also without its ending, or with that of the compiled file. */
+function resolveSource(path: string): string | undefined {
+  const bare = path.replace(/\.[mc]?js$/, "");
+  const candidates = [path, `${path}.ts`, `${path}.js`, `${bare}.ts`, `${bare}.mts`, `${bare}.tsx`];
+  candidates.push(join(path, "index.ts"), join(path, "index.js"));
+  return candidates.find((candidate) => {
+    try {
+      return statSync(candidate).isFile();
+    } catch {
+      return false;
+    }
+  });
+}

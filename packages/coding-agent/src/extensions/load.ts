@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { ExtensionFactory } from "./api.ts";
+import type { ExtensionFile } from "./discover.ts";
+import { ExtensionError, reasonOf } from "./errors.ts";
+import { type HostModules, hostImports } from "./host-imports.ts";
+
+/** An extension whose code is loaded and not yet run. */
+export interface LoadedFactory {
+  readonly file: ExtensionFile;
+  readonly factory: ExtensionFactory;
+  /** What the sources mention, to know what has to be made ready for them. */
+  readonly mentions: ReadonlySet<string>;
+}
+
+/** What a {@link loadFactories} works with. */
+export interface LoadOptions {
+  /** Modules that imports of the family's packages resolve to. */
+  readonly hostModules: HostModules;
+  /** Transpiled files are kept here. */
+  readonly cacheDirectory: string;
+}
+
+/**
+ * Imports extensions, TypeScript or JavaScript, without a build. The compiler is loaded here, at the
+ * first extension. One that fails becomes a diagnostic and keeps no other from loading.
+ */
+export async function loadFactories(
+  files: readonly ExtensionFile[],
+  options: LoadOptions,
+): Promise<{ factories: LoadedFactory[]; diagnostics: Diagnostic[] }> {
+  const factories: LoadedFactory[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const file of files) {
+    try {
+      factories.push(await loadFactory(file, options));
+    } catch (error) {
+      diagnostics.push(loadFailure(file, error));
+    }
+  }
+  return { factories, diagnostics };
+}
+
+/** The diagnostic of an extension that could not be loaded. */
+export function loadFailure(file: ExtensionFile, error: unknown): Diagnostic {
+  const message = `The extension ${file.path} could not be loaded: ${reasonOf(error)}`;
+  return { severity: "error", message, path: file.path };
+}
+
+async function loadFactory(file: ExtensionFile, options: LoadOptions): Promise<LoadedFactory> {
+  const { createJiti } = await import("jiti");
+  const { modules, mentions } = await hostImports(file.realPath, options.hostModules);
+  const jiti = createJiti(import.meta.url, {
+    // Each load is a fresh one, so that a reload sees changed files.
+    moduleCache: false,
+    // Host modules must win over packages of the same name.
+    tryNative: false,
+    fsCache: join(options.cacheDirectory, "extensions"),
+    virtualModules: modules,
+  });
+  const loaded: unknown = await jiti.import(file.realPath);
+  const factory = factoryOf(loaded);
+  if (factory === undefined) {
+    throw new ExtensionError("load_failed", "its default export is no function");
+  }
+  return { file, factory, mentions };
+}
+
+/** The default export; some compilers wrap it twice. */
+function factoryOf(loaded: unknown): ExtensionFactory | undefined {
+  let value: unknown = loaded;
+  for (let depth = 0; depth < 3; depth += 1) {
+    if (typeof value === "function") return value as ExtensionFactory;
+    value = (value as { default?: unknown } | null | undefined)?.default;
+  }
+  return undefined;
+}

@@ -1,0 +1,24 @@
+import type { HostModules } from "./host-imports.ts";
+
+/** Module behind each member that older hosts put on the `pi` object. */
+const memberModules: Readonly<Record<string, string>> = {
+  typebox: "@sinclair/typebox",
+  zod: "zod",
+  pi: "@oh-my-pi/pi-coding-agent",
+};
+
+/** Members of the `pi` object that only some hosts of the family have, as far as they are mentioned. */
+export async function oldHostMembers(
+  mentions: ReadonlySet<string>,
+  hostModules: HostModules,
+): Promise<object> {
+  const silent = (): void => {};
+  const members: Record<string, unknown> = {
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+  };
+  for (const [member, name] of Object.entries(memberModules)) {
+    const load = mentions.has(member) ? hostModules[name] : undefined;
+    if (load !== undefined) members[member] = await load();
+  }
+  return members;
+}

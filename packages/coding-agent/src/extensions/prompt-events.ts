@@ -1,0 +1,173 @@
+import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
+import type { BashOperations, CustomMessageInput, UserBashOutput } from "./api/events.ts";
+import { ExtensionError, reasonOf } from "./errors.ts";
+import { type ExtensionRunner, STOP } from "./runner.ts";
+
+/** A user's input on its way in. */
+export interface UserText {
+  readonly text: string;
+  readonly images?: readonly ImageContent[] | undefined;
+}
+
+/** Where an input comes from and what is to become of it. */
+export interface InputOrigin {
+  readonly source: "interactive" | "rpc" | "extension";
+  readonly streamingBehavior?: "steer" | "followUp" | undefined;
+}
+
+/** Lets extensions change an input or deal with it; undefined when one has. */
+export async function askInput(
+  runner: ExtensionRunner,
+  input: UserText,
+  origin: InputOrigin,
+): Promise<UserText | undefined> {
+  let current: UserText | undefined = input;
+  await runner.each("input", () => ({ type: "input", ...(current ?? input), ...origin }), {
+    take: (result) => {
+      if (result.action === "handled") {
+        current = undefined;
+        return STOP;
+      }
+      if (result.action === "transform") {
+        const images = result.images ?? current?.images;
+        current = { text: result.text, ...(images === undefined ? {} : { images }) };
+      }
+      return undefined;
+    },
+  });
+  return current;
+}
+
+/** What extensions want before a run. */
+export interface BeforeStart {
+  readonly systemPrompt: string;
+  readonly messages: readonly CustomMessageInput[];
+}
+
+/** Lets extensions add messages and change the system prompt of a run, one after another. */
+export async function askBeforeStart(
+  runner: ExtensionRunner,
+  prompt: UserText & { readonly messageType: "user" | "custom" },
+  base: { readonly systemPrompt: string; readonly cwd: string },
+): Promise<BeforeStart> {
+  let { systemPrompt } = base;
+  const messages: CustomMessageInput[] = [];
+  await runner.each(
+    "before_agent_start",
+    () => ({
+      type: "before_agent_start",
+      prompt: prompt.text,
+      ...(prompt.images === undefined ? {} : { images: prompt.images }),
+      systemPrompt,
+      systemPromptOptions: { cwd: base.cwd },
+      messageType: prompt.messageType,
+    }),
+    {
+      take: (result) => {
+        if (typeof result.systemPrompt === "string") systemPrompt = result.systemPrompt;
+        if (result.message !== undefined) messages.push(result.message);
+        return undefined;
+      },
+    },
+  );
+  return { systemPrompt, messages };
+}
+
+/** Lets extensions choose what of the conversation one model call reads. */
+export async function askContext(
+  runner: ExtensionRunner,
+  messages: readonly AgentMessage[],
+): Promise<readonly AgentMessage[]> {
+  if (!runner.has("context")) return messages;
+  // A copy: what a handler changes must not change the conversation.
+  let current: readonly AgentMessage[] = structuredClone(messages);
+  await runner.each("context", () => ({ type: "context", messages: [...current] }), {
+    take: (result) => {
+      if (Array.isArray(result.messages)) current = result.messages;
+      return undefined;
+    },
+  });
+  return current;
+}
+
+/** Lets extensions replace the vendor's request. */
+export async function askProviderRequest(
+  runner: ExtensionRunner,
+  payload: unknown,
+): Promise<unknown> {
+  let current = payload;
+  await runner.each(
+    "before_provider_request",
+    () => ({ type: "before_provider_request", payload: current }),
+    {
+      take: (result) => {
+        current = result;
+        return undefined;
+      },
+    },
+  );
+  return current;
+}
+
+/** Lets extensions set request headers; `null` deletes one. */
+export async function askProviderHeaders(
+  runner: ExtensionRunner,
+  headers: Readonly<Record<string, string | null>>,
+): Promise<Record<string, string | null>> {
+  const current = { ...headers };
+  const event = { type: "before_provider_headers", headers: current } as const;
+  await runner.each("before_provider_headers", () => event);
+  return current;
+}
+
+/** Lets extensions replace a message that is complete; its role stays. */
+export async function askMessageEnd(
+  runner: ExtensionRunner,
+  message: AgentMessage,
+): Promise<AgentMessage> {
+  let current = message;
+  await runner.each("message_end", () => ({ type: "message_end", message: current }), {
+    take: (result) => {
+      if (result.message?.role === current.role) current = result.message;
+      return undefined;
+    },
+  });
+  return current;
+}
+
+/** What an extension wants done with a direct shell command. */
+export type UserBashDecision =
+  | { readonly operations: BashOperations }
+  | { readonly result: UserBashOutput };
+
+/**
+ * Lets extensions run a client's command elsewhere or answer it themselves; the first that says so
+ * counts.
+ *
+ * @throws {ExtensionError} `handler_failed` when one fails or answers nonsense: the command must not run then
+ */
+export async function askUserBash(
+  runner: ExtensionRunner,
+  command: { readonly command: string; readonly excludeFromContext: boolean; readonly cwd: string },
+): Promise<UserBashDecision | undefined> {
+  let decision: UserBashDecision | undefined;
+  let failure: ExtensionError | undefined;
+  await runner.each("user_bash", () => ({ type: "user_bash", ...command }), {
+    take: ({ operations, result }) => {
+      if (typeof operations?.exec === "function") decision = { operations };
+      else if (typeof result?.output === "string") decision = { result };
+      else if (operations !== undefined || result !== undefined) {
+        const text = "An extension answered user_bash with neither operations nor a result";
+        failure = new ExtensionError("handler_failed", text);
+      } else return undefined;
+      return STOP;
+    },
+    fail: (extension, error) => {
+      const text = `Not run: the extension ${extension.path} failed: ${reasonOf(error)}`;
+      failure = new ExtensionError("handler_failed", text, { cause: error });
+      return STOP;
+    },
+  });
+  if (failure !== undefined) throw failure;
+  return decision;
+}

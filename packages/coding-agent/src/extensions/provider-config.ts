@@ -1,0 +1,101 @@
+import type { AssistantStream, StreamFunction, StreamOptions } from "@tau-agent/ai";
+import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
+import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
+import { type CustomProvider, createCustomProvider } from "../models/custom-models.ts";
+import { parseModelsFile } from "../models/custom-schema.ts";
+import type { ProviderConfig, ProviderStream } from "./api/models.ts";
+import { ExtensionError } from "./errors.ts";
+
+/**
+ * A provider as an extension describes it, for the registry.
+ * @throws {ExtensionError} `invalid_registration` naming the field that does not fit
+ */
+export function customProviderOf(name: string, config: ProviderConfig): CustomProvider {
+  // What streams by itself needs neither an address nor a wire format of ours.
+  const own = config.streamSimple === undefined ? {} : { baseUrl: "extension:", api: name };
+  const { streamSimple: _, oauth: __, ...described } = { ...own, ...definedOf(config) };
+  const parsed = parseModelsFile({ providers: { [name]: described } });
+  const entry = "providers" in parsed ? parsed.providers[name] : undefined;
+  if (entry === undefined) {
+    const reason = "problem" in parsed ? parsed.problem : "it is empty";
+    throw new ExtensionError("invalid_registration", `registerProvider: ${reason}`);
+  }
+  const provider = createCustomProvider(name, entry);
+  const isOwnStream = config.streamSimple !== undefined && config.apiKey === undefined;
+  return {
+    ...provider,
+    isKeyless: provider.isKeyless || (isOwnStream && config.oauth === undefined),
+    // A list of models is the whole list.
+    models: (builtIn) => provider.models(entry.models === undefined ? builtIn : []),
+  };
+}
+
+function definedOf(config: ProviderConfig): ProviderConfig {
+  const entries = Object.entries(config).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as ProviderConfig;
+}
+
+/** Lets models of providers that stream themselves do so; all others go to `stream`. */
+export function withProviderStreams(
+  stream: StreamFunction,
+  find: (provider: string) => ProviderStream | undefined,
+): StreamFunction {
+  return (model, context, options) => {
+    const own = find(model.provider);
+    if (own === undefined) return stream(model, context, options);
+    return relay(model, () => own(model, context, familyOptions(options)));
+  };
+}
+
+/** The options in the words of the family. */
+function familyOptions({ thinkingLevel, ...options }: StreamOptions): Record<string, unknown> {
+  const reasoning = thinkingLevel === "off" ? undefined : thinkingLevel;
+  return { ...options, reasoning, thinkingEnabled: reasoning !== undefined };
+}
+
+async function* relay(model: Model, open: () => AsyncIterable<unknown>): AssistantStream {
+  let last = emptyReply(model);
+  try {
+    for await (const step of open()) {
+      const event = completed(step as AssistantMessageEvent);
+      if (event.type === "done") last = event.message;
+      else if (event.type === "error") last = event.error;
+      yield event;
+      if (event.type === "done" || event.type === "error") return { message: last };
+      last = event.partial;
+    }
+    return { message: failed(last, "The provider's stream ended without its terminal event") };
+  } catch (error) {
+    return { message: failed(last, error instanceof Error ? error.message : String(error)) };
+  }
+}
+
+/** Older streams do not say which call begins. */
+function completed(event: AssistantMessageEvent): AssistantMessageEvent {
+  if (event.type !== "toolcall_start" || event.id !== undefined) return event;
+  const { contentIndex, partial } = event as Extract<
+    AssistantMessageEvent,
+    { type: "toolcall_start" }
+  >;
+  const block = partial.content[contentIndex];
+  const call = block?.type === "toolCall" ? block : { id: "", name: "" };
+  return { type: "toolcall_start", contentIndex, partial, id: call.id, toolName: call.name };
+}
+
+function failed(message: AssistantMessage, errorMessage: string): AssistantMessage {
+  return { ...message, stopReason: "error", errorMessage };
+}
+
+function emptyReply({ api, provider, id }: Model): AssistantMessage {
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+  return {
+    role: "assistant",
+    content: [],
+    api,
+    provider,
+    model: id,
+    usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost },
+    stopReason: "error",
+    timestamp: Date.now(),
+  };
+}

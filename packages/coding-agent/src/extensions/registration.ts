@@ -1,0 +1,115 @@
+import type { Diagnostic } from "../diagnostic.ts";
+import type {
+  ExtensionCommand,
+  ExtensionFlag,
+  ExtensionHandler,
+  ExtensionShortcut,
+} from "../extensions/api.ts";
+import type { ExtensionEventName } from "./api/events.ts";
+import type { ProviderConfig } from "./api/models.ts";
+import type { ExtensionTool } from "./api/tool.ts";
+import type { ExtensionFile } from "./discover.ts";
+import { ExtensionError } from "./errors.ts";
+
+/** A handler whatever its event; the event's name says what it takes. */
+export type AnyHandler = ExtensionHandler<ExtensionEventName>;
+
+/** What one extension has registered. */
+export class Extension {
+  readonly file: ExtensionFile;
+  readonly handlers = new Map<ExtensionEventName, AnyHandler[]>();
+  readonly tools = new Map<string, ExtensionTool>();
+  readonly commands = new Map<string, ExtensionCommand>();
+  readonly flags = new Map<string, ExtensionFlag>();
+  readonly providers = new Map<string, ProviderConfig>();
+  /** Kept for whoever lists them; nothing without a terminal calls them. */
+  readonly shortcuts = new Map<string, ExtensionShortcut>();
+  readonly messageRenderers = new Map<string, unknown>();
+  readonly entryRenderers = new Map<string, unknown>();
+  readonly mcpServers = new Map<string, unknown>();
+  readonly virtualModels: unknown[] = [];
+
+  constructor(file: ExtensionFile) {
+    this.file = file;
+  }
+
+  get path(): string {
+    return this.file.path;
+  }
+
+  addHandler(name: ExtensionEventName, handler: AnyHandler): () => void {
+    if (typeof handler !== "function") {
+      throw new ExtensionError("invalid_registration", `on("${name}"): the handler is no function`);
+    }
+    // New arrays, so that an event under way reaches those that were there.
+    this.handlers.set(name, [...(this.handlers.get(name) ?? []), handler]);
+    return () => {
+      const rest = (this.handlers.get(name) ?? []).filter((other) => other !== handler);
+      this.handlers.set(name, rest);
+    };
+  }
+
+  addTool(tool: ExtensionTool): void {
+    const refuse = (reason: string): never => {
+      throw new ExtensionError("invalid_registration", `registerTool: ${reason}`);
+    };
+    if (typeof tool !== "object" || tool === null) refuse("there is no tool");
+    if (typeof tool.name !== "string" || tool.name === "") refuse("the tool has no name");
+    if (typeof tool.execute !== "function") refuse(`${tool.name} has no execute function`);
+    if (typeof tool.parameters !== "object" || tool.parameters === null) {
+      refuse(`${tool.name} has no schema of parameters`);
+    }
+    this.tools.set(tool.name, tool);
+  }
+
+  addCommand(name: string, command: ExtensionCommand): void {
+    if (typeof name !== "string" || !/^[^\s/]\S*$/.test(name)) {
+      throw new ExtensionError(
+        "invalid_registration",
+        `registerCommand: ${JSON.stringify(name)} is no name of a command`,
+      );
+    }
+    if (typeof command?.handler !== "function") {
+      throw new ExtensionError("invalid_registration", `registerCommand: ${name} has no handler`);
+    }
+    this.commands.set(name, command);
+  }
+
+  addFlag(name: string, flag: ExtensionFlag): void {
+    const isKnown = flag?.type === "boolean" || flag?.type === "string";
+    if (!isKnown) {
+      throw new ExtensionError(
+        "invalid_registration",
+        `registerFlag: the type of ${name} is neither boolean nor string`,
+      );
+    }
+    if (flag.default !== undefined && typeof flag.default !== flag.type) {
+      throw new ExtensionError(
+        "invalid_registration",
+        `registerFlag: the default of ${name} is no ${flag.type}`,
+      );
+    }
+    this.flags.set(name, flag);
+  }
+}
+
+/** Conflicts between extensions; the earlier one wins. */
+export function findConflicts(extensions: readonly Extension[]): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const check = (kind: string, names: (extension: Extension) => Iterable<string>): void => {
+    const owners = new Map<string, Extension>();
+    for (const extension of extensions) {
+      for (const name of names(extension)) {
+        const owner = owners.get(name);
+        if (owner === undefined) owners.set(name, extension);
+        else {
+          const message = `${kind} ${name} of ${extension.path} is left out: ${owner.path} has it already`;
+          diagnostics.push({ severity: "warning", message, path: extension.path });
+        }
+      }
+    }
+  };
+  check("The tool", ({ tools }) => tools.keys());
+  check("The flag", ({ flags }) => [...flags.keys()].map((name) => `--${name}`));
+  return diagnostics;
+}

@@ -1,0 +1,58 @@
+import type { ExtensionEvent, ExtensionEventResult } from "./api/events.ts";
+import { type ExtensionRunner, STOP } from "./runner.ts";
+
+/** Events before which an extension may say no. */
+type Cancellable =
+  | "session_before_switch"
+  | "session_before_fork"
+  | "session_before_compact"
+  | "session_before_tree";
+
+/** The answers of all handlers laid over each other; the first `cancel` ends it. */
+export async function askBeforeSession<Name extends Cancellable>(
+  runner: ExtensionRunner,
+  event: ExtensionEvent<Name>,
+): Promise<ExtensionEventResult<Name>> {
+  let merged = {} as ExtensionEventResult<Name>;
+  await runner.each(event.type as Name, () => event, {
+    take: (result) => {
+      const given = Object.entries(result as object).filter(([, value]) => value !== undefined);
+      merged = { ...merged, ...Object.fromEntries(given) };
+      return (merged as { cancel?: boolean }).cancel === true ? STOP : undefined;
+    },
+  });
+  return merged;
+}
+
+/** Whether the project is trusted, as the first extension with an opinion says. */
+export async function askProjectTrust(
+  runner: ExtensionRunner,
+  cwd: string,
+): Promise<{ readonly isTrusted: boolean; readonly remember: boolean } | undefined> {
+  let answer: { isTrusted: boolean; remember: boolean } | undefined;
+  await runner.each("project_trust", () => ({ type: "project_trust", cwd }), {
+    take: ({ trusted, remember }) => {
+      if (trusted !== "yes" && trusted !== "no") return undefined;
+      answer = { isTrusted: trusted === "yes", remember: remember === true };
+      return STOP;
+    },
+  });
+  return answer;
+}
+
+/** Further places of skills and templates that extensions name. */
+export async function askResources(
+  runner: ExtensionRunner,
+  event: { readonly cwd: string; readonly reason: "startup" | "reload" },
+): Promise<{ readonly skillPaths: string[]; readonly promptPaths: string[] }> {
+  const skillPaths: string[] = [];
+  const promptPaths: string[] = [];
+  await runner.each("resources_discover", () => ({ type: "resources_discover", ...event }), {
+    take: (result) => {
+      skillPaths.push(...(result.skillPaths ?? []));
+      promptPaths.push(...(result.promptPaths ?? []));
+      return undefined;
+    },
+  });
+  return { skillPaths, promptPaths };
+}

@@ -1,0 +1,58 @@
+import { dirname } from "node:path";
+import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import { buildSessionContext } from "../session/session-context.ts";
+import type { SessionLog } from "../session/session-log.ts";
+import type { ReadonlySession, SessionTreeNode } from "./api/context.ts";
+
+/** A session as extensions read it; `log` is asked for each time. */
+export function sessionView(log: () => SessionLog): ReadonlySession {
+  const tree = () => log().tree;
+  return {
+    getCwd: () => log().header.cwd,
+    getSessionDir: () => dirname(log().path ?? log().header.cwd),
+    getSessionId: () => log().header.id,
+    getSessionFile: () => log().path,
+    getSessionName: () => log().name,
+    getHeader: () => log().header,
+    getLeafId: () => tree().leafId,
+    getLeafEntry: () => entryOf(log(), tree().leafId),
+    getEntry: (id) => tree().get(id),
+    getEntries: () => [...tree().entries],
+    getBranch: (fromId) => tree().branch(fromId ?? tree().leafId),
+    getChildren: (parentId) => tree().entries.filter((entry) => entry.parentId === parentId),
+    getLabel: (id) => labelsOf(log()).get(id),
+    getTree: () => treeOf(log()),
+    buildSessionContext: () => {
+      const { messages, thinkingLevel, model } = buildSessionContext(tree().branch());
+      return { messages, thinkingLevel: thinkingLevel ?? "off", model: model ?? null };
+    },
+  };
+}
+
+function entryOf({ tree }: SessionLog, id: string | null): SessionEntry | undefined {
+  return id === null ? undefined : tree.get(id);
+}
+
+function labelsOf({ tree }: SessionLog): Map<string, string> {
+  const labels = new Map<string, string>();
+  for (const entry of tree.entries as readonly KnownSessionEntry[]) {
+    if (entry.type !== "label") continue;
+    if (entry.label === undefined || entry.label === "") labels.delete(entry.targetId);
+    else labels.set(entry.targetId, entry.label);
+  }
+  return labels;
+}
+
+function treeOf(log: SessionLog): SessionTreeNode[] {
+  const labels = labelsOf(log);
+  const roots: SessionTreeNode[] = [];
+  const nodes = new Map<string, SessionTreeNode>();
+  for (const entry of log.tree.entries) {
+    const label = labels.get(entry.id);
+    const node = { entry, children: [], ...(label === undefined ? {} : { label }) };
+    const parent = entry.parentId === null ? undefined : nodes.get(entry.parentId);
+    (parent?.children ?? roots).push(node);
+    nodes.set(entry.id, node);
+  }
+  return roots;
+}

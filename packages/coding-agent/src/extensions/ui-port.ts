@@ -1,0 +1,165 @@
+import type { ExtensionUiRequest, ExtensionUiResponse } from "@tau-agent/rpc-protocol";
+import { randomUuid } from "../random.ts";
+import type { ClientUi, DialogOptions, ExtensionUi } from "./api/ui.ts";
+import { terminalUi } from "./terminal-ui.ts";
+
+/** A request without what every request has; one type per method. */
+type Request = ExtensionUiRequest extends infer R
+  ? R extends ExtensionUiRequest
+    ? Omit<R, "type" | "id">
+    : never
+  : never;
+
+type Answer = Pick<ExtensionUiResponse, "value" | "confirmed" | "cancelled">;
+
+const dismissed: Answer = { cancelled: true };
+const dialogMethods: ReadonlySet<string> = new Set(["select", "confirm", "input", "editor"]);
+
+/** The way dialogs and notices of extensions take to a client and answers take back. */
+export interface UiPort {
+  /** What extensions use. */
+  readonly ui: ExtensionUi;
+  /** Whether someone can answer. */
+  readonly hasUi: boolean;
+  /** Takes a client's answer; late and unknown ones are ignored. */
+  answer(response: ExtensionUiResponse): void;
+  /** Ends all open dialogs as dismissed: the run was aborted, the session changed, nobody is there. */
+  settleAll(): void;
+}
+
+/** What a {@link createUiPort} tells its owner. */
+export interface UiPortOptions {
+  /** Hands a request to the client. */
+  readonly send: (request: ExtensionUiRequest) => void;
+  /** Hears of dialogs that open and end. */
+  readonly onDialog?: ((phase: "start" | "end", kind: string, title: string) => void) | undefined;
+}
+
+/** A port that speaks in frames. The host keeps the timers; a dialog settles exactly once. */
+export function createUiPort(options: UiPortOptions): UiPort {
+  const dialogs = new OpenDialogs(options);
+  const tell = (request: Request): void => {
+    options.send({ type: "extension_ui_request", id: randomUuid(), ...request });
+  };
+  return {
+    hasUi: true,
+    ui: terminalUi(clientUi(dialogs, tell)),
+    answer: (response) => dialogs.answer(response),
+    settleAll: () => dialogs.settleAll(),
+  };
+}
+
+/** A port where nobody is: dialogs end at once as dismissed, everything else does nothing. */
+export function createHeadlessUiPort(): UiPort {
+  const nobody: ClientUi = {
+    select: async () => undefined,
+    confirm: async () => false,
+    input: async () => undefined,
+    editor: async () => undefined,
+    notify: () => {},
+    setStatus: () => {},
+    setWidget: () => {},
+    setTitle: () => {},
+    setEditorText: () => {},
+  };
+  return { hasUi: false, ui: terminalUi(nobody), answer: () => {}, settleAll: () => {} };
+}
+
+class OpenDialogs {
+  readonly #options: UiPortOptions;
+  readonly #settle = new Map<string, (answer: Answer) => void>();
+
+  constructor(options: UiPortOptions) {
+    this.#options = options;
+  }
+
+  answer({ id, value, confirmed, cancelled }: ExtensionUiResponse): void {
+    this.#settle.get(id)?.({
+      ...(value === undefined ? {} : { value }),
+      ...(confirmed === undefined ? {} : { confirmed }),
+      ...(cancelled === undefined ? {} : { cancelled }),
+    });
+  }
+
+  settleAll(): void {
+    for (const settle of [...this.#settle.values()]) settle(dismissed);
+  }
+
+  /** Sends a dialog and waits for its answer, its time or its signal. */
+  ask(request: Request & { title: string }, { timeout, signal }: DialogOptions): Promise<Answer> {
+    if (signal?.aborted) return Promise.resolve(dismissed);
+    const id = randomUuid();
+    const { method, title } = request;
+    return new Promise<Answer>((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      const dismiss = (): void => settle(dismissed);
+      const settle = (answer: Answer): void => {
+        if (!this.#settle.delete(id)) return;
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", dismiss);
+        this.#options.onDialog?.("end", method, title);
+        resolve(answer);
+      };
+      this.#settle.set(id, settle);
+      signal?.addEventListener("abort", dismiss, { once: true });
+      if (timeout !== undefined) timer = setTimeout(dismiss, timeout);
+      this.#options.onDialog?.("start", method, title);
+      this.#options.send({ type: "extension_ui_request", id, ...request });
+    });
+  }
+}
+
+function clientUi(dialogs: OpenDialogs, tell: (request: Request) => void): ClientUi {
+  const textOf = ({ value, cancelled }: Answer): string | undefined =>
+    cancelled === true ? undefined : value;
+  return {
+    select: async (title, options, dialog = {}) =>
+      textOf(
+        await dialogs.ask(
+          { method: "select", title, options: [...options], ...timeoutOf(dialog) },
+          dialog,
+        ),
+      ),
+    confirm: async (title, message, dialog = {}) => {
+      const request = { method: "confirm", title, message, ...timeoutOf(dialog) } as const;
+      const answer = await dialogs.ask(request, dialog);
+      return answer.cancelled !== true && answer.confirmed === true;
+    },
+    input: async (title, placeholder, dialog = {}) => {
+      const hint = placeholder === undefined ? {} : { placeholder };
+      const request = { method: "input", title, ...hint, ...timeoutOf(dialog) } as const;
+      return textOf(await dialogs.ask(request, dialog));
+    },
+    editor: async (title, prefill, dialog = {}) => {
+      const text = prefill === undefined ? {} : { prefill };
+      return textOf(await dialogs.ask({ method: "editor", title, ...text }, dialog));
+    },
+    notify: (message, type) =>
+      tell({ method: "notify", message, ...(type === undefined ? {} : { notifyType: type }) }),
+    setStatus: (key, text) =>
+      tell({
+        method: "setStatus",
+        statusKey: key,
+        ...(text === undefined ? {} : { statusText: text }),
+      }),
+    setWidget: (key, content, options) => {
+      // Anything but lines needs a terminal.
+      if (content !== undefined && content !== null && !Array.isArray(content)) return;
+      const lines = Array.isArray(content) ? { widgetLines: content.map(String) } : {};
+      const { placement } = options ?? {};
+      const place = placement === undefined ? {} : { widgetPlacement: placement };
+      tell({ method: "setWidget", widgetKey: key, ...lines, ...place });
+    },
+    setTitle: (title) => tell({ method: "setTitle", title }),
+    setEditorText: (text) => tell({ method: "set_editor_text", text }),
+  };
+}
+
+function timeoutOf({ timeout }: DialogOptions): { timeout?: number } {
+  return timeout === undefined ? {} : { timeout };
+}
+
+/** Whether a request waits for an answer. */
+export function isDialog(request: ExtensionUiRequest): boolean {
+  return dialogMethods.has(request.method);
+}
