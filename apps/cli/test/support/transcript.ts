@@ -7,6 +7,8 @@ export interface TranscriptSetup {
   /** Ids of `requirements.ts` that this transcript shows. */
   readonly requirements: readonly string[];
   readonly scenario?: readonly (Turn | string)[];
+  /** Files beside the project, by path; models.json of the user is `agent/models.json`. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }

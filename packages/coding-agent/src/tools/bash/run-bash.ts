@@ -39,7 +39,7 @@ export async function runBash(command: string, options: RunBashOptions): Promise
     if (text === "") return undefined;
     const wait = onDelta?.(text);
     const stored = output.append(Buffer.from(text), stream);
-    return wait === undefined ? stored : wait.then(() => stored);
+    return wait === undefined ? stored : Promise.resolve(wait).then(() => stored);
   };
   const outcome = await runShellCommand(environment, {
     command,
