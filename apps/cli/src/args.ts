@@ -17,6 +17,9 @@ export interface CliOptions {
   systemPrompt?: string;
   appendSystemPrompt: string[];
   session?: string;
+  continue?: boolean;
+  resume?: boolean;
+  fork?: string;
   sessionDir?: string;
   sessionId?: string;
   noSession?: boolean;
@@ -92,7 +95,24 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "list",
     help: "Added to the system prompt (text or file); repeatable",
   },
-  session: { key: "session", kind: "value", help: "Session file to continue" },
+  session: {
+    key: "session",
+    kind: "value",
+    help: "Session to continue: a file, or an id of this project",
+  },
+  continue: {
+    key: "continue",
+    kind: "switch",
+    short: "c",
+    help: "Continue this project's latest session",
+  },
+  resume: {
+    key: "resume",
+    kind: "switch",
+    short: "r",
+    help: "The same; there is no terminal to choose in",
+  },
+  fork: { key: "fork", kind: "value", help: "Start a copy of a session (a file, or an id)" },
   "session-id": { key: "sessionId", kind: "value", help: "Id of the new session" },
   "session-dir": { key: "sessionDir", kind: "value", help: "Folder for session files" },
   "no-session": { key: "noSession", kind: "switch", help: "Keep the session in memory only" },

@@ -40,7 +40,8 @@ export function createLogger(options: LoggerOptions): Logger {
     debug: (message, fields) => log("debug", message, fields),
     diagnostics: (diagnostics) => {
       for (const { severity, message, path, line } of diagnostics) {
-        const place = path === undefined ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
+        const isNamed = path === undefined || message.includes(path);
+        const place = isNamed ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
         log(severity === "error" ? "error" : "warn", `${place}${message}`);
       }
     },

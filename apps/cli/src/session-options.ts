@@ -49,14 +49,25 @@ export async function sessionOptions(
   };
 }
 
+/** At most one of the flags may say which conversation to begin with. */
 function sessionStart(options: CliOptions): SessionStart {
-  const { session, sessionId: id, noSession } = options;
-  if (noSession && session !== undefined) {
-    const reason = "it continues a session file, which --no-session rules out";
-    throw new ProtocolError("invalid_option", { option: "--session", reason });
+  const { session, fork, sessionId: id, noSession } = options;
+  const isContinued = options.continue || options.resume;
+  const chosen = [
+    ["--session", session !== undefined],
+    ["--continue", isContinued],
+    ["--fork", fork !== undefined],
+    ["--no-session", noSession],
+  ].filter(([, isGiven]) => isGiven);
+  if (chosen.length > 1) {
+    const [first, second] = chosen.map(([name]) => String(name));
+    const reason = `it rules out ${second}`;
+    throw new ProtocolError("invalid_option", { option: String(first), reason });
   }
   if (noSession) return { kind: "memory", id };
-  return session === undefined ? { kind: "new", id } : { kind: "file", path: session };
+  if (session !== undefined) return { kind: "file", path: session };
+  if (fork !== undefined) return { kind: "fork", from: fork, id };
+  return isContinued ? { kind: "latest" } : { kind: "new", id };
 }
 
 function list(value: string | undefined): string[] | undefined {

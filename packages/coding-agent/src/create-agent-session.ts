@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
@@ -7,7 +6,6 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { AgentSession } from "./agent-session.ts";
 import { keyVariableNames } from "./auth/environment-keys.ts";
 import type { Diagnostic } from "./diagnostic.ts";
-import { SessionError } from "./errors.ts";
 import { UserInput } from "./input.ts";
 import { createModelRegistry } from "./models/create-model-registry.ts";
 import type { CustomProvider } from "./models/custom-models.ts";
@@ -17,7 +15,7 @@ import { resolveModelScope, type ScopedModel } from "./models/resolver.ts";
 import { chooseThinkingLevel, isThinkingLevel } from "./models/thinking-level.ts";
 import { noteModel } from "./note-model.ts";
 import { PromptResources, type PromptResourcesOptions } from "./prompt/resources.ts";
-import { randomUuid } from "./random.ts";
+import { openExistingSession, openSession, type SessionStart } from "./session/open-session.ts";
 import { buildSessionContext, type SessionContext } from "./session/session-context.ts";
 import { SessionLog, type SessionLogOptions } from "./session/session-log.ts";
 import { sessionDirectoryFor } from "./session/session-path.ts";
@@ -28,15 +26,6 @@ import { FileQueue } from "./tools/file-queue.ts";
 import { createTools } from "./tools/index.ts";
 import { ProcessRegistry } from "./tools/process-registry.ts";
 import { resolveProjectTrust } from "./trust.ts";
-
-/** Which conversation a session begins with. */
-export type SessionStart =
-  /** A new one in a file (the default); `id` instead of a random one. */
-  | { readonly kind: "new"; readonly id?: string | undefined }
-  /** A new one that leaves no file. */
-  | { readonly kind: "memory"; readonly id?: string | undefined }
-  /** The one in this file; where nothing is yet, a new one there. */
-  | { readonly kind: "file"; readonly path: string };
 
 /** Texts of the system prompt and where they come from. */
 export type PromptOptionsOfSession = Omit<
@@ -98,7 +87,7 @@ export async function createAgentSession(
   const registry = createRegistry(options, places);
   const logOptions = sessionLogOptions(options, places, settings);
   const [loaded, scope] = await Promise.all([
-    openLog(options.session, logOptions),
+    openSession(options.session, logOptions),
     resolveScope(registry, options.models ?? settings.get("enabledModels")),
   ]);
   try {
@@ -166,7 +155,7 @@ async function assemble(
     }),
     sessionDirectory: logOptions.directory,
     sessionsRoot: join(places.agentDirectory, "sessions"),
-    openLog: (path) => openExisting(path, logOptions),
+    openLog: (path) => openExistingSession(path, logOptions),
     createLog: ({ parentSession }) => SessionLog.create({ ...logOptions, parentSession }),
     diagnostics: [
       ...settings.diagnostics,
@@ -248,26 +237,6 @@ function sessionLogOptions(
 function absolute(path: string, { cwd, homeDirectory }: Places): string {
   if (path === "~" || path.startsWith("~/")) return join(homeDirectory, path.slice(1));
   return isAbsolute(path) ? path : resolve(cwd, path);
-}
-
-async function openLog(
-  start: SessionStart | undefined,
-  options: SessionLogOptions,
-): Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }> {
-  if (start?.kind === "file") return SessionLog.load(resolve(options.cwd, start.path), options);
-  const id = start?.id;
-  if (id !== undefined && !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id)) {
-    const reason =
-      "it takes letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
-    throw new SessionError("invalid_option", { option: "--session-id", reason });
-  }
-  return { log: SessionLog.create({ ...options, id: id ?? randomUuid() }), diagnostics: [] };
-}
-
-/** Unlike at the start, a path where nothing is names no session. */
-async function openExisting(path: string, options: SessionLogOptions) {
-  if (!existsSync(path)) throw new SessionError("session_not_found", { path });
-  return SessionLog.load(path, options);
 }
 
 async function resolveScope(

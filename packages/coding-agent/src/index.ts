@@ -4,7 +4,6 @@ export {
   type CreateAgentSessionOptions,
   createAgentSession,
   type PromptOptionsOfSession,
-  type SessionStart,
 } from "./create-agent-session.ts";
 export type { Diagnostic } from "./diagnostic.ts";
 export { SessionError } from "./errors.ts";
@@ -21,6 +20,7 @@ export { ModelRegistry } from "./models/registry.ts";
 export type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 export type { PromptResult } from "./prompt-tracker.ts";
 export type { SessionInfo } from "./session/list-sessions.ts";
+export type { SessionStart } from "./session/open-session.ts";
 export { SessionLog } from "./session/session-log.ts";
 export { SessionTree } from "./session/session-tree.ts";
 export type { AgentSessionParts } from "./session-parts.ts";

@@ -47,6 +47,9 @@ export class Retry {
     const backoffMs = settings.get("retry.baseDelayMs") * 2 ** (this.#attempt - 1);
     const cappedMs = Math.min(backoffMs, settings.get("retry.maxAgentDelayMs"));
     const delayMs = Math.max(cappedMs, reply?.error?.retryAfterMs ?? 0);
+    // From the announcement on, the wait can be cancelled.
+    const wait = new AbortController();
+    this.#wait = wait;
     await emit({
       type: "auto_retry_start",
       attempt: this.#attempt,
@@ -54,7 +57,7 @@ export class Retry {
       delayMs,
       errorMessage: reply?.message.errorMessage ?? "Unknown error",
     });
-    const isDone = await this.#sleep(delayMs, signal);
+    const isDone = await this.#sleep(delayMs, wait, signal);
     if (!isDone) await this.#end(false, "Retry cancelled");
     return isDone;
   }
@@ -85,9 +88,11 @@ export class Retry {
     });
   }
 
-  async #sleep(delayMs: number, signal: AbortSignal | undefined): Promise<boolean> {
-    const wait = new AbortController();
-    this.#wait = wait;
+  async #sleep(
+    delayMs: number,
+    wait: AbortController,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
     const cancel = (): void => wait.abort();
     signal?.addEventListener("abort", cancel, { once: true });
     if (signal?.aborted) cancel();

@@ -19,10 +19,12 @@ export interface SessionTreeNode {
 }
 
 /** The schema of {@link SessionTreeNode}. */
-export const SessionTreeNode = (): z.ZodMiniType<SessionTreeNode> =>
-  z.object({
+export function SessionTreeNode(): z.ZodMiniType<SessionTreeNode> {
+  const node: z.ZodMiniType<SessionTreeNode> = z.object({
     entry: AnySessionEntry(),
-    children: z.array(z.lazy(SessionTreeNode)),
+    children: z.array(z.lazy(() => node)),
     label: z.optional(z.string()),
     labelTimestamp: z.optional(z.string()),
   });
+  return node;
+}

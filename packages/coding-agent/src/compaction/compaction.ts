@@ -76,13 +76,15 @@ export class Compaction {
     return this.#options.settings.get("compaction.enabled");
   }
 
-  /** Whether the conversation has come too near to the model's window. */
+  /** Whether the conversation has come too near to the model's window, and can be made shorter. */
   get isDue(): boolean {
     const { settings, agent } = this.#options;
     const model = this.#options.model();
     if (!settings.get("compaction.enabled") || this.#isFutile || !model?.contextWindow)
       return false;
-    return contextTokens(agent.messages) > model.contextWindow - this.#limits(model).reserveTokens;
+    const { reserveTokens } = this.#limits(model);
+    if (contextTokens(agent.messages) <= model.contextWindow - reserveTokens) return false;
+    return typeof this.#prepare(model) !== "string";
   }
 
   /** A new prompt changes what a compaction can achieve. */
@@ -142,7 +144,7 @@ export class Compaction {
     const log = this.#options.log();
     const model = this.#options.model();
     if (model === undefined) throw new SessionError("no_model");
-    const preparation = prepareCompaction(log.tree.branch(), this.#limits(model).keepRecentTokens);
+    const preparation = this.#prepare(model);
     if (typeof preparation === "string") throw new SessionError(preparation);
     const tokensBefore = contextTokens(agent.messages);
     const decision = await decide?.(preparation, request, signal);
@@ -154,6 +156,11 @@ export class Compaction {
     this.#adopt(log, outcome);
     this.#isFutile = contextTokens(agent.messages) >= tokensBefore;
     return outcome.result;
+  }
+
+  #prepare(model: Model): ReturnType<typeof prepareCompaction> {
+    const branch = this.#options.log().tree.branch();
+    return prepareCompaction(branch, this.#limits(model).keepRecentTokens);
   }
 
   /** One summary after the other: servers with a single slot refuse parallel requests. */
