@@ -221,7 +221,7 @@ export class AgentSession {
 
   /** Counts, tokens and cost of the whole session. */
   get stats(): SessionStats {
-    return describeStats(this.log);
+    return describeStats(this);
   }
 
   /** The text of the last reply that has one; null before the first. */

@@ -1,6 +1,7 @@
 import type { Agent } from "@tau-agent/agent";
 import type { SessionState, SessionStats } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { countedContextTokens } from "./compaction/estimate.ts";
 import type { ModelSelection } from "./model-selection.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SettingsStore } from "./settings/store.ts";
@@ -40,7 +41,10 @@ export function describeState(session: Described): SessionState {
 }
 
 /** Counts, tokens and cost of a whole session. */
-export function describeStats({ path, header, totals }: SessionLog): SessionStats {
+export function describeStats(
+  session: Pick<Described, "log" | "messages" | "models">,
+): SessionStats {
+  const { path, header, totals } = session.log;
   return {
     ...(path === undefined ? {} : { sessionFile: path }),
     sessionId: header.id,
@@ -51,7 +55,20 @@ export function describeStats({ path, header, totals }: SessionLog): SessionStat
     totalMessages: totals.totalMessages,
     tokens: { ...totals.tokens },
     cost: totals.cost,
+    ...contextUsage(session),
   };
+}
+
+/** How full the model's window is; walks back to the last counted reply only. */
+function contextUsage({
+  messages,
+  models,
+}: Pick<Described, "messages" | "models">): Pick<SessionStats, "contextUsage"> {
+  const contextWindow = models.model?.contextWindow;
+  if (!contextWindow) return {};
+  const tokens = countedContextTokens(messages);
+  const percent = tokens === null ? null : (tokens / contextWindow) * 100;
+  return { contextUsage: { tokens, contextWindow, percent } };
 }
 
 /** The text of the last reply; null before the first. An empty reply that was aborted is none. */

@@ -53,10 +53,23 @@ function assistantCharacters(message: AssistantMessage): number {
 
 /**
  * How many tokens the conversation takes: what the vendor counted at the last reply, and an estimate
- * of what came after. A reply from before the latest compaction counted what is gone, so it says
- * nothing.
+ * of what came after.
  */
 export function contextTokens(messages: readonly AgentMessage[]): number {
+  return measure(messages).tokens;
+}
+
+/**
+ * As {@link contextTokens}, but null as long as no vendor has counted the conversation as it is: right
+ * after a compaction an estimate would only look like knowledge.
+ */
+export function countedContextTokens(messages: readonly AgentMessage[]): number | null {
+  const { tokens, isCounted } = measure(messages);
+  return isCounted || messages.length === 0 ? tokens : null;
+}
+
+/** A reply from before the latest compaction counted what is gone, so it says nothing. */
+function measure(messages: readonly AgentMessage[]): { tokens: number; isCounted: boolean } {
   const [first] = messages;
   const sinceMs = first?.role === "compactionSummary" ? first.timestamp : 0;
   let tokens = 0;
@@ -64,10 +77,10 @@ export function contextTokens(messages: readonly AgentMessage[]): number {
     const message = messages[index];
     if (message === undefined) continue;
     const counted = message.timestamp > sinceMs ? countedTokens(message) : 0;
-    if (counted > 0) return tokens + counted;
+    if (counted > 0) return { tokens: tokens + counted, isCounted: true };
     tokens += estimateTokens(message);
   }
-  return tokens;
+  return { tokens, isCounted: false };
 }
 
 function countedTokens(message: AgentMessage): number {

@@ -49,6 +49,14 @@ export const SessionStats = z.object({
     total: z.number(),
   }),
   cost: z.number(),
+  /** How full the model's window is; null where no vendor has counted yet. */
+  contextUsage: z.optional(
+    z.object({
+      tokens: z.nullable(z.number()),
+      contextWindow: z.number(),
+      percent: z.nullable(z.number()),
+    }),
+  ),
 });
 export type SessionStats = z.infer<typeof SessionStats>;
 
