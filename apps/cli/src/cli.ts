@@ -83,7 +83,11 @@ async function runOneShot(
   shutdown.onShutdown(() => session.dispose());
   output.onClosed(() => void shutdown.begin(0));
   const input = process.stdin.isTTY ? "" : await readAll(process.stdin);
-  const task = { session, options, cwd: process.cwd(), output, input: input.trim() };
+  // A run that was told to end, by a signal or by a reader that left, has nothing to complain of.
+  const report = (text: string): void => {
+    if (!shutdown.hasBegun) process.stderr.write(`tau: ${text}\n`);
+  };
+  const task = { session, options, cwd: process.cwd(), output, input: input.trim(), report };
   const running = (mode === "json" ? runJson(task) : runPrint(task)).catch((error: unknown) => {
     if (shutdown.hasBegun) return 0;
     throw error;

@@ -16,6 +16,8 @@ export interface OneShotOptions {
   readonly output: FrameOutput;
   /** Text piped in; put before the first prompt. */
   readonly input: string;
+  /** Says on stderr what did not go well. */
+  readonly report: (text: string) => void;
 }
 
 /** Prints the text of the last reply; returns the exit code. */
@@ -30,9 +32,9 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
   await new Promise<void>((resolve) => {
     output.write(text, resolve);
   });
-  if (hasFailed(result)) return 1;
+  if (hasFailed(result, task)) return 1;
   if (last?.stopReason === "length") {
-    process.stderr.write("tau: warning: the reply was cut off at the output limit\n");
+    task.report("warning: the reply was cut off at the output limit");
     return 1;
   }
   return 0;
@@ -47,13 +49,12 @@ export async function runJson(task: OneShotOptions): Promise<number> {
   session.subscribe((event) => writer.write(encoder.encode(event)));
   const result = await runPrompts(task);
   await writer.end();
-  return hasFailed(result) ? 1 : 0;
+  return hasFailed(result, task) ? 1 : 0;
 }
 
-/** Says on stderr why a run did not end well. */
-function hasFailed({ status, error }: PromptResult): boolean {
+function hasFailed({ status, error }: PromptResult, { report }: OneShotOptions): boolean {
   if (status === "completed" || status === "handled") return false;
-  process.stderr.write(`tau: error: ${error ?? status}\n`);
+  report(`error: ${error ?? status}`);
   return true;
 }
 
