@@ -150,7 +150,7 @@ async function assemble(
       expand: (text) => resources.expand(text),
       prepareImage: async (image) => {
         const { preparePromptImage } = await import("./prompt-image.ts");
-        return preparePromptImage(image);
+        return preparePromptImage(image, { resizes: settings.get("images.autoResize") });
       },
     }),
     sessionDirectory: logOptions.directory,

@@ -1,4 +1,5 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "./errors.ts";
 import type { ModelSelection } from "./model-selection.ts";
 import type { SettingsStore } from "./settings/store.ts";
@@ -17,6 +18,8 @@ export class ModelRequests {
   readonly #options: ModelRequestsOptions;
   /** Built once: it is the start of every request, and prompt caches live on its bytes. */
   #systemPrompt: Promise<string> | undefined;
+  /** Kept, so that what was encoded for it can be used again. */
+  #blind: { readonly of: Model; readonly model: Model } | undefined;
 
   constructor(options: ModelRequestsOptions) {
     this.#options = options;
@@ -49,7 +52,7 @@ export class ModelRequests {
     ]);
     const idleTimeoutMs = settings.get("httpIdleTimeoutMs");
     return {
-      model,
+      model: this.#shown(model),
       systemPrompt,
       tools,
       options: {
@@ -61,5 +64,14 @@ export class ModelRequests {
         firstEventTimeoutMs: settings.get("retry.provider.timeoutMs"),
       },
     };
+  }
+
+  /** A model that is not to see images is one that cannot: history then leaves them out. */
+  #shown(model: Model): Model {
+    if (!this.#options.settings.get("images.blockImages")) return model;
+    if (this.#blind?.of !== model) {
+      this.#blind = { of: model, model: { ...model, input: ["text"] } };
+    }
+    return this.#blind.model;
   }
 }
