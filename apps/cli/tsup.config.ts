@@ -1,3 +1,5 @@
+import { readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
 
@@ -7,31 +9,67 @@ const entry = fileURLToPath(new URL("src/cli.ts", import.meta.url));
 
 /**
  * Starting should read two files, not two dozen. esbuild makes one chunk for each set of entries
- * that share a module, and every lazily imported module is an entry: so each of ours is made to
- * import the program itself, and everything the start needs falls into one and the same set.
+ * that share a module, and every lazily imported module is an entry: so in place of each of ours
+ * stands an entry that also imports the program itself, and everything the start needs falls into
+ * one and the same set.
  */
 const oneChunkForTheStart: Plugin = {
   name: "one-chunk-for-the-start",
   setup(build) {
     build.onResolve({ filter: /^(\.|@tau-agent\/)/ }, async (args) => {
-      if (args.kind !== "dynamic-import" || args.pluginData === "resolving") return undefined;
-      const { importer, resolveDir } = args;
-      const found = await build.resolve(args.path, {
-        importer,
-        resolveDir,
-        kind: "dynamic-import",
-        pluginData: "resolving",
-      });
-      return { ...found, pluginData: "lazy" };
+      const { importer, resolveDir, kind } = args;
+      if (kind !== "dynamic-import" || args.pluginData === "resolving") return undefined;
+      const pluginData = "resolving";
+      const found = await build.resolve(args.path, { importer, resolveDir, kind, pluginData });
+      return { ...found, namespace: "lazy" };
     });
-    build.onLoad({ filter: /\.ts$/ }, async ({ path, pluginData }) => {
-      if (pluginData !== "lazy") return undefined;
-      const { readFile } = await import("node:fs/promises");
-      const contents = `${await readFile(path, "utf8")}\nimport ${JSON.stringify(entry)};\n`;
+    build.onLoad({ filter: /.*/, namespace: "lazy" }, ({ path }) => {
+      const contents = `export * from ${JSON.stringify(path)}; import ${JSON.stringify(entry)};`;
+      return { contents, loader: "js", resolveDir: dirname(path) };
+    });
+  },
+};
+
+/**
+ * A module that is loaded lazily is there in full, and with it all it imports. Whoever imports
+ * anything through a package's door would count as importing that too, and the start would load the
+ * schemas of all commands. So each name comes straight from the module that the door has it from.
+ */
+const straightThroughDoors: Plugin = {
+  name: "straight-through-doors",
+  setup(build) {
+    const imports = /^import \{([^}]*)\} from "(@tau-agent\/[^"]+)";$/gm;
+    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+      const contents = readFileSync(path, "utf8").replace(imports, (_, list: string, door) => {
+        const sources = openDoor(door);
+        return namesIn(list)
+          .map((name) => `import { ${name} } from ${JSON.stringify(sources.get(name))};`)
+          .join(" ");
+      });
       return { contents, loader: "ts" };
     });
   },
 };
+
+/** The values a package's door exports and the file each of them comes from. */
+function openDoor(door: string): Map<string, string> {
+  const [, name, subpath = ""] = /^(@tau-agent\/[^/]+)(.*)$/.exec(door) ?? [];
+  const folder = fileURLToPath(new URL(`node_modules/${name}/`, import.meta.url));
+  const { exports } = JSON.parse(readFileSync(`${folder}package.json`, "utf8"));
+  const file = realpathSync(join(folder, exports[`.${subpath}`]["@tau-agent/source"]));
+  const sources = new Map<string, string>();
+  const lines = readFileSync(file, "utf8").matchAll(/^export \{([^}]*)\} from "([^"]+)";$/gm);
+  for (const [, list = "", source = ""] of lines) {
+    for (const value of namesIn(list)) sources.set(value, join(dirname(file), source));
+  }
+  return sources;
+}
+
+/** The values in the braces of an import or export. */
+function namesIn(list: string): string[] {
+  const names = list.split(",").map((name) => name.trim());
+  return names.filter((name) => name !== "" && !name.startsWith("type "));
+}
 
 /**
  * An ESM import of `node:fs` reads every one of its exports, which loads all of its streams. Taken
@@ -74,7 +112,7 @@ export default defineConfig({
     /^@vscode\/ripgrep/,
     /^@silvia-odwyer\/photon-node/,
   ],
-  esbuildPlugins: [oneChunkForTheStart, builtinsAsObjects],
+  esbuildPlugins: [oneChunkForTheStart, straightThroughDoors, builtinsAsObjects],
   esbuildOptions(options) {
     options.conditions = ["@tau-agent/source", "node", "import", "module", "default"];
     options.legalComments = "external";

@@ -76,6 +76,7 @@ describe("decodeClientFrame", () => {
         kind: "command",
         id: "1",
         name,
+        data: commands[name].data,
         params: fields,
       });
     }
@@ -111,7 +112,13 @@ describe("decodeClientFrame", () => {
   it("takes null for an optional field as absent", () => {
     expect(
       decode({ type: "prompt", message: "hi", images: null, streamingBehavior: null }),
-    ).toEqual({ kind: "command", id: undefined, name: "prompt", params: { message: "hi" } });
+    ).toEqual({
+      kind: "command",
+      id: undefined,
+      name: "prompt",
+      data: "initialized",
+      params: { message: "hi" },
+    });
     expect(decode({ id: null, type: "get_state" })).toMatchObject({ kind: "command" });
   });
 

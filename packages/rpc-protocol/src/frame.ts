@@ -1,4 +1,5 @@
 import type { $ZodIssue } from "zod/v4/core";
+import type { Command } from "./command.ts";
 import {
   type CommandName,
   commands,
@@ -10,9 +11,15 @@ import { type ErrorCode, errorText } from "./error.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
 import type { SessionEvent } from "./session-event.ts";
 
-/** A decoded command. */
+/** A decoded command; `data` says when its response carries data, as in the table. */
 export type CommandFrame = {
-  [N in CommandName]: { kind: "command"; id: RequestId | undefined; name: N; params: Params<N> };
+  [N in CommandName]: {
+    kind: "command";
+    id: RequestId | undefined;
+    name: N;
+    params: Params<N>;
+    data: Command["data"];
+  };
 }[CommandName];
 
 /** What a client may send, decoded. */
@@ -77,8 +84,10 @@ function decodeParams(
   id: RequestId | undefined,
   fields: Record<string, unknown>,
 ): ClientFrame | FrameError {
-  const parsed = commands[name].params().safeParse(withoutNulls(fields));
-  if (parsed.success) return { kind: "command", id, name, params: parsed.data } as CommandFrame;
+  const { params, data } = commands[name];
+  const parsed = params().safeParse(withoutNulls(fields));
+  if (parsed.success)
+    return { kind: "command", id, name, params: parsed.data, data } as CommandFrame;
   return refuse(id, name, "invalid_params", {
     command: name,
     ...explain(parsed.error.issues, fields),

@@ -22,11 +22,11 @@ export {
   type HostFrame,
   type ResponseFrame,
 } from "./frame.ts";
+export { FrameDecoder } from "./frame-decoder.ts";
 export { DEFAULT_MAX_LINE_BYTES, type DecodedLine, encodeLine, LineDecoder } from "./jsonl.ts";
 export { PartialJson } from "./partial-json.ts";
 export {
   KnownSessionEntry,
-  SESSION_VERSION,
   type SessionEntry,
   type SessionEntryOf,
   SessionHeader,
@@ -39,3 +39,4 @@ export type {
   SessionOnlyEvent,
 } from "./session-event.ts";
 export type { SessionTreeNode } from "./session-tree.ts";
+export { SESSION_VERSION } from "./session-version.ts";

@@ -22,4 +22,5 @@ export {
   UsageCost,
   UserMessage,
 } from "./message.ts";
-export { Model, ModelCost, ThinkingLevel, thinkingLevels } from "./model.ts";
+export { Model, ModelCost, ThinkingLevel } from "./model.ts";
+export { thinkingLevels } from "./thinking-levels.ts";

@@ -1,7 +1,5 @@
 import * as z from "zod/mini";
-
-/** Thinking levels from none to most. A level a later model brings is added at its place. */
-export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+import { thinkingLevels } from "./thinking-levels.ts";
 
 /** How much a model may think before it answers. */
 export const ThinkingLevel = z.enum(thinkingLevels);

@@ -2,9 +2,6 @@ import * as z from "zod/mini";
 import { UserContent } from "./content.ts";
 import { AgentMessage, Usage } from "./message.ts";
 
-/** The session file format that is written; 1 and 2 are migrated on load. */
-export const SESSION_VERSION = 3;
-
 /** First line of a session file. `timestamp` is ISO 8601, `parentSession` a path. */
 export const SessionHeader = z.object({
   type: z.literal("session"),

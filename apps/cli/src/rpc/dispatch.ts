@@ -1,9 +1,8 @@
 import { SessionError } from "@tau-agent/coding-agent";
 import type { ExtensionUiResponse } from "@tau-agent/rpc-protocol";
 import {
+  type ClientFrame,
   type CommandFrame,
-  commands,
-  decodeClientFrame,
   type ErrorCode,
   encodeLine,
   errorText,
@@ -24,11 +23,13 @@ export interface DispatchOptions {
 }
 
 /**
- * Decodes one line, runs its command and answers exactly once; never rejects. What can be answered
- * at once is, so that responses of such commands come in the order of the commands.
+ * Runs the command of a frame and answers exactly once; never rejects. What can be answered at once
+ * is, so that responses of such commands come in the order of the commands.
  */
-export function dispatch(line: string, options: DispatchOptions): void | Promise<void> {
-  const frame = decodeClientFrame(line);
+export function dispatch(
+  frame: ClientFrame | FrameError,
+  options: DispatchOptions,
+): void | Promise<void> {
   if (frame.kind === "error") return answerError(options.host, frame);
   if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
   const fail = (error: unknown): void => {
@@ -54,8 +55,7 @@ function run({ name, params, id }: CommandFrame, host: Host): unknown {
   return handler(host, params, { id });
 }
 
-function answer(host: Host, { id, name }: CommandFrame, data: unknown): void {
-  const policy = commands[name].data;
+function answer(host: Host, { id, name, data: policy }: CommandFrame, data: unknown): void {
   const isSent = policy === "always" || (policy === "initialized" && host.connection.isInitialized);
   send(host, {
     ...(id === undefined ? {} : { id }),

@@ -1,5 +1,11 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
-import { encodeLine, errorText, LineDecoder } from "@tau-agent/rpc-protocol";
+import {
+  type DecodedLine,
+  encodeLine,
+  errorText,
+  FrameDecoder,
+  LineDecoder,
+} from "@tau-agent/rpc-protocol";
 import type { Logger } from "../logger.ts";
 import type { Shutdown } from "../shutdown.ts";
 import type { FrameOutput } from "../stdout.ts";
@@ -30,16 +36,16 @@ export function serve(options: ServeOptions): void {
     onUiResponse: () => {},
     onInternalError: (error: unknown) => logger.error("A command failed unexpectedly", error),
   };
-  const take = (lines: Iterable<{ text: string } | { oversizedBytes: number }>): void => {
+  const frames = new FrameDecoder((frame) => {
+    const done = shutdown.hasBegun ? undefined : dispatch(frame, dispatchOptions);
+    if (done === undefined) return;
+    running.add(done);
+    void done.finally(() => running.delete(done));
+  });
+  const take = (lines: Iterable<DecodedLine>): void => {
     for (const line of lines) {
-      if ("oversizedBytes" in line) {
-        void writer.write(oversizedAnswer(line.oversizedBytes, connection.isInitialized));
-        continue;
-      }
-      const done = dispatch(line.text, dispatchOptions);
-      if (done === undefined) continue;
-      running.add(done);
-      void done.finally(() => running.delete(done));
+      if ("text" in line) frames.push(line.text);
+      else void writer.write(oversizedAnswer(line.oversizedBytes, connection.isInitialized));
     }
   };
   input.on("data", (chunk: Buffer) => {
@@ -47,7 +53,7 @@ export function serve(options: ServeOptions): void {
   });
   input.on("end", () => {
     if (!shutdown.hasBegun) take(decoder.end());
-    void shutdown.begin(0);
+    void frames.idle().then(() => shutdown.begin(0));
   });
   input.on("error", () => void shutdown.begin(0));
   output.onClosed(() => void shutdown.begin(0));

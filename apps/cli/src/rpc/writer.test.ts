@@ -35,6 +35,16 @@ describe("FrameWriter", () => {
     expect(output.text.split("\n").slice(0, -1).map(Number)).toEqual([...Array(1000).keys()]);
   });
 
+  it("does not gather without end while the event loop does not turn", () => {
+    const { output, writer } = create();
+    output.accepts = false;
+    const line = `${"x".repeat(1000)}\n`;
+    let written = 0;
+    while (writer.write(line) === undefined && written < 1000) written++;
+    expect(written).toBeLessThan(300);
+    expect(output.writes).toHaveLength(1);
+  });
+
   it("makes writers wait while the reader is behind, and keeps the order", async () => {
     const { output, writer } = await behind();
     expect(writer.isDrained).toBe(false);

@@ -1,5 +1,8 @@
 import type { FrameOutput } from "../stdout.ts";
 
+/** More than this is not gathered: whether the reader keeps up must be known before it is too late. */
+const MAX_GATHERED_CHARACTERS = 256 * 1024;
+
 /**
  * The only writer of frames: in order, many to a system call, and with a promise for those who
  * should wait while the reader is behind.
@@ -7,6 +10,7 @@ import type { FrameOutput } from "../stdout.ts";
 export class FrameWriter {
   readonly #output: FrameOutput;
   #buffer: string[] = [];
+  #gathered = 0;
   #isScheduled = false;
   #isClosed = false;
   #letsWait = true;
@@ -26,10 +30,16 @@ export class FrameWriter {
   write(line: string): void | Promise<void> {
     if (this.#isClosed) return;
     this.#buffer.push(line);
-    if (!this.#isScheduled) {
+    this.#gathered += line.length;
+    if (this.#gathered > MAX_GATHERED_CHARACTERS) {
+      this.#flush();
+    } else if (!this.#isScheduled) {
       this.#isScheduled = true;
       // After this turn of the event loop: what one network chunk brought leaves in one write.
-      setImmediate(() => this.#flush());
+      setImmediate(() => {
+        this.#isScheduled = false;
+        this.#flush();
+      });
     }
     return this.#letsWait ? this.#drain?.promise : undefined;
   }
@@ -64,10 +74,10 @@ export class FrameWriter {
   }
 
   #flush(): void {
-    this.#isScheduled = false;
     if (this.#buffer.length === 0 || this.#isClosed) return;
     const text = this.#buffer.join("");
     this.#buffer = [];
+    this.#gathered = 0;
     if (this.#output.write(text) || this.#drain !== undefined) return;
     const drain = Promise.withResolvers<void>();
     this.#drain = drain;

@@ -1,0 +1,101 @@
+import type { CommandName, Params, RequestId } from "./commands/index.ts";
+import { errorText } from "./error.ts";
+import type { ClientFrame, CommandFrame, decodeClientFrame, FrameError } from "./frame.ts";
+
+type Listener = (frame: ClientFrame | FrameError) => void;
+
+/** Commands without fields; only these can be understood without a schema. */
+type BareCommandName = {
+  [N in CommandName]: Params<N> extends Record<string, never> ? N : never;
+}[CommandName];
+
+/**
+ * What a client asks a host that has just started. A command need not stand here; it is then
+ * answered as soon as the table of all commands is loaded.
+ */
+const firstQuestions: ReadonlySet<string> = new Set([
+  "get_state",
+  "get_messages",
+  "get_session_stats",
+  "get_available_models",
+] satisfies BareCommandName[]);
+
+/**
+ * Decodes the lines of a client and hands on the frames in their order. The table of commands with
+ * its schemas takes longer to load than all else a host needs to start, so it is loaded with the
+ * first line that needs it; lines that come meanwhile wait.
+ */
+export class FrameDecoder {
+  readonly #onFrame: Listener;
+  #decode: typeof decodeClientFrame | undefined;
+  #waiting: string[] = [];
+  #loading: Promise<void> | undefined;
+
+  constructor(onFrame: Listener) {
+    this.#onFrame = onFrame;
+  }
+
+  /** Takes one line. */
+  push(line: string): void {
+    const frame = this.#loading ? undefined : (this.#decode?.(line) ?? decodeFirst(line));
+    if (frame !== undefined) {
+      this.#onFrame(frame);
+      return;
+    }
+    this.#waiting.push(line);
+    this.#loading ??= this.#load();
+  }
+
+  /** Fulfilled when no line waits any more; never rejects. */
+  async idle(): Promise<void> {
+    await this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    let decode: typeof decodeClientFrame;
+    try {
+      ({ decodeClientFrame: decode } = await import("./frame.ts"));
+      this.#decode = decode;
+    } catch (error) {
+      decode = (line) => refuse(line, error);
+    }
+    this.#loading = undefined;
+    for (const line of this.#waiting.splice(0)) this.#onFrame(decode(line));
+  }
+}
+
+/** The frame of one of the first questions; undefined for every other line. */
+function decodeFirst(line: string): CommandFrame | undefined {
+  const { type, id } = readHead(line);
+  if (typeof type !== "string" || !firstQuestions.has(type) || !isRequestId(id ?? 0)) {
+    return undefined;
+  }
+  const frame = { kind: "command", id: id ?? undefined, name: type, params: {}, data: "always" };
+  return frame as CommandFrame;
+}
+
+/** The program's own files are gone or broken. */
+function refuse(line: string, cause: unknown): FrameError {
+  const { type, id } = readHead(line);
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return {
+    kind: "error",
+    id: isRequestId(id) ? id : undefined,
+    command: typeof type === "string" ? type : "parse",
+    code: "internal",
+    error: errorText("internal", { reason }),
+  };
+}
+
+function isRequestId(id: unknown): id is RequestId {
+  return typeof id === "string" || typeof id === "number";
+}
+
+function readHead(line: string): { type?: unknown; id?: unknown } {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
