@@ -84,6 +84,7 @@ export class KeyResolver {
   async require(provider: string): Promise<ResolvedKey> {
     const found = await this.resolve(provider);
     if (found !== undefined) return found;
+    this.#blameAuthFile(provider);
     const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
     const hint = names.length > 0 ? names.join(" or ") : `apiKey of "${provider}" in models.json`;
     throw new SessionError("no_key", { provider, hint });
@@ -122,6 +123,16 @@ export class KeyResolver {
       }
     }
     return available;
+  }
+
+  /** A key that is there but cannot be read is another matter than one that is missing. */
+  #blameAuthFile(provider: string): void {
+    const { path, diagnostics } = this.#options.auth;
+    const problem = diagnostics.find(
+      ({ severity, message }) => severity === "error" || message.includes(`entry ${provider} `),
+    );
+    if (problem === undefined) return;
+    throw new SessionError("key_unresolved", { provider, path, reason: problem.message });
   }
 
   async #find(provider: string): Promise<ResolvedKey | undefined> {

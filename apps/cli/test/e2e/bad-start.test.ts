@@ -1,0 +1,180 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { binPath } from "../support/host-process.ts";
+import { makePlace } from "../support/place.ts";
+import { runHost, startHost } from "../support/start-host.ts";
+
+const oneLine = (text: string) => text.trimEnd().split("\n").length === 1;
+
+describe("files that are broken", () => {
+  it("auth.json is named when a key is looked for in it", async () => {
+    const files = { "agent/auth.json": '{"broken": ' };
+    const host = startHost({ files, arguments: ["--model", "anthropic/claude-sonnet-4-5"] });
+    host.send({ id: "p", type: "prompt", message: "hi" });
+    const { error } = await host.until({ "...": true, id: "p", success: false });
+    await host.finish();
+    expect(`${error}${host.stderr}`).toContain("agent/auth.json");
+    expect(readFileSync(join(host.place.folder, "agent/auth.json"), "utf8")).toBe('{"broken": ');
+  });
+
+  it.each(["agent/settings.json", "agent/models.json"])(
+    "%s is named, left alone, and the host is up",
+    async (path) => {
+      const host = startHost({
+        files: { [path]: '{"broken": ' },
+        scenario: ["one"],
+        arguments: [],
+      });
+      host.send({ type: "get_state" });
+      await host.until({ "...": true, command: "get_state", success: true });
+      host.send({ type: "get_available_models" });
+      await host.until({ "...": true, command: "get_available_models" });
+      await host.finish();
+      expect(`${host.stderr}${host.stdout}`).toContain(path);
+      expect(readFileSync(join(host.place.folder, path), "utf8")).toBe('{"broken": ');
+    },
+  );
+
+  it("a session file that is none is refused by name and untouched", async () => {
+    const files = { "notes.jsonl": "my notes\n" };
+    const setup = { files, arguments: ["--session", "../notes.jsonl"] };
+    const host = startHost(setup);
+    host.child.stdin.end();
+    expect((await host.ended).code).toBe(1);
+    expect(host.stderr).toContain("Not a session file");
+    expect(host.stderr).toContain("notes.jsonl");
+    expect(oneLine(host.stderr)).toBe(true);
+    expect(readFileSync(join(host.place.folder, "notes.jsonl"), "utf8")).toBe("my notes\n");
+  });
+});
+
+describe("a command line that cannot work", () => {
+  it.each([
+    [["--mode", "tui"], "--mode"],
+    [["--mode", "rpc", "--model", "no/such-model"], "no/such-model"],
+    [["--mode", "rpc", "--provider", "nobody", "--model", "x"], "nobody"],
+    [["--mode", "rpc", "a prompt"], "prompts from stdin"],
+    [["-q"], "-q"],
+    [["--mode", "rpc", "--session", "../x.jsonl", "--no-session"], "--no-session"],
+  ])("%j ends with one line and exit code 1", async (argv, named) => {
+    const result = await runHost({ arguments: argv, files: { "agent/models.json": "{}" } });
+    expect(result.code).toBe(1);
+    expect(result.stdout).toBe("");
+    expect(result.stderr).toContain(named);
+    expect(oneLine(result.stderr)).toBe(true);
+    expect(result.stderr).toMatch(/^tau: error: /);
+  });
+
+  it("a model without a key is refused at the prompt, naming the variable", async () => {
+    const argv = ["--mode", "rpc", "--model", "anthropic/claude-sonnet-4-5"];
+    const host = startHost({ arguments: argv });
+    host.send({ id: "p", type: "prompt", message: "hi" });
+    const { error } = await host.until({ "...": true, id: "p", success: false });
+    expect(error).toContain("ANTHROPIC_API_KEY");
+    host.send({ type: "get_state" });
+    await host.until({ "...": true, command: "get_state", success: true });
+    expect(host.stdout).not.toContain("agent_start");
+  });
+
+  it("a working directory that is gone is named in one line", () => {
+    const place = makePlace();
+    onTestFinished(place.remove);
+    const gone = join(place.folder, "gone");
+    mkdirSync(gone);
+    const script = `cd '${gone}' && rm -r '${gone}' && '${process.execPath}' '${binPath}' --mode rpc </dev/null`;
+    const { status, stderr } = spawnSync("/bin/sh", ["-c", script], {
+      env: place.variables,
+      encoding: "utf8",
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain("working directory");
+    expect(oneLine(stderr)).toBe(true);
+  });
+});
+
+describe("a disk that is full", () => {
+  it("fails the prompt with the reason; the host stays up and the file whole", async () => {
+    const scenario = [{ content: "x".repeat(30_000) }, "short"];
+    const shell = ["/bin/sh", "-c", 'ulimit -S -f 8; exec "$0" "$@"', process.execPath];
+    const host = startHost({ scenario }, { command: shell });
+    host.send({ id: "1", type: "prompt", message: "go" });
+    const result = await host.until({ "...": true, type: "prompt_result" });
+    expect(result).toMatchObject({
+      id: "1",
+      status: "error",
+      error: expect.stringContaining("EFBIG"),
+    });
+    host.send({ id: "2", type: "prompt", message: "again" });
+    expect(await host.until({ "...": true, type: "prompt_result" })).toMatchObject({
+      id: "2",
+      status: "completed",
+    });
+    await host.finish();
+    const sessions = join(host.place.folder, "agent", "sessions");
+    const files = readdirSync(sessions, { recursive: true, encoding: "utf8" });
+    const path = join(sessions, files.find((name) => name.endsWith(".jsonl")) ?? "");
+    const lines = readFileSync(path, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const roles = lines.flatMap(({ message }) => (message ? [message.role] : []));
+    expect(roles).toEqual(["user", "user", "assistant"]);
+  });
+});
+
+describe("many hosts", () => {
+  it("of one directory start at once and keep their sessions apart", async () => {
+    const place = makePlace({ scenario: ["one"] });
+    const hosts = Array.from({ length: 20 }, () => startHost({}, { place }));
+    for (const host of hosts) host.send({ type: "prompt", message: "go" });
+    await Promise.all(
+      hosts.map((host) => host.until({ "...": true, type: "agent_settled" }, 20_000)),
+    );
+    const ends = await Promise.all(hosts.map((host) => host.finish()));
+    expect(ends.every(({ code }) => code === 0)).toBe(true);
+    const files = readdirSync(join(place.folder, "agent"), { recursive: true, encoding: "utf8" });
+    expect(files.filter((name) => name.endsWith(".jsonl"))).toHaveLength(20);
+    expect(hosts.map(({ stderr }) => stderr).join("")).toBe("");
+  });
+
+  it("cannot share one session file", async () => {
+    const first = startHost({ scenario: ["one"], arguments: ["--session", "../s.jsonl"] });
+    first.send({ type: "prompt", message: "go" });
+    await first.until({ "...": true, type: "agent_settled" });
+    const second = startHost({}, { place: first.place });
+    second.child.stdin.end();
+    expect((await second.ended).code).toBe(1);
+    expect(second.stderr).toContain(`in use by process ${first.child.pid}`);
+    first.send({ type: "get_state" });
+    await first.until({ "...": true, command: "get_state", success: true });
+  });
+});
+
+describe("an older Node", () => {
+  it("is told in one line what is needed, with exit code 1", () => {
+    // The program only looks at the version it is told, so a shim may claim an old one.
+    const shim = 'Object.defineProperty(process.versions,"node",{value:"20.19.0"});';
+    const argument = `data:text/javascript,${encodeURIComponent(shim)}`;
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ["--import", argument, binPath, "--mode", "rpc"],
+      { encoding: "utf8", input: "" },
+    );
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toContain("22.19");
+    expect(oneLine(stderr)).toBe(true);
+  });
+
+  it("that this machine may have says the same", () => {
+    const old = "/usr/bin/node";
+    const version = existsSync(old)
+      ? spawnSync(old, ["--version"], { encoding: "utf8" }).stdout
+      : "v24";
+    const { status } = version.startsWith("v20")
+      ? spawnSync(old, [binPath, "--version"], { encoding: "utf8" })
+      : { status: 1 };
+    expect(status).toBe(1);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { runHost, startHost } from "../support/start-host.ts";
+
+const failing = {
+  content: "x",
+  fault: { kind: "status" as const, status: 401, message: "bad key" },
+};
+
+describe("-p", () => {
+  it("prints the final text and nothing else", async () => {
+    const scenario = [
+      { content: [{ type: "toolCall" as const, name: "read", arguments: { path: "notes.txt" } }] },
+      "Two lines.",
+    ];
+    const result = await runHost({ scenario, arguments: ["-p", "how many lines?"] });
+    expect(result).toMatchObject({ code: 0, stdout: "Two lines.\n", stderr: "" });
+  });
+
+  it("puts piped text before the prompt", async () => {
+    const when = { lastUserMatches: "^piped\\n\\nexplain$" };
+    const result = await runHost(
+      { scenario: [{ when, content: "ok" }], arguments: ["-p", "explain"] },
+      "piped\n",
+    );
+    expect(result).toMatchObject({ code: 0, stdout: "ok\n" });
+  });
+
+  it("says a model's failure on stderr and exits 1", async () => {
+    const result = await runHost({ scenario: [failing], arguments: ["-p", "go"] });
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toMatch(/^tau: error: .*bad key/);
+  });
+
+  it("prints a reply that was cut, warns and exits 1", async () => {
+    const scenario = [{ content: "half an ans", stopReason: "length" as const }];
+    const result = await runHost({ scenario, arguments: ["-p", "go"] });
+    expect(result).toMatchObject({ code: 1, stdout: "half an ans\n" });
+    expect(result.stderr).toContain("output limit");
+  });
+
+  it("without any prompt says so", async () => {
+    const result = await runHost({ arguments: ["-p"] });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain("there is no prompt");
+  });
+
+  it("ends with 143 on SIGTERM", async () => {
+    const scenario = [{ content: "x".repeat(5_000), chunkSize: 5, delayMs: 5 }];
+    const host = startHost({ scenario, arguments: ["--mode", "json", "go"] });
+    host.child.stdin.end();
+    await host.until({ "...": true, type: "message_update" });
+    host.child.kill("SIGTERM");
+    expect((await host.ended).code).toBe(143);
+    // What was still to be said about the aborted run is said.
+    expect(host.stdout).toContain('"type":"agent_settled","aborted":true');
+  });
+});
+
+describe("--mode json", () => {
+  it("prints the session header, then every event", async () => {
+    const result = await runHost({ scenario: ["Hi"], arguments: ["--mode", "json", "go"] });
+    expect(result.code).toBe(0);
+    const lines = result.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines[0]).toMatchObject({ type: "session", version: 3, cwd: expect.any(String) });
+    expect(lines[1]).toEqual({ type: "agent_start" });
+    expect(lines.map(({ type }) => type)).toContain("agent_end");
+    expect(lines.at(-1)).toMatchObject({ type: "prompt_result", status: "completed" });
+  });
+
+  it("exits 1 when the model failed, with the events on stdout", async () => {
+    const result = await runHost({ scenario: [failing], arguments: ["--mode", "json", "go"] });
+    expect(result.code).toBe(1);
+    expect(result.stdout).toContain('"stopReason":"error"');
+    expect(result.stderr).toContain("bad key");
+  });
+});
