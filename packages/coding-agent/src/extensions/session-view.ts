@@ -1,8 +1,9 @@
 import { dirname } from "node:path";
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { buildSessionContext } from "../session/session-context.ts";
 import type { SessionLog } from "../session/session-log.ts";
-import type { ReadonlySession, SessionTreeNode } from "./api/context.ts";
+import type { ReadonlySession, SessionSetup, SessionTreeNode } from "./api/context.ts";
 
 /** A session as extensions read it; `log` is asked for each time. */
 export function sessionView(log: () => SessionLog): ReadonlySession {
@@ -25,6 +26,28 @@ export function sessionView(log: () => SessionLog): ReadonlySession {
     buildSessionContext: () => {
       const { messages, thinkingLevel, model } = buildSessionContext(tree().branch());
       return { messages, thinkingLevel: thinkingLevel ?? "off", model: model ?? null };
+    },
+  };
+}
+
+/** A session that can also be written, as while it is set up. */
+export function sessionWriter(log: () => SessionLog): SessionSetup {
+  return {
+    ...sessionView(log),
+    appendMessage: (message) =>
+      log().append({ type: "message", message: message as AgentMessage }).id,
+    appendCustomEntry: (customType, data) => {
+      const value = data === undefined ? {} : { data };
+      return log().append({ type: "custom", customType, ...value }).id;
+    },
+    appendCustomMessageEntry: (customType, content, display, details) => {
+      const more = details === undefined ? {} : { details };
+      return log().append({ type: "custom_message", customType, content, display, ...more }).id;
+    },
+    appendSessionInfo: (name) => log().append({ type: "session_info", name }).id,
+    appendLabelChange: (targetId, label) => {
+      const text = label === undefined ? {} : { label };
+      return log().append({ type: "label", targetId, ...text }).id;
     },
   };
 }

@@ -1,0 +1,196 @@
+import {
+  type AssistantStream,
+  type Context,
+  clampThinkingLevel,
+  computeCost,
+  isContextOverflow,
+  listProviders,
+  loadModels,
+  type StreamOptions,
+  stream as streamReply,
+  supportedThinkingLevels,
+} from "@tau-agent/ai";
+import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { keyVariableNames } from "../auth/environment-keys.ts";
+import { createModelRegistry } from "../models/create-model-registry.ts";
+import { randomUuid } from "../random.ts";
+import { AssistantMessageEventStream, EventStream } from "./event-stream.ts";
+import { loadOldTypebox } from "./family-typebox.ts";
+import type { HostPlaces } from "./host-places.ts";
+import { unsupported } from "./unsupported.ts";
+
+type Options = Partial<StreamOptions> & {
+  readonly reasoning?: ThinkingLevel | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** What stands in for the family's model library, on top of ours. */
+export async function loadFamilyAi(places: HostPlaces): Promise<object> {
+  const catalog = await readCatalog();
+  const typebox = (await loadOldTypebox()) as { Type: unknown };
+  const registry = createModelRegistry({
+    agentDir: places.agentDirectory,
+    environment: places.environment,
+    catalog: {
+      providers: () => Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info])),
+      models: loadModels,
+    },
+  });
+  const open = (model: Model, context: unknown, options: Options = {}) => {
+    const { reasoning, ...given } = options;
+    const replies = new AssistantMessageEventStream();
+    void forward(replies, async () => {
+      const auth =
+        given.apiKey === undefined
+          ? await registry.requestAuth(model).catch(() => undefined)
+          : undefined;
+      const level = reasoning === undefined ? {} : { thinkingLevel: reasoning };
+      const headers = { ...auth?.headers, ...given.headers };
+      return streamReply(model, context as Context, { ...auth, ...level, ...given, headers });
+    });
+    return replies;
+  };
+  const complete = (model: Model, context: unknown, options?: Options) =>
+    open(model, context, options).result();
+  return {
+    ...streamsByFormat(open),
+    Type: typebox.Type,
+    StringEnum: (values: readonly string[], options: object = {}) => ({
+      type: "string",
+      enum: [...values],
+      ...options,
+    }),
+    stream: open,
+    streamSimple: open,
+    complete,
+    completeSimple: complete,
+    ...catalogFunctions(catalog),
+    EventStream,
+    AssistantMessageEventStream,
+    createAssistantMessageEventStream: () => new AssistantMessageEventStream(),
+    getEnvApiKey: (provider: string) => environmentKey(registry.keys.variablesOf(provider), places),
+    isContextOverflow: (message: AssistantMessage, contextWindow?: number) =>
+      isOverflow(message, contextWindow),
+    getOverflowPatterns: () => [],
+    calculateCost: (model: Model, usage: AssistantMessage["usage"]) => {
+      const { input, output, cacheRead, cacheWrite, cacheWrite1h = 0 } = usage;
+      const tokens = { input, output, cacheRead, cacheWrite, cacheWrite1h };
+      usage.cost = computeCost(model.cost, tokens);
+      return usage.cost;
+    },
+    supportsXhigh: (model: Model) => supportedThinkingLevels(model).includes("xhigh"),
+    getSupportedThinkingLevels: supportedThinkingLevels,
+    clampThinkingLevel,
+    modelsAreEqual: (a?: Model | null, b?: Model | null) =>
+      Boolean(a && b && a.id === b.id && a.provider === b.provider),
+    contentText: textOf,
+    uuidv7: randomUuid,
+    validateToolArguments: (_tool: unknown, call: { arguments: unknown }) => call.arguments,
+    validateToolCall: (_tools: unknown, call: { arguments: unknown }) => call.arguments,
+    parseStreamingJson: parseLoosely,
+    registerApiProvider: unsupported("registerApiProvider"),
+    unregisterApiProviders: () => {},
+    getApiProvider: () => undefined,
+    getApiProviders: () => [],
+    ...loginFunctions(),
+    secretVariableNames: () => [...keyVariableNames()],
+  };
+}
+
+/** Logins with an account need a terminal or a browser; keys in auth.json work. */
+export function loginFunctions(): object {
+  const names = ["Anthropic", "OpenAICodex", "GitHubCopilot", "GeminiCli", "Antigravity"];
+  const logins = names.flatMap((name) => [
+    [`login${name}`, unsupported(`login${name}`)],
+    [`refresh${name}Token`, unsupported(`refresh${name}Token`)],
+  ]);
+  return {
+    ...Object.fromEntries(logins),
+    getOAuthProvider: () => undefined,
+    getOAuthProviders: () => [],
+    getOAuthApiKey: async () => null,
+    registerOAuthProvider: () => {},
+    unregisterOAuthProvider: () => {},
+    resetOAuthProviders: () => {},
+    refreshOAuthToken: unsupported("refreshOAuthToken"),
+  };
+}
+
+async function readCatalog(): Promise<ReadonlyMap<string, readonly Model[]>> {
+  const providers = listProviders().map(({ id }) => id);
+  const lists = await Promise.all(providers.map(async (id) => [id, await loadModels(id)] as const));
+  return new Map(lists);
+}
+
+function catalogFunctions(catalog: ReadonlyMap<string, readonly Model[]>): object {
+  const models = (provider: string): Model[] => [...(catalog.get(provider) ?? [])];
+  const find = (provider: string, id: string) => models(provider).find((model) => model.id === id);
+  return {
+    getModel: find,
+    getBuiltinModel: find,
+    getModels: models,
+    getBuiltinModels: models,
+    getProviders: () => [...catalog.keys()],
+    getBuiltinProviders: () => [...catalog.keys()],
+  };
+}
+
+type Open = (model: Model, context: unknown, options?: Options) => AssistantMessageEventStream;
+
+/** Functions that fix the wire format, whatever the model says. */
+function streamsByFormat(open: Open): object {
+  const formats = {
+    Anthropic: "anthropic-messages",
+    OpenAICompletions: "openai-completions",
+    OpenAIResponses: "openai-responses",
+    Google: "google-generative-ai",
+  };
+  const entries = Object.entries(formats).flatMap(([name, api]) => {
+    const fixed: Open = (model, context, options) => open({ ...model, api }, context, options);
+    const lower = `${name.slice(0, name.startsWith("OpenAI") ? 6 : 1).toLowerCase()}${name.slice(name.startsWith("OpenAI") ? 6 : 1)}`;
+    return [
+      [`stream${name}`, fixed],
+      [`streamSimple${name}`, fixed],
+      [`${lower}Api`, () => ({ api, stream: fixed, streamSimple: fixed })],
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+async function forward(
+  replies: AssistantMessageEventStream,
+  open: () => Promise<AssistantStream>,
+): Promise<void> {
+  const steps = await open();
+  for (;;) {
+    const step = await steps.next();
+    if (step.done) return replies.end(step.value.message);
+    replies.push(step.value);
+  }
+}
+
+function environmentKey(names: readonly string[], { environment }: HostPlaces): string | undefined {
+  return names.map((name) => environment[name]).find((value) => value !== undefined);
+}
+
+function isOverflow({ errorMessage, usage }: AssistantMessage, contextWindow?: number): boolean {
+  if (errorMessage !== undefined && isContextOverflow(errorMessage)) return true;
+  return contextWindow !== undefined && usage.input + usage.cacheRead > contextWindow;
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  const blocks = Array.isArray(content) ? (content as { type?: string; text?: string }[]) : [];
+  return blocks
+    .filter(({ type }) => type === "text")
+    .map(({ text }) => text ?? "")
+    .join("\n");
+}
+
+function parseLoosely(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** A skill as the family describes it. */
+interface FamilySkill {
+  readonly name: string;
+  readonly description: string;
+  readonly filePath: string;
+  readonly baseDir: string;
+  readonly source: string;
+  readonly disableModelInvocation: boolean;
+}
+
+/** Functions for Markdown files with frontmatter and for skills; at once, without a promise. */
+export async function familyTexts(): Promise<object> {
+  const { parse } = await import("yaml");
+  const parseFrontmatter = (text: string) => {
+    const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+    const match = /^---[ \t]*\n([\s\S]*?)\n?---[ \t]*(?:\n|$)([\s\S]*)$/.exec(source);
+    if (match === null) return { frontmatter: {}, body: source.trim() };
+    const frontmatter = (parse(match[1] ?? "") ?? {}) as Record<string, unknown>;
+    return { frontmatter, body: (match[2] ?? "").trim() };
+  };
+  const readSkill = (filePath: string, source: string): FamilySkill | undefined => {
+    try {
+      const { frontmatter } = parseFrontmatter(readFileSync(filePath, "utf8"));
+      const { name, description } = frontmatter as { name?: unknown; description?: unknown };
+      if (typeof description !== "string") return undefined;
+      const baseDir = dirname(filePath);
+      return {
+        name: typeof name === "string" ? name : basename(baseDir),
+        description,
+        filePath,
+        baseDir,
+        source,
+        disableModelInvocation: frontmatter["disable-model-invocation"] === true,
+      };
+    } catch {
+      return undefined;
+    }
+  };
+  const loadSkillsFromDir = ({ dir, source = "path" }: { dir: string; source?: string }) => ({
+    skills: skillFiles(dir)
+      .map((path) => readSkill(path, source))
+      .filter((skill) => skill !== undefined),
+    diagnostics: [],
+    warnings: [],
+  });
+  return {
+    parseFrontmatter,
+    stripFrontmatter: (text: string) => parseFrontmatter(text).body,
+    loadSkillsFromDir,
+    formatSkillsForPrompt,
+  };
+}
+
+function skillFiles(dir: string): string[] {
+  try {
+    const entries = readdirSync(dir, { withFileTypes: true });
+    if (entries.some(({ name }) => name === "SKILL.md")) return [join(dir, "SKILL.md")];
+    return entries
+      .filter((entry) => entry.isDirectory() && !/^(\.|node_modules$)/.test(entry.name))
+      .flatMap(({ name }) => skillFiles(join(dir, name)));
+  } catch {
+    return [];
+  }
+}
+
+function formatSkillsForPrompt(skills: readonly FamilySkill[]): string {
+  const rows = skills
+    .filter((skill) => !skill.disableModelInvocation)
+    .map(
+      ({ name, description, filePath }) =>
+        `  <skill>\n    <name>${name}</name>\n    <description>${description}</description>\n    <location>${filePath}</location>\n  </skill>`,
+    );
+  return rows.length === 0 ? "" : `<available_skills>\n${rows.join("\n")}\n</available_skills>`;
+}

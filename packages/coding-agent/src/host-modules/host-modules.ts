@@ -1,0 +1,49 @@
+import type { HostModules } from "../extensions/host-imports.ts";
+import type { HostPlaces } from "./host-places.ts";
+
+/**
+ * The modules that imports of the family's packages and of TypeBox resolve to, by name. Nothing is
+ * loaded before an extension asks for it.
+ */
+export function createHostModules(places: HostPlaces): HostModules {
+  const ai = once(async () => (await import("./family-ai.ts")).loadFamilyAi(places));
+  const codingAgent = once(async () => {
+    const { loadFamilyCodingAgent } = await import("./family-coding-agent.ts");
+    return loadFamilyCodingAgent(places);
+  });
+  const modules: Record<string, () => Promise<object>> = {
+    "pi-coding-agent": codingAgent,
+    "pi-ai": ai,
+    "pi-ai/oauth": once(async () => (await import("./family-ai.ts")).loginFunctions()),
+    "pi-agent-core": once(async () => (await import("./family-agent.ts")).loadFamilyAgent()),
+    "pi-tui": once(async () => (await import("./terminal/index.ts")).terminalModule),
+    "pi-utils": once(async () => (await import("./family-agent.ts")).familyUtilities()),
+  };
+  const scopes = ["@mariozechner", "@earendil-works", "@oh-my-pi"];
+  const family = scopes.flatMap((scope) =>
+    Object.entries(modules).map(([name, load]) => [`${scope}/${name}`, load] as const),
+  );
+  const typebox = () => import("./family-typebox.ts");
+  return {
+    ...Object.fromEntries(family),
+    "@tau-agent/coding-agent": codingAgent,
+    "@tau-agent/ai": ai,
+    "@tau-agent/agent": once(async () => import("@tau-agent/agent")),
+    "@tau-agent/rpc-protocol": once(async () => import("@tau-agent/rpc-protocol")),
+    typebox: once(async () => import("typebox")),
+    "typebox/compile": once(async () => import("typebox/compile")),
+    "typebox/value": once(async () => import("typebox/value")),
+    "@sinclair/typebox": once(async () => (await typebox()).loadOldTypebox()),
+    "@sinclair/typebox/compiler": once(async () => (await typebox()).loadOldTypeboxCompiler()),
+    "@sinclair/typebox/compile": once(async () => import("typebox/compile")),
+    "@sinclair/typebox/value": once(async () => (await typebox()).loadOldTypeboxValue()),
+  };
+}
+
+function once(load: () => Promise<object>): () => Promise<object> {
+  let module: Promise<object> | undefined;
+  return () => {
+    module ??= load();
+    return module;
+  };
+}

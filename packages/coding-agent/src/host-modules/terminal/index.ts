@@ -1,0 +1,93 @@
+import * as components from "./components.ts";
+import { fuzzyFilter, fuzzyMatch } from "./fuzzy.ts";
+import { Key, matchesKey, parseKey } from "./keys.ts";
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "./text-width.ts";
+
+const { Component, Container } = components;
+
+/** Key bindings where no key is ever pressed. */
+class KeybindingsManager {
+  static create(): KeybindingsManager {
+    return new KeybindingsManager();
+  }
+
+  matches(_data: string, _action: string): boolean {
+    return false;
+  }
+
+  getKeys(_action: string): string[] {
+    return [];
+  }
+
+  getConfig(): object {
+    return {};
+  }
+}
+
+const keybindings = new KeybindingsManager();
+const nothing = (): void => {};
+
+/** What stands in for the family's terminal library: the same names, no terminal behind them. */
+export const terminalModule = {
+  ...components,
+  Key,
+  matchesKey,
+  parseKey,
+  visibleWidth,
+  truncateToWidth,
+  wrapTextWithAnsi,
+  fuzzyMatch,
+  fuzzyFilter,
+  KeybindingsManager,
+  EditorKeybindingsManager: KeybindingsManager,
+  TUI_KEYBINDINGS: {},
+  DEFAULT_EDITOR_KEYBINDINGS: {},
+  getKeybindings: () => keybindings,
+  setKeybindings: nothing,
+  getEditorKeybindings: () => keybindings,
+  setEditorKeybindings: nothing,
+  CURSOR_MARKER: "\u001B_pi:c\u0007",
+  isFocusable: (value: unknown) =>
+    typeof value === "object" && value !== null && "focused" in value,
+  isKeyRelease: () => false,
+  isKeyRepeat: () => false,
+  isKittyProtocolActive: () => false,
+  setKittyProtocolActive: nothing,
+  decodeKittyPrintable: () => undefined,
+  isCtrlC: (data: string) => matchesKey(data, "ctrl+c"),
+  isEscape: (data: string) => matchesKey(data, "escape"),
+  isEnter: (data: string) => matchesKey(data, "enter"),
+  isArrowUp: (data: string) => matchesKey(data, "up"),
+  isArrowDown: (data: string) => matchesKey(data, "down"),
+  Image: class Image extends Component {},
+  PaneContainer: class PaneContainer extends Container {},
+  CombinedAutocompleteProvider: class CombinedAutocompleteProvider extends Component {
+    async getSuggestions(): Promise<null> {
+      return null;
+    }
+
+    applyCompletion(lines: string[], cursorLine: number, cursorCol: number) {
+      return { lines, cursorLine, cursorCol };
+    }
+  },
+  StdinBuffer: class StdinBuffer extends Component {},
+  ProcessTerminal: class ProcessTerminal extends Component {
+    readonly columns: number = 80;
+    readonly rows: number = 24;
+    start(): void {}
+    stop(): void {}
+    write(_text: string): void {}
+  },
+  getCapabilities: () => ({ images: null, trueColor: false, hyperlinks: false }),
+  detectCapabilities: () => ({ images: null, trueColor: false, hyperlinks: false }),
+  resetCapabilitiesCache: nothing,
+  getCellDimensions: () => ({ widthPx: 9, heightPx: 18 }),
+  setCellDimensions: nothing,
+  calculateImageRows: () => 1,
+  getImageDimensions: () => null,
+  imageFallback: (mimeType: string) => `[Image: ${mimeType}]`,
+  renderImage: () => null,
+  allocateImageId: () => 1,
+  deleteKittyImage: () => "",
+  deleteAllKittyImages: () => "",
+};
