@@ -24,8 +24,15 @@ const oneChunkForTheStart: Plugin = {
       return { ...found, namespace: "lazy" };
     });
     build.onLoad({ filter: /.*/, namespace: "lazy" }, ({ path }) => {
-      const contents = `export * from ${JSON.stringify(path)}; import ${JSON.stringify(entry)};`;
-      return { contents, loader: "js", resolveDir: dirname(path) };
+      const file = JSON.stringify(path);
+      // A star leaves the default export out.
+      const hasDefault = /^export default\b/m.test(readFileSync(path, "utf8"));
+      const lines = [
+        `export * from ${file};`,
+        ...(hasDefault ? [`export { default } from ${file};`] : []),
+        `import ${JSON.stringify(entry)};`,
+      ];
+      return { contents: lines.join("\n"), loader: "js", resolveDir: dirname(path) };
     });
   },
 };
