@@ -42,7 +42,7 @@ export async function createMarkdown(highlight: Highlight): Promise<RenderMarkdo
   const { Marked } = await import("marked");
   const marked = new Marked({ gfm: true, breaks: true, renderer: createRenderer(highlight) });
   return (text) => {
-    if (text.length > maxMarkdownLength || isTooDeep(text)) return plainBlock(text);
+    if (text.length > maxMarkdownLength || isTrap(text)) return plainBlock(text);
     try {
       const markup = marked.parse(text, { async: false });
       if (isOurMarkup(markup)) return html`<div class="prose" dir="auto">${trusted(markup)}</div>`;
@@ -53,9 +53,10 @@ export async function createMarkdown(highlight: Highlight): Promise<RenderMarkdo
   };
 }
 
-function isTooDeep(text: string): boolean {
+/** Whether a text is built, or happens, to keep the parser busy: deep nesting, endless runs. */
+function isTrap(text: string): boolean {
   const marks = new RegExp(`^(?:[\\t ]*(?:>|[-*+]|\\d{1,9}[.)])[\\t ]*){${maxQuoteDepth}}`, "m");
-  return marks.test(text) || /[[(*_~`]{200}/.test(text);
+  return marks.test(text) || /[[(*_~`]{200}|\s{500}/.test(text);
 }
 
 function createRenderer(highlight: Highlight): RendererObject {

@@ -54,7 +54,7 @@ main:focus, .entry:focus { outline: none; }
 .narrow { display: none; }
 
 main { max-width: 50rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
-.head { margin-bottom: 2rem; padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
+main > .head { margin-bottom: 2rem; padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 0.75rem; font-weight: 650; letter-spacing: -0.01em; text-wrap: balance; }
 dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; margin: 0 0 0.75rem; font-size: 0.875rem; }
 dt { color: var(--soft); font-size: 0.75rem; }
@@ -63,21 +63,21 @@ footer { margin-top: 2.5rem; color: var(--soft); font-size: 0.8rem; text-align: 
 
 .entry { margin: 0 0 1.25rem; scroll-margin-top: 4rem; content-visibility: auto; contain-intrinsic-size: auto 8rem; }
 .entry > header { display: flex; align-items: baseline; gap: 0.6rem; margin-bottom: 0.25rem; font-size: 0.8rem; color: var(--soft); }
-h3 { margin: 0; font-size: 0.8rem; font-weight: 650; color: var(--text); }
+h3 { margin: 0; flex: none; font-size: 0.8rem; font-weight: 650; color: var(--text); }
 .facts { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 0 0.75rem; margin-left: auto; color: inherit; text-decoration: none; font-size: 0.75rem; font-variant-numeric: tabular-nums; text-align: right; }
 .facts:hover { text-decoration: underline; }
-.user { background: var(--tint); border-radius: 10px; padding: 0.75rem 1rem; margin-top: 2rem; }
-.assistant h3, .result h3 { color: var(--accent); }
-.bash, .custom, .summary { border-left: 3px solid var(--line); padding-left: 1rem; }
-.summary { border-color: var(--accent); }
-.setting, .other { font-size: 0.8rem; color: var(--soft); }
-.setting { display: flex; align-items: baseline; gap: 0.6rem; }
-.setting > header { display: contents; }
-.setting .facts { order: 3; }
-.setting > code { order: 2; }
-.setting > a { order: 2; }
-.setting h3, .other h3 { font-weight: 500; color: var(--soft); }
-.label { padding: 0 0.5em; border-radius: 1em; background: var(--accent); color: var(--page); font-size: 0.7rem; font-weight: 600; }
+.entry.user { background: var(--tint); border-radius: 10px; padding: 0.75rem 1rem; margin-top: 2rem; }
+.entry.assistant h3, .entry.result h3 { color: var(--accent); }
+.entry.bash, .entry.custom, .entry.summary { border-left: 3px solid var(--line); padding-left: 1rem; }
+.entry.summary { border-color: var(--accent); }
+.entry.setting, .entry.other { font-size: 0.8rem; color: var(--soft); }
+.entry.setting { display: flex; align-items: baseline; gap: 0.6rem; }
+.entry.setting > header { display: contents; }
+.entry.setting .facts { order: 3; }
+.entry.setting > code { order: 2; }
+.entry.setting > a { order: 2; }
+.entry.setting h3, .entry.other h3 { font-weight: 500; color: var(--soft); }
+.label { flex: none; max-width: 40%; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; padding: 0 0.5em; border-radius: 1em; background: var(--accent); color: var(--page); font-size: 0.7rem; font-weight: 600; }
 .fork { color: var(--soft); font-size: 0.75rem; margin-bottom: 0.25rem; }
 .js .fork { display: flex; align-items: center; gap: 0.25rem; }
 #elsewhere-note { position: sticky; top: 3.5rem; z-index: 2; margin-bottom: 1rem; padding: 0.4rem 1rem; border-radius: 8px; font-size: 0.875rem; background: var(--tint); border: 1px solid var(--line); }
@@ -102,9 +102,9 @@ img { max-width: 100%; height: auto; border-radius: 6px; }
 .picture { display: block; max-height: 32rem; margin: 0.5rem 0; border: 1px solid var(--line); }
 code { font-family: var(--mono); font-size: 0.86em; }
 :not(pre) > code { background: var(--tint); padding: 0.1em 0.35em; border-radius: 4px; }
-.user :not(pre) > code { background: var(--page); }
+.entry.user :not(pre) > code { background: var(--page); }
 pre { margin: 0.6rem 0; padding: 0.7rem 0.9rem; overflow: auto; max-height: 38rem; background: var(--card); border: 1px solid var(--line); border-radius: 8px; line-height: 1.5; tab-size: 4; overflow-wrap: normal; font-size: 0.93rem; }
-.user pre { background: var(--page); }
+.entry.user pre { background: var(--page); }
 
 .tool { margin: 0.6rem 0; border: 1px solid var(--line); border-radius: 8px; background: var(--card); overflow: hidden; }
 .tool h4 { margin: 0; padding: 0.4rem 0.8rem; font-size: 0.85rem; font-weight: 400; }
@@ -153,18 +153,18 @@ pre { margin: 0.6rem 0; padding: 0.7rem 0.9rem; overflow: auto; max-height: 38re
 #rows .words { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
 #rows .label { flex: none; max-width: 8rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 #rows button::before { content: ""; flex: none; align-self: center; width: 0.4rem; height: 0.4rem; border-radius: 50%; background: var(--line); }
-#rows .user::before { background: var(--accent); border-radius: 1px; }
-#rows .summary::before { background: var(--number); }
-#rows .on { color: var(--text); }
-#rows .on.user { font-weight: 600; }
-#rows .leaf::before { background: var(--plus); outline: 2px solid var(--plus); outline-offset: 1px; }
-#rows .leaf::after { content: "current"; flex: none; margin-left: auto; font-size: 0.7rem; color: var(--plus); }
+#rows .user button::before { background: var(--accent); border-radius: 1px; }
+#rows .summary button::before { background: var(--number); }
+#rows .on button { color: var(--text); }
+#rows .on.user button { font-weight: 600; }
+#rows .leaf button::before { background: var(--plus); outline: 2px solid var(--plus); outline-offset: 1px; }
+#rows .leaf button::after { content: "current"; flex: none; margin-left: auto; font-size: 0.7rem; color: var(--plus); }
 #rows [aria-current] { background: var(--tint); }
-#tree[data-filter="talk"] :is(.calls, .result, .setting, .other):not(.leaf, .head, .named),
-#tree[data-filter="prompts"] :is(.assistant, .calls, .result, .setting, .other, .bash, .custom):not(.leaf, .head, .named) { display: none; }
+#tree[data-filter="talk"] li:is(.calls, .result, .setting, .other):not(.leaf, .head, .named),
+#tree[data-filter="prompts"] li:is(.assistant, .calls, .result, .setting, .other, .bash, .custom):not(.leaf, .head, .named) { display: none; }
 
 @media (min-width: 75rem) {
-  .js.tree main { margin-left: max(20rem, calc((100vw - 50rem) / 2)); margin-right: auto; }
+  .js.tree main { margin-left: max(20rem, calc(20rem + (100vw - 70rem) / 2)); margin-right: auto; }
 }
 @media (max-width: 48rem) {
   .wide, .bar .title { display: none; }

@@ -131,10 +131,10 @@ function rowOf(at, depth) {
   const button = document.createElement("button");
   button.type = "button";
   button.dataset.row = String(at);
-  button.classList.add(kind);
-  if (siblingsOf(at).length > 1) button.classList.add("head");
-  if (label) button.classList.add("named");
-  if (at === index.leaf) { button.classList.add("leaf"); button.title = "Current leaf"; }
+  item.classList.add(kind);
+  if (siblingsOf(at).length > 1) item.classList.add("head");
+  if (label) item.classList.add("named");
+  if (at === index.leaf) { item.classList.add("leaf"); button.title = "Current leaf"; }
   button.style.setProperty("--depth", String(Math.min(depth, 12)));
   const text = document.createElement("span");
   text.className = "words";
@@ -151,7 +151,7 @@ function rowOf(at, depth) {
   return item;
 }
 function markRows() {
-  for (const [at, button] of buttons.entries()) button?.classList.toggle("on", onPath.has(at));
+  for (const [at, button] of buttons.entries()) button?.parentElement.classList.toggle("on", onPath.has(at));
 }
 function markCurrent(at) {
   list.querySelector("[aria-current]")?.removeAttribute("aria-current");
@@ -166,7 +166,7 @@ list.addEventListener("click", (event) => {
 });
 tree.addEventListener("keydown", (event) => {
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-  const visible = [...list.querySelectorAll("button")].filter((button) => getComputedStyle(button).display !== "none");
+  const visible = [...list.querySelectorAll("button")].filter((button) => button.parentElement.offsetHeight > 0);
   const at = visible.indexOf(document.activeElement);
   const next = visible[at + (event.key === "ArrowDown" ? 1 : -1)];
   if (next) { event.preventDefault(); next.focus(); }

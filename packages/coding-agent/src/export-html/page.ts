@@ -72,7 +72,7 @@ export function pageStart(head: PageHead): Html {
 <button type="button" id="menu" aria-expanded="false" aria-controls="tree" title="Tree (b)">☰<span class="wide"> Tree</span></button>
 <strong class="title">${head.title}</strong>
 <div class="search" role="search"><input id="query" type="search" placeholder="Search ( / )" aria-label="Search the session" autocomplete="off" spellcheck="false"><output id="count" aria-live="polite"></output><button type="button" id="previous" title="Previous match (Shift+Enter)" aria-label="Previous match">↑</button><button type="button" id="next" title="Next match (Enter)" aria-label="Next match">↓</button></div>
-<button type="button" id="unfold" aria-pressed="false" title="Open everything (o)"><span class="wide">Open all</span><span class="narrow">＋</span></button>
+<button type="button" id="unfold" aria-pressed="false" title="Open everything (o)"><span class="wide">Open all</span><span class="narrow">+</span></button>
 <button type="button" id="theme" title="Light or dark (t)" aria-label="Light or dark">◐</button>
 </div>
 <nav id="tree" aria-label="Branches"><div class="filters" role="group" aria-label="Entries in the tree"><button type="button" data-filter="talk" aria-pressed="true">Conversation</button><button type="button" data-filter="prompts" aria-pressed="false">Prompts</button><button type="button" data-filter="all" aria-pressed="false">All</button></div><ol id="rows"></ol></nav>

@@ -25,7 +25,9 @@ export function buildTreeIndex({ entries, parents, leaf, labels }: SessionOutlin
   const rows = entries.map((entry, index): TreeRow => {
     const [kind, words] = describe(entry);
     const label = labels.get(entry.id);
-    const short = snippet(words, wordsLength);
+    const short = snippet(words, wordsLength)
+      .replace(/[`*#]+/g, "")
+      .trim();
     const parent = parents[index] ?? -1;
     return label === undefined ? [parent, kind, short] : [parent, kind, short, snippet(label, 40)];
   });

@@ -1,0 +1,285 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { demoSession } from "./__fixtures__/demo-session.ts";
+import { hostileTexts } from "./__fixtures__/hostile-texts.ts";
+import { longSession } from "./__fixtures__/long-session.ts";
+import { call, SessionBuilder } from "./__fixtures__/session-builder.ts";
+import { defaultExportName, exportHtml, exportHtmlToFile } from "./export-html.ts";
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "tau-export-"));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+/** What is shown without a script. */
+const bodyOf = (page: string) => page.slice(page.indexOf("<main"), page.indexOf("<template"));
+
+describe("the page", () => {
+  it("shows the current branch without a script, and keeps the others in a template", async () => {
+    const page = await exportHtml(demoSession());
+    expect(bodyOf(page)).toContain("still refuses anything else");
+    expect(bodyOf(page)).not.toContain("Shall I replace the parser");
+    expect(page.slice(page.indexOf("<template"))).toContain("Shall I replace the parser");
+  });
+
+  it("shows the change of an edit, coloured code, and output without terminal codes", async () => {
+    const body = bodyOf(await exportHtml(demoSession()));
+    expect(body).toContain('<span class="del">-10    const match');
+    expect(body).toContain('<span class="add">+13    return { amount');
+    expect(body).toContain('<span class="hljs-keyword">interface</span>');
+    expect(body).toContain(" ✓ src/duration.test.ts (14 tests) 6ms");
+    expect(body).not.toContain("[32m");
+  });
+
+  it("names tokens and cost of each reply and of all", async () => {
+    const body = bodyOf(await exportHtml(demoSession()));
+    expect(body).toContain("9.4k in · 310 out · 8.2k cached · $0.011");
+    expect(body).toContain("<dt>Cost</dt><dd>$0.077</dd>");
+    const totals = { tokens: { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 }, cost: 12.5 };
+    expect(await exportHtml({ ...demoSession(), totals })).toContain("<dd>$12.50</dd>");
+  });
+
+  it("shows every kind of entry, also one it does not know", async () => {
+    const body = bodyOf(await exportHtml(demoSession()));
+    for (const text of [
+      "anthropic/claude-sonnet-5",
+      "<code>medium</code>",
+      "Context compacted at 81.4k tokens",
+      "Summary of another branch",
+      "One reviewer approved the change.",
+      "an entry of an unknown type",
+      '<span class="label">works</span>',
+      "no such target: staging",
+      "You are a coding agent.",
+    ]) {
+      expect(body).toContain(text);
+    }
+  });
+
+  it("works a change out from what was asked for when the result does not tell", async () => {
+    const session = new SessionBuilder();
+    session.user("go");
+    const edits = [{ oldText: "a\nb", newText: "a\nc" }];
+    session.assistant([call("1", "edit", { path: "x", edits })]);
+    const body = bodyOf(await exportHtml(session.source()));
+    expect(body).toContain(
+      '<span class="same"> a</span><span class="del">-b</span><span class="add">+c',
+    );
+    expect(body).toContain("No result");
+  });
+
+  it("shows an SVG as text and a broken image as a word", async () => {
+    const session = new SessionBuilder();
+    const data = Buffer.from("<svg onload=alert(1)>").toString("base64");
+    session.user([
+      { type: "image", mimeType: "image/svg+xml", data },
+      { type: "image", mimeType: "image/png", data: '"onerror=' },
+    ]);
+    const body = bodyOf(await exportHtml(session.source()));
+    expect(body).toContain("&lt;svg onload=alert(1)&gt;");
+    expect(body).toContain("Image that cannot be shown");
+    expect(body).not.toContain("<img");
+  });
+
+  it("allows its own script and style by their hashes and nothing else", async () => {
+    const page = await exportHtml(demoSession());
+    const [, policy = ""] = /Content-Security-Policy" content="([^"]*)"/.exec(page) ?? [];
+    expect(policy.replaceAll("&#39;", "'")).toMatch(
+      /^default-src 'none'; script-src 'sha256-[\w+/=]+'; style-src 'sha256-[\w+/=]+'; img-src data:; base-uri 'none'; form-action 'none'; trusted-types 'none'; require-trusted-types-for 'script'$/,
+    );
+    expect(page).not.toMatch(/ (?:style|on\w+)="/);
+    expect(page).not.toMatch(/(?:src|href)="(?!#|data:image\/|https:\/\/www\.rfc-editor\.org)/);
+  });
+});
+
+/** Every text of every kind of entry is `text`. */
+function sessionFullOf(text: string) {
+  const session = new SessionBuilder();
+  session.user(text, { attachments: [{ fileName: text, extractedText: text }] });
+  session.user([{ type: text }, { type: "image", mimeType: text, data: text }]);
+  const blocks = [
+    { type: "text", text },
+    { type: "thinking", thinking: text },
+    call(text, text, { [text]: text }),
+    ...["read", "bash", "edit", "write", "grep"].map((name) =>
+      call(`${name}${text}`, name, {
+        path: text,
+        command: text,
+        content: text,
+        oldText: text,
+        newText: text,
+        pattern: text,
+      }),
+    ),
+  ];
+  session.assistant(blocks, { model: text, provider: text, errorMessage: text });
+  session.result(text, text, { text, details: { diff: text, patch: text } });
+  session.result(`edit${text}`, "edit", { text, details: { diff: text } });
+  session.result(`bash${text}`, "bash", { text, isError: true });
+  session.add("message", { message: { role: text, content: text } });
+  session.add("message", {
+    message: { role: "bashExecution", command: text, output: text, fullOutputPath: text },
+  });
+  session.add("custom_message", { customType: text, content: text, display: true });
+  session.add("custom", { customType: text, data: text });
+  session.add("compaction", { summary: text });
+  session.add("branch_summary", { summary: text });
+  session.add("model_change", { provider: text, modelId: text });
+  session.add("thinking_level_change", { thinkingLevel: text });
+  session.add("session_info", { name: text });
+  session.add("label", { targetId: "id0", label: text });
+  session.add(text, { [text]: text, timestamp: text });
+  const source = session.source({
+    name: text,
+    systemPrompt: text,
+    tools: [{ name: text, description: text, parameters: text }],
+  });
+  return { ...source, header: { ...source.header, cwd: text, timestamp: text } };
+}
+
+/** The tags of a page: what a browser would make elements of. */
+const tagsOf = (page: string) =>
+  page.slice(page.indexOf("<body>"), page.lastIndexOf("<script>")).match(/<[^>]*>?/g) ?? [];
+
+describe("hostile sessions", () => {
+  it.each(hostileTexts)("add no element and no attribute anywhere: %j", async (text) => {
+    const page = await exportHtml(sessionFullOf(text));
+    expect(page.match(/<script/g)).toHaveLength(2);
+    expect(page.match(/<\/script/g)).toHaveLength(2);
+    expect(page.match(/<template/g)).toHaveLength(1);
+    for (const tag of tagsOf(page)) {
+      expect(tag).not.toMatch(/^<(?:iframe|object|embed|base|form|svg|math|link|meta|style)\b/i);
+      const attributes = tag.replace(/="[^"]*"/g, "");
+      expect(attributes).toMatch(/^<[!/]?[\w-]+(?: [a-z][a-z-]*)*>$/);
+      expect(attributes).not.toMatch(/ on|style|srcdoc/);
+    }
+  });
+
+  it("export whatever fields an entry has, and lose no other entry over it", async () => {
+    const value = fc.oneof(
+      fc.anything({ maxDepth: 3 }).filter((found) => typeof found !== "bigint"),
+      fc.constantFrom("assistant", "user", "toolResult", "toolCall", null, [], [null]),
+    );
+    const keys = fc.constantFrom(
+      "role",
+      "content",
+      "usage",
+      "toolCallId",
+      "details",
+      "model",
+      "command",
+    );
+    const message = fc.dictionary(keys, value);
+    const block = fc.dictionary(
+      fc.constantFrom("type", "id", "arguments", "text", "source"),
+      value,
+    );
+    const type = fc.constantFrom("message", "custom", "compaction", "label", "custom_message", "x");
+    const entry = fc.record({ type, message, content: value, summary: value, data: value });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(entry, { maxLength: 6 }),
+        fc.array(block),
+        async (found, blocks) => {
+          const session = new SessionBuilder();
+          for (const { type: name, ...fields } of found) session.add(name, fields);
+          session.assistant(blocks);
+          session.user("the last word");
+          expect(await exportHtml(session.source())).toContain("the last word");
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it("export data that is nested too deeply to be printed", async () => {
+    const session = new SessionBuilder();
+    session.add("custom", {
+      customType: "deep",
+      data: JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`),
+    });
+    session.user("after it");
+    expect(await exportHtml(session.source())).toContain("after it");
+  });
+});
+
+describe("long sessions", () => {
+  it("take time in proportion to their size, and let other work run meanwhile", async () => {
+    await exportHtml(longSession(100));
+    const measure = async (entries: number) => {
+      const source = longSession(entries);
+      const start = performance.now();
+      let longest = 0;
+      let last = start;
+      const timer = setInterval(() => {
+        longest = Math.max(longest, performance.now() - last);
+        last = performance.now();
+      }, 1);
+      const page = await exportHtml(source);
+      clearInterval(timer);
+      return { spent: performance.now() - start, longest, megabytes: page.length / 1e6 };
+    };
+    const small = await measure(1250);
+    const large = await measure(5000);
+    expect(large.spent / large.megabytes).toBeLessThan((small.spent / small.megabytes) * 2.5);
+    expect(large.spent).toBeLessThan(2000 + 1500 * large.megabytes);
+    expect(large.longest).toBeLessThan(250);
+  }, 60_000);
+
+  it("stop when asked to", async () => {
+    await expect(exportHtml(longSession(500), { signal: AbortSignal.abort() })).rejects.toThrow(
+      "aborted",
+    );
+  });
+});
+
+describe("exportHtmlToFile", () => {
+  it("writes the same page for its owner only, with the directories above it", async () => {
+    const path = join(directory, "a/b/page.html");
+    await exportHtmlToFile(demoSession(), path);
+    expect(readFileSync(path, "utf8")).toBe(await exportHtml(demoSession()));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(directory, "a/b"))).toEqual(["page.html"]);
+  });
+
+  it("says why it cannot write, and leaves nothing behind", async () => {
+    mkdirSync(join(directory, "taken"));
+    const path = join(directory, "taken");
+    await expect(exportHtmlToFile(demoSession(), path)).rejects.toMatchObject({
+      name: "SessionError",
+      code: "export_failed",
+      message: expect.stringContaining(`Could not write the page to ${path}: `),
+    });
+    await expect(exportHtmlToFile(demoSession(), "/dev/null/x.html")).rejects.toMatchObject({
+      code: "export_failed",
+    });
+    expect(readdirSync(directory)).toEqual(["taken"]);
+  });
+
+  it("refuses a session in which nothing was said", async () => {
+    const session = new SessionBuilder();
+    session.add("model_change", { provider: "a", modelId: "b" });
+    const path = join(directory, "page.html");
+    await expect(exportHtmlToFile(session.source(), path)).rejects.toMatchObject({
+      code: "nothing_to_export",
+      message: "Nothing to export yet - start a conversation first",
+    });
+    expect(readdirSync(directory)).toEqual([]);
+  });
+});
+
+it.each([
+  [
+    "/home/a/.pi/sessions/--x--/2026-11-20T09-12-00-000Z_0d9f.jsonl",
+    "tau-session-2026-11-20T09-12-00-000Z_0d9f.html",
+  ],
+  ["C:\\sessions\\one two.jsonl", "tau-session-one-two.html"],
+  ["0d9f7c2e-5b1a", "tau-session-0d9f7c2e-5b1a.html"],
+  ["", "tau-session-export.html"],
+])("names the page of %s", (session, name) => {
+  expect(defaultExportName(session)).toBe(name);
+});
