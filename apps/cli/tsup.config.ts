@@ -9,30 +9,28 @@ const entry = fileURLToPath(new URL("src/cli.ts", import.meta.url));
 
 /**
  * Starting should read two files, not two dozen. esbuild makes one chunk for each set of entries
- * that share a module, and every lazily imported module is an entry: so in place of each of ours
- * stands an entry that also imports the program itself, and everything the start needs falls into
- * one and the same set.
+ * that share a module, and every lazily imported module is an entry: so in place of each stands
+ * an entry that also imports the program itself, and everything the start needs falls into one and
+ * the same set.
  */
 const oneChunkForTheStart: Plugin = {
   name: "one-chunk-for-the-start",
   setup(build) {
-    build.onResolve({ filter: /^(\.|@tau-agent\/)/ }, async (args) => {
-      const { importer, resolveDir, kind } = args;
+    build.onResolve({ filter: /.*/ }, async (args) => {
+      const { importer, resolveDir, kind, path } = args;
       if (kind !== "dynamic-import" || args.pluginData === "resolving") return undefined;
+      const isOurs = /^(\.|@tau-agent\/)/.test(path);
       const pluginData = "resolving";
-      const found = await build.resolve(args.path, { importer, resolveDir, kind, pluginData });
-      return { ...found, namespace: "lazy" };
+      const found = await build.resolve(path, { importer, resolveDir, kind, pluginData });
+      if (found.external || found.namespace !== "file") return found;
+      return { ...found, namespace: "lazy", pluginData: isOurs };
     });
-    build.onLoad({ filter: /.*/, namespace: "lazy" }, ({ path }) => {
-      const file = JSON.stringify(path);
-      // A star leaves the default export out.
-      const hasDefault = /^export default\b/m.test(readFileSync(path, "utf8"));
-      const lines = [
-        `export * from ${file};`,
-        ...(hasDefault ? [`export { default } from ${file};`] : []),
-        `import ${JSON.stringify(entry)};`,
-      ];
-      return { contents: lines.join("\n"), loader: "js", resolveDir: dirname(path) };
+    build.onLoad({ filter: /.*/, namespace: "lazy" }, ({ path, pluginData: isOurs }) => {
+      const from = JSON.stringify(path);
+      // Packages have default exports; ours have none, and asking for one would be warned about.
+      const fallback = isOurs ? "" : `import * as all from ${from}; export default all.default;`;
+      const contents = `export * from ${from}; ${fallback} import ${JSON.stringify(entry)};`;
+      return { contents, loader: "js", resolveDir: dirname(path) };
     });
   },
 };
@@ -78,26 +76,6 @@ function namesIn(list: string): string[] {
   return names.filter((name) => name !== "" && !name.startsWith("type "));
 }
 
-/**
- * An ESM import of `node:fs` reads every one of its exports, which loads all of its streams. Taken
- * from `process`, a builtin loads no more than what is used.
- */
-const builtinsAsObjects: Plugin = {
-  name: "builtins-as-objects",
-  setup(build) {
-    build.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "builtin" }));
-    build.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => {
-      const properties = Object.getOwnPropertyDescriptors(process.getBuiltinModule(path));
-      const names = Object.entries(properties)
-        .filter(([name, { get }]) => get === undefined && name !== "default")
-        .map(([name]) => name);
-      const lines = names.map((name) => `export const ${name} = builtin.${name};`);
-      const head = `const builtin = process.getBuiltinModule(${JSON.stringify(path)});`;
-      return { contents: [head, "export default builtin;", ...lines].join("\n"), loader: "js" };
-    });
-  },
-};
-
 // One bundle of everything ours; the vendors' SDKs, ripgrep and photon stay packages and load on
 // first use.
 export default defineConfig({
@@ -119,7 +97,7 @@ export default defineConfig({
     /^@vscode\/ripgrep/,
     /^@silvia-odwyer\/photon-node/,
   ],
-  esbuildPlugins: [oneChunkForTheStart, straightThroughDoors, builtinsAsObjects],
+  esbuildPlugins: [oneChunkForTheStart, straightThroughDoors],
   esbuildOptions(options) {
     options.conditions = ["@tau-agent/source", "node", "import", "module", "default"];
     options.legalComments = "external";
