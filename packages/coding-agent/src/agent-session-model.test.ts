@@ -31,7 +31,9 @@ const scenario = ({ index }: { index: number }) => {
   if (kind === 1) return turn([toolCall("ls", { path: "." }), toolCall("todo", {})]);
   if (kind === 2) return turn(text("a paced answer", { chunkSize: 5, delayMs: 1 }));
   if (kind === 4) {
-    return turn("x", { fault: { kind: "reset", when: "mid_stream", afterDeltas: 1 } });
+    // A failure that is not tried again: retries take what failed out of the conversation.
+    const code = "invalid_request_error";
+    return turn("x", { fault: { kind: "error_event", message: "no", code, afterDeltas: 1 } });
   }
   return `reply ${index}`;
 };
@@ -106,7 +108,7 @@ describe("any sequence of commands", () => {
         const stored = buildSessionContext(session.log.tree.branch()).messages;
         expect(stored).toEqual(session.messages);
         // Without a switch of session, whatever was accepted was said.
-        const wasSwitched = ["newSession", "clone", "fork"].some((step) => list.includes(step));
+        const wasSwitched = list.some((step) => ["newSession", "clone", "fork"].includes(step));
         const said = new Set(delivered);
         if (!wasSwitched) for (const id of accepted) expect(said).toContain(`prompt ${id}`);
         await session.dispose();

@@ -1,4 +1,4 @@
-import { Agent, type RunOutcome } from "@tau-agent/agent";
+import { Agent, type AgentTool, type RunOutcome } from "@tau-agent/agent";
 import type {
   CompactionResult,
   InterruptMode,
@@ -7,7 +7,8 @@ import type {
   SessionState,
   SessionStats,
 } from "@tau-agent/rpc-protocol";
-import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { Admission } from "./admission.ts";
 import { BashCommands } from "./bash-commands.ts";
 import { summarizeBranch } from "./compaction/branch-summary.ts";
 import { Compaction } from "./compaction/compaction.ts";
@@ -21,9 +22,10 @@ import { toLlmMessages } from "./llm-messages.ts";
 import { ModelRequests } from "./model-requests.ts";
 import { ModelSelection } from "./model-selection.ts";
 import { ProblemReport } from "./problem-report.ts";
+import { PromptIntake } from "./prompt-intake.ts";
 import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
-import { type PromptResult, PromptTracker, resultEvent } from "./prompt-tracker.ts";
-import { applyQueueSettings, QueueReport } from "./queue-report.ts";
+import type { PromptResult } from "./prompt-tracker.ts";
+import { applyQueueSettings } from "./queue-report.ts";
 import { Retry } from "./retry.ts";
 import { RunContinuation } from "./run-continuation.ts";
 import { RunDriver } from "./run-driver.ts";
@@ -44,14 +46,12 @@ export class AgentSession {
   readonly #parts: AgentSessionParts;
   readonly #events: EventBus<SessionEvent>;
   readonly #driver: RunDriver;
-  readonly #prompts = new PromptTracker();
-  readonly #queues: QueueReport;
+  readonly #intake: PromptIntake;
   readonly #problems: ProblemReport;
   readonly #conversation: Conversation;
   readonly #requests: ModelRequests;
   readonly #continuation: RunContinuation;
-  /** Prompts are admitted one after another, so that two cannot both find the session idle. */
-  #admission: Promise<unknown> = Promise.resolve();
+  readonly #admission = new Admission();
   #disposal: Promise<void> | undefined;
 
   constructor(parts: AgentSessionParts) {
@@ -60,7 +60,6 @@ export class AgentSession {
     this.#problems = new ProblemReport(parts.diagnostics, (event) => void this.#events.emit(event));
     this.#events = new EventBus((error) => this.#problems.noteListenerError(error));
     this.agent = this.#createAgent();
-    this.#queues = new QueueReport(this.agent, (event) => void this.#events.emit(event));
     this.#driver = new RunDriver({
       agent: this.agent,
       onRunEnd: (input, outcome, signal) => this.#endRun(input, outcome, signal),
@@ -88,6 +87,14 @@ export class AgentSession {
       sessionId: () => this.log.header.id,
     });
     const emit = (event: SessionEvent): void | Promise<void> => this.#events.emit(event);
+    this.#intake = new PromptIntake({
+      ...parts,
+      emit,
+      agent: this.agent,
+      admission: this.#admission,
+      driver: this.#driver,
+      check: () => this.#requests.check(),
+    });
     this.retry = new Retry({ settings: this.settings, emit });
     this.compaction = new Compaction({
       ...parts,
@@ -131,6 +138,16 @@ export class AgentSession {
     return this.compaction.isRunning;
   }
 
+  /** The active tools, in the order they are sent. */
+  get tools(): readonly AgentTool[] {
+    return this.#parts.tools;
+  }
+
+  /** The system prompt in use. */
+  systemPrompt(): Promise<string> {
+    return this.#requests.systemPrompt();
+  }
+
   /** Hears every event in order. A promise it returns holds the run back until it is fulfilled. */
   subscribe(listener: Listener<SessionEvent>): () => void {
     return this.#events.subscribe(listener);
@@ -153,29 +170,23 @@ export class AgentSession {
    *   `invalid_attachment`, `disposed`: nothing has happened then.
    */
   submit(text: string, options: PromptOptions = {}): Promise<PromptAcceptance> {
-    return this.#admit(async () => {
-      const { streamingBehavior } = options;
-      if (this.isStreaming && streamingBehavior === undefined) throw new SessionError("busy");
-      await this.#requests.check();
-      const message = await this.#parts.userInput.build(text, options);
-      return this.#accept(message, streamingBehavior, { id: options.id, isAnnounced: true });
-    });
+    return this.#intake.submit(text, options);
   }
 
   /** Queues a message that interrupts the run; while idle it starts one. */
   steer(text: string, input: PromptInput = {}): Promise<PromptAcceptance> {
-    return this.#enqueue(text, input, "steer");
+    return this.#intake.enqueue(text, input, "steer");
   }
 
   /** Queues a message for when the agent has nothing left to do; while idle it starts a run. */
   followUp(text: string, input: PromptInput = {}): Promise<PromptAcceptance> {
-    return this.#enqueue(text, input, "followUp");
+    return this.#intake.enqueue(text, input, "followUp");
   }
 
   /** Stops whatever is on; fulfilled once it has ended. What is queued then runs next. */
   async abort(): Promise<void> {
     // A prompt that is still being admitted begins the run this is meant for.
-    if (!this.#driver.isBusy) await this.#admission;
+    if (!this.#driver.isBusy) await this.#admission.settled();
     await this.#driver.abort();
   }
 
@@ -193,7 +204,7 @@ export class AgentSession {
 
   /** Fulfilled once nothing is running and nothing is queued. */
   async waitForIdle(): Promise<void> {
-    await this.#admission;
+    await this.#admission.settled();
     await this.#driver.waitForIdle();
   }
 
@@ -230,10 +241,8 @@ export class AgentSession {
   }
 
   /** Empties both queues and returns what waited; prompts among it have been aborted. */
-  async clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
-    const { texts, messages } = this.#queues.clear();
-    await this.#announce(this.#prompts.drop(messages));
-    return texts;
+  clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
+    return this.#intake.clearQueue();
   }
 
   /** Sets how queued messages are delivered, for this session. */
@@ -249,15 +258,16 @@ export class AgentSession {
 
   /** Ends everything that runs and closes the file. May be called more than once. */
   dispose(): Promise<void> {
+    this.#admission.close();
     this.#disposal ??= this.#dispose();
     return this.#disposal;
   }
 
   async #dispose(): Promise<void> {
     const bashEnded = this.bash.close();
-    this.#queues.clear();
+    this.#intake.dropQueued();
     await this.#driver.hold();
-    await this.#admission;
+    await this.#admission.settled();
     await this.#endConversation(bashEnded);
     this.log.close();
     this.#parts.toolEnvironment.processes.killAll();
@@ -295,48 +305,10 @@ export class AgentSession {
     });
   }
 
-  #admit<T>(step: () => Promise<T>): Promise<T> {
-    if (this.#disposal !== undefined) return Promise.reject(new SessionError("disposed"));
-    const admitted = this.#admission.then(step, step);
-    this.#admission = admitted.catch(() => undefined);
-    return admitted;
-  }
-
-  #enqueue(
-    text: string,
-    input: PromptInput,
-    behavior: "steer" | "followUp",
-  ): Promise<PromptAcceptance> {
-    return this.#admit(async () => {
-      if (!this.#driver.isBusy) await this.#requests.check();
-      const message = await this.#parts.userInput.build(text, input);
-      return this.#accept(message, behavior, { id: undefined, isAnnounced: false });
-    });
-  }
-
-  #accept(
-    message: UserMessage,
-    behavior: PromptOptions["streamingBehavior"],
-    prompt: { id: string | undefined; isAnnounced: boolean },
-  ): PromptAcceptance {
-    // A run may have begun while the input was prepared.
-    if (this.isStreaming && behavior === undefined) throw new SessionError("busy");
-    const result = this.#prompts.accept(message, prompt);
-    if (!this.#driver.isBusy) {
-      this.#driver.start([message]);
-      return { disposition: "started", result };
-    }
-    (behavior === "steer" ? this.agent.steering : this.agent.followUp).enqueue(message);
-    this.#queues.update();
-    return { disposition: "queued", result };
-  }
-
   #record(message: AgentMessage): void {
     this.log.append({ type: "message", message });
-    this.#prompts.noteDelivered(message);
-    if (message.role !== "user") return;
-    this.compaction.notePrompt();
-    this.#queues.update();
+    if (message.role === "user") this.compaction.notePrompt();
+    this.#intake.noteRecorded(message);
   }
 
   #relay(event: SessionEvent): void | Promise<void> {
@@ -356,7 +328,7 @@ export class AgentSession {
 
   /** Work that no run may overlap. Only its beginning is admitted, so that prompts queue meanwhile. */
   async #perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { running } = await this.#admit(async () => {
+    const { running } = await this.#admission.admit(async () => {
       await this.#driver.hold();
       return { running: this.#driver.perform(work) };
     });
@@ -370,14 +342,14 @@ export class AgentSession {
   ): Promise<boolean> {
     const continuation = this.#continuation.decide(outcome);
     const willRetry = continuation !== "none";
-    if (!willRetry) this.#prompts.noteRunEnd(input, outcome);
+    if (!willRetry) this.#intake.noteRunEnd(input, outcome);
     if (outcome.failure !== undefined) this.#problems.add(outcome.failure);
     this.#problems.attempt(() => this.bash.recordHeld());
     this.#problems.attempt(() => this.log.endTurn());
     await this.#events.emit({ type: "agent_end", messages: [...outcome.messages], willRetry });
     const goesOn = await this.#continuation.proceed(continuation, outcome, signal);
     if (willRetry && !goesOn) {
-      this.#prompts.noteRunEnd(input, { ...outcome, aborted: signal.aborted });
+      this.#intake.noteRunEnd(input, { ...outcome, aborted: signal.aborted });
     }
     return goesOn;
   }
@@ -386,24 +358,20 @@ export class AgentSession {
     // Results that came while listeners heard of the run's end.
     this.#problems.attempt(() => this.bash.recordHeld());
     await this.#events.emit({ type: "agent_settled", aborted });
-    await this.#announce(this.#prompts.settle());
-  }
-
-  async #announce(results: readonly PromptResult[]): Promise<void> {
-    for (const result of results) await this.#events.emit(resultEvent(result));
+    await this.#intake.settle();
   }
 
   /** Ends what runs, drops what waits, and says so. */
   async #endConversation(bashEnded: Promise<void>): Promise<void> {
-    this.#queues.clear();
+    this.#intake.dropQueued();
     await this.#driver.hold();
     await bashEnded;
     await this.#driver.release();
-    await this.#announce(this.#prompts.abandon());
+    await this.#intake.abandon();
   }
 
   #replaceLog(next: () => SessionLog, isContinued: boolean): Promise<void> {
-    return this.#admit(async () => {
+    return this.#admission.admit(async () => {
       await this.#endConversation(this.bash.stop());
       // Made before the old one is closed: when that fails, the session is as it was.
       await this.#conversation.replace(next(), isContinued);

@@ -8,6 +8,7 @@ export {
 export type { Diagnostic } from "./diagnostic.ts";
 export { SessionError } from "./errors.ts";
 export type { Listener } from "./event-bus.ts";
+export { exportSession } from "./export-session.ts";
 export type { PromptInput } from "./input.ts";
 export type { CustomProvider } from "./models/custom-models.ts";
 export {

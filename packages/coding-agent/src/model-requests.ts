@@ -25,6 +25,13 @@ export class ModelRequests {
     this.#options = options;
   }
 
+  /** The system prompt, built when it is first needed. */
+  systemPrompt(): Promise<string> {
+    const { tools, systemPrompt } = this.#options;
+    this.#systemPrompt ??= systemPrompt(tools);
+    return this.#systemPrompt;
+  }
+
   /**
    * A prompt that could never be answered is refused before anything happens.
    *
@@ -45,10 +52,9 @@ export class ModelRequests {
     const { settings, tools, sessionId } = this.#options;
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
-    this.#systemPrompt ??= this.#options.systemPrompt(tools);
     const [auth, systemPrompt] = await Promise.all([
       registry.requestAuth(model),
-      this.#systemPrompt,
+      this.systemPrompt(),
     ]);
     const idleTimeoutMs = settings.get("httpIdleTimeoutMs");
     return {

@@ -23,7 +23,9 @@ describe("a request that failed in passing", () => {
       { type: "auto_retry_end", success: true, attempt: 2 },
     ]);
     expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
-    const stops = written().flatMap((entry) => entry.message?.stopReason ?? []);
+    const stops = written().flatMap((entry) =>
+      entry.message?.role === "assistant" ? entry.message.stopReason : [],
+    );
     expect(stops).toEqual(["error", "error", "stop"]);
     expect(events.filter(({ type }) => type === "agent_settled")).toHaveLength(1);
     expect(events.filter(({ type }) => type === "agent_end")).toMatchObject([

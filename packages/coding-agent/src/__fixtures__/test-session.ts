@@ -16,7 +16,8 @@ export interface TestSession {
   readonly events: SessionEvent[];
   readonly folder: string;
   /** The entries of the session's file. */
-  readonly written: () => Record<string, unknown>[];
+  /** The lines of the session file. */
+  readonly written: () => (Record<string, unknown> & { message?: AgentMessage })[];
 }
 
 /** A folder that is gone after the test. */

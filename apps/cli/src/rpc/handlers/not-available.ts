@@ -7,6 +7,5 @@ const refuse = (command: CommandName) => (): never => {
 
 /** Commands of the protocol that this version answers with a clear refusal. */
 export const notAvailableHandlers = {
-  export_html: refuse("export_html"),
   get_commands: refuse("get_commands"),
 } satisfies Partial<Handlers<Host>>;

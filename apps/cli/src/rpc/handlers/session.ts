@@ -1,3 +1,4 @@
+import { exportSession } from "@tau-agent/coding-agent";
 import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { Host } from "../host.ts";
 
@@ -12,6 +13,9 @@ export const sessionHandlers = {
   navigate_tree: ({ session }, { targetId, ...options }) =>
     session.navigation.navigate(targetId, options),
   set_label: ({ session }, { entryId, label }) => session.navigation.setLabel(entryId, label),
+  export_html: async ({ session }, { outputPath }) => ({
+    path: await exportSession(session, outputPath),
+  }),
   list_sessions: async ({ session }, options) => ({
     sessions: await session.navigation.list(options),
   }),
