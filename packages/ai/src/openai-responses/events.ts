@@ -37,16 +37,16 @@ export interface ResponseObject {
 
 /** One streamed event; which members are there depends on `type`. */
 export interface ResponsesEvent {
-  readonly type?: string | null;
-  readonly output_index?: number | null;
-  readonly item_id?: string | null;
-  readonly item?: OutputItem | null;
-  readonly response?: ResponseObject | null;
+  readonly type?: string | null | undefined;
+  readonly output_index?: number | null | undefined;
+  readonly item_id?: string | null | undefined;
+  readonly item?: OutputItem | null | undefined;
+  readonly response?: ResponseObject | null | undefined;
   readonly delta?: unknown;
-  readonly text?: string | null;
-  readonly arguments?: string | null;
-  readonly refusal?: string | null;
-  readonly message?: string | null;
-  readonly code?: string | null;
+  readonly text?: string | null | undefined;
+  readonly arguments?: string | null | undefined;
+  readonly refusal?: string | null | undefined;
+  readonly message?: string | null | undefined;
+  readonly code?: string | null | undefined;
   readonly error?: unknown;
 }
