@@ -1,4 +1,5 @@
-import { readdir, realpath } from "node:fs/promises";
+import { readdirSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Diagnostic } from "./diagnostic.ts";
 import { SessionError } from "./errors.ts";
@@ -40,15 +41,22 @@ const gatedNames: ReadonlySet<string> = new Set([
 ]);
 
 /** The project's files that count only with trust; `agent` is the older place for all of them. */
-async function findGated(cwd: string, agentDir: string): Promise<string[]> {
+function findGated(cwd: string, agentDir: string): string[] {
   const dirs = [join(cwd, ".pi"), join(cwd, ".pi", "agent")].filter((dir) => dir !== agentDir);
-  const lists = await Promise.all(
-    dirs.map(async (dir) => {
-      const names = await readdir(dir).catch(() => []);
-      return names.filter((name) => gatedNames.has(name)).map((name) => join(dir, name));
-    }),
-  );
-  return lists.flat().sort();
+  return dirs
+    .flatMap((dir) => namesIn(dir).map((name) => ({ dir, name })))
+    .filter(({ name }) => gatedNames.has(name))
+    .map(({ dir, name }) => join(dir, name))
+    .sort();
+}
+
+/** Read at once: every start waits for it, and the folder is small or not there at all. */
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
 }
 
 async function canonical(dir: string): Promise<string> {
@@ -83,7 +91,7 @@ async function readDecision(
  */
 export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTrust> {
   const { agentDir, cwd, settings, flag, askExtensions } = input;
-  const gated = await findGated(cwd, agentDir);
+  const gated = findGated(cwd, agentDir);
   const decided = (isTrusted: boolean, source: TrustSource, diagnostics: Diagnostic[] = []) => ({
     isTrusted,
     source,
