@@ -307,6 +307,21 @@ describe("a new session", () => {
   });
 });
 
+describe("a copy of the session", () => {
+  it("made during a run has the results of the calls that were under way", async () => {
+    const test = await createTestSession([turn([toolCall("bash", { command: "sleep 30" })])]);
+    await test.session.submit("go");
+    await eventOf(test, isType("tool_execution_start"));
+    await test.session.navigation.clone();
+    expect(test.session.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "toolResult",
+    ]);
+    expect(unpaired(test.session.messages)).toEqual([]);
+  });
+});
+
 describe("dispose", () => {
   it("ends what runs, drops what waits, and refuses what comes", async () => {
     const test = await createTestSession([slow("a much longer answer"), "never"]);

@@ -107,14 +107,14 @@ export class SessionNavigation {
     if (entry === undefined || (message === undefined && position === "before")) {
       throw new SessionError("invalid_fork_entry");
     }
-    await this.#branchOff(log, position === "at" ? entry.id : entry.parentId);
+    await this.#branchOff(log, () => (position === "at" ? entry.id : entry.parentId));
     return { text: message === undefined ? "" : textOf(message), cancelled: false };
   }
 
   /** Begins a new session with a copy of the current branch. */
   async clone(): Promise<{ cancelled: boolean }> {
     const log = this.#options.log();
-    await this.#branchOff(log, log.tree.leafId);
+    await this.#branchOff(log, () => log.tree.leafId);
     return { cancelled: false };
   }
 
@@ -202,11 +202,13 @@ export class SessionNavigation {
     log.append({ type: "label", targetId, ...(clean ? { label: clean } : {}) });
   }
 
-  async #branchOff(log: SessionLog, leafId: string | null): Promise<void> {
+  async #branchOff(log: SessionLog, leafOf: () => string | null): Promise<void> {
     const { createLog, replaceLog } = this.#options;
-    const branch = leafId === null ? [] : log.tree.branch(leafId);
-    const labels = labelsOf(log.tree.entries, new Set(branch.map(({ id }) => id)));
     await replaceLog(() => {
+      // Read only now: ending the run has recorded the results of the calls that were under way.
+      const leafId = leafOf();
+      const branch = leafId === null ? [] : log.tree.branch(leafId);
+      const labels = labelsOf(log.tree.entries, new Set(branch.map(({ id }) => id)));
       const next = createLog({ parentSession: log.path });
       next.takeOver(branch);
       for (const [targetId, label] of labels) next.append({ type: "label", targetId, label });
