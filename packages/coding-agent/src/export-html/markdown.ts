@@ -55,7 +55,7 @@ export async function createMarkdown(highlight: Highlight): Promise<RenderMarkdo
 
 /** Whether a text is built, or happens, to keep the parser busy: deep nesting, endless runs. */
 function isTrap(text: string): boolean {
-  const marks = new RegExp(`^(?:[\\t ]*(?:>|[-*+]|\\d{1,9}[.)])[\\t ]*){${maxQuoteDepth}}`, "m");
+  const marks = new RegExp(`^[\\t ]*(?:(?:>|[-*+]|\\d{1,9}[.)])[\\t ]*){${maxQuoteDepth}}`, "m");
   return marks.test(text) || /[[(*_~`]{200}|\s{500}/.test(text);
 }
 

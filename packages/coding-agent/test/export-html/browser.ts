@@ -1,0 +1,64 @@
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { type ExportSource, exportHtmlToFile } from "../../src/export-html/export-html.ts";
+
+const executablePath = "/usr/bin/chromium";
+const quiet = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+type PageOptions = NonNullable<Parameters<typeof chromium.launchPersistentContext>[1]>;
+
+/** A page that is open, with what it tried to load and what went wrong in it. */
+export interface OpenPage {
+  readonly page: Page;
+  readonly requests: readonly string[];
+  readonly complaints: readonly string[];
+}
+
+/** A real browser with an empty profile, and a directory for the pages it opens. */
+export class TestBrowser {
+  readonly directory = mkdtempSync(join(tmpdir(), "tau-browser-"));
+  readonly #contexts: BrowserContext[] = [];
+
+  /** Exports a session and opens the page. */
+  async open(source: ExportSource, options: PageOptions = {}): Promise<OpenPage> {
+    try {
+      accessSync(executablePath, constants.X_OK);
+    } catch {
+      throw new Error("Chromium is not installed. Run scripts/install-chromium.sh first.");
+    }
+    const name = String(this.#contexts.length);
+    const path = join(this.directory, `${name}.html`);
+    await exportHtmlToFile(source, path);
+    const context = await chromium.launchPersistentContext(join(this.directory, name), {
+      executablePath,
+      args: quiet,
+      ...options,
+    });
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    const requests: string[] = [];
+    const complaints: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("console", (line) => complaints.push(line.text()));
+    page.on("dialog", (dialog) => complaints.push(`dialog ${dialog.message()}`));
+    await page.goto(pathToFileURL(path).href);
+    return { page, requests, complaints };
+  }
+
+  async close(): Promise<void> {
+    for (const context of this.#contexts) await context.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
