@@ -1,14 +1,14 @@
 /** An output item as loosely as servers send it. */
 export interface OutputItem {
   readonly type?: string;
-  readonly id?: string | null;
-  readonly call_id?: string | null;
-  readonly name?: string | null;
-  readonly arguments?: string | null;
-  readonly phase?: string | null;
-  readonly content?: readonly { type?: string; text?: string; refusal?: string }[] | null;
-  readonly summary?: readonly { text?: string }[] | null;
-  readonly encrypted_content?: string | null;
+  readonly id?: string | null | undefined;
+  readonly call_id?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly arguments?: string | null | undefined;
+  readonly phase?: string | null | undefined;
+  readonly content?: readonly { type?: string; text?: string; refusal?: string }[] | null | undefined;
+  readonly summary?: readonly { text?: string }[] | null | undefined;
+  readonly encrypted_content?: string | null | undefined;
 }
 
 /** Token counts of a response. */
