@@ -56,7 +56,7 @@ main:focus, .entry:focus { outline: none; }
 main { max-width: 50rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
 main > .head { margin-bottom: 2rem; padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 0.75rem; font-weight: 650; letter-spacing: -0.01em; text-wrap: balance; }
-dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; margin: 0 0 0.75rem; font-size: 0.875rem; }
+dl { display: flex; flex-wrap: wrap; gap: 0.5rem 1.6rem; margin: 0 0 0.75rem; font-size: 0.875rem; }
 dt { color: var(--soft); font-size: 0.75rem; }
 dd { margin: 0; font-variant-numeric: tabular-nums; }
 footer { margin-top: 2.5rem; color: var(--soft); font-size: 0.8rem; text-align: center; }
@@ -72,6 +72,7 @@ h3 { margin: 0; flex: none; font-size: 0.8rem; font-weight: 650; color: var(--te
 .entry.summary { border-color: var(--accent); }
 .entry.setting, .entry.other { font-size: 0.8rem; color: var(--soft); }
 .entry.setting { display: flex; align-items: baseline; gap: 0.6rem; }
+.entry.setting { margin-bottom: 0.4rem; contain-intrinsic-size: auto 1.6rem; }
 .entry.setting > header { display: contents; }
 .entry.setting .facts { order: 3; }
 .entry.setting > code { order: 2; }
@@ -155,6 +156,7 @@ pre { margin: 0.6rem 0; padding: 0.7rem 0.9rem; overflow: auto; max-height: 38re
 #rows button::before { content: ""; flex: none; align-self: center; width: 0.4rem; height: 0.4rem; border-radius: 50%; background: var(--line); }
 #rows .user button::before { background: var(--accent); border-radius: 1px; }
 #rows .summary button::before { background: var(--number); }
+#rows .head { margin-top: 0.3rem; padding-top: 0.3rem; border-top: 1px dashed var(--line); }
 #rows .on button { color: var(--text); }
 #rows .on.user button { font-weight: 600; }
 #rows .leaf button::before { background: var(--plus); outline: 2px solid var(--plus); outline-offset: 1px; }

@@ -110,9 +110,9 @@ function renderHead({ title, header, entryCount, totals, systemPrompt, tools }: 
     ["Started", timeOf(header.timestamp)],
     ["Directory", String(header.cwd ?? "")],
     ["Entries", String(entryCount)],
+    ["Cost", formatCost(numberOf(cost))],
     ["Tokens in", `${formatCount(input)}${cached > 0 ? ` (${formatCount(cached)} cached)` : ""}`],
     ["Tokens out", formatCount(numberOf(tokens.output))],
-    ["Cost", formatCost(numberOf(cost))],
   ];
   const shown = facts
     .filter(([, value]) => value !== undefined && value !== "")

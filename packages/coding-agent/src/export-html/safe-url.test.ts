@@ -63,7 +63,7 @@ describe("imageUrl", () => {
     ["image/png", "data:image/png;base64,AAAA"],
     ["image/png", ""],
     [undefined, "AAAA"],
-    ["image/png", { toString: () => "AAAA" }],
+    ["image/png", ["AAAA"]],
   ])("refuses type %j with data %j", (type, data) => {
     expect(imageUrl(type, data)).toBeUndefined();
   });
