@@ -18,7 +18,7 @@ import type { Diagnostic } from "./diagnostic.ts";
 import { SessionError } from "./errors.ts";
 import { EventBus, type Listener } from "./event-bus.ts";
 import type { PromptInput } from "./input.ts";
-import { toLlmMessages } from "./llm-messages.ts";
+import { createLlmConverter } from "./llm-messages.ts";
 import { ModelRequests } from "./model-requests.ts";
 import { ModelSelection } from "./model-selection.ts";
 import { ProblemReport } from "./problem-report.ts";
@@ -281,7 +281,7 @@ export class AgentSession {
       record: (message) => this.#record(message),
       emit: (event) => this.#relay(event),
       beforeModelCall: () => this.#compactWhenDue(),
-      toLlmMessages,
+      toLlmMessages: createLlmConverter(),
     });
     applyQueueSettings(agent, settings);
     return agent;

@@ -7,9 +7,30 @@ import type {
 
 /** What a model reads for the messages of a conversation. */
 export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
+  return convertAll(messages, toLlmMessage);
+}
+
+/**
+ * A {@link toLlmMessages} that gives the same object for the same message each time: so a request is
+ * known to go on from the one before.
+ */
+export function createLlmConverter(): typeof toLlmMessages {
+  const known = new WeakMap<AgentMessage, LlmMessage>();
+  const convert = (message: AgentMessage): LlmMessage | undefined => {
+    const converted = known.get(message) ?? toLlmMessage(message);
+    if (converted !== undefined) known.set(message, converted);
+    return converted;
+  };
+  return (messages) => convertAll(messages, convert);
+}
+
+function convertAll(
+  messages: readonly AgentMessage[],
+  convert: (message: AgentMessage) => LlmMessage | undefined,
+): LlmMessage[] {
   const result: LlmMessage[] = [];
   for (const message of messages) {
-    const converted = toLlmMessage(message);
+    const converted = convert(message);
     if (converted !== undefined) result.push(converted);
   }
   return result;

@@ -1,7 +1,7 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
-import { toLlmMessages } from "../llm-messages.ts";
+import { createLlmConverter, toLlmMessages } from "../llm-messages.ts";
 import { assistant, message, user } from "./__fixtures__/session-files.ts";
 import { buildSessionContext } from "./session-context.ts";
 
@@ -140,5 +140,14 @@ describe("toLlmMessages", () => {
   it("leaves out what is excluded and roles it does not know", () => {
     expect(textFor({ excludeFromContext: true })).toBeUndefined();
     expect(toLlmMessages([{ role: "hologram" } as never])).toEqual([]);
+  });
+
+  it("gives the same object for the same message each time, where a session asks", () => {
+    const convert = createLlmConverter();
+    const [first] = convert([bash]);
+    const [again, other] = convert([bash, { ...bash }]);
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    expect([again, other]).toEqual(toLlmMessages([bash, { ...bash }]));
   });
 });
