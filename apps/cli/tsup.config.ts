@@ -27,8 +27,12 @@ const oneChunkForTheStart: Plugin = {
     });
     build.onLoad({ filter: /.*/, namespace: "lazy" }, ({ path, pluginData: isOurs }) => {
       const from = JSON.stringify(path);
-      // Packages have default exports; ours have none, and asking for one would be warned about.
-      const fallback = isOurs ? "" : `import * as all from ${from}; export default all.default;`;
+      // Packages have default exports; of ours only generated ones do, and asking for one that is
+      // not there would be warned about.
+      const hasDefault = !isOurs || /^export default\b/m.test(readFileSync(path, "utf8"));
+      const fallback = hasDefault
+        ? `import * as all from ${from}; export default all.default;`
+        : "";
       const contents = `export * from ${from}; ${fallback} import ${JSON.stringify(entry)};`;
       return { contents, loader: "js", resolveDir: dirname(path) };
     });
