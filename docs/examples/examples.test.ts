@@ -72,6 +72,9 @@ describe("the demo", () => {
     expect(stdout).toContain("\n+  return new Date(Date.UTC(year, month, 0)).getUTCDate();\n");
     expect(stdout).toMatch(/Tokens: +[1-9]\d* in, [1-9]\d* out/);
     expect(stdout).toContain("All tests pass.");
+    expect(stdout).toMatch(/Page: +\S+session\.html/);
+    expect(stdout).toMatch(/Before: +\d+ tokens/);
+    expect(stdout).toMatch(/Fork: +\S+\.jsonl \(0 messages/);
     expect(stdout).not.toContain("\u001b[");
     expect(exitCode).toBe(0);
     keepNothingOf(stdout, (session) => {

@@ -87,6 +87,8 @@ function ownProvider(
     join(agent, "models.json"),
     JSON.stringify({ providers: { [id]: entry } }, null, 2),
   );
+  // The conversation is short; what is kept of it must be shorter for a compaction to have work.
+  writeFileSync(join(agent, "settings.json"), '{ "compaction.keepRecentTokens": 600 }');
   const [model] = entry.models;
   return {
     provider: id,

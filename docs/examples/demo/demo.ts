@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { RpcClient } from "@tau-agent/rpc-client";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
 import { fact, heading, Screen, showPatch, showTests } from "./screen.ts";
+import { showSecondAct } from "./second-act.ts";
 import { changes, createWorkspace, runTests, shippedProject, type Workspace } from "./workspace.ts";
 
 const PROMPT = "The tests fail; find out why and fix it.";
@@ -46,7 +47,10 @@ const verdict = isGreen ? "All tests pass." : "The tests still fail.";
 console.log(`\n${verdict} Everything is kept in ${workspace.folder}`);
 process.exitCode = isGreen ? 0 : 1;
 
-async function work({ project, sessions }: Workspace, { words, host }: ChosenModel): Promise<void> {
+async function work(
+  { folder, project, sessions }: Workspace,
+  { words, host }: ChosenModel,
+): Promise<void> {
   heading("A host, started by its client");
   console.log(words);
   await using client = new RpcClient({ cwd: project, args: ["--session-dir", sessions], ...host });
@@ -67,4 +71,5 @@ async function work({ project, sessions }: Workspace, { words, host }: ChosenMod
   fact("Tokens", `${tokens.input} in, ${tokens.output} out, ${tokens.cacheRead} from cache`);
   fact("Cost", cost === 0 ? "$0" : `$${cost.toFixed(4)}`);
   fact("Session", sessionFile ?? "not written");
+  await showSecondAct(client, folder);
 }

@@ -33,6 +33,8 @@ interface Knowledge {
 
 /** Decides the next step from what the tools returned. */
 export default function fixTheTests(request: ScenarioRequest): Turn {
+  if (request.lastUserText.startsWith("<conversation>"))
+    return say(summarize(request.lastUserText));
   const known = learn(doneCalls(request));
   const { testCommand, runs, hasEdited } = known;
   if (testCommand === undefined) {
@@ -217,4 +219,12 @@ function chain({ files }: Knowledge, start: string): { files: SourceFile[]; path
 
 function say(words: string, ...calls: ReturnType<typeof toolCall>[]): Turn {
   return turn([words, ...calls], pacing);
+}
+
+/** A summary of the conversation it is shown, from the conversation itself. */
+function summarize(text: string): string {
+  const goal = /^\[User\]: (.+)$/m.exec(text)?.[1] ?? "(in the earlier part)";
+  const said = [...text.matchAll(/^\[Assistant\]: (.+)$/gm)].map((match) => match[1]);
+  const done = said.map((line) => `- [x] ${line}`).join("\n");
+  return `## Goal\n${goal}\n\n## Progress\n### Done\n${done || "- (nothing yet)"}`;
 }
