@@ -37,8 +37,14 @@ function unfoldAll() {
 function step(by) {
   const shown = [...entriesBox.children];
   const top = 70;
-  const at = shown.findIndex((article) => article.getBoundingClientRect().bottom > top);
-  const target = shown[Math.min(shown.length - 1, Math.max(0, at + (by < 0 && shown[at].getBoundingClientRect().top < top - 10 ? 0 : by)))];
+  const isInView = ({ bottom, top: start }) => bottom > top && start < innerHeight;
+  const focused = shown.indexOf(document.activeElement);
+  const first = shown.findIndex((article) => isInView(article.getBoundingClientRect()));
+  const isAtFocus = focused !== -1 && isInView(shown[focused].getBoundingClientRect());
+  const at = isAtFocus ? focused : first === -1 ? shown.length : first;
+  // Within an entry, back leads to its beginning first.
+  const isWithin = by < 0 && at < shown.length && shown[at].getBoundingClientRect().top < top - 10;
+  const target = shown[Math.min(shown.length - 1, Math.max(0, isWithin ? at : at + by))];
   if (target) reveal(target);
 }
 

@@ -61,7 +61,7 @@ dt { color: var(--soft); font-size: 0.75rem; }
 dd { margin: 0; font-variant-numeric: tabular-nums; }
 footer { margin-top: 2.5rem; color: var(--soft); font-size: 0.8rem; text-align: center; }
 
-.entry { margin: 0 0 1.25rem; scroll-margin-top: 4rem; content-visibility: auto; contain-intrinsic-size: auto 8rem; }
+.entry { margin: 0 0 1.25rem; content-visibility: auto; contain-intrinsic-size: auto 8rem; }
 .entry > header { display: flex; align-items: baseline; gap: 0.6rem; margin-bottom: 0.25rem; font-size: 0.8rem; color: var(--soft); }
 h3 { margin: 0; flex: none; font-size: 0.8rem; font-weight: 650; color: var(--text); }
 .facts { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 0 0.75rem; margin-left: auto; color: inherit; text-decoration: none; font-size: 0.75rem; font-variant-numeric: tabular-nums; text-align: right; }

@@ -39,7 +39,7 @@ async function requestedDiff(
 }
 
 /** A diff whose lines begin with their sign. */
-export function renderDiff(diff: string): Html {
+function renderDiff(diff: string): Html {
   const counts = { add: 0, del: 0 };
   const lines = diff
     .replace(/\n$/, "")

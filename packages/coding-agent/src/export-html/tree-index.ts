@@ -5,12 +5,7 @@ import { blocksOf, textOf } from "./render-parts.ts";
 import { messageOf, type SessionOutline } from "./session-outline.ts";
 
 /** What the page's script knows of an entry: parent, kind, first words, label. */
-export type TreeRow = readonly [
-  parent: number,
-  kind: EntryKind | "calls",
-  words: string,
-  label?: string,
-];
+type TreeRow = readonly [parent: number, kind: EntryKind | "calls", words: string, label?: string];
 
 /** The tree as the page's script reads it. */
 export interface TreeIndex {

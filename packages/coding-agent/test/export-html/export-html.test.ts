@@ -121,6 +121,21 @@ it("fits a phone without scrolling sideways", async () => {
   expect(await page.isVisible("#tree")).toBe(false);
 });
 
+it("goes from entry to entry and opens everything by keyboard", async () => {
+  const { page, complaints } = await browser.open(demoSession());
+  const focused = () => page.evaluate<string>("document.activeElement.dataset.entry");
+  await page.keyboard.press("j");
+  const first = Number(await focused());
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  expect(Number(await focused())).toBeGreaterThan(first);
+  for (let press = 0; press < 30; press += 1) await page.keyboard.press("k");
+  expect(await focused()).toBe("0");
+  await page.keyboard.press("o");
+  expect(await page.locator("#entries details:not([open])").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
 it("reads as the current branch with scripts turned off", async () => {
   const { page } = await browser.open(demoSession(), { javaScriptEnabled: false });
   const text = await page.textContent("main");
