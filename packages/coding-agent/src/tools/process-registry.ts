@@ -38,6 +38,14 @@ export class ProcessRegistry {
     return this.#groups.size;
   }
 
+  /**
+   * Gets ready for a child that is about to be started, so that it can be put under watch the moment
+   * it is there.
+   */
+  prepare(): void {
+    if (hasProcessGroups) this.#watchdog ??= startWatchdog();
+  }
+
   /** Takes charge of a group, named by the process id of its leader. */
   add(pid: number): void {
     this.#prune();
@@ -87,9 +95,8 @@ export class ProcessRegistry {
   }
 
   #tellWatchdog(line: string): void {
-    if (!hasProcessGroups) return;
-    this.#watchdog ??= startWatchdog();
-    this.#watchdog.stdin?.write(line);
+    this.prepare();
+    this.#watchdog?.stdin?.write(line);
   }
 }
 

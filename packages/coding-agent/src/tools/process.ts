@@ -45,6 +45,7 @@ const maxDrainMs = 1_000;
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   if (request.signal?.aborted) return { kind: "aborted" };
+  request.processes.prepare();
   const child = await start(request);
   const pump = new OutputPump(child.stdout, child.stderr, request.onOutput);
   const { pid } = child;
