@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Installs the browser that the tests of the exported page run in. Does nothing when it is there.
+# Installs the browser that the tests of the exported page run in. Does nothing when it is there; where
+# it cannot be installed, those tests fail and say so, and all others still run.
 set -euo pipefail
 
 if command -v chromium >/dev/null; then exit 0; fi
 if ! command -v apt-get >/dev/null; then
   echo "Install Chromium so that the command chromium is found; apt-get is not there to do it." >&2
-  exit 1
+  exit 0
 fi
 run() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
 export DEBIAN_FRONTEND=noninteractive
