@@ -1,0 +1,148 @@
+import { ToolError } from "@tau-agent/agent";
+import type { ToolEnvironment } from "../../tools/environment.ts";
+import { runProcess } from "../../tools/process.ts";
+import { ProcessError } from "../../tools/process-error.ts";
+
+/** Which repository a git command works on, and how. */
+export interface GitRequest {
+  readonly cwd: string;
+  /** Used instead of the repository's own index. */
+  readonly indexFile?: string | undefined;
+  /** A repository that is not where git would look for it. */
+  readonly location?: { readonly gitDir: string; readonly workTree: string } | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a git command said. */
+export interface GitOutput {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const TIMEOUT_MS = 10 * 60_000;
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+
+// Nothing of the user's may run by itself, sign, ask, or tidy up behind our back.
+const configuration = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.untrackedCache=false",
+  "core.quotePath=false",
+  "core.safecrlf=false",
+  "core.longpaths=true",
+  "commit.gpgSign=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "submodule.recurse=false",
+  "diff.noprefix=false",
+  "diff.mnemonicPrefix=false",
+  "apply.whitespace=nowarn",
+  "advice.addEmbeddedRepo=false",
+].flatMap((setting) => ["-c", setting]);
+
+/** Runs git without prompts, hooks, translations and the host's own `GIT_*` variables. */
+export class Git {
+  readonly #environment: ToolEnvironment;
+
+  constructor(environment: ToolEnvironment) {
+    this.#environment = environment;
+  }
+
+  /**
+   * Runs a command that must succeed and returns its output.
+   *
+   * @throws {ToolError} with git's own words
+   */
+  async run(args: readonly string[], request: GitRequest): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.try(args, request);
+    if (exitCode === 0) return stdout;
+    const reason = stderr.trim() || `exit code ${exitCode}`;
+    throw new ToolError(`git ${args[0] ?? ""} failed in ${request.cwd}: ${reason}`);
+  }
+
+  /**
+   * Runs a command that may fail.
+   *
+   * @throws {ToolError} when git cannot be started, takes too long or was stopped
+   */
+  async try(args: readonly string[], request: GitRequest): Promise<GitOutput> {
+    const output = new Output();
+    const { file, args: words, env: variables } = this.command(args, request);
+    const outcome = await runProcess({
+      file,
+      args: words,
+      cwd: request.cwd,
+      variables,
+      processes: this.#environment.processes,
+      signal: request.signal,
+      timeoutMs: TIMEOUT_MS,
+      onOutput: (chunk, stream) => output.add(chunk, stream),
+    }).catch(refuse);
+    const { stdout, stderr } = output;
+    if (outcome.kind === "exited") return { exitCode: outcome.exitCode, stdout, stderr };
+    const what = { timed_out: "took too long", aborted: "was stopped", signalled: "was killed" };
+    throw new ToolError(`git ${args[0] ?? ""} ${what[outcome.kind]}`);
+  }
+
+  /** What starts a command, for who must run it by itself. */
+  command(
+    args: readonly string[],
+    request: GitRequest,
+  ): { file: string; args: string[]; env: Record<string, string> } {
+    return { file: "git", args: [...configuration, ...args], env: this.#variables(request) };
+  }
+
+  #variables({ indexFile, location }: GitRequest): Record<string, string> {
+    const variables: Record<string, string> = {};
+    for (const [name, value] of Object.entries(this.#environment.environment)) {
+      if (value !== undefined && !name.startsWith("GIT_")) variables[name] = value;
+    }
+    return {
+      ...variables,
+      LC_ALL: "C",
+      GIT_TERMINAL_PROMPT: "0",
+      GIT_ASKPASS: "true",
+      GCM_INTERACTIVE: "never",
+      GIT_OPTIONAL_LOCKS: "0",
+      GIT_LFS_SKIP_SMUDGE: "1",
+      GIT_AUTHOR_NAME: "Tau",
+      GIT_AUTHOR_EMAIL: "tau@localhost",
+      GIT_COMMITTER_NAME: "Tau",
+      GIT_COMMITTER_EMAIL: "tau@localhost",
+      ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }),
+      ...(location !== undefined && {
+        GIT_DIR: location.gitDir,
+        GIT_WORK_TREE: location.workTree,
+      }),
+    };
+  }
+}
+
+class Output {
+  readonly #chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  #size = 0;
+
+  add(chunk: Buffer, stream: "stdout" | "stderr"): undefined {
+    this.#size += chunk.length;
+    if (this.#size <= MAX_OUTPUT_BYTES) this.#chunks[stream].push(chunk);
+  }
+
+  get stdout(): string {
+    return Buffer.concat(this.#chunks.stdout).toString("utf8");
+  }
+
+  get stderr(): string {
+    return Buffer.concat(this.#chunks.stderr).toString("utf8");
+  }
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof ProcessError) {
+    const text = error.message.startsWith("Program not found")
+      ? "Isolated tasks need git, and there is no git on the PATH."
+      : error.message;
+    throw new ToolError(text, undefined, { cause: error });
+  }
+  throw error;
+}

@@ -1,0 +1,124 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { ToolEnvironment } from "../../tools/environment.ts";
+import { Git } from "./git.ts";
+import {
+  commitTree,
+  headOf,
+  openRepository,
+  type Repository,
+  type Snapshot,
+  takeSnapshot,
+} from "./repository.ts";
+import { RunFolder, removeLeftovers } from "./run-folder.ts";
+import { createWorktree, removeWorktree, type Worktree } from "./worktree.ts";
+
+/** Where and how tasks are isolated. */
+export interface IsolationOptions {
+  readonly environment: ToolEnvironment;
+  /** The folder all hosts keep their worktrees in. */
+  readonly worktreesRoot: string;
+  /** Most bytes that are copied outside of a repository. */
+  readonly maxCopyBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The tree one subagent works in. */
+export interface IsolatedTree {
+  /** The caller's folder, in the tree. */
+  readonly cwd: string;
+  /** The tree's state as the repository keeps it. */
+  capture(): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/**
+ * Trees for the tasks of one call. All start from the caller's working state at its beginning;
+ * nothing of the caller's is touched.
+ */
+export class Isolation {
+  readonly git: Git;
+  readonly repository: Repository;
+  readonly folder: RunFolder;
+  /** The caller's state at the beginning. */
+  readonly baseline: Snapshot & { readonly commit: string };
+  readonly #signal: AbortSignal | undefined;
+  readonly #trees = new Set<Worktree>();
+  #count = 0;
+
+  private constructor(
+    parts: Pick<Isolation, "git" | "repository" | "folder" | "baseline">,
+    signal: AbortSignal | undefined,
+  ) {
+    this.git = parts.git;
+    this.repository = parts.repository;
+    this.folder = parts.folder;
+    this.baseline = parts.baseline;
+    this.#signal = signal;
+  }
+
+  /**
+   * Records the caller's working state. Also removes what killed hosts left behind.
+   *
+   * @throws {ToolError} no git, a repository that cannot be used, a folder that is too large
+   */
+  static async open(options: IsolationOptions): Promise<Isolation> {
+    const { environment, worktreesRoot, maxCopyBytes, signal } = options;
+    await removeLeftovers(worktreesRoot);
+    await mkdir(worktreesRoot, { recursive: true, mode: 0o700 });
+    // git shows real paths, so that links must not make one folder look like two.
+    const folder = await RunFolder.create(await realpath(worktreesRoot));
+    try {
+      const git = new Git(environment);
+      const cwd = await realpath(environment.cwd);
+      const place = { folder: folder.path, signal };
+      const repository = await openRepository(git, cwd, { ...place, maxCopyBytes });
+      await folder.noteRepository(repository.commonDir);
+      const snapshot = await takeSnapshot(git, repository, place);
+      const parent = await headOf(git, repository);
+      const message = "Working state at the start of a task";
+      const commit = await commitTree(git, repository, { tree: snapshot.tree, parent, message });
+      const baseline = { ...snapshot, commit };
+      return new Isolation({ git, repository, folder, baseline }, signal);
+    } catch (error) {
+      await folder.remove();
+      throw error;
+    }
+  }
+
+  /**
+   * Makes a tree for one task.
+   *
+   * @throws {ToolError} git cannot make it
+   */
+  async createTree(): Promise<IsolatedTree> {
+    this.#count += 1;
+    const { git, repository, folder } = this;
+    const path = join(folder.path, `${folder.path.slice(-8)}-${this.#count}`);
+    const options = { path, commit: this.baseline.commit, signal: this.#signal };
+    const worktree = await createWorktree(git, repository, options);
+    this.#trees.add(worktree);
+    const cwd = join(path, repository.prefix);
+    // A folder in which everything is ignored is not in the tree.
+    await mkdir(cwd, { recursive: true });
+    const inside = { root: path, prefix: "", commonDir: repository.commonDir, location: undefined };
+    return {
+      cwd,
+      capture: async () => {
+        const place = { folder: folder.path, signal: this.#signal };
+        return (await takeSnapshot(git, inside, place)).tree;
+      },
+      remove: () => this.#remove(worktree),
+    };
+  }
+
+  /** Removes all trees and everything else that was made. */
+  async dispose(): Promise<void> {
+    for (const worktree of this.#trees) await this.#remove(worktree);
+    await this.folder.remove();
+  }
+
+  async #remove(worktree: Worktree): Promise<void> {
+    if (this.#trees.delete(worktree)) await removeWorktree(worktree);
+  }
+}

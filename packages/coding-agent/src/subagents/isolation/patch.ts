@@ -1,0 +1,86 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { randomHex } from "../../random.ts";
+import type { Git } from "./git.ts";
+import type { Repository } from "./repository.ts";
+
+/** How much a patch changes. */
+export interface PatchStatistics {
+  readonly filesChanged: number;
+  readonly insertions: number;
+  readonly deletions: number;
+  /** Paths from the top of the repository; of a renamed file the new one. */
+  readonly files: readonly string[];
+}
+
+const options = [
+  "--full-index",
+  "--find-renames",
+  "--no-color",
+  "--no-ext-diff",
+  "--no-textconv",
+  "--ignore-submodules=none",
+];
+
+/** Writes what lies between two trees to `path`, byte for byte. */
+export async function writePatch(
+  git: Git,
+  { root: cwd, location }: Repository,
+  patch: { from: string; to: string; path: string },
+): Promise<PatchStatistics> {
+  const range = [patch.from, patch.to];
+  const request = { cwd, location };
+  const output = `--output=${patch.path}`;
+  await git.run(["diff", "--binary", ...options, output, ...range, "--"], request);
+  return readStatistics(
+    await git.run(["diff", ...options, "--numstat", "-z", ...range, "--"], request),
+  );
+}
+
+// "added\tdeleted\tpath\0"; for a rename the path is empty and "old\0new\0" follow.
+function readStatistics(output: string): PatchStatistics {
+  const parts = output.split("\0").values();
+  const files: string[] = [];
+  let insertions = 0;
+  let deletions = 0;
+  for (const part of parts) {
+    const found = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(part);
+    if (found === null) continue;
+    insertions += Number(found[1]) || 0;
+    deletions += Number(found[2]) || 0;
+    let path = found[3] ?? "";
+    if (path === "") {
+      parts.next();
+      path = String(parts.next().value ?? "");
+    }
+    files.push(path);
+  }
+  return { filesChanged: files.length, insertions, deletions, files };
+}
+
+/**
+ * Applies a patch to a tree, in a three-way manner, without a working tree.
+ *
+ * @returns the new tree, or git's words about what does not fit
+ */
+export async function applyToTree(
+  git: Git,
+  { root: cwd, location }: Repository,
+  patch: { tree: string; path: string; folder: string; signal?: AbortSignal | undefined },
+): Promise<{ tree: string } | { conflict: string }> {
+  const indexFile = join(patch.folder, `${randomHex(6)}.index`);
+  const request = { cwd, location, indexFile, signal: patch.signal };
+  try {
+    await git.run(["read-tree", patch.tree], request);
+    const applied = await git.try(["apply", "--cached", "--3way", patch.path], request);
+    if (applied.exitCode !== 0) return { conflict: conflictText(applied.stderr) };
+    return { tree: (await git.run(["write-tree"], request)).trim() };
+  } finally {
+    await rm(indexFile, { force: true });
+  }
+}
+
+function conflictText(stderr: string): string {
+  const lines = stderr.split("\n").filter((line) => /^error:|with conflicts/.test(line));
+  return lines.slice(0, 10).join("\n") || stderr.trim().slice(0, 2000);
+}

@@ -1,0 +1,148 @@
+import { copyFile, lstat, mkdir, writeFile } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import { ToolError } from "@tau-agent/agent";
+import { errorCode } from "../../files/read-text.ts";
+import { randomHex } from "../../random.ts";
+import type { Git, GitRequest } from "./git.ts";
+
+/** Untracked files larger than this stay where they are. */
+const MAX_UNTRACKED_BYTES = 50 * 1024 * 1024;
+
+/** A working tree and the repository its states are kept in. */
+export interface Repository {
+  /** Top of the working tree. */
+  readonly root: string;
+  /** From the top to the folder the task was called in; empty or with a slash at its end. */
+  readonly prefix: string;
+  /** Where worktrees are registered. */
+  readonly commonDir: string;
+  /** Set when the folder is in no repository and a private one was made for it. */
+  readonly location: GitRequest["location"];
+}
+
+/** A state of a working tree: everything but ignored files. */
+export interface Snapshot {
+  readonly tree: string;
+  /** Untracked files that were too large, from the top. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * Finds the repository of `cwd`, or makes a private one in `folder` when there is none.
+ *
+ * @throws {ToolError} no git, a repository that cannot be used, a folder over the size limit
+ */
+export async function openRepository(
+  git: Git,
+  cwd: string,
+  options: { folder: string; maxCopyBytes: number; signal: AbortSignal | undefined },
+): Promise<Repository> {
+  const { signal } = options;
+  const args = ["rev-parse", "--show-toplevel", "--show-prefix", "--git-common-dir"];
+  const found = await git.try(args, { cwd, signal });
+  if (found.exitCode === 0) {
+    const [root = cwd, prefix = "", commonDir = ""] = found.stdout.split("\n");
+    return { root, prefix, commonDir: resolve(cwd, commonDir), location: undefined };
+  }
+  if (!found.stderr.includes("not a git repository")) {
+    throw new ToolError(`The repository of ${cwd} cannot be used: ${found.stderr.trim()}`);
+  }
+  return createPrivateRepository(git, cwd, options);
+}
+
+async function createPrivateRepository(
+  git: Git,
+  cwd: string,
+  options: { folder: string; maxCopyBytes: number; signal: AbortSignal | undefined },
+): Promise<Repository> {
+  const gitDir = join(options.folder, "repository");
+  await mkdir(gitDir, { recursive: true });
+  await git.run(["init", "--quiet", "--bare", gitDir], { cwd: gitDir, signal: options.signal });
+  await git.run(["config", "core.bare", "false"], { cwd: gitDir, signal: options.signal });
+  const location = { gitDir, workTree: cwd };
+  const repository = { root: cwd, prefix: "", commonDir: gitDir, location };
+  const files = await untracked(git, repository, { signal: options.signal });
+  let total = 0;
+  for (const file of files) {
+    total += (await sizeOf(join(cwd, file))) ?? 0;
+    if (total > options.maxCopyBytes) {
+      throw new ToolError(
+        `${cwd} is in no git repository and too large to copy (over ${options.maxCopyBytes} bytes, setting isolation.maxCopyBytes). Run git init there, or run the task without isolated.`,
+      );
+    }
+  }
+  return repository;
+}
+
+/** Records the state of a working tree without touching its index, its refs or its files. */
+export async function takeSnapshot(
+  git: Git,
+  repository: Repository,
+  options: { folder: string; signal: AbortSignal | undefined },
+): Promise<Snapshot> {
+  const { root: cwd, location } = repository;
+  const name = randomHex(6);
+  const indexFile = join(options.folder, `${name}.index`);
+  const request = { cwd, location, indexFile, signal: options.signal };
+  await copyIndex(git, { cwd, location, signal: options.signal }, indexFile);
+  await git.run(["add", "--update", "--", "."], request);
+  const found = await untracked(git, repository, request);
+  const sizes = await Promise.all(found.map((file) => sizeOf(join(cwd, file))));
+  const leftOut = found.filter((_, index) => (sizes[index] ?? 0) > MAX_UNTRACKED_BYTES);
+  const added = found.filter((_, index) => (sizes[index] ?? Infinity) <= MAX_UNTRACKED_BYTES);
+  if (added.length > 0) {
+    const list = join(options.folder, `${name}.paths`);
+    await writeFile(list, added.join("\0"));
+    const args = ["--literal-pathspecs", "add", "--pathspec-file-nul"];
+    await git.run([...args, `--pathspec-from-file=${list}`], request);
+  }
+  const tree = (await git.run(["write-tree"], request)).trim();
+  return { tree, leftOut };
+}
+
+/** Keeps a tree as a commit that no ref points to. */
+export async function commitTree(
+  git: Git,
+  repository: Repository,
+  commit: { tree: string; parent: string | undefined; message: string },
+): Promise<string> {
+  const parent = commit.parent === undefined ? [] : ["-p", commit.parent];
+  const args = ["commit-tree", commit.tree, ...parent, "-m", commit.message];
+  const { root: cwd, location } = repository;
+  return (await git.run(args, { cwd, location })).trim();
+}
+
+/** The commit that is checked out; undefined before the first one. */
+export async function headOf(git: Git, repository: Repository): Promise<string | undefined> {
+  const { root: cwd, location } = repository;
+  const args = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+  const { exitCode, stdout } = await git.try(args, { cwd, location });
+  return exitCode === 0 ? stdout.trim() : undefined;
+}
+
+async function copyIndex(git: Git, request: GitRequest, indexFile: string): Promise<void> {
+  const path = (await git.run(["rev-parse", "--git-path", "index"], request)).trim();
+  try {
+    await copyFile(isAbsolute(path) ? path : join(request.cwd, path), indexFile);
+  } catch (error) {
+    // A repository in which nothing was ever added has none.
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+}
+
+/** Untracked files that are not ignored; repositories inside the tree are left alone. */
+async function untracked(
+  git: Git,
+  { root: cwd, location }: Repository,
+  request: Pick<GitRequest, "indexFile" | "signal">,
+): Promise<string[]> {
+  const args = ["ls-files", "-z", "--others", "--exclude-standard"];
+  const output = await git.run(args, { ...request, cwd, location });
+  return output.split("\0").filter((file) => file !== "" && !file.endsWith("/"));
+}
+
+/** Bytes of a file or link; undefined for what git does not keep, or what is gone. */
+async function sizeOf(path: string): Promise<number | undefined> {
+  const found = await lstat(path).catch(() => undefined);
+  return found?.isFile() || found?.isSymbolicLink() ? found.size : undefined;
+}

@@ -1,0 +1,105 @@
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, join, sep } from "node:path";
+import { randomHex } from "../../random.ts";
+
+const HEARTBEAT_MS = 10_000;
+/** An owner that showed nothing for this long is gone, wherever it ran. */
+const STALE_MS = 60_000;
+/** A folder without an owner's name in it is being made by somebody who is this young. */
+const MAKING_MS = 5_000;
+const OWNER_FILE = "owner.json";
+
+interface Owner {
+  readonly pid: number;
+  readonly host: string;
+  /** Repositories whose worktrees stand in the folder. */
+  readonly commonDirs: readonly string[];
+}
+
+/** The folder of one task call: worktrees and whatever else is gone with it. */
+export class RunFolder {
+  readonly path: string;
+  readonly #heartbeat: NodeJS.Timeout;
+
+  private constructor(path: string) {
+    this.path = path;
+    const owner = join(path, OWNER_FILE);
+    this.#heartbeat = setInterval(() => {
+      const now = new Date();
+      utimes(owner, now, now).catch(() => undefined);
+    }, HEARTBEAT_MS);
+    this.#heartbeat.unref();
+  }
+
+  /** Makes a folder under `root`. */
+  static async create(root: string): Promise<RunFolder> {
+    const path = join(root, randomHex(4));
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await writeOwner(path, []);
+    return new RunFolder(path);
+  }
+
+  /** Notes where worktrees are registered, for whoever has to clean up after a kill. */
+  noteRepository(commonDir: string): Promise<void> {
+    return writeOwner(this.path, [commonDir]);
+  }
+
+  async remove(): Promise<void> {
+    clearInterval(this.#heartbeat);
+    await rm(this.path, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Removes what killed hosts left under `root`, in their repositories too. */
+export async function removeLeftovers(root: string): Promise<void> {
+  const names = await readdir(root).catch(() => []);
+  for (const name of names) {
+    const path = join(root, name);
+    const owner = await readOwner(path);
+    if (await isAlive(owner, path)) continue;
+    for (const commonDir of owner?.commonDirs ?? []) await removeWorktreesIn(commonDir, path);
+    await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+  }
+}
+
+async function writeOwner(path: string, commonDirs: readonly string[]): Promise<void> {
+  const owner: Owner = { pid: process.pid, host: hostname(), commonDirs };
+  await writeFile(join(path, OWNER_FILE), JSON.stringify(owner), { mode: 0o600 });
+}
+
+async function readOwner(path: string): Promise<Owner | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(join(path, OWNER_FILE), "utf8"));
+    return typeof value === "object" && value !== null && "pid" in value && "commonDirs" in value
+      ? (value as Owner)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAlive(owner: Owner | undefined, path: string): Promise<boolean> {
+  const shown = owner === undefined ? path : join(path, OWNER_FILE);
+  const { mtimeMs } = await stat(shown).catch(() => ({ mtimeMs: 0 }));
+  const ageMs = Date.now() - mtimeMs;
+  if (owner === undefined) return ageMs < MAKING_MS;
+  if (ageMs > STALE_MS) return false;
+  if (owner.host !== hostname() || owner.pid === process.pid) return true;
+  try {
+    process.kill(owner.pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Forgets the worktrees that stood under `folder`, and no others. */
+async function removeWorktreesIn(commonDir: string, folder: string): Promise<void> {
+  const admin = join(commonDir, "worktrees");
+  const marker = `${sep}${basename(folder)}${sep}`;
+  for (const name of await readdir(admin).catch(() => [])) {
+    const gitdir = await readFile(join(admin, name, "gitdir"), "utf8").catch(() => "");
+    if (gitdir.includes(marker)) await rm(join(admin, name), { recursive: true, force: true });
+  }
+}
