@@ -82,7 +82,7 @@ async function runOneShot(
   const session = await openSession(options, logger);
   shutdown.onShutdown(() => session.dispose());
   output.onClosed(() => void shutdown.begin(0));
-  const input = process.stdin.isTTY ? "" : await readAll(process.stdin);
+  const input = process.stdin.isTTY ? "" : await readAll(process.stdin, logger);
   // A run that was told to end, by a signal or by a reader that left, has nothing to complain of.
   const report = (text: string): void => {
     if (!shutdown.hasBegun) process.stderr.write(`tau: ${text}\n`);
@@ -103,9 +103,16 @@ async function openSession(options: CliOptions, logger: Logger) {
   return session;
 }
 
-async function readAll(input: NodeJS.ReadableStream): Promise<string> {
+/** Whoever leaves the pipe open is told what the host waits for. */
+const PIPE_NOTICE_MS = 3000;
+
+async function readAll(input: NodeJS.ReadableStream, logger: Logger): Promise<string> {
+  const notice = setTimeout(() => {
+    logger.warn("Waiting for the end of piped input; close stdin, or start with </dev/null");
+  }, PIPE_NOTICE_MS);
   const pieces: Buffer[] = [];
   for await (const piece of input) pieces.push(Buffer.from(piece));
+  clearTimeout(notice);
   return Buffer.concat(pieces).toString("utf8");
 }
 

@@ -1,5 +1,10 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { type DecodedLine, LineDecoder, type SessionHeader } from "@tau-agent/rpc-protocol";
+import {
+  type DecodedLine,
+  LineDecoder,
+  SESSION_VERSION,
+  type SessionHeader,
+} from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../diagnostic.ts";
 import { SessionError } from "../errors.ts";
 
@@ -110,6 +115,7 @@ class SessionReader {
       if (value === undefined || !isHeader(value))
         this.#refuse("its first line is no session header");
       this.#header = value as SessionHeader;
+      this.#refuseNewer(this.#header.version ?? 1);
       return true;
     }
     if (value === undefined || !isEntry(value, this.#header)) {
@@ -124,6 +130,15 @@ class SessionReader {
     }
     this.#entries.push(value);
     return true;
+  }
+
+  /** What a later version means by its entries is not known, so nothing is added to them. */
+  #refuseNewer(version: number): void {
+    if (version > SESSION_VERSION) {
+      this.#refuse(
+        `it is of version ${version}; this host knows versions up to ${SESSION_VERSION}`,
+      );
+    }
   }
 
   #refuse(reason: string): never {

@@ -221,6 +221,16 @@ describe("a loaded session", () => {
     expect(namesIn(folder)).toEqual(["notes.jsonl"]);
   });
 
+  it("of a later version is refused and left as it is", async () => {
+    const path = join(temporaryFolder(), "later.jsonl");
+    const text = `${JSON.stringify({ type: "session", version: 4, id: "a", timestamp: "", cwd: "/" })}\n`;
+    writeFileSync(path, text);
+    const error = await refusal(load(path));
+    expect(error).toMatchObject({ code: "session_invalid" });
+    expect(String(error)).toContain("version 4");
+    expect(readFileSync(path, "utf8")).toBe(text);
+  });
+
   it("is refused with the path when it cannot be read", async () => {
     const folder = temporaryFolder();
     const error = await refusal(load(folder));
