@@ -6,7 +6,10 @@ export interface OutputItem {
   readonly name?: string | null | undefined;
   readonly arguments?: string | null | undefined;
   readonly phase?: string | null | undefined;
-  readonly content?: readonly { type?: string; text?: string; refusal?: string }[] | null | undefined;
+  readonly content?:
+    | readonly { type?: string; text?: string; refusal?: string }[]
+    | null
+    | undefined;
   readonly summary?: readonly { text?: string }[] | null | undefined;
   readonly encrypted_content?: string | null | undefined;
 }
