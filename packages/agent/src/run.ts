@@ -47,6 +47,8 @@ export interface AgentOptions {
   /** May replace what one model call reads; the conversation itself stays. */
   readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
   readonly hooks?: ToolHooks | undefined;
+  /** May replace a message that is complete before it is recorded; its role has to stay. */
+  readonly replaceMessage?: (<M extends AgentMessage>(message: M) => Promise<M>) | undefined;
 }
 
 /** The state one run works on. */
@@ -74,7 +76,8 @@ export async function emit(run: Run, event: AgentEvent): Promise<void> {
 }
 
 /** Records a message that is complete from the start, then says so. */
-export async function addMessage(run: Run, message: AgentMessage): Promise<void> {
+export async function addMessage(run: Run, given: AgentMessage): Promise<void> {
+  const message = (await run.options.replaceMessage?.(given)) ?? given;
   await run.options.record(message);
   run.adopt(message);
   await emit(run, { type: "message_start", message });

@@ -108,8 +108,9 @@ async function finishReply(
 ): Promise<AssistantMessage> {
   let message = reply;
   try {
-    await run.options.record(reply);
-    run.adopt(reply);
+    message = (await run.options.replaceMessage?.(reply)) ?? reply;
+    await run.options.record(message);
+    run.adopt(message);
   } catch (error) {
     run.failure = error;
     message = { ...reply, stopReason: "error", errorMessage: textOf(error) };

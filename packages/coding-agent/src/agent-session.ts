@@ -1,8 +1,6 @@
-import { Agent, type AgentTool, type RunOutcome } from "@tau-agent/agent";
+import { Agent, type RunOutcome } from "@tau-agent/agent";
 import type {
   CompactionResult,
-  InterruptMode,
-  QueueMode,
   SessionEvent,
   SessionState,
   SessionStats,
@@ -18,6 +16,7 @@ import type { Diagnostic } from "./diagnostic.ts";
 import { SessionError } from "./errors.ts";
 import { EventBus, type Listener } from "./event-bus.ts";
 import type { PromptInput } from "./input.ts";
+import type { CommandInfo } from "./list-commands.ts";
 import { createLlmConverter } from "./llm-messages.ts";
 import { ModelRequests } from "./model-requests.ts";
 import { ModelSelection } from "./model-selection.ts";
@@ -25,31 +24,38 @@ import { ProblemReport } from "./problem-report.ts";
 import { PromptIntake } from "./prompt-intake.ts";
 import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 import type { PromptResult } from "./prompt-tracker.ts";
-import { applyQueueSettings } from "./queue-report.ts";
+import { applyQueueModes, applyQueueSettings, type QueueModes } from "./queue-report.ts";
 import { Retry } from "./retry.ts";
 import { RunContinuation } from "./run-continuation.ts";
 import { RunDriver } from "./run-driver.ts";
 import type { SessionLog } from "./session/session-log.ts";
+import { loopHooks, type SessionHooks } from "./session-hooks.ts";
 import { SessionNavigation } from "./session-navigation.ts";
 import type { AgentSessionParts } from "./session-parts.ts";
 import type { SettingsStore } from "./settings/store.ts";
+import type { ToolSet } from "./tool-set.ts";
 
 /** A coding agent with its conversation: what every interface of Tau drives. */
 export class AgentSession {
   readonly agent: Agent;
+  readonly driver: RunDriver;
   readonly models: ModelSelection;
+  readonly requests: ModelRequests;
+  readonly tools: ToolSet;
   readonly bash: BashCommands;
   readonly compaction: Compaction;
   readonly retry: Retry;
   readonly navigation: SessionNavigation;
   readonly settings: SettingsStore;
+  /** What extensions do; undefined without any. */
+  readonly hooks: SessionHooks | undefined;
+  /** Commands of extensions, templates and skills that a prompt may begin with. */
+  readonly listCommands: () => Promise<CommandInfo[]>;
   readonly #parts: AgentSessionParts;
   readonly #events: EventBus<SessionEvent>;
-  readonly #driver: RunDriver;
   readonly #intake: PromptIntake;
   readonly #problems: ProblemReport;
   readonly #conversation: Conversation;
-  readonly #requests: ModelRequests;
   readonly #continuation: RunContinuation;
   readonly #admission = new Admission();
   #disposal: Promise<void> | undefined;
@@ -57,10 +63,13 @@ export class AgentSession {
   constructor(parts: AgentSessionParts) {
     this.#parts = parts;
     this.settings = parts.settings;
+    this.tools = parts.tools;
+    this.hooks = parts.hooks;
+    this.listCommands = parts.listCommands;
     this.#problems = new ProblemReport(parts.diagnostics, (event) => void this.#events.emit(event));
     this.#events = new EventBus((error) => this.#problems.noteListenerError(error));
     this.agent = this.#createAgent();
-    this.#driver = new RunDriver({
+    this.driver = new RunDriver({
       agent: this.agent,
       onRunEnd: (input, outcome, signal) => this.#endRun(input, outcome, signal),
       onSettled: (aborted) => this.#settle(aborted),
@@ -68,8 +77,9 @@ export class AgentSession {
     });
     this.models = new ModelSelection({
       ...parts,
-      onModelChange: ({ provider, id: modelId }) => {
-        this.log.append({ type: "model_change", provider, modelId });
+      onModelChange: (model, source) => {
+        this.log.append({ type: "model_change", provider: model.provider, modelId: model.id });
+        parts.hooks?.noteModel(model, this.models.model, source);
       },
       onThinkingLevelChange: (level) => {
         this.log.append({ type: "thinking_level_change", thinkingLevel: level });
@@ -79,9 +89,10 @@ export class AgentSession {
     this.#conversation = new Conversation(parts.log, {
       agent: this.agent,
       models: this.models,
+      openLog: parts.openLog,
       diagnostics: this.#problems.diagnostics,
     });
-    this.#requests = new ModelRequests({
+    this.requests = new ModelRequests({
       ...parts,
       models: this.models,
       sessionId: () => this.log.header.id,
@@ -92,8 +103,8 @@ export class AgentSession {
       emit,
       agent: this.agent,
       admission: this.#admission,
-      driver: this.#driver,
-      check: () => this.#requests.check(),
+      driver: this.driver,
+      check: () => this.requests.check(),
     });
     this.retry = new Retry({ settings: this.settings, emit });
     this.compaction = new Compaction({
@@ -102,7 +113,8 @@ export class AgentSession {
       agent: this.agent,
       log: () => this.log,
       model: () => this.models.model,
-      prepareRequest: () => this.#requests.prepare(),
+      prepareRequest: () => this.requests.prepare(),
+      decide: parts.hooks?.decideCompaction,
     });
     this.#continuation = new RunContinuation(this);
     this.navigation = this.#createNavigation();
@@ -110,6 +122,7 @@ export class AgentSession {
       environment: parts.toolEnvironment,
       isHeld: () => this.isStreaming,
       record: (message) => this.#conversation.add(message),
+      hooks: parts.hooks,
     });
   }
 
@@ -130,7 +143,7 @@ export class AgentSession {
 
   /** Whether a run is on or about to begin. */
   get isStreaming(): boolean {
-    return this.#driver.isRunning;
+    return this.driver.isRunning;
   }
 
   /** Whether the conversation is being compacted. */
@@ -138,14 +151,9 @@ export class AgentSession {
     return this.compaction.isRunning;
   }
 
-  /** The active tools, in the order they are sent. */
-  get tools(): readonly AgentTool[] {
-    return this.#parts.tools;
-  }
-
   /** The system prompt in use. */
   systemPrompt(): Promise<string> {
-    return this.#requests.systemPrompt();
+    return this.requests.systemPrompt();
   }
 
   /** Hears every event in order. A promise it returns holds the run back until it is fulfilled. */
@@ -183,11 +191,30 @@ export class AgentSession {
     return this.#intake.enqueue(text, input, "followUp");
   }
 
+  /**
+   * Puts a message of an extension into the conversation: into the run that is on, as the start of
+   * one, or with `behavior: "none"` without any.
+   *
+   * @throws {SessionError} as {@link submit}
+   */
+  async deliver(message: AgentMessage, behavior: "steer" | "followUp" | "none"): Promise<void> {
+    if (behavior !== "none") return this.#intake.deliver(message, behavior);
+    this.#conversation.add(message);
+    await this.#events.emit({ type: "message_start", message });
+    await this.#events.emit({ type: "message_end", message });
+  }
+
+  /** Tells everybody who listens. */
+  report(event: SessionEvent): void | Promise<void> {
+    return this.#events.emit(event);
+  }
+
   /** Stops whatever is on; fulfilled once it has ended. What is queued then runs next. */
   async abort(): Promise<void> {
+    this.hooks?.dismissDialogs();
     // A prompt that is still being admitted begins the run this is meant for.
-    if (!this.#driver.isBusy) await this.#admission.settled();
-    await this.#driver.abort();
+    if (!this.driver.isBusy) await this.#admission.settled();
+    await this.driver.abort();
   }
 
   /**
@@ -205,7 +232,7 @@ export class AgentSession {
   /** Fulfilled once nothing is running and nothing is queued. */
   async waitForIdle(): Promise<void> {
     await this.#admission.settled();
-    await this.#driver.waitForIdle();
+    await this.driver.waitForIdle();
   }
 
   /** Leaves the conversation and begins an empty one with the same model. */
@@ -246,14 +273,8 @@ export class AgentSession {
   }
 
   /** Sets how queued messages are delivered, for this session. */
-  setQueueModes(modes: {
-    steering?: QueueMode;
-    followUp?: QueueMode;
-    interrupt?: InterruptMode;
-  }): void {
-    this.agent.steering.mode = modes.steering ?? this.agent.steering.mode;
-    this.agent.followUp.mode = modes.followUp ?? this.agent.followUp.mode;
-    this.agent.interruptMode = modes.interrupt ?? this.agent.interruptMode;
+  setQueueModes(modes: QueueModes): void {
+    applyQueueModes(this.agent, modes);
   }
 
   /** Ends everything that runs and closes the file. May be called more than once. */
@@ -264,9 +285,10 @@ export class AgentSession {
   }
 
   async #dispose(): Promise<void> {
+    await this.hooks?.end();
     const bashEnded = this.bash.close();
     this.#intake.dropQueued();
-    await this.#driver.hold();
+    await this.driver.hold();
     await this.#admission.settled();
     await this.#endConversation(bashEnded);
     this.log.close();
@@ -274,14 +296,15 @@ export class AgentSession {
   }
 
   #createAgent(): Agent {
-    const { stream, settings } = this.#parts;
+    const { stream, settings, hooks } = this.#parts;
     const agent = new Agent({
       stream,
-      prepareRequest: () => this.#requests.prepare(),
+      prepareRequest: () => this.requests.prepare(),
       record: (message) => this.#record(message),
       emit: (event) => this.#relay(event),
       beforeModelCall: () => this.#compactWhenDue(),
       toLlmMessages: createLlmConverter(),
+      ...(hooks === undefined ? {} : loopHooks(hooks, () => agent.messages)),
     });
     applyQueueSettings(agent, settings);
     return agent;
@@ -293,20 +316,20 @@ export class AgentSession {
       ...parts,
       cwd: parts.toolEnvironment.cwd,
       log: () => this.log,
-      openLog: (path) => this.#openLog(path),
+      openLog: (path) => this.#conversation.open(path),
       replaceLog: (next, isContinued) => this.#replaceLog(next, isContinued),
       rebuild: () => this.#conversation.rebuild(),
       perform: (work) => this.#perform(work),
       summarizeBranch: (entries, options, signal) =>
         summarizeBranch(entries, options, signal, {
           ...parts,
-          prepareRequest: () => this.#requests.prepare(),
+          prepareRequest: () => this.requests.prepare(),
         }),
     });
   }
 
   #record(message: AgentMessage): void {
-    this.log.append({ type: "message", message });
+    this.#conversation.record(message);
     if (message.role === "user") this.compaction.notePrompt();
     this.#intake.noteRecorded(message);
   }
@@ -323,14 +346,14 @@ export class AgentSession {
   async #compactWhenDue(): Promise<void> {
     if (!this.compaction.isDue) return;
     // Its events say how it ended; the request goes out either way.
-    await this.compaction.run({ reason: "threshold" }, this.#driver.signal).catch(() => undefined);
+    await this.compaction.run({ reason: "threshold" }, this.driver.signal).catch(() => undefined);
   }
 
   /** Work that no run may overlap. Only its beginning is admitted, so that prompts queue meanwhile. */
   async #perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { running } = await this.#admission.admit(async () => {
-      await this.#driver.hold();
-      return { running: this.#driver.perform(work) };
+      await this.driver.hold();
+      return { running: this.driver.perform(work) };
     });
     return running;
   }
@@ -364,9 +387,9 @@ export class AgentSession {
   /** Ends what runs, drops what waits, and says so. */
   async #endConversation(bashEnded: Promise<void>): Promise<void> {
     this.#intake.dropQueued();
-    await this.#driver.hold();
+    await this.driver.hold();
     await bashEnded;
-    await this.#driver.release();
+    await this.driver.release();
     await this.#intake.abandon();
   }
 
@@ -376,11 +399,5 @@ export class AgentSession {
       // Made before the old one is closed: when that fails, the session is as it was.
       await this.#conversation.replace(next(), isContinued);
     });
-  }
-
-  async #openLog(path: string): Promise<SessionLog> {
-    const { log, diagnostics } = await this.#parts.openLog(path);
-    this.#problems.diagnostics.push(...diagnostics);
-    return log;
   }
 }

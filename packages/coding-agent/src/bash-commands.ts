@@ -1,6 +1,7 @@
 import type { BashResult } from "@tau-agent/rpc-protocol";
 import type { BashExecutionMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "./errors.ts";
+import type { SessionHooks, ShellRequest } from "./session-hooks.ts";
 import type { ToolEnvironment } from "./tools/environment.ts";
 
 /** How a client's command is run. */
@@ -18,6 +19,8 @@ export interface BashCommandsOptions {
   readonly isHeld: () => boolean;
   /** Puts a result into the conversation. */
   readonly record: (message: BashExecutionMessage) => void;
+  /** May run the command elsewhere. */
+  readonly hooks?: Pick<SessionHooks, "runShell"> | undefined;
 }
 
 /** Shell commands a client runs itself; several may run at once. */
@@ -83,14 +86,20 @@ export class BashCommands {
     { onDelta, excludeFromContext }: BashCommandOptions,
     signal: AbortSignal,
   ): Promise<BashResult> {
-    const { runBash } = await import("./tools/bash/run-bash.ts");
-    const { environment, isHeld, record } = this.#options;
-    const { exitCode, ...rest } = await runBash(command, { environment, signal, onDelta });
-    const result: BashResult = exitCode === undefined ? rest : withExitCode(rest, exitCode);
+    const { hooks, isHeld, record } = this.#options;
+    const request = { command, excludeFromContext: excludeFromContext ?? false, signal, onDelta };
+    const result = (await hooks?.runShell(request)) ?? (await this.#runHere(request));
     const message = toMessage(command, result, excludeFromContext);
     if (isHeld()) this.#held.push(message);
     else record(message);
     return result;
+  }
+
+  async #runHere({ command, signal, onDelta }: ShellRequest): Promise<BashResult> {
+    const { runBash } = await import("./tools/bash/run-bash.ts");
+    const { environment } = this.#options;
+    const { exitCode, ...rest } = await runBash(command, { environment, signal, onDelta });
+    return exitCode === undefined ? rest : withExitCode(rest, exitCode);
   }
 }
 

@@ -5,12 +5,16 @@ import type { ModelSelection } from "./model-selection.ts";
 import { isThinkingLevel } from "./models/thinking-level.ts";
 import { noteModel } from "./note-model.ts";
 import { buildSessionContext } from "./session/session-context.ts";
-import type { SessionLog } from "./session/session-log.ts";
+import type { NewEntry, SessionLog } from "./session/session-log.ts";
 
 /** What a {@link Conversation} is kept in step with. */
 export interface ConversationOptions {
   readonly agent: Agent;
   readonly models: ModelSelection;
+  /** Opens a session file that is there. */
+  readonly openLog: (
+    path: string,
+  ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
   /** Gets what was found wrong on the way. */
   readonly diagnostics: Diagnostic[];
 }
@@ -33,14 +37,26 @@ export class Conversation {
 
   /** Adds a message outside of a run: written first, then part of the conversation. */
   add(message: AgentMessage): void {
-    this.#log.append({ type: "message", message });
+    this.record(message);
     this.#options.agent.append(message);
+  }
+
+  /** Writes a message that becomes part of the conversation. */
+  record(message: AgentMessage): void {
+    this.#log.append(entryOf(message));
   }
 
   /** Takes the messages from the log again, after its leaf has moved. */
   rebuild(): void {
     const { messages } = buildSessionContext(this.#log.tree.branch());
     this.#options.agent.messages = messages;
+  }
+
+  /** Opens a session to go on with; the one in use stays in use. */
+  async open(path: string): Promise<SessionLog> {
+    const { log, diagnostics } = await this.#options.openLog(path);
+    this.#options.diagnostics.push(...diagnostics);
+    return log;
   }
 
   /** Goes on with another log; a continued one brings its model and level along. */
@@ -67,4 +83,12 @@ export class Conversation {
     const isLevel = thinkingLevel !== undefined && isThinkingLevel(thinkingLevel);
     models.restore(isUsable ? found : models.model, isLevel ? thinkingLevel : models.thinkingLevel);
   }
+}
+
+/** Messages of extensions have a kind of entry of their own. */
+function entryOf(message: AgentMessage): NewEntry {
+  if (message.role !== "custom") return { type: "message", message };
+  const { customType, content, display, details } = message;
+  const more = details === undefined ? {} : { details };
+  return { type: "custom_message", customType, content, display, ...more };
 }

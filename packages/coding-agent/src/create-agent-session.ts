@@ -7,6 +7,7 @@ import { AgentSession } from "./agent-session.ts";
 import { keyVariableNames } from "./auth/environment-keys.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { UserInput } from "./input.ts";
+import { listTextCommands } from "./list-commands.ts";
 import { createModelRegistry } from "./models/create-model-registry.ts";
 import type { CustomProvider } from "./models/custom-models.ts";
 import { type InitialModel, selectInitialModel } from "./models/initial-model.ts";
@@ -19,8 +20,10 @@ import { openExistingSession, openSession, type SessionStart } from "./session/o
 import { buildSessionContext, type SessionContext } from "./session/session-context.ts";
 import { SessionLog, type SessionLogOptions } from "./session/session-log.ts";
 import { sessionDirectoryFor } from "./session/session-path.ts";
+import { type ExtensionOptions, SessionExtensions } from "./session-extensions.ts";
 import { SettingsStore } from "./settings/store.ts";
 import { selectTools, type ToolSelection } from "./tool-selection.ts";
+import { ToolSet } from "./tool-set.ts";
 import type { ToolEnvironment } from "./tools/environment.ts";
 import { FileQueue } from "./tools/file-queue.ts";
 import { createTools } from "./tools/index.ts";
@@ -66,6 +69,8 @@ export interface CreateAgentSessionOptions {
   readonly stream?: StreamFunction | undefined;
   /** Settings instead of the files. */
   readonly settings?: SettingsStore | undefined;
+  /** Code of the user's that extends the session; none is looked for without this. */
+  readonly extensions?: ExtensionOptions | undefined;
   /** Trust the project, or do not, whatever the saved decisions say. */
   readonly trustProject?: boolean | undefined;
 }
@@ -82,9 +87,15 @@ export async function createAgentSession(
 ): Promise<AgentSession> {
   const places = resolvePlaces(options);
   const settings = await loadSettings(options, places);
-  const trust =
-    options.settings === undefined ? await trustDiagnostics(options, places, settings) : [];
   const registry = createRegistry(options, places);
+  const processes = new ProcessRegistry({ systemRoot: options.environment?.SystemRoot });
+  const extensions = openExtensions(options, { places, settings, registry, processes });
+  await extensions?.load("own");
+  const trust =
+    options.settings === undefined
+      ? await trustDiagnostics(options, places, settings, extensions)
+      : [];
+  if (settings.isProjectTrusted) await extensions?.load("project");
   const logOptions = sessionLogOptions(options, places, settings);
   const [loaded, scope] = await Promise.all([
     openSession(options.session, logOptions),
@@ -92,7 +103,8 @@ export async function createAgentSession(
   ]);
   try {
     const parts = { places, settings, trust, registry, logOptions, loaded, scope };
-    return await assemble(options, parts);
+    const shared = { ...parts, processes, extensions };
+    return await assemble(options, shared);
   } catch (error) {
     loaded.log.close();
     throw error;
@@ -104,6 +116,8 @@ interface LoadedParts {
   readonly settings: SettingsStore;
   readonly trust: readonly Diagnostic[];
   readonly registry: ModelRegistry;
+  readonly processes: ProcessRegistry;
+  readonly extensions: SessionExtensions | undefined;
   readonly logOptions: SessionLogOptions;
   readonly loaded: { readonly log: SessionLog; readonly diagnostics: readonly Diagnostic[] };
   readonly scope: {
@@ -114,8 +128,9 @@ interface LoadedParts {
 
 async function assemble(
   options: CreateAgentSessionOptions,
-  { places, settings, trust, registry, logOptions, loaded, scope }: LoadedParts,
+  parts: LoadedParts,
 ): Promise<AgentSession> {
+  const { places, settings, trust, registry, logOptions, loaded, scope, extensions } = parts;
   const { log } = loaded;
   const context = buildSessionContext(log.tree.branch());
   const chosen = await chooseModel(options, { registry, settings, scope: scope.models, context });
@@ -132,9 +147,13 @@ async function assemble(
   });
   const modelsError = await registry.error();
   let session: AgentSession | undefined;
-  const toolEnvironment = createToolEnvironment(options, places, settings, () => session);
+  const toolEnvironment = createToolEnvironment(options, parts, () => session);
   const builtIn = createTools(toolEnvironment);
-  const selected = selectTools(builtIn, options.customTools ?? [], options.tools, settings);
+  const { opened } = extensions ?? {};
+  const selectAll = (added: readonly AgentTool[]) =>
+    selectTools(builtIn, [...added, ...(options.customTools ?? [])], options.tools, settings);
+  const selected = selectAll(opened?.tools ?? []);
+  const textCommands = () => listTextCommands(resources, settings.get("enableSkillCommands"));
   session = new AgentSession({
     log,
     settings,
@@ -142,8 +161,13 @@ async function assemble(
     model: chosen.model,
     thinkingLevel,
     scope: scope.models,
-    stream: options.stream ?? createStream(),
-    tools: selected.tools,
+    stream: opened?.system.stream ?? options.stream ?? createStream(),
+    tools: new ToolSet(
+      selected.all,
+      selected.tools.filter(({ name }) => !opened?.inactiveTools.has(name)),
+    ),
+    hooks: opened?.hooks,
+    listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
     systemPrompt: (tools) => resources.systemPrompt(tools),
     userInput: new UserInput({
@@ -165,8 +189,11 @@ async function assemble(
       ...scope.diagnostics,
       ...chosen.diagnostics,
       ...selected.diagnostics,
+      ...(extensions?.diagnostics ?? []),
     ],
   });
+  const connected = { session, resources, scopedModels: scope.models, textCommands };
+  opened?.connect({ ...connected, selectTools: selectAll });
   return session;
 }
 
@@ -198,11 +225,33 @@ async function trustDiagnostics(
   options: CreateAgentSessionOptions,
   { agentDirectory, cwd }: Places,
   settings: SettingsStore,
+  extensions: SessionExtensions | undefined,
 ): Promise<readonly Diagnostic[]> {
   const flag = options.trustProject;
-  const trust = await resolveProjectTrust({ agentDir: agentDirectory, cwd, settings, flag });
+  const askExtensions = extensions && (() => extensions.askTrust());
+  const trust = await resolveProjectTrust({
+    agentDir: agentDirectory,
+    cwd,
+    settings,
+    flag,
+    askExtensions,
+  });
   if (trust.isTrusted) settings.trustProject();
   return trust.diagnostics;
+}
+
+/** Nothing is looked for unless the embedder says what extensions are to be given. */
+function openExtensions(
+  options: CreateAgentSessionOptions,
+  parts: Pick<LoadedParts, "places" | "settings" | "registry" | "processes">,
+): SessionExtensions | undefined {
+  if (options.extensions === undefined) return undefined;
+  return new SessionExtensions({
+    ...parts,
+    options: options.extensions,
+    stream: options.stream ?? createStream(),
+    environment: options.environment ?? {},
+  });
 }
 
 function createRegistry(options: CreateAgentSessionOptions, places: Places): ModelRegistry {
@@ -294,8 +343,7 @@ function chooseLevel(
 
 function createToolEnvironment(
   options: CreateAgentSessionOptions,
-  places: Places,
-  settings: SettingsStore,
+  { places, settings, processes }: Pick<LoadedParts, "places" | "settings" | "processes">,
   currentSession: () => AgentSession | undefined,
 ): ToolEnvironment {
   const environment = options.environment ?? {};
@@ -305,7 +353,7 @@ function createToolEnvironment(
     homeDirectory: places.homeDirectory,
     temporaryDirectory: places.temporaryDirectory,
     fileQueue: new FileQueue(),
-    processes: new ProcessRegistry({ systemRoot: environment.SystemRoot }),
+    processes,
     shellPath: settings.get("shellPath"),
     shellCommandPrefix: settings.get("shellCommandPrefix"),
     keyVariables: [...keyVariableNames()],

@@ -19,7 +19,7 @@ export async function exportSession(session: AgentSession, outputPath?: string):
       leafId: tree.leafId,
       name,
       systemPrompt: await session.systemPrompt(),
-      tools: session.tools,
+      tools: session.tools.active,
     },
     target,
   );

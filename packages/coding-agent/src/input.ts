@@ -11,6 +11,8 @@ import { SessionError } from "./errors.ts";
 export interface PromptInput {
   readonly images?: readonly ImageInput[] | undefined;
   readonly attachments?: readonly Attachment[] | undefined;
+  /** Neither a command nor a template: the text is meant as it stands. */
+  readonly isVerbatim?: boolean | undefined;
 }
 
 /** What {@link UserInput} works with. */
@@ -41,7 +43,8 @@ export class UserInput {
    * @throws {SessionError} `invalid_image`, `invalid_attachment` naming the field
    */
   async build(text: string, input: PromptInput): Promise<UserMessage> {
-    const expanded = text.startsWith("/") ? await this.#options.expand(text) : text;
+    const isExpanded = text.startsWith("/") && input.isVerbatim !== true;
+    const expanded = isExpanded ? await this.#options.expand(text) : text;
     const blocks: UserContent[] = [];
     for (const [index, image] of (input.images ?? []).entries()) {
       blocks.push(await this.#image(image, `images[${index}]`));

@@ -2,13 +2,16 @@ import type { AgentTool, ModelRequest } from "@tau-agent/agent";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "./errors.ts";
 import type { ModelSelection } from "./model-selection.ts";
+import type { SessionHooks } from "./session-hooks.ts";
 import type { SettingsStore } from "./settings/store.ts";
+import type { ToolSet } from "./tool-set.ts";
 
 /** What {@link ModelRequests} works with. */
 export interface ModelRequestsOptions {
   readonly models: ModelSelection;
   readonly settings: SettingsStore;
-  readonly tools: readonly AgentTool[];
+  readonly tools: ToolSet;
+  readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
 }
@@ -16,8 +19,10 @@ export interface ModelRequestsOptions {
 /** Puts together what a request to the model needs besides the conversation. */
 export class ModelRequests {
   readonly #options: ModelRequestsOptions;
-  /** Built once: it is the start of every request, and prompt caches live on its bytes. */
-  #systemPrompt: Promise<string> | undefined;
+  /** Built once for a set of tools: every request starts with it, and prompt caches live on its bytes. */
+  #systemPrompt:
+    | { readonly tools: readonly AgentTool[]; readonly text: Promise<string> }
+    | undefined;
   /** Kept, so that what was encoded for it can be used again. */
   #blind: { readonly of: Model; readonly model: Model } | undefined;
 
@@ -25,11 +30,18 @@ export class ModelRequests {
     this.#options = options;
   }
 
-  /** The system prompt, built when it is first needed. */
+  /** The system prompt for the active tools, built when it is first needed. */
   systemPrompt(): Promise<string> {
-    const { tools, systemPrompt } = this.#options;
-    this.#systemPrompt ??= systemPrompt(tools);
-    return this.#systemPrompt;
+    const tools = this.#options.tools.active;
+    if (this.#systemPrompt?.tools !== tools) {
+      this.#systemPrompt = { tools, text: this.#options.systemPrompt(tools) };
+    }
+    return this.#systemPrompt.text;
+  }
+
+  /** What the system prompt is made of has changed. */
+  forgetSystemPrompt(): void {
+    this.#systemPrompt = undefined;
   }
 
   /**
@@ -49,20 +61,22 @@ export class ModelRequests {
    * @throws {SessionError} as {@link check}
    */
   async prepare(): Promise<ModelRequest> {
-    const { settings, tools, sessionId } = this.#options;
+    const { settings, sessionId, hooks } = this.#options;
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
     const [auth, systemPrompt] = await Promise.all([
       registry.requestAuth(model),
       this.systemPrompt(),
     ]);
+    const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
     const idleTimeoutMs = settings.get("httpIdleTimeoutMs");
     return {
       model: this.#shown(model),
-      systemPrompt,
-      tools,
+      systemPrompt: hooks?.systemPrompt(systemPrompt) ?? systemPrompt,
+      tools: this.#options.tools.active,
       options: {
         ...auth,
+        headers,
         thinkingLevel,
         thinkingBudgets: settings.get("thinkingBudgets"),
         sessionId: sessionId(),

@@ -13,7 +13,7 @@ export interface ModelSelectionOptions {
   readonly thinkingLevel: ThinkingLevel;
   /** The models of `--models`; empty when all available ones are cycled through. */
   readonly scope: readonly ScopedModel[];
-  readonly onModelChange: (model: Model) => void;
+  readonly onModelChange: (model: Model, source: "set" | "cycle") => void;
   readonly onThinkingLevelChange: (level: ThinkingLevel) => void;
 }
 
@@ -65,11 +65,11 @@ export class ModelSelection {
   }
 
   /** Switches to a model that is at hand, custom ones included. */
-  use(model: Model): void {
+  use(model: Model, source: "set" | "cycle" = "set"): void {
     const isSame = model.provider === this.#model?.provider && model.id === this.#model.id;
     const levelBefore = this.thinkingLevel;
     // Written first: what cannot be stored is not in force either.
-    if (!isSame) this.#options.onModelChange(model);
+    if (!isSame) this.#options.onModelChange(model, source);
     this.#model = model;
     if (this.thinkingLevel !== levelBefore) this.#options.onThinkingLevelChange(this.thinkingLevel);
   }
@@ -81,7 +81,7 @@ export class ModelSelection {
     const candidates = isScoped ? scope : (await this.available()).map((model) => ({ model }));
     const next: ScopedModel | undefined = nextModel(candidates, this.#model);
     if (next === undefined) return null;
-    this.use(next.model);
+    this.use(next.model, "cycle");
     if (next.thinkingLevel !== undefined) this.setThinkingLevel(next.thinkingLevel);
     return { model: next.model, thinkingLevel: this.thinkingLevel, isScoped };
   }

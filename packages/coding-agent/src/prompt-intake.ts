@@ -8,6 +8,7 @@ import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 import { type PromptResult, PromptTracker, resultEvent } from "./prompt-tracker.ts";
 import { QueueReport } from "./queue-report.ts";
 import type { RunDriver } from "./run-driver.ts";
+import type { SessionHooks } from "./session-hooks.ts";
 
 /** What {@link PromptIntake} works with. */
 export interface PromptIntakeOptions {
@@ -17,6 +18,7 @@ export interface PromptIntakeOptions {
   readonly userInput: UserInput;
   /** Refuses a prompt that could never be answered. */
   readonly check: () => Promise<void>;
+  readonly hooks?: SessionHooks | undefined;
   readonly emit: (event: SessionEvent) => void | Promise<void>;
 }
 
@@ -31,29 +33,51 @@ export class PromptIntake {
     this.#queues = new QueueReport(options.agent, (event) => void options.emit(event));
   }
 
-  /** Takes a prompt in; while a run is on, only with a `streamingBehavior`. */
-  submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
-    const { admission, driver, check, userInput } = this.#options;
+  /** Takes a prompt in; while a run is on, only with a `streamingBehavior`. Commands run at once. */
+  async submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+    const { admission, driver, check, userInput, hooks } = this.#options;
+    if (hooks !== undefined) await hooks.begin();
+    const command = options.isVerbatim ? undefined : hooks?.findCommand(text);
+    // Outside of the admission: a command may itself wait until the session is idle.
+    if (command !== undefined) return this.#handle(options.id, () => command.run());
     return admission.admit(async () => {
       const { streamingBehavior } = options;
       if (driver.isRunning && streamingBehavior === undefined) throw new SessionError("busy");
+      const input = await this.#changed(text, options, streamingBehavior);
+      if (input === undefined) return this.#handle(options.id);
       await check();
-      const message = await userInput.build(text, options);
+      const message = await userInput.build(input.text, input);
       return this.#accept(message, streamingBehavior, { id: options.id, isAnnounced: true });
     });
   }
 
-  /** Queues a message; while idle it starts a run. */
-  enqueue(
+  /** Queues a message; while idle it starts a run. Commands are refused. */
+  async enqueue(
     text: string,
-    input: PromptInput,
+    options: PromptInput,
     behavior: "steer" | "followUp",
   ): Promise<PromptAcceptance> {
-    const { admission, driver, check, userInput } = this.#options;
+    const { admission, driver, check, userInput, hooks } = this.#options;
+    if (hooks !== undefined) await hooks.begin();
+    const command = hooks?.findCommand(text);
+    if (command !== undefined) {
+      throw new SessionError("command_not_queueable", { name: command.name });
+    }
+    return admission.admit(async () => {
+      const input = await this.#changed(text, options, behavior);
+      if (input === undefined) return this.#handle(undefined);
+      if (!driver.isBusy) await check();
+      const message = await userInput.build(input.text, input);
+      return this.#accept(message, behavior, { id: undefined, isAnnounced: false });
+    });
+  }
+
+  /** Delivers a message of another kind: into the run that is on, or as the start of one. */
+  deliver(message: AgentMessage, behavior: "steer" | "followUp"): Promise<void> {
+    const { admission, driver, check } = this.#options;
     return admission.admit(async () => {
       if (!driver.isBusy) await check();
-      const message = await userInput.build(text, input);
-      return this.#accept(message, behavior, { id: undefined, isAnnounced: false });
+      await this.#start(message, behavior);
     });
   }
 
@@ -90,22 +114,63 @@ export class PromptIntake {
     return this.#announce(this.#prompts.abandon());
   }
 
-  #accept(
+  /** The input as extensions leave it; undefined when one has dealt with it. */
+  async #changed<Input extends PromptInput>(
+    text: string,
+    options: Input & Pick<PromptOptions, "source">,
+    streamingBehavior: PromptOptions["streamingBehavior"],
+  ): Promise<(Input & { readonly text: string }) | undefined> {
+    const { hooks, driver } = this.#options;
+    if (hooks === undefined) return { ...options, text };
+    const changed = await hooks.changeInput(
+      { text, images: options.images },
+      {
+        source: options.source ?? "rpc",
+        // Said only when the input is really to be queued.
+        ...(driver.isRunning ? { streamingBehavior } : {}),
+      },
+    );
+    return changed && { ...options, ...changed };
+  }
+
+  async #accept(
     message: UserMessage,
     behavior: PromptOptions["streamingBehavior"],
     prompt: { id: string | undefined; isAnnounced: boolean },
-  ): PromptAcceptance {
-    const { agent, driver } = this.#options;
+  ): Promise<PromptAcceptance> {
     // A run may have begun while the input was prepared.
-    if (driver.isRunning && behavior === undefined) throw new SessionError("busy");
+    if (this.#options.driver.isRunning && behavior === undefined) throw new SessionError("busy");
     const result = this.#prompts.accept(message, prompt);
+    return { disposition: await this.#start(message, behavior ?? "followUp"), result };
+  }
+
+  async #start(
+    message: AgentMessage,
+    behavior: "steer" | "followUp",
+  ): Promise<"started" | "queued"> {
+    const { agent, driver, hooks } = this.#options;
+    const added = driver.isBusy || hooks === undefined ? [] : await hooks.beforeRun(message);
     if (!driver.isBusy) {
-      driver.start([message]);
-      return { disposition: "started", result };
+      driver.start([message, ...added]);
+      return "started";
     }
-    (behavior === "steer" ? agent.steering : agent.followUp).enqueue(message);
+    const queue = behavior === "steer" ? agent.steering : agent.followUp;
+    for (const queued of [message, ...added]) queue.enqueue(queued);
     this.#queues.update();
-    return { disposition: "queued", result };
+    return "queued";
+  }
+
+  /** An input that begins no run. What is done for it starts after whoever sent it is answered. */
+  #handle(id: string | undefined, work?: () => Promise<void>): PromptAcceptance {
+    const result: PromptResult = { id, status: "handled" };
+    const done = new Promise<PromptResult>((resolve) => {
+      setImmediate(async () => {
+        await work?.();
+        await this.#announce([result]);
+        resolve(result);
+      });
+    });
+    return { disposition: "handled", result: done };
   }
 
   async #announce(results: readonly PromptResult[]): Promise<void> {

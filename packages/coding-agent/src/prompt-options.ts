@@ -14,4 +14,6 @@ export interface PromptOptions extends PromptInput {
   readonly streamingBehavior?: "steer" | "followUp" | undefined;
   /** Comes back in `prompt_result`. */
   readonly id?: string | undefined;
+  /** Where it comes from, as extensions are told. Default `rpc`. */
+  readonly source?: "interactive" | "rpc" | "extension" | undefined;
 }

@@ -1,5 +1,5 @@
 import type { Agent } from "@tau-agent/agent";
-import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { InterruptMode, QueueMode, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { SettingsStore } from "./settings/store.ts";
 
@@ -50,4 +50,18 @@ export function applyQueueSettings(agent: Agent, settings: Pick<SettingsStore, "
   agent.steering.mode = settings.get("steeringMode");
   agent.followUp.mode = settings.get("followUpMode");
   agent.interruptMode = settings.get("interruptMode");
+}
+
+/** How queued messages are delivered; what is left out stays as it is. */
+export interface QueueModes {
+  readonly steering?: QueueMode;
+  readonly followUp?: QueueMode;
+  readonly interrupt?: InterruptMode;
+}
+
+/** Gives the queues other modes. */
+export function applyQueueModes(agent: Agent, modes: QueueModes): void {
+  agent.steering.mode = modes.steering ?? agent.steering.mode;
+  agent.followUp.mode = modes.followUp ?? agent.followUp.mode;
+  agent.interruptMode = modes.interrupt ?? agent.interruptMode;
 }

@@ -6,10 +6,18 @@ import type { BranchSummary } from "./compaction/branch-summary.ts";
 import { SessionError } from "./errors.ts";
 import type { SessionInfo } from "./session/list-sessions.ts";
 import type { SessionLog } from "./session/session-log.ts";
+import {
+  type ChangeDetail,
+  type SessionChange,
+  type SessionHooks,
+  type TreeDecision,
+  userText,
+} from "./session-hooks.ts";
 
 /** What {@link SessionNavigation} needs of the session it belongs to. */
 export interface NavigationOptions {
   readonly cwd: string;
+  readonly hooks?: SessionHooks | undefined;
   readonly sessionDirectory: string | undefined;
   readonly sessionsRoot: string;
   readonly log: () => SessionLog;
@@ -53,10 +61,16 @@ export class SessionNavigation {
   }
 
   /** Leaves the conversation and begins an empty one; `parentSession` is recorded, not opened. */
-  async newSession(parentSession?: string): Promise<{ cancelled: boolean }> {
+  newSession(
+    parentSession?: string,
+    setup?: (log: SessionLog) => void | Promise<void>,
+  ): Promise<{ cancelled: boolean }> {
     const { createLog, replaceLog } = this.#options;
-    await replaceLog(() => createLog({ parentSession }), false);
-    return { cancelled: false };
+    return this.#change("new", {}, async () => {
+      const next = setup && createLog({ parentSession });
+      if (next !== undefined) await setup?.(next);
+      await replaceLog(() => next ?? createLog({ parentSession }), false);
+    });
   }
 
   /**
@@ -69,13 +83,45 @@ export class SessionNavigation {
     const { cwd, log, openLog, replaceLog } = this.#options;
     const wanted = resolve(cwd, path);
     if (isSameFile(wanted, log().path)) return { cancelled: false };
+    if (await this.#isCancelled("resume", { targetPath: wanted })) return { cancelled: true };
     const next = await openLog(wanted);
     try {
-      await replaceLog(() => next, true);
+      return await this.#enter("resume", () => replaceLog(() => next, true), wanted);
     } catch (error) {
       next.close();
       throw error;
     }
+  }
+
+  async #change(
+    change: SessionChange,
+    detail: ChangeDetail,
+    replace: () => Promise<void>,
+  ): Promise<{ cancelled: boolean }> {
+    if (this.#options.hooks === undefined) {
+      // At once, so that a prompt that comes next belongs to the new session.
+      await replace();
+      return { cancelled: false };
+    }
+    if (await this.#isCancelled(change, detail)) return { cancelled: true };
+    return this.#enter(change, replace, detail.targetPath);
+  }
+
+  /** Whether an extension calls a change off; nothing has happened then. */
+  async #isCancelled(change: SessionChange, detail: ChangeDetail): Promise<boolean> {
+    return (await this.#options.hooks?.isCancelled(change, detail)) ?? false;
+  }
+
+  async #enter(
+    change: SessionChange,
+    replace: () => Promise<void>,
+    targetPath?: string,
+  ): Promise<{ cancelled: boolean }> {
+    const { hooks, log } = this.#options;
+    const previousPath = log().path;
+    await hooks?.leave(change, targetPath);
+    await replace();
+    await hooks?.enter(change, previousPath);
     return { cancelled: false };
   }
 
@@ -86,7 +132,7 @@ export class SessionNavigation {
       .tree.branch()
       .flatMap((entry) => {
         const message = userMessageOf(entry);
-        return message === undefined ? [] : [{ entryId: entry.id, text: textOf(message) }];
+        return message === undefined ? [] : [{ entryId: entry.id, text: userText(message) }];
       });
   }
 
@@ -107,15 +153,19 @@ export class SessionNavigation {
     if (entry === undefined || (message === undefined && position === "before")) {
       throw new SessionError("invalid_fork_entry");
     }
-    await this.#branchOff(log, () => (position === "at" ? entry.id : entry.parentId));
-    return { text: message === undefined ? "" : textOf(message), cancelled: false };
+    const leafOf = () => (position === "at" ? entry.id : entry.parentId);
+    const detail = { entryId, position };
+    const { cancelled } = await this.#change("fork", detail, () => this.#branchOff(log, leafOf));
+    return { text: message === undefined ? "" : userText(message), cancelled };
   }
 
   /** Begins a new session with a copy of the current branch. */
   async clone(): Promise<{ cancelled: boolean }> {
     const log = this.#options.log();
-    await this.#branchOff(log, () => log.tree.leafId);
-    return { cancelled: false };
+    const entryId = log.tree.leafId ?? undefined;
+    return this.#change("fork", { entryId, position: "at" }, () =>
+      this.#branchOff(log, () => log.tree.leafId),
+    );
   }
 
   /** The sessions of this project's folder, the latest first; with `all`, those of every project. */
@@ -162,7 +212,7 @@ export class SessionNavigation {
     targetId: string,
     options: NavigateOptions = {},
   ): Promise<{ text?: string; cancelled: boolean }> {
-    const { log, perform, rebuild, summarizeBranch } = this.#options;
+    const { hooks, log, perform, rebuild, summarizeBranch } = this.#options;
     return perform(async (signal) => {
       const current = log();
       const target = current.tree.get(targetId);
@@ -171,20 +221,37 @@ export class SessionNavigation {
       const leafId = message === undefined ? target.id : target.parentId;
       const left = current.tree.leafId;
       const abandoned = abandonedEntries(current, leafId);
+      const decided = await hooks?.decideMove(
+        {
+          targetId,
+          oldLeafId: left,
+          commonAncestorId: commonAncestor(current, leafId),
+          entriesToSummarize: abandoned,
+          userWantsSummary: options.summarize ?? false,
+          customInstructions: options.customInstructions,
+          replaceInstructions: options.replaceInstructions,
+          label: options.label,
+        },
+        signal,
+      );
+      if (decided?.cancel) return { cancelled: true };
+      const { label, ...instructions } = { ...options, ...decided };
       const summary =
         options.summarize && abandoned.length > 0
-          ? await summarizeBranch(abandoned, options, signal)
+          ? (ownSummary(decided) ?? (await summarizeBranch(abandoned, instructions, signal)))
           : undefined;
       current.tree.moveLeaf(leafId);
+      let summaryEntry: SessionEntry | undefined;
       try {
-        if (summary !== undefined) current.append({ ...summary, fromId: left ?? "root" });
-        if (options.label) current.append({ type: "label", targetId, label: options.label });
+        summaryEntry = summary && current.append({ ...summary, fromId: left ?? "root" });
+        if (label) current.append({ type: "label", targetId, label });
       } catch (error) {
         current.tree.moveLeaf(left);
         throw error;
       }
       rebuild();
-      return { ...(message === undefined ? {} : { text: textOf(message) }), cancelled: false };
+      await hooks?.noteMove(left, summaryEntry, decided?.summary !== undefined);
+      return { ...(message === undefined ? {} : { text: userText(message) }), cancelled: false };
     });
   }
 
@@ -222,9 +289,16 @@ function userMessageOf(entry: SessionEntry): UserMessage | undefined {
   return known.type === "message" && known.message.role === "user" ? known.message : undefined;
 }
 
-function textOf({ content }: UserMessage): string {
-  if (typeof content === "string") return content;
-  return content.map((block) => (block.type === "text" ? block.text : "")).join("");
+/** The entry nearest to the leaf that is on the way to the new leaf, too. */
+function commonAncestor({ tree }: SessionLog, newLeafId: string | null): string | null {
+  const kept = new Set(newLeafId === null ? [] : tree.branch(newLeafId).map(({ id }) => id));
+  return tree.branch().findLast(({ id }) => kept.has(id))?.id ?? null;
+}
+
+/** The summary an extension brings. */
+function ownSummary(decided: TreeDecision | undefined) {
+  if (decided?.summary === undefined) return undefined;
+  return { type: "branch_summary" as const, ...decided.summary, fromHook: true };
 }
 
 /** What hangs between the leaf and the branch that the new leaf is on. */

@@ -3,10 +3,13 @@ import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { UserInput } from "./input.ts";
+import type { CommandInfo } from "./list-commands.ts";
 import type { ModelRegistry } from "./models/registry.ts";
 import type { ScopedModel } from "./models/resolver.ts";
 import type { SessionLog } from "./session/session-log.ts";
+import type { SessionHooks } from "./session-hooks.ts";
 import type { SettingsStore } from "./settings/store.ts";
+import type { ToolSet } from "./tool-set.ts";
 import type { ToolEnvironment } from "./tools/environment.ts";
 
 /** The parts a session is made of; `createAgentSession` brings them together. */
@@ -18,7 +21,7 @@ export interface AgentSessionParts {
   readonly thinkingLevel: ThinkingLevel;
   readonly scope: readonly ScopedModel[];
   readonly stream: StreamFunction;
-  readonly tools: readonly AgentTool[];
+  readonly tools: ToolSet;
   readonly toolEnvironment: ToolEnvironment;
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
@@ -34,4 +37,8 @@ export interface AgentSessionParts {
   /** Makes the log of a further session in the same place. */
   readonly createLog: (options: { parentSession?: string | undefined }) => SessionLog;
   readonly diagnostics: readonly Diagnostic[];
+  /** Commands of extensions, templates and skills. */
+  readonly listCommands: () => Promise<CommandInfo[]>;
+  /** What extensions do; undefined without any. */
+  readonly hooks?: SessionHooks | undefined;
 }

@@ -22,8 +22,8 @@ export function selectTools(
   custom: readonly AgentTool[],
   selection: ToolSelection = {},
   settings: Pick<SettingsStore, "get">,
-): { tools: AgentTool[]; diagnostics: Diagnostic[] } {
-  if (selection.none) return { tools: [], diagnostics: [] };
+): { tools: AgentTool[]; all: AgentTool[]; diagnostics: Diagnostic[] } {
+  if (selection.none) return { tools: [], all: [], diagnostics: [] };
   const replacements = new Map(custom.map((tool) => [tool.name, tool]));
   const own = selection.noBuiltIn ? [] : builtIn;
   const names = new Set(own.map((tool) => tool.name));
@@ -40,6 +40,7 @@ export function selectTools(
   const excluded = selection.exclude ?? [];
   return {
     tools: active.filter(({ name }) => !excluded.some((pattern) => fits(pattern, name))),
+    all,
     diagnostics,
   };
 }

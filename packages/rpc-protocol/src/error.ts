@@ -73,6 +73,16 @@ export const errorTable = {
     message: "Could not read the skill {name} at {path}: {reason}",
     retryable: false,
   },
+  command_not_queueable: {
+    message:
+      'Extension command "/{name}" cannot be queued. Send it with prompt, which runs it at once.',
+    retryable: false,
+  },
+  budget_exceeded: {
+    message:
+      "The budget is used up: {dimension} reached {used} of {limit} ({setting}). Raise it with set_budget or in the settings.",
+    retryable: false,
+  },
   bash_failed: { message: "Could not run the command: {reason}", retryable: false },
   nothing_to_export: {
     message: "Nothing to export yet - start a conversation first",

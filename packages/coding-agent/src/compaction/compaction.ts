@@ -34,7 +34,7 @@ export interface CompactionOptions extends SummarizerOptions {
   /** Asks extensions first; may cancel or bring a summary of its own. */
   readonly decide?:
     | ((
-        preparation: CompactionPreparation,
+        preparation: CompactionPreparation & { readonly tokensBefore: number },
         request: CompactionRequest,
         signal: AbortSignal,
       ) => Promise<CompactionDecision>)
@@ -147,7 +147,7 @@ export class Compaction {
     const preparation = this.#prepare(model);
     if (typeof preparation === "string") throw new SessionError(preparation);
     const tokensBefore = contextTokens(agent.messages);
-    const decision = await decide?.(preparation, request, signal);
+    const decision = await decide?.({ ...preparation, tokensBefore }, request, signal);
     if (decision && "cancel" in decision) throw new SessionError("compaction_cancelled");
     const outcome: Outcome = decision
       ? { result: decision.compaction, usage: undefined, fromHook: true }

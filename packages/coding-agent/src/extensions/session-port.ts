@@ -34,6 +34,7 @@ export interface SessionPort {
   readonly contextUsage: ContextUsage | undefined;
   /** As it was last built. */
   readonly systemPrompt: string;
+  buildSystemPrompt(): Promise<string>;
   /** Templates and skills as far as they have been read. */
   readonly textCommands: readonly SlashCommandInfo[];
   setModel(model: Model): Promise<boolean>;

@@ -44,6 +44,8 @@ export class PromptResources {
   #templates: Promise<LoadedTemplates> | undefined;
   #contextFiles: Promise<ContextFiles> | undefined;
   #custom: Promise<CustomPrompts> | undefined;
+  /** Places that extensions have named. */
+  #added: { skillPaths: readonly string[]; promptPaths: readonly string[] } | undefined;
 
   constructor(options: PromptResourcesOptions) {
     this.#options = options;
@@ -70,6 +72,13 @@ export class PromptResources {
     this.#templates = undefined;
     this.#contextFiles = undefined;
     this.#custom = undefined;
+  }
+
+  /** Further places of skills and templates; replaces those given before. */
+  addPaths(paths: { skillPaths: readonly string[]; promptPaths: readonly string[] }): void {
+    this.#added = paths;
+    this.#skills = undefined;
+    this.#templates = undefined;
   }
 
   /** What was wrong with the texts read so far; reads nothing. */
@@ -115,7 +124,7 @@ export class PromptResources {
 
   async #loadSkills(): Promise<LoadedSkills> {
     const { settings, homeDir, skillPaths, noSkills = false } = this.#options;
-    const flags = this.#flagPlaces(skillPaths);
+    const flags = this.#flagPlaces([...(skillPaths ?? []), ...(this.#added?.skillPaths ?? [])]);
     if (noSkills) return loadSkills(this.#options, flags, { onlyNamed: true });
     const { places, excludes } = settingPlaces(settings.resources("skills"), homeDir);
     return loadSkills(this.#options, [...flags, ...places], { excludes });
@@ -123,7 +132,8 @@ export class PromptResources {
 
   async #loadTemplates(): Promise<LoadedTemplates> {
     const { settings, homeDir, templatePaths, noTemplates = false } = this.#options;
-    const flags = this.#flagPlaces(templatePaths);
+    const named = [...(templatePaths ?? []), ...(this.#added?.promptPaths ?? [])];
+    const flags = this.#flagPlaces(named);
     if (noTemplates) return loadTemplates(this.#options, flags, { onlyNamed: true });
     const { places, excludes } = settingPlaces(settings.resources("prompts"), homeDir);
     return loadTemplates(this.#options, [...flags, ...places], { excludes });

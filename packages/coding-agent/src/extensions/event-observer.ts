@@ -1,0 +1,105 @@
+import type { KnownSessionEntry, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentMessage, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { SessionLog } from "../session/session-log.ts";
+import { askMessageEnd } from "./prompt-events.ts";
+import type { ExtensionRunner } from "./runner.ts";
+
+/** Tells extensions what a session reports, in their words. */
+export class EventObserver {
+  readonly #runner: () => ExtensionRunner;
+  readonly #log: () => SessionLog;
+  /** Messages that extensions have heard of already, before they were recorded. */
+  readonly #told = new WeakSet<AgentMessage>();
+  #turnIndex = 0;
+  #level: ThinkingLevel;
+
+  constructor(runner: () => ExtensionRunner, log: () => SessionLog, level: ThinkingLevel) {
+    this.#runner = runner;
+    this.#log = log;
+    this.#level = level;
+  }
+
+  /** The message as extensions leave it, before it is recorded. */
+  async finish<Message extends AgentMessage>(message: Message): Promise<Message> {
+    const runner = this.#runner();
+    // A reply has begun before its end; everything else begins and ends here.
+    if (message.role !== "assistant") await runner.emit({ type: "message_start", message });
+    const final = (await askMessageEnd(runner, message)) as Message;
+    this.#told.add(final);
+    return final;
+  }
+
+  /** Passes an event on; a promise while handlers are at work. */
+  observe(event: SessionEvent): void | Promise<void> {
+    const runner = this.#runner();
+    switch (event.type) {
+      case "message_start":
+      case "message_end":
+        if (this.#told.has(event.message)) return undefined;
+        return runner.emit(event);
+      case "agent_start":
+        this.#turnIndex = 0;
+        return runner.emit({ type: "agent_start" });
+      case "turn_start":
+        return runner.emit({
+          type: "turn_start",
+          turnIndex: this.#turnIndex,
+          timestamp: Date.now(),
+        });
+      case "turn_end": {
+        const { message, toolResults } = event;
+        const turnIndex = this.#turnIndex++;
+        return runner.emit({ type: "turn_end", turnIndex, message, toolResults });
+      }
+      case "message_update":
+      case "agent_end":
+      case "agent_settled":
+      case "tool_execution_start":
+      case "tool_execution_update":
+      case "tool_execution_end":
+        return runner.has(event.type) ? runner.emit(event) : undefined;
+      case "session_info_changed":
+        return runner.emit({ type: "session_info_changed", name: event.name });
+      case "thinking_level_changed":
+        return this.#noteLevel(event.level);
+      case "auto_compaction_end":
+      case "compaction_end":
+        return this.#noteCompaction(event);
+      default:
+        return undefined;
+    }
+  }
+
+  #noteLevel(level: ThinkingLevel): Promise<void> {
+    const previousLevel = this.#level;
+    this.#level = level;
+    return this.#runner().emit({ type: "thinking_level_select", level, previousLevel });
+  }
+
+  #noteCompaction(
+    event: Extract<SessionEvent, { type: "auto_compaction_end" | "compaction_end" }>,
+  ): Promise<void> {
+    const reason = "reason" in event ? "manual" : "threshold";
+    const { result, aborted, willRetry, errorMessage } = event;
+    const entries = this.#log().tree.entries as readonly KnownSessionEntry[];
+    const entry = entries.findLast(({ type }) => type === "compaction");
+    if (result !== null && entry?.type === "compaction") {
+      const fromExtension = entry.fromHook ?? false;
+      return this.#runner().emit({
+        type: "session_compact",
+        compactionEntry: entry,
+        fromExtension,
+        reason,
+        willRetry,
+      });
+    }
+    return this.#runner().emit({
+      type: "session_compact_failed",
+      reason,
+      errorMessage,
+      aborted,
+      willRetry,
+      fromExtension: false,
+    });
+  }
+}

@@ -1,0 +1,305 @@
+import type { ToolHooks } from "@tau-agent/agent";
+import type { BashResult, ExtensionUiResponse, SessionEntry } from "@tau-agent/rpc-protocol";
+import type {
+  AgentMessage,
+  CustomMessage,
+  ImageContent,
+  Model,
+} from "@tau-agent/rpc-protocol/messages";
+import { contextTokens } from "../compaction/estimate.ts";
+import type {
+  ChangeDetail,
+  InputSource,
+  InputText,
+  SessionChange,
+  SessionHooks,
+  ShellRequest,
+  TreeDecision,
+  TreeMove,
+} from "../session-hooks.ts";
+import { userText } from "../session-hooks.ts";
+import type { CustomMessageInput } from "./api/events.ts";
+import type { SlashCommandInfo } from "./api.ts";
+import { EventObserver } from "./event-observer.ts";
+import type { ExtensionSystem } from "./extension-system.ts";
+import {
+  askBeforeStart,
+  askContext,
+  askInput,
+  askProviderHeaders,
+  askUserBash,
+} from "./prompt-events.ts";
+import type { ExtensionRunner } from "./runner.ts";
+import { askBeforeSession, askResources } from "./session-events.ts";
+import type { SessionPort } from "./session-port.ts";
+import { toolHooks } from "./tool-events.ts";
+import type { UiPort } from "./ui-port.ts";
+import { runDecidedShell } from "./user-bash.ts";
+
+/** What {@link ExtensionHooks} needs of its host besides the session. */
+export interface ExtensionHooksOptions {
+  readonly system: ExtensionSystem;
+  readonly cwd: string;
+  readonly temporaryDirectory: string;
+  readonly ui: UiPort;
+  /** Takes over places of skills and templates that extensions name. */
+  readonly addResources: (paths: { skillPaths: string[]; promptPaths: string[] }) => void;
+}
+
+/** Answers a session's questions with what extensions say. */
+export class ExtensionHooks implements SessionHooks {
+  readonly tools: ToolHooks;
+  readonly decideCompaction: SessionHooks["decideCompaction"];
+  readonly #options: ExtensionHooksOptions;
+  #port: SessionPort | undefined;
+  #prepare: () => Promise<void> = async () => {};
+  #observer: EventObserver | undefined;
+  #beginning: Promise<void> | undefined;
+  #runPrompt: string | undefined;
+  #nextTurn: CustomMessage[] = [];
+
+  constructor(options: ExtensionHooksOptions) {
+    this.#options = options;
+    this.tools = toolHooks(() => this.#runner);
+    this.decideCompaction = async (preparation, request, signal) => {
+      const result = await askBeforeSession(this.#runner, {
+        type: "session_before_compact",
+        preparation: {
+          ...preparation,
+          tokensBefore: preparation.tokensBefore,
+          fileOps: {
+            read: new Set(preparation.files.readFiles),
+            written: new Set(),
+            edited: new Set(preparation.files.modifiedFiles),
+          },
+          settings: {},
+        },
+        branchEntries: this.#port?.log.tree.branch() ?? [],
+        customInstructions: request.customInstructions,
+        reason: request.reason,
+        willRetry: request.willRetry ?? false,
+        signal,
+      });
+      if (result.cancel) return { cancel: true };
+      return result.compaction && { compaction: result.compaction };
+    };
+  }
+
+  /** Connects the session these are the hooks of. */
+  connect(port: SessionPort, prepare: () => Promise<void>): void {
+    this.#port = port;
+    this.#prepare = prepare;
+    this.#observer = new EventObserver(
+      () => this.#runner,
+      () => port.log,
+      port.thinkingLevel,
+    );
+  }
+
+  get observer(): EventObserver | undefined {
+    return this.#observer;
+  }
+
+  get #runner(): ExtensionRunner {
+    return this.#options.system.runner;
+  }
+
+  begin(): Promise<void> {
+    this.#beginning ??= this.#begin();
+    return this.#beginning;
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#port === undefined) return;
+    await this.#options.system.bind(this.#port);
+    await this.#discoverResources("startup");
+    await this.#prepare();
+    await this.#runner.emit({ type: "session_start", reason: "startup" });
+  }
+
+  findCommand(text: string) {
+    const runner = this.#runner;
+    const found = runner.findCommand(text);
+    if (found === undefined) return undefined;
+    const { command, args } = found;
+    return { name: command.name, run: () => runner.runCommand(command, args) };
+  }
+
+  async changeInput(input: InputText, source: InputSource): Promise<InputText | undefined> {
+    if (!this.#runner.has("input")) return input;
+    const images = input.images as readonly ImageContent[] | undefined;
+    return askInput(this.#runner, { text: input.text, ...(images && { images }) }, source);
+  }
+
+  async beforeRun(message: AgentMessage): Promise<AgentMessage[]> {
+    const waiting = this.#nextTurn.splice(0);
+    this.#runPrompt = undefined;
+    if (!this.#runner.has("before_agent_start")) return waiting;
+    const base = (await this.#port?.buildSystemPrompt()) ?? "";
+    const isUser = message.role === "user";
+    const images = isUser ? imagesOf(message.content) : [];
+    const { systemPrompt, messages } = await askBeforeStart(
+      this.#runner,
+      {
+        text: isUser ? userText(message) : "",
+        ...(images.length > 0 && { images }),
+        messageType: isUser ? "user" : "custom",
+      },
+      { systemPrompt: base, cwd: this.#options.cwd },
+    );
+    if (systemPrompt !== base) this.#runPrompt = systemPrompt;
+    return [...waiting, ...messages.map(customMessageOf)];
+  }
+
+  /** Keeps a message for the next prompt. */
+  keepForNextTurn(message: CustomMessage): void {
+    this.#nextTurn.push(message);
+  }
+
+  systemPrompt(base: string): string {
+    return this.#runPrompt ?? base;
+  }
+
+  async headers(headers: Readonly<Record<string, string>>): Promise<Record<string, string | null>> {
+    if (!this.#runner.has("before_provider_headers")) return { ...headers };
+    return askProviderHeaders(this.#runner, headers);
+  }
+
+  changeContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
+    return askContext(this.#runner, messages);
+  }
+
+  async finishMessage<Message extends AgentMessage>(message: Message): Promise<Message> {
+    return this.#observer === undefined ? message : this.#observer.finish(message);
+  }
+
+  async isCancelled(change: SessionChange, detail: ChangeDetail): Promise<boolean> {
+    await this.begin();
+    const { targetPath, entryId = "", position = "before" } = detail;
+    const result =
+      change === "fork"
+        ? await askBeforeSession(this.#runner, { type: "session_before_fork", entryId, position })
+        : await askBeforeSession(this.#runner, {
+            type: "session_before_switch",
+            reason: change,
+            targetSessionFile: targetPath,
+          });
+    return result.cancel ?? false;
+  }
+
+  leave(change: SessionChange, targetPath?: string): Promise<void> {
+    const targetSessionFile = targetPath;
+    return this.#options.system.shutdown({ reason: change, targetSessionFile });
+  }
+
+  async enter(change: SessionChange, previousPath: string | undefined): Promise<void> {
+    if (this.#port === undefined) return;
+    this.#nextTurn = [];
+    this.#runPrompt = undefined;
+    const words = { new: "a new session", resume: "a switch of session", fork: "a fork" };
+    await this.#options.system.renew(words[change], this.#port);
+    this.#port.toolsChanged();
+    await this.#runner.emit({
+      type: "session_start",
+      reason: change,
+      previousSessionFile: previousPath,
+    });
+    // Older extensions know these.
+    const previousSessionFile = previousPath;
+    await (change === "fork"
+      ? this.#runner.emit({ type: "session_fork", previousSessionFile })
+      : this.#runner.emit({ type: "session_switch", reason: change, previousSessionFile }));
+  }
+
+  /** Reads extensions again, for the session that is there. */
+  async reload(): Promise<void> {
+    if (this.#port === undefined) return;
+    const { system } = this.#options;
+    await system.shutdown({ reason: "reload" });
+    await system.reload(this.#port);
+    this.#port.toolsChanged();
+    await this.#discoverResources("reload");
+    await this.#prepare();
+    await this.#runner.emit({ type: "session_start", reason: "reload" });
+  }
+
+  async decideMove(preparation: TreeMove, signal: AbortSignal): Promise<TreeDecision> {
+    return askBeforeSession(this.#runner, { type: "session_before_tree", preparation, signal });
+  }
+
+  noteMove(
+    oldLeafId: string | null,
+    summaryEntry: SessionEntry | undefined,
+    fromExtension: boolean,
+  ): Promise<void> {
+    const newLeafId = this.#port?.log.tree.leafId ?? null;
+    return this.#runner.emit({
+      type: "session_tree",
+      newLeafId,
+      oldLeafId,
+      summaryEntry,
+      fromExtension,
+    });
+  }
+
+  async runShell(request: ShellRequest): Promise<BashResult | undefined> {
+    if (!this.#runner.has("user_bash")) return undefined;
+    const { command, excludeFromContext } = request;
+    const { cwd } = this.#options;
+    const decision = await askUserBash(this.#runner, { command, excludeFromContext, cwd });
+    return decision && runDecidedShell(decision, request, this.#options);
+  }
+
+  noteModel(model: Model, previousModel: Model | undefined, source: "set" | "cycle"): void {
+    if (!this.#runner.has("model_select")) return;
+    void this.#runner.emit({ type: "model_select", model, previousModel, source });
+  }
+
+  answer(response: ExtensionUiResponse): void {
+    this.#options.ui.answer(response);
+  }
+
+  dismissDialogs(): void {
+    this.#options.ui.settleAll();
+  }
+
+  commandInfos(): SlashCommandInfo[] {
+    return this.#runner.commandInfos;
+  }
+
+  async end(): Promise<void> {
+    await this.#options.system.shutdown({ reason: "quit" });
+  }
+
+  async #discoverResources(reason: "startup" | "reload"): Promise<void> {
+    if (!this.#runner.has("resources_discover")) return;
+    const { cwd, addResources } = this.#options;
+    addResources(await askResources(this.#runner, { cwd, reason }));
+  }
+}
+
+/** A message of an extension as part of the conversation. */
+export function customMessageOf(message: CustomMessageInput): CustomMessage {
+  const { customType, content, display, details } = message;
+  return {
+    role: "custom",
+    customType,
+    content,
+    display: display ?? true,
+    ...(details === undefined ? {} : { details }),
+    timestamp: Date.now(),
+  };
+}
+
+function imagesOf(content: unknown): ImageContent[] {
+  const blocks = Array.isArray(content) ? (content as { type: string }[]) : [];
+  return blocks.filter((block): block is ImageContent => block.type === "image");
+}
+
+/** How full the window is, as extensions see it. */
+export function contextUsageOf(messages: readonly AgentMessage[], model: Model | undefined) {
+  if (model === undefined) return undefined;
+  const tokens = contextTokens(messages);
+  const { contextWindow } = model;
+  return { tokens, contextWindow, percent: (tokens / contextWindow) * 100 };
+}

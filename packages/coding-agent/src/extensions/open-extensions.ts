@@ -1,0 +1,127 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { ExtensionUiRequest, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentSession } from "../agent-session.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { PromptResources } from "../prompt/resources.ts";
+import { createSessionPort } from "./agent-session-port.ts";
+import { agentToolOf } from "./agent-tool.ts";
+import type { ExtensionTool } from "./api/tool.ts";
+import type { SlashCommandInfo } from "./api.ts";
+import { ExtensionHooks } from "./extension-hooks.ts";
+import { ExtensionSystem, type ExtensionSystemOptions } from "./extension-system.ts";
+import { withRequestEvents } from "./request-events.ts";
+import type { ExtensionFailure } from "./runner.ts";
+import type { SessionPort } from "./session-port.ts";
+import { createHeadlessUiPort, createUiPort, type UiPort } from "./ui-port.ts";
+
+/** What {@link OpenExtensions} is made from. */
+export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui" | "onFailure"> {
+  /** Sends dialogs and notices to a client; without it nobody is there to ask. */
+  readonly sendUiRequest: ((request: ExtensionUiRequest) => void) | undefined;
+  readonly onShutdown: (() => void) | undefined;
+  readonly temporaryDirectory: string;
+}
+
+/** What extensions and the session they belong to need of each other. */
+export interface ConnectedParts {
+  readonly session: AgentSession;
+  readonly resources: PromptResources;
+  readonly scopedModels: SessionPort["scopedModels"];
+  readonly textCommands: () => Promise<readonly SlashCommandInfo[]>;
+  /** The tools to offer when extensions bring these. */
+  readonly selectTools: (extensionTools: readonly AgentTool[]) => {
+    readonly all: readonly AgentTool[];
+    readonly tools: readonly AgentTool[];
+  };
+}
+
+/** The extensions of one session, from discovery to the end. */
+export class OpenExtensions {
+  readonly system: ExtensionSystem;
+  readonly hooks: ExtensionHooks;
+  readonly #options: OpenExtensionsOptions;
+  readonly #ui: UiPort;
+  readonly #tools = new WeakMap<ExtensionTool, AgentTool>();
+  readonly #early: Diagnostic[] = [];
+  #session: AgentSession | undefined;
+  #resources: PromptResources | undefined;
+
+  constructor(options: OpenExtensionsOptions) {
+    this.#options = options;
+    const { sendUiRequest } = options;
+    this.#ui =
+      sendUiRequest === undefined ? createHeadlessUiPort() : createUiPort({ send: sendUiRequest });
+    this.system = new ExtensionSystem({
+      ...options,
+      ui: this.#ui,
+      stream: withRequestEvents(options.stream, () => this.system.runner),
+      onFailure: (failure) => this.#report(failure),
+    });
+    this.hooks = new ExtensionHooks({
+      system: this.system,
+      cwd: options.cwd,
+      temporaryDirectory: options.temporaryDirectory,
+      ui: this.#ui,
+      addResources: (paths) => this.#resources?.addPaths(paths),
+    });
+  }
+
+  /** What went wrong so far. */
+  get diagnostics(): readonly Diagnostic[] {
+    return [...this.system.diagnostics, ...this.#early];
+  }
+
+  /** The tools of extensions as the loop runs them. */
+  get tools(): AgentTool[] {
+    const { tools, context } = this.system.runner;
+    return tools.map((owned) => {
+      const known = this.#tools.get(owned.tool) ?? agentToolOf(owned, context);
+      this.#tools.set(owned.tool, known);
+      return known;
+    });
+  }
+
+  /** Names of tools that are registered without being active. */
+  get inactiveTools(): ReadonlySet<string> {
+    const inactive = this.system.runner.tools.filter(({ tool }) => tool.defaultActive === false);
+    return new Set(inactive.map(({ tool }) => tool.name));
+  }
+
+  /** Lets extensions act on the session and hear of it. */
+  connect({ session, resources, scopedModels, textCommands, selectTools }: ConnectedParts): void {
+    this.#session = session;
+    this.#resources = resources;
+    let known: readonly SlashCommandInfo[] = [];
+    const port = createSessionPort({
+      session,
+      system: this.system,
+      hooks: this.hooks,
+      resources,
+      scopedModels,
+      execEnvironment: this.#options.execEnvironment,
+      textCommands: () => known,
+      onShutdown: this.#options.onShutdown,
+      toolsChanged: () => {
+        const { all, tools } = selectTools(this.tools);
+        const inactive = this.inactiveTools;
+        session.tools.replace(
+          all,
+          tools.filter(({ name }) => !inactive.has(name)),
+        );
+      },
+    });
+    this.hooks.connect(port, async () => {
+      known = await textCommands();
+    });
+    session.subscribe((event: SessionEvent) => this.hooks.observer?.observe(event));
+  }
+
+  #report(failure: ExtensionFailure): void {
+    if (this.#session !== undefined) {
+      void this.#session.report({ type: "extension_error", ...failure });
+      return;
+    }
+    const message = `${failure.event} failed in ${failure.extensionPath}: ${failure.error}`;
+    this.#early.push({ severity: "error", message, path: failure.extensionPath });
+  }
+}

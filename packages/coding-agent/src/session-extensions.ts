@@ -1,0 +1,125 @@
+import type { StreamFunction } from "@tau-agent/ai";
+import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
+import type { Diagnostic } from "./diagnostic.ts";
+import { discoverExtensions } from "./extensions/discover.ts";
+import type { HostModules } from "./extensions/host-imports.ts";
+import type { OpenExtensions } from "./extensions/open-extensions.ts";
+import type { ModelRegistry } from "./models/registry.ts";
+import type { SettingsStore } from "./settings/store.ts";
+import type { ProcessRegistry } from "./tools/process-registry.ts";
+
+/** How a session is extended by code of the user's. */
+export interface ExtensionOptions {
+  /** Files or folders, relative to `cwd`; loaded whatever else is said. */
+  readonly paths?: readonly string[] | undefined;
+  /** Loads only what `paths` names. */
+  readonly onlyNamed?: boolean | undefined;
+  /**
+   * Modules that imports of the family's packages resolve to; asked for at the first extension.
+   */
+  readonly hostModules: () => Promise<HostModules>;
+  /** Values for flags that extensions define, by name without dashes. */
+  readonly flagValues?: ReadonlyMap<string, string | true> | undefined;
+  readonly mode: "rpc" | "json" | "print";
+  /** Sends dialogs and notices to a client; without it nobody is there to ask. */
+  readonly sendUiRequest?: ((request: ExtensionUiRequest) => void) | undefined;
+  /** Ends the host when an extension asks for it; without it the wish is ignored. */
+  readonly onShutdown?: (() => void) | undefined;
+}
+
+/** What {@link SessionExtensions} works with. */
+export interface SessionExtensionsContext {
+  readonly options: ExtensionOptions;
+  readonly places: {
+    readonly cwd: string;
+    readonly agentDirectory: string;
+    readonly homeDirectory: string;
+    readonly temporaryDirectory: string;
+  };
+  readonly settings: SettingsStore;
+  readonly registry: ModelRegistry;
+  readonly stream: StreamFunction;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly processes: ProcessRegistry;
+}
+
+/**
+ * Finds out whether there are extensions at all, which costs one look into a folder; the system that
+ * runs them is loaded when the first one is found.
+ */
+export class SessionExtensions {
+  readonly #context: SessionExtensionsContext;
+  readonly #diagnostics: Diagnostic[] = [];
+  #opened: OpenExtensions | undefined;
+
+  constructor(context: SessionExtensionsContext) {
+    this.#context = context;
+  }
+
+  /** The extensions; undefined when there are none. */
+  get opened(): OpenExtensions | undefined {
+    return this.#opened;
+  }
+
+  /** What is wrong with extensions, and flags that nobody knows. */
+  get diagnostics(): readonly Diagnostic[] {
+    if (this.#opened !== undefined) return this.#opened.diagnostics;
+    const flags = [...(this.#context.options.flagValues?.keys() ?? [])].map((name) => ({
+      severity: "warning" as const,
+      message: `--${name} is no flag of this version; it is ignored`,
+    }));
+    return [...this.#diagnostics, ...flags];
+  }
+
+  /** Loads the user's own extensions, or those of a project that is trusted. */
+  async load(part: "own" | "project"): Promise<void> {
+    const { options, places, settings } = this.#context;
+    if (this.#opened === undefined) {
+      const { files, diagnostics } = await discoverExtensions({
+        part,
+        cwd: places.cwd,
+        agentDir: places.agentDirectory,
+        homeDir: places.homeDirectory,
+        paths: options.paths ?? [],
+        onlyNamed: options.onlyNamed ?? false,
+        entries: settings.resources("extensions"),
+      });
+      if (files.length === 0) {
+        this.#diagnostics.push(...diagnostics);
+        return;
+      }
+      this.#opened = await this.#open();
+    }
+    await this.#opened.system.load(part);
+  }
+
+  /** What the user's extensions say about trusting the project. */
+  async askTrust(): Promise<boolean | undefined> {
+    return (await this.#opened?.system.askTrust())?.isTrusted;
+  }
+
+  async #open(): Promise<OpenExtensions> {
+    const { options, places, settings, registry, stream, environment, processes } = this.#context;
+    const [{ OpenExtensions }, hostModules] = await Promise.all([
+      import("./extensions/open-extensions.ts"),
+      options.hostModules(),
+    ]);
+    return new OpenExtensions({
+      agentDir: places.agentDirectory,
+      cwd: places.cwd,
+      homeDir: places.homeDirectory,
+      temporaryDirectory: places.temporaryDirectory,
+      paths: options.paths ?? [],
+      onlyNamed: options.onlyNamed ?? false,
+      entries: () => settings.resources("extensions"),
+      hostModules,
+      flagValues: options.flagValues ?? new Map(),
+      mode: options.mode,
+      sendUiRequest: options.sendUiRequest,
+      onShutdown: options.onShutdown,
+      registry,
+      stream,
+      execEnvironment: { cwd: places.cwd, environment, processes },
+    });
+  }
+}

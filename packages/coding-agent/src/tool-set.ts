@@ -1,0 +1,39 @@
+import type { AgentTool } from "@tau-agent/agent";
+
+/** The tools of a session and which of them the model may use. */
+export class ToolSet {
+  #all: readonly AgentTool[];
+  #active: readonly AgentTool[];
+
+  constructor(all: readonly AgentTool[], active: readonly AgentTool[]) {
+    this.#all = all;
+    this.#active = active;
+  }
+
+  /** Every tool there is, in a fixed order. */
+  get all(): readonly AgentTool[] {
+    return this.#all;
+  }
+
+  /** The tools the model is told of; the same list until something changes. */
+  get active(): readonly AgentTool[] {
+    return this.#active;
+  }
+
+  /** Makes exactly these active; unknown names are ignored. */
+  activate(names: Iterable<string>): void {
+    const wanted = new Set(names);
+    this.#active = this.#all.filter((tool) => wanted.has(tool.name));
+  }
+
+  /** Takes over another list; tools that are new become active as `active` says, others stay as they are. */
+  replace(all: readonly AgentTool[], active: readonly AgentTool[]): void {
+    const known = new Set(this.#all.map(({ name }) => name));
+    const before = new Set(this.#active.map(({ name }) => name));
+    const wanted = new Set(active);
+    this.#all = all;
+    this.#active = all.filter((tool) =>
+      known.has(tool.name) ? before.has(tool.name) : wanted.has(tool),
+    );
+  }
+}
