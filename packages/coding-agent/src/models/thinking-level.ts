@@ -1,15 +1,7 @@
-import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { type Model, type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 import type { SettingsStore } from "../settings/store.ts";
 
-const levels: ReadonlySet<string> = new Set<ThinkingLevel>([
-  "off",
-  "minimal",
-  "low",
-  "medium",
-  "high",
-  "xhigh",
-  "max",
-]);
+const levels: ReadonlySet<string> = new Set(thinkingLevels);
 
 /** Whether `text` is a thinking level. */
 export function isThinkingLevel(text: string): text is ThinkingLevel {

@@ -1,4 +1,4 @@
-import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "../files/read-json.ts";
 import {
   amount,
@@ -13,20 +13,10 @@ import {
   text,
 } from "./setting.ts";
 
-// Repeated here instead of imported as a value: reading settings must not load the schema library.
-const levels = [
-  "off",
-  "minimal",
-  "low",
-  "medium",
-  "high",
-  "xhigh",
-  "max",
-] as const satisfies readonly ThinkingLevel[];
 const queueModes = ["all", "one-at-a-time"] as const;
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isLevel = (value: unknown) => levels.some((level) => level === value);
+const isLevel = (value: unknown) => thinkingLevels.some((level) => level === value);
 
 /** Token limits of one model's compaction. */
 export interface CompactionOverride {
@@ -41,7 +31,7 @@ export type VerificationProfile = Readonly<Record<string, unknown>>;
 export const settingsTable = {
   defaultProvider: text(undefined, "Provider of the model a new session starts with."),
   defaultModel: text(undefined, "Id of the model a new session starts with."),
-  defaultThinkingLevel: choice(levels, "medium", "Thinking level of a new session."),
+  defaultThinkingLevel: choice(thinkingLevels, "medium", "Thinking level of a new session."),
   modelThinkingLevels: record<ThinkingLevel>(
     "thinking levels",
     isLevel,
@@ -129,6 +119,17 @@ export const settingsTable = {
   "task.maxConcurrency": count(8, "Subagents that run at the same time."),
   "task.maxRecursionDepth": count(2, "How deep subagents may start subagents; 0 forbids them."),
   "task.maxRuntimeMs": count(0, "Longest run of one subagent, in ms; 0 means no limit."),
+  "task.maxOutputBytes": count(500_000, "Most bytes of one subagent's answer that are kept."),
+  "task.maxOutputLines": count(5000, "Most lines of one subagent's answer that are kept."),
+  "isolation.merge": choice(
+    ["patch", "branch", "none"],
+    "patch",
+    "How isolated work comes back: into the working tree, as a branch, or as a patch file only.",
+  ),
+  "isolation.maxCopyBytes": count(
+    200 * 1024 * 1024,
+    "Most bytes copied for an isolated task outside of a git repository.",
+  ),
   "task.command": list(undefined, "Command that starts a subagent's host; default this host."),
   "task.verification.enabled": flag(false, "Master switch for verification."),
   "task.verification.defaultProfile": text("", "Profile that `verify: true` stands for."),
