@@ -91,7 +91,9 @@ describe("abort", () => {
       a: "half done",
       b: "The run was aborted before this tool call started.",
     });
-    expect(recorded.at(-1)).toMatchObject({ isError: true, details: { skipped: "aborted" } });
+    expect(recorded.at(-2)).toMatchObject({ isError: true, details: { skipped: "aborted" } });
+    expect(recorded.at(-1)).toMatchObject({ stopReason: "aborted", content: [] });
+    expect(outcome.reply?.message).toBe(recorded.at(-1));
   });
 
   it("does not wait longer than its grace for a tool that ignores the signal", async () => {
@@ -167,7 +169,12 @@ describe("abort", () => {
     await agent.run([user("hi")]);
     expect(agent.steering.messages.map(textOf)).toEqual(["left"]);
     expect(agent.followUp.messages.map(textOf)).toEqual(["also left"]);
-    expect(recorded.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult"]);
+    expect(recorded.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "toolResult",
+      "assistant",
+    ]);
   });
 
   it("after the end does nothing", async () => {

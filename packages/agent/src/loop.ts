@@ -1,7 +1,8 @@
 import type { StreamResult } from "@tau-agent/ai";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
 import type { MessageQueue } from "./message-queue.ts";
-import { emit, type Run } from "./run.ts";
+import { addMessage, emit, type Run } from "./run.ts";
 import { runTurn } from "./turn.ts";
 
 /** How a run ended. */
@@ -44,7 +45,8 @@ async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<Strea
     });
     const { stopReason } = turn.reply.message;
     const hasFailed = stopReason === "error" || stopReason === "aborted";
-    if (run.signal.aborted || hasFailed) return turn.reply;
+    if (hasFailed) return turn.reply;
+    if (run.signal.aborted) return turn.continues ? endAborted(run, turn.reply) : turn.reply;
     source = run.steering;
     pending = source.take();
     if (pending.length === 0 && !turn.continues) {
@@ -53,4 +55,13 @@ async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<Strea
       if (pending.length === 0) return turn.reply;
     }
   }
+}
+
+/** Aborted while tools ran: clients read how a run ended from its last reply, so there is one. */
+async function endAborted(run: Run, { message: last }: StreamResult): Promise<StreamResult> {
+  const message = failedReply(last, { stopReason: "aborted", errorMessage: ABORTED_TEXT });
+  await emit(run, { type: "turn_start" });
+  await addMessage(run, message);
+  await emit(run, { type: "turn_end", message, toolResults: [] });
+  return { message };
 }

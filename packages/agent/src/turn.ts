@@ -6,6 +6,7 @@ import type {
   ToolCall,
   ToolResultMessage,
 } from "@tau-agent/rpc-protocol/messages";
+import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
 import { addMessage, emit, type ModelRequest, type Run } from "./run.ts";
 import { executeToolCalls, skipToolCalls, type ToolBatch } from "./tool-execution.ts";
 
@@ -62,7 +63,7 @@ async function callModel(run: Run): Promise<{ reply: StreamResult; tools: ModelR
     const reply = await relay(run, run.options.stream(request.model, context, options));
     return { reply, tools: request.tools };
   } catch (error) {
-    const message = failedReply(run, request, error);
+    const message = replyInstead(run, request, error);
     await addMessage(run, message);
     return { reply: { message }, tools: request?.tools ?? [] };
   }
@@ -124,28 +125,16 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function failedReply(
+function replyInstead(
   run: Run,
   request: ModelRequest | undefined,
   error: unknown,
 ): AssistantMessage {
-  const { aborted } = run.signal;
-  return {
-    role: "assistant",
-    content: [],
-    api: request?.model.api ?? "unknown",
-    provider: request?.model.provider ?? "unknown",
-    model: request?.model.id ?? "unknown",
-    usage: {
-      input: 0,
-      output: 0,
-      cacheRead: 0,
-      cacheWrite: 0,
-      totalTokens: 0,
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-    },
-    stopReason: aborted ? "aborted" : "error",
-    errorMessage: aborted ? "Request was aborted" : textOf(error),
-    timestamp: Date.now(),
-  };
+  const { api = "unknown", provider = "unknown", id = "unknown" } = request?.model ?? {};
+  return failedReply(
+    { api, provider, model: id },
+    run.signal.aborted
+      ? { stopReason: "aborted", errorMessage: ABORTED_TEXT }
+      : { stopReason: "error", errorMessage: textOf(error) },
+  );
 }

@@ -30,7 +30,7 @@ export async function validateArguments(
   if (result.valid) return args as Record<string, unknown>;
   const problems = result.errors
     .filter((error) => !structuralKeywords.has(error.keyword) || result.errors.length === 1)
-    .map((error) => `  - ${fieldPath(error.instanceLocation)}: ${error.error}`);
+    .map((error) => `  - ${describeProblem(error)}`);
   throw new ToolError(
     `Validation failed for tool "${tool.name}":\n${[...new Set(problems)].join("\n")}\n\nReceived arguments:\n${shorten(JSON.stringify(call.arguments, null, 2))}`,
   );
@@ -38,6 +38,23 @@ export async function validateArguments(
 
 /** Keywords that only repeat that something below them failed. */
 const structuralKeywords = new Set(["properties", "items", "anyOf", "oneOf", "allOf", "$ref"]);
+
+/** The two most frequent problems in the words models have seen most often. */
+function describeProblem({ keyword, instanceLocation, error }: Problem): string {
+  const path = fieldPath(instanceLocation);
+  const name = /"([^"]+)"\.$/.exec(error)?.[1];
+  if (name === undefined) return `${path}: ${error}`;
+  if (keyword === "type") return `${path}: must be ${name}`;
+  if (keyword !== "required") return `${path}: ${error}`;
+  const missing = path === "arguments" ? name : `${path}.${name}`;
+  return `${missing}: must have required property '${name}'`;
+}
+
+interface Problem {
+  readonly keyword: string;
+  readonly instanceLocation: string;
+  readonly error: string;
+}
 
 function fieldPath(pointer: string): string {
   const path = pointer

@@ -1,7 +1,13 @@
 import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
 import { readSdkError } from "../sdk-error.ts";
 
-/** What an error of the vendor's SDK means; an `error` event in the stream looks the same. */
+/**
+ * What an error of the vendor's SDK means; an `error` event in the stream looks the same. The text
+ * names the vendor's error type, as in `529 overloaded_error: Overloaded`: clients look for it.
+ */
 export function classify(error: unknown): ProviderErrorInit {
-  return classifyFailure(readSdkError(error));
+  const failure = readSdkError(error);
+  const { vendorCode, message } = failure;
+  const isNamed = vendorCode === undefined || message.includes(vendorCode);
+  return classifyFailure(isNamed ? failure : { ...failure, message: `${vendorCode}: ${message}` });
 }
