@@ -92,7 +92,7 @@ export default defineConfig({
   clean: false,
   removeNodeProtocol: false,
   noExternal: [
-    /^(?!node:|@anthropic-ai\/|openai|@google\/|@vscode\/ripgrep|@silvia-odwyer\/photon-node)/,
+    /^(?!node:|@anthropic-ai\/|openai|@google\/|@vscode\/ripgrep|@silvia-odwyer\/photon-node|jiti)/,
   ],
   external: [
     /^@anthropic-ai\//,
@@ -100,6 +100,7 @@ export default defineConfig({
     /^@google\//,
     /^@vscode\/ripgrep/,
     /^@silvia-odwyer\/photon-node/,
+    /^jiti/,
   ],
   esbuildPlugins: [oneChunkForTheStart, straightThroughDoors],
   esbuildOptions(options) {

@@ -33,6 +33,8 @@ export interface CliOptions {
   noPromptTemplates?: boolean;
   promptTemplate: string[];
   noContextFiles?: boolean;
+  extension: string[];
+  noExtensions?: boolean;
   approve?: boolean;
   noApprove?: boolean;
   protocol?: string;
@@ -150,6 +152,18 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     short: "nc",
     help: "Do not read AGENTS.md and its like",
   },
+  extension: {
+    key: "extension",
+    kind: "list",
+    short: "e",
+    help: "Extension file or folder; repeatable",
+  },
+  "no-extensions": {
+    key: "noExtensions",
+    kind: "switch",
+    short: "ne",
+    help: "Load no extensions but those of -e",
+  },
   approve: { key: "approve", kind: "switch", short: "a", help: "Trust this project for this run" },
   "no-approve": {
     key: "noApprove",
@@ -180,6 +194,7 @@ export function parseArgs(argv: readonly string[]): CliOptions {
     appendSystemPrompt: [],
     skill: [],
     promptTemplate: [],
+    extension: [],
     unknown: new Map(),
     files: [],
     messages: [],

@@ -7,7 +7,8 @@ import { readEnvironment } from "./environment.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { output } from "./output.ts";
 import { serve } from "./rpc/serve.ts";
-import { sessionOptions } from "./session-options.ts";
+import { UiRequests } from "./rpc/ui-requests.ts";
+import { type ExtensionSeams, sessionOptions } from "./session-options.ts";
 import { Shutdown } from "./shutdown.ts";
 import type { FrameOutput } from "./stdout.ts";
 import { VERSION } from "./version.ts";
@@ -37,8 +38,6 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   guard(logger);
   process.env.PI_CODING_AGENT = "true";
   process.env.AI_AGENT = "tau";
-  for (const name of options.unknown.keys())
-    logger.warn(`--${name} is no flag of this version; it is ignored`);
   const mode = options.mode ?? "text";
   if (mode === "rpc") await startRpc(options, output, logger);
   else await runOneShot(mode, options, output, logger);
@@ -66,8 +65,12 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   }
   const shutdown = new Shutdown((code) => process.exit(code));
   shutdown.listen();
-  const session = await openSession(options, logger);
-  serve({ session, input: process.stdin, output, shutdown, logger });
+  const requests = new UiRequests();
+  const session = await openSession(options, logger, {
+    sendUiRequest: (request) => requests.send(request),
+    onShutdown: () => void shutdown.begin(0),
+  });
+  serve({ session, requests, input: process.stdin, output, shutdown, logger });
 }
 
 async function runOneShot(
@@ -97,8 +100,9 @@ async function runOneShot(
   await shutdown.begin(await running);
 }
 
-async function openSession(options: CliOptions, logger: Logger) {
-  const session = await createAgentSession(await sessionOptions(options, readEnvironment()));
+async function openSession(options: CliOptions, logger: Logger, seams: ExtensionSeams = {}) {
+  const environment = readEnvironment();
+  const session = await createAgentSession(await sessionOptions(options, environment, seams));
   logger.diagnostics(session.diagnostics);
   return session;
 }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type {
   CreateAgentSessionOptions,
   CustomProvider,
+  ExtensionOptions,
   SessionStart,
 } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
@@ -9,10 +10,14 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { CliOptions } from "./args.ts";
 import type { ProcessEnvironment } from "./environment.ts";
 
+/** What extensions reach of the process they run in. */
+export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdown">;
+
 /** The session that a command line asks for. */
 export async function sessionOptions(
   options: CliOptions,
   environment: ProcessEnvironment,
+  { sendUiRequest, onShutdown }: ExtensionSeams = {},
 ): Promise<CreateAgentSessionOptions> {
   const isScripted = options.provider === "scripted";
   return {
@@ -44,6 +49,18 @@ export async function sessionOptions(
       noContextFiles: options.noContextFiles ?? false,
       systemPrompt: options.systemPrompt,
       appendSystemPrompts: options.appendSystemPrompt,
+    },
+    extensions: {
+      paths: options.extension,
+      onlyNamed: options.noExtensions ?? false,
+      flagValues: options.unknown,
+      mode: options.mode === "rpc" || options.mode === "json" ? options.mode : "print",
+      sendUiRequest,
+      onShutdown,
+      hostModules: async () => {
+        const { loadHostModules } = await import("./host-modules.ts");
+        return loadHostModules(environment);
+      },
     },
     ...(isScripted ? await scripted(options, environment) : {}),
   };

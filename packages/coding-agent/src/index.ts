@@ -9,7 +9,12 @@ export type { Diagnostic } from "./diagnostic.ts";
 export { SessionError } from "./errors.ts";
 export type { Listener } from "./event-bus.ts";
 export { exportSession } from "./export-session.ts";
+export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
+export type { ExtensionTool } from "./extensions/api/tool.ts";
+export type { ExtensionApi, ExtensionFactory } from "./extensions/api.ts";
+export type { HostModules } from "./extensions/host-imports.ts";
 export type { PromptInput } from "./input.ts";
+export type { CommandInfo } from "./list-commands.ts";
 export type { CustomProvider } from "./models/custom-models.ts";
 export {
   type FoundServer,
@@ -24,6 +29,9 @@ export type { SessionInfo } from "./session/list-sessions.ts";
 export type { SessionStart } from "./session/open-session.ts";
 export { SessionLog } from "./session/session-log.ts";
 export { SessionTree } from "./session/session-tree.ts";
+export type { ExtensionOptions } from "./session-extensions.ts";
+export type { SessionHooks } from "./session-hooks.ts";
 export type { AgentSessionParts } from "./session-parts.ts";
 export { SettingsStore } from "./settings/store.ts";
 export type { ToolSelection } from "./tool-selection.ts";
+export { ToolSet } from "./tool-set.ts";

@@ -1,6 +1,7 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
 import {
   type DecodedLine,
+  type ExtensionUiResponse,
   encodeLine,
   errorText,
   FrameDecoder,
@@ -11,11 +12,14 @@ import type { Shutdown } from "../shutdown.ts";
 import type { FrameOutput } from "../stdout.ts";
 import { Connection } from "./connection.ts";
 import { dispatch } from "./dispatch.ts";
+import type { UiRequests } from "./ui-requests.ts";
 import { FrameWriter } from "./writer.ts";
 
 /** What the RPC mode is made from. */
 export interface ServeOptions {
   readonly session: AgentSession;
+  /** What extensions ask the client. */
+  readonly requests: UiRequests;
   readonly input: NodeJS.ReadableStream;
   readonly output: FrameOutput;
   readonly shutdown: Shutdown;
@@ -24,16 +28,17 @@ export interface ServeOptions {
 
 /** Reads commands and writes responses and events until the input ends or a signal comes. */
 export function serve(options: ServeOptions): void {
-  const { session, input, output, shutdown, logger } = options;
+  const { session, requests, input, output, shutdown, logger } = options;
   const writer = new FrameWriter(output);
   const connection = new Connection(writer);
   const decoder = new LineDecoder();
   const running = new Set<Promise<void>>();
   session.subscribe((event) => connection.send(event));
+  requests.attach((request) => void writer.write(encodeLine(request)));
+  void session.hooks?.begin();
   const dispatchOptions = {
     host: { session, connection },
-    // No dialog is open: an answer that comes anyway is late, and nobody's.
-    onUiResponse: () => {},
+    onUiResponse: (response: ExtensionUiResponse) => session.hooks?.answer(response),
     onInternalError: (error: unknown) => logger.error("A command failed unexpectedly", error),
   };
   const frames = new FrameDecoder((frame) => {

@@ -4,6 +4,7 @@ import { createAgentSession } from "@tau-agent/coding-agent";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
 import { parseArgs } from "../../src/args.ts";
 import { serve } from "../../src/rpc/serve.ts";
+import { UiRequests } from "../../src/rpc/ui-requests.ts";
 import { sessionOptions } from "../../src/session-options.ts";
 import { Shutdown } from "../../src/shutdown.ts";
 import { HostProcess } from "./host-process.ts";
@@ -23,11 +24,15 @@ export async function memoryHost(setup: TranscriptSetup): Promise<TestHost> {
     sessionDirectory: undefined,
     variables: place.variables,
   };
-  const options = await sessionOptions(parseArgs(place.arguments), environment);
+  const requests = new UiRequests();
+  const shutdown = new Shutdown(() => {});
+  const options = await sessionOptions(parseArgs(place.arguments), environment, {
+    sendUiRequest: (request) => requests.send(request),
+    onShutdown: () => void shutdown.begin(0),
+  });
   const session = await createAgentSession(options);
   const frames = new FrameQueue();
   const input = new PassThrough();
-  const shutdown = new Shutdown(() => {});
   const lines = new LineDecoder();
   const output = {
     write: (text: string, onWritten?: () => void) => {
@@ -39,7 +44,7 @@ export async function memoryHost(setup: TranscriptSetup): Promise<TestHost> {
     onClosed: () => {},
   };
   const logger = { warn() {}, error() {}, debug() {}, diagnostics() {} };
-  serve({ session, input, output, shutdown, logger });
+  serve({ session, requests, input, output, shutdown, logger });
   return {
     send: (line) => void input.write(`${line}\n`),
     next: () => frames.next(),

@@ -50,7 +50,9 @@ export class OpenExtensions {
     this.#options = options;
     const { sendUiRequest } = options;
     this.#ui =
-      sendUiRequest === undefined ? createHeadlessUiPort() : createUiPort({ send: sendUiRequest });
+      sendUiRequest === undefined
+        ? createHeadlessUiPort()
+        : createUiPort({ send: (request) => this.#send(request, sendUiRequest) });
     this.system = new ExtensionSystem({
       ...options,
       ui: this.#ui,
@@ -114,6 +116,12 @@ export class OpenExtensions {
       known = await textCommands();
     });
     session.subscribe((event: SessionEvent) => this.hooks.observer?.observe(event));
+  }
+
+  /** Before there is a session nobody listens, so nobody could answer. */
+  #send(request: ExtensionUiRequest, send: (request: ExtensionUiRequest) => void): void {
+    if (this.#session === undefined) queueMicrotask(() => this.#ui.settleAll());
+    else send(request);
   }
 
   #report(failure: ExtensionFailure): void {

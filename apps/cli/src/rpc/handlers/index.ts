@@ -4,7 +4,6 @@ import { bashHandlers } from "./bash.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import { modelHandlers } from "./model.ts";
-import { notAvailableHandlers } from "./not-available.ts";
 import { promptingHandlers } from "./prompting.ts";
 import { queueHandlers } from "./queue.ts";
 import { sessionHandlers } from "./session.ts";
@@ -20,5 +19,4 @@ export const handlers = {
   ...bashHandlers,
   ...sessionHandlers,
   ...connectionHandlers,
-  ...notAvailableHandlers,
 } satisfies Handlers<Host>;

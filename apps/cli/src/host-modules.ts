@@ -1,0 +1,17 @@
+import type { HostModules } from "@tau-agent/coding-agent";
+import type { ProcessEnvironment } from "./environment.ts";
+import { VERSION } from "./version.ts";
+
+/** The modules extensions import from the host; loaded when there is an extension. */
+export async function loadHostModules(environment: ProcessEnvironment): Promise<HostModules> {
+  const { createHostModules } = await import("@tau-agent/coding-agent/host-modules");
+  const { cwd, agentDirectory, homeDirectory, temporaryDirectory, variables } = environment;
+  return createHostModules({
+    cwd,
+    agentDirectory,
+    homeDirectory,
+    temporaryDirectory,
+    environment: variables,
+    version: VERSION,
+  });
+}

@@ -1,0 +1,19 @@
+import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
+
+/** The way of dialogs and notices to a client that comes later than they do. */
+export class UiRequests {
+  #write: ((request: ExtensionUiRequest) => void) | undefined;
+  #waiting: ExtensionUiRequest[] = [];
+
+  /** Sends a request, or keeps it until someone listens. */
+  send(request: ExtensionUiRequest): void {
+    if (this.#write === undefined) this.#waiting.push(request);
+    else this.#write(request);
+  }
+
+  /** From now on this is where requests go. */
+  attach(write: (request: ExtensionUiRequest) => void): void {
+    this.#write = write;
+    for (const request of this.#waiting.splice(0)) write(request);
+  }
+}
