@@ -317,6 +317,7 @@ describe("a copy of the session", () => {
       "user",
       "assistant",
       "toolResult",
+      "assistant",
     ]);
     expect(unpaired(test.session.messages)).toEqual([]);
   });
