@@ -1,4 +1,5 @@
 export type { AgentEvent, ToolResult } from "./agent-event.ts";
+export type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "./budget.ts";
 export { type Command, command } from "./command.ts";
 export { BashResult } from "./commands/bash.ts";
 export { ProtocolName, StreamForm } from "./commands/connection.ts";
@@ -40,3 +41,8 @@ export type {
 } from "./session-event.ts";
 export type { SessionTreeNode } from "./session-tree.ts";
 export { SESSION_VERSION } from "./session-version.ts";
+export type {
+  VerificationAttemptResult,
+  VerificationCommandResult,
+  VerificationResult,
+} from "./subagent-event.ts";

@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import { AgentEvent } from "./agent-event.ts";
+import { budgetEvents } from "./budget.ts";
 import { ThinkingLevel } from "./model.ts";
+import { subagentEvents } from "./subagent-event.ts";
 
 /** What a compaction produced. */
 export const CompactionResult = z.object({
@@ -73,6 +75,8 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     event: z.string(),
     error: z.string(),
   }),
+  ...subagentEvents,
+  ...budgetEvents,
   /** A problem that concerns no single command, e.g. a full disk during a run. */
   z.object({ type: z.literal("error"), error: z.string(), code: z.optional(z.string()) }),
 ]);

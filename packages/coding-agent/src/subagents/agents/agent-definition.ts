@@ -1,0 +1,23 @@
+import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+
+/** A kind of subagent. */
+export interface AgentDefinition {
+  readonly name: string;
+  /** When to use it, for the model that chooses. */
+  readonly description: string;
+  /** Its tools; all of them when absent. */
+  readonly tools?: readonly string[] | undefined;
+  /** A pattern as for `--model`; the parent's model when absent. */
+  readonly model?: string | undefined;
+  readonly thinkingLevel?: ThinkingLevel | undefined;
+  /** Agents it may start: names, or `*` for all. All when absent. */
+  readonly spawns?: readonly string[] | undefined;
+  /** Added to the system prompt. */
+  readonly systemPrompt: string;
+  readonly source: "user" | "project" | "bundled";
+}
+
+/** Whether an agent that may start `spawns` may start `name`. */
+export function maySpawn(spawns: readonly string[] | undefined, name: string): boolean {
+  return spawns === undefined || spawns.includes("*") || spawns.includes(name);
+}

@@ -1,0 +1,171 @@
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { describe, expect, it } from "vitest";
+import type { SettingValues } from "../../settings/schema.ts";
+import { SettingsStore } from "../../settings/store.ts";
+import { SubagentMeter } from "./consumption.ts";
+import { SessionBudget } from "./session-budget.ts";
+
+const reply = (tokens: number, calls = 0): SessionEvent => ({
+  type: "message_end",
+  message: {
+    role: "assistant",
+    content: Array.from({ length: calls }, (_, index) => ({
+      type: "toolCall",
+      id: `c${index}`,
+      name: "bash",
+      arguments: {},
+    })),
+    api: "x",
+    provider: "x",
+    model: "x",
+    usage: {
+      input: tokens,
+      output: 1,
+      cacheRead: 0,
+      cacheWrite: 0,
+      totalTokens: tokens + 1,
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: tokens / 100 },
+    },
+    stopReason: "stop",
+    timestamp: 0,
+  },
+});
+
+function budgetWith(settings: SettingValues) {
+  const reported: SessionEvent[] = [];
+  let listener: (event: SessionEvent) => void = () => {};
+  let aborts = 0;
+  const budget = new SessionBudget(SettingsStore.inMemory(settings));
+  budget.attach({
+    subscribe: (added) => {
+      listener = added;
+      return () => undefined;
+    },
+    report: (event) => void reported.push(event),
+    abort: async () => {
+      aborts += 1;
+    },
+  });
+  const tell = async (event: SessionEvent) => {
+    listener(event);
+    await Promise.resolve();
+  };
+  return { budget, reported, tell, aborts: () => aborts };
+}
+
+const shown = (events: readonly SessionEvent[]) =>
+  events.map((event) =>
+    event.type === "budget_warning" || event.type === "budget_exceeded"
+      ? `${event.type} ${event.snapshot.reason} ${event.snapshot.status}`
+      : event.type,
+  );
+
+describe("the budget of a session", () => {
+  it("warns once per dimension, says once that a limit is crossed, and stops the run", async () => {
+    const { budget, reported, tell, aborts } = budgetWith({
+      "task.budget.maxInputTokens": 100,
+      "task.budget.maxCostUsd": 1.1,
+    });
+    await tell({ type: "agent_start" });
+    await tell(reply(79));
+    expect(shown(reported)).toEqual([]);
+    await tell(reply(2));
+    await tell(reply(2));
+    expect(shown(reported)).toEqual(["budget_warning input_tokens warning"]);
+    await tell(reply(30));
+    await tell(reply(30));
+    expect(shown(reported).slice(1)).toEqual([
+      "budget_warning cost exceeded",
+      "budget_exceeded input_tokens exceeded",
+    ]);
+    expect(aborts()).toBe(1);
+    expect(budget.signal.aborted).toBe(true);
+    expect(() => budget.check()).toThrow(
+      /input_tokens reached 143 of 100 \(task\.budget\.maxInputTokens\)/,
+    );
+    expect(budget.snapshot).toMatchObject({ inputTokens: 143, outputTokens: 5, totalTokens: 148 });
+  });
+
+  it("goes on once the limit is raised, and ends again at the new one", async () => {
+    const { budget, reported, tell } = budgetWith({ "task.budget.maxTotalTokens": 10 });
+    await tell({ type: "agent_start" });
+    await tell(reply(20));
+    expect(() => budget.check()).toThrow();
+    budget.setLimits({ maxTotalTokens: 100 });
+    expect(() => budget.check()).not.toThrow();
+    expect(budget.signal.aborted).toBe(false);
+    await tell(reply(100));
+    expect(shown(reported).filter((line) => line.startsWith("budget_exceeded"))).toHaveLength(2);
+    budget.setLimits({ maxTotalTokens: null });
+    expect(() => budget.check()).not.toThrow();
+  });
+
+  it("lets exactly as many tool calls and subagents through as the limit says", async () => {
+    const { budget, tell, aborts } = budgetWith({
+      "task.budget.maxToolCalls": 2,
+      "task.budget.maxSubagents": 1,
+    });
+    await tell({ type: "agent_start" });
+    await tell(reply(1, 2));
+    expect(aborts()).toBe(0);
+    budget.takeSubagent();
+    expect(() => budget.takeSubagent()).toThrow(/maxSubagents/);
+    const other = budgetWith({ "task.budget.maxToolCalls": 2 });
+    await other.tell({ type: "agent_start" });
+    await other.tell(reply(1, 3));
+    expect(other.aborts()).toBe(1);
+  });
+
+  it("refuses everything at a limit of 0 and warns of nothing", () => {
+    const { budget, reported } = budgetWith({ "task.budget.maxCostUsd": 0 });
+    expect(() => budget.check()).toThrow(/maxCostUsd/);
+    expect(reported).toEqual([]);
+  });
+
+  it("notices the end of the wall time while nothing happens", async () => {
+    const { reported, tell, aborts } = budgetWith({ "task.budget.maxWallTimeMs": 40 });
+    await tell({ type: "agent_start" });
+    await expect
+      .poll(() => shown(reported))
+      .toEqual(["budget_warning wall_time warning", "budget_exceeded wall_time exceeded"]);
+    expect(aborts()).toBe(1);
+  });
+
+  it("counts the time of runs only", async () => {
+    const { budget, tell } = budgetWith({ "task.budget.maxWallTimeMs": 60_000 });
+    await tell({ type: "agent_start" });
+    await tell({ type: "agent_end", messages: [] });
+    const before = budget.snapshot.wallTimeMs;
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    expect(budget.snapshot.wallTimeMs).toBe(before);
+  });
+
+  it("gives children what is left", async () => {
+    const { budget, tell } = budgetWith({
+      "task.budget.maxTotalTokens": 100,
+      "task.budget.maxSubagents": 5,
+    });
+    await tell(reply(39));
+    budget.takeSubagent();
+    expect(budget.remaining(2)).toEqual({ maxTotalTokens: 60, maxSubagents: 2 });
+  });
+});
+
+describe("the meter of a subagent", () => {
+  it("counts its replies and, once, what its own subagents report", () => {
+    const meter = new SubagentMeter();
+    meter.note(reply(9, 1));
+    const used = { ...meter.total, totalTokens: 30 };
+    const progress = (totalTokens: number): SessionEvent => ({
+      type: "tool_execution_update",
+      toolCallId: "t",
+      toolName: "task",
+      args: {},
+      partialResult: { content: [], details: { used: { ...used, totalTokens } } },
+    });
+    expect(meter.note(progress(30))).toMatchObject({ totalTokens: 30 });
+    expect(meter.note(progress(50))).toMatchObject({ totalTokens: 20, toolCalls: 0 });
+    expect(meter.total).toMatchObject({ totalTokens: 60, toolCalls: 2 });
+    expect(meter.note({ type: "agent_start" })).toBeUndefined();
+  });
+});

@@ -1,0 +1,245 @@
+import type {
+  BudgetLimits,
+  BudgetSnapshot,
+  BudgetViolationReason,
+  SessionEvent,
+} from "@tau-agent/rpc-protocol";
+import { SessionError } from "../../errors.ts";
+import type { SettingsStore } from "../../settings/store.ts";
+import { type Consumption, nothingUsed, plus, usedBy } from "./consumption.ts";
+
+type LimitName = keyof BudgetLimits;
+type Measure = Exclude<keyof BudgetSnapshot, "status" | "reason">;
+
+interface Dimension {
+  readonly reason: BudgetViolationReason;
+  readonly limit: LimitName;
+  readonly measure: Measure;
+  /** Of what is counted, the limit itself is still allowed; of what is measured, it is the end. */
+  readonly isCount: boolean;
+}
+
+const dimensions: readonly Dimension[] = [
+  { reason: "wall_time", limit: "maxWallTimeMs", measure: "wallTimeMs", isCount: false },
+  { reason: "input_tokens", limit: "maxInputTokens", measure: "inputTokens", isCount: false },
+  { reason: "output_tokens", limit: "maxOutputTokens", measure: "outputTokens", isCount: false },
+  { reason: "total_tokens", limit: "maxTotalTokens", measure: "totalTokens", isCount: false },
+  { reason: "cost", limit: "maxCostUsd", measure: "costUsd", isCount: false },
+  { reason: "tool_calls", limit: "maxToolCalls", measure: "toolCalls", isCount: true },
+  { reason: "subagents", limit: "maxSubagents", measure: "subagents", isCount: true },
+];
+
+/** The longest a timer can run. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** What a budget needs of its session. */
+export interface BudgetedSession {
+  subscribe(listener: (event: SessionEvent) => void): () => void;
+  report(event: SessionEvent): void | Promise<void>;
+  abort(): Promise<void>;
+}
+
+/**
+ * Counts what a session and its subagents use, against the limits of `task.budget.*`. Counts begin
+ * with the session object; wall time is the time spent in runs.
+ */
+export class SessionBudget {
+  readonly #settings: SettingsStore;
+  /** Said for this session; null takes the settings' limit away. */
+  readonly #given = new Map<LimitName, number | null>();
+  #session: BudgetedSession | undefined;
+  #used = nothingUsed;
+  #pastRunsMs = 0;
+  #runStartedAt: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #warned = new Set<BudgetViolationReason>();
+  /** The dimension that was announced as exceeded. */
+  #exceeded: Dimension | undefined;
+  /** Aborted with the budget; a fresh one once a limit was raised. */
+  #controller = new AbortController();
+
+  constructor(settings: SettingsStore) {
+    this.#settings = settings;
+  }
+
+  /** Follows a session from now on. */
+  attach(session: BudgetedSession): void {
+    this.#session = session;
+    session.subscribe((event) => this.#note(event));
+  }
+
+  /** Aborted when a limit is crossed. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The limits there are. */
+  get limits(): BudgetLimits {
+    const limits: BudgetLimits = {};
+    for (const { limit } of dimensions) {
+      const value = this.#limit(limit);
+      if (value !== undefined) limits[limit] = value;
+    }
+    return limits;
+  }
+
+  /** What is used, and how it stands. */
+  get snapshot(): BudgetSnapshot {
+    return this.#snapshot(this.#exceeded?.reason);
+  }
+
+  /** What subagents may still use; counted dimensions are shared evenly among `count` of them. */
+  remaining(count = 1): BudgetLimits {
+    const { limits } = this;
+    const left: BudgetLimits = {};
+    for (const { limit, measure, isCount } of dimensions) {
+      const value = limits[limit];
+      if (value === undefined) continue;
+      const rest = Math.max(0, value - this.#usedOf(measure));
+      left[limit] = isCount && limit === "maxSubagents" ? Math.floor(rest / count) : rest;
+    }
+    return left;
+  }
+
+  /**
+   * Sets limits for this session; null takes one away, what is absent stays. Warnings and the end
+   * may come again for what was changed.
+   */
+  setLimits(limits: Readonly<{ [Name in LimitName]?: number | null | undefined }>): void {
+    for (const { limit, reason } of dimensions) {
+      const value = limits[limit];
+      if (value === undefined) continue;
+      this.#given.set(limit, value);
+      this.#warned.delete(reason);
+    }
+    if (this.#exceeded !== undefined && !this.#isExceeded(this.#exceeded)) {
+      this.#exceeded = dimensions.find((dimension) => this.#isExceeded(dimension));
+      if (this.#exceeded === undefined) this.#controller = new AbortController();
+    }
+    this.#review();
+    this.#setTimer();
+  }
+
+  /**
+   * Refuses what would need more than there is.
+   *
+   * @throws {SessionError} `budget_exceeded` naming the dimension and the setting
+   */
+  check(): void {
+    const found = this.#exceeded ?? dimensions.find((dimension) => this.#isExceeded(dimension));
+    if (found !== undefined) throw this.#refusal(found);
+  }
+
+  /**
+   * Takes one subagent from the budget, before it is started.
+   *
+   * @throws {SessionError} `budget_exceeded`
+   */
+  takeSubagent(): void {
+    this.check();
+    this.add({ subagents: 1 });
+    this.check();
+  }
+
+  /** Adds what was used by somebody else on the session's account. */
+  add(used: Partial<Consumption>): void {
+    this.#used = plus(this.#used, used);
+    this.#review();
+  }
+
+  #note(event: SessionEvent): void {
+    if (event.type === "agent_start") {
+      this.#runStartedAt = performance.now();
+      this.#setTimer();
+    } else if (event.type === "agent_end") {
+      this.#pastRunsMs = this.#usedOf("wallTimeMs");
+      this.#runStartedAt = undefined;
+      clearTimeout(this.#timer);
+      this.#review();
+    } else {
+      const used = usedBy(event);
+      if (used !== undefined) this.add(used);
+    }
+  }
+
+  /** Wall time passes without events: wakes up where it reaches the warning or the limit. */
+  #setTimer(): void {
+    clearTimeout(this.#timer);
+    const limit = this.limits.maxWallTimeMs;
+    if (limit === undefined || this.#runStartedAt === undefined) return;
+    const used = this.#usedOf("wallTimeMs");
+    const warning = limit * this.#settings.get("task.budget.warnAtRatio");
+    const next = (used < warning ? warning : limit) - used;
+    if (next < 0 || next > MAX_TIMER_MS) return;
+    this.#timer = setTimeout(() => {
+      this.#review();
+      this.#setTimer();
+    }, Math.ceil(next) + 1).unref();
+  }
+
+  #review(): void {
+    const ratio = this.#settings.get("task.budget.warnAtRatio");
+    const { limits } = this;
+    for (const dimension of dimensions) {
+      const limit = limits[dimension.limit];
+      if (limit === undefined || this.#warned.has(dimension.reason)) continue;
+      if (this.#usedOf(dimension.measure) < limit * ratio) continue;
+      if (limit === 0 && this.#usedOf(dimension.measure) === 0) continue;
+      this.#warned.add(dimension.reason);
+      this.#announce("budget_warning", dimension);
+    }
+    if (this.#exceeded !== undefined) return;
+    const found = dimensions.find((dimension) => this.#isExceeded(dimension));
+    if (found === undefined) return;
+    // A limit of 0 is exceeded from the start: nothing ran that would have to be told or stopped.
+    if (this.#usedOf(found.measure) === 0) return;
+    this.#exceeded = found;
+    this.#announce("budget_exceeded", found);
+    this.#controller.abort();
+    if (this.#runStartedAt !== undefined) void this.#session?.abort();
+  }
+
+  /** In a microtask: every listener has heard the event that led here when it hears of this. */
+  #announce(type: "budget_warning" | "budget_exceeded", { reason }: Dimension): void {
+    const snapshot = this.#snapshot(reason);
+    queueMicrotask(() => void this.#session?.report({ type, scope: "session", snapshot }));
+  }
+
+  #snapshot(reason: BudgetViolationReason | undefined): BudgetSnapshot {
+    const isExceeded = dimensions.some((dimension) => this.#isExceeded(dimension));
+    return {
+      status: isExceeded ? "exceeded" : this.#warned.size > 0 ? "warning" : "ok",
+      wallTimeMs: Math.round(this.#usedOf("wallTimeMs")),
+      ...this.#used,
+      ...(reason !== undefined && { reason }),
+    };
+  }
+
+  #isExceeded({ limit, measure, isCount }: Dimension): boolean {
+    const value = this.#limit(limit);
+    if (value === undefined) return false;
+    const used = this.#usedOf(measure);
+    return isCount ? used > value : used >= value;
+  }
+
+  #limit(name: LimitName): number | undefined {
+    const given = this.#given.get(name);
+    if (given !== undefined) return given ?? undefined;
+    return this.#settings.get(`task.budget.${name}`);
+  }
+
+  #usedOf(measure: Measure): number {
+    if (measure !== "wallTimeMs") return this.#used[measure];
+    const started = this.#runStartedAt;
+    return this.#pastRunsMs + (started === undefined ? 0 : performance.now() - started);
+  }
+
+  #refusal({ limit, measure, reason }: Dimension): SessionError {
+    return new SessionError("budget_exceeded", {
+      dimension: reason,
+      used: String(Math.round(this.#usedOf(measure) * 10_000) / 10_000),
+      limit: String(this.#limit(limit)),
+      setting: `task.budget.${limit}`,
+    });
+  }
+}

@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { createWriteStream, type WriteStream } from "node:fs";
+
+/** Enough for the lines that a repair is shown. */
+const KEPT_BYTES = 256 * 1024;
+
+/** A command's output as it comes: all of it in a file, its end in memory. */
+export class OutputFile {
+  readonly #path: string;
+  #stream: WriteStream | undefined;
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #hasFailed = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    this.#tail.push(chunk);
+    this.#tailBytes += chunk.length;
+    while (this.#tailBytes - (this.#tail[0]?.length ?? 0) > KEPT_BYTES) {
+      this.#tailBytes -= this.#tail.shift()?.length ?? 0;
+    }
+    if (this.#hasFailed) return undefined;
+    this.#stream ??= this.#open();
+    if (this.#stream.write(chunk)) return undefined;
+    return Promise.race([once(this.#stream, "drain"), once(this.#stream, "close")]).then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  /** Closes the file; there is none when nothing was said. */
+  async finish(): Promise<{ path: string | undefined; tail: string }> {
+    const stream = this.#stream;
+    if (stream !== undefined && !stream.closed) {
+      stream.end();
+      await once(stream, "close").catch(() => undefined);
+    }
+    const hasFile = stream !== undefined && !this.#hasFailed;
+    const tail = Buffer.concat(this.#tail).toString("utf8");
+    return { path: hasFile ? this.#path : undefined, tail };
+  }
+
+  #open(): WriteStream {
+    const stream = createWriteStream(this.#path, { mode: 0o600 });
+    // A full disk must not decide whether a check has passed.
+    stream.on("error", () => {
+      this.#hasFailed = true;
+    });
+    return stream;
+  }
+}
