@@ -1,4 +1,5 @@
 import { readFileSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
@@ -60,6 +61,18 @@ const straightThroughDoors: Plugin = {
   },
 };
 
+/** The build of yaml for Node is CommonJS and requires `process`, which no ES module bundle can. */
+const yamlAsModule: Plugin = {
+  name: "yaml-as-module",
+  setup(build) {
+    const { resolve } = createRequire(new URL("../../packages/coding-agent/", import.meta.url));
+    const path = join(dirname(resolve("yaml/package.json")), "browser/index.js");
+    build.onResolve({ filter: /^yaml$/ }, ({ kind, pluginData }) =>
+      kind === "dynamic-import" && pluginData !== "resolving" ? undefined : { path },
+    );
+  },
+};
+
 /** The values a package's door exports and the file each of them comes from. */
 function openDoor(door: string): Map<string, string> {
   const [, name, subpath = ""] = /^(@tau-agent\/[^/]+)(.*)$/.exec(door) ?? [];
@@ -102,7 +115,7 @@ export default defineConfig({
     /^@silvia-odwyer\/photon-node/,
     /^jiti/,
   ],
-  esbuildPlugins: [oneChunkForTheStart, straightThroughDoors],
+  esbuildPlugins: [yamlAsModule, oneChunkForTheStart, straightThroughDoors],
   esbuildOptions(options) {
     options.conditions = ["@tau-agent/source", "node", "import", "module", "default"];
     options.legalComments = "external";

@@ -3,11 +3,11 @@ import {
   type Context,
   clampThinkingLevel,
   computeCost,
+  createStream,
   isContextOverflow,
   listProviders,
   loadModels,
   type StreamOptions,
-  stream as streamReply,
   supportedThinkingLevels,
 } from "@tau-agent/ai";
 import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
@@ -26,6 +26,7 @@ type Options = Partial<StreamOptions> & {
 
 /** What stands in for the family's model library, on top of ours. */
 export async function loadFamilyAi(places: HostPlaces): Promise<object> {
+  const streamReply = createStream();
   const catalog = await readCatalog();
   const typebox = (await loadOldTypebox()) as { Type: unknown };
   const registry = createModelRegistry({
