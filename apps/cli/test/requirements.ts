@@ -27,6 +27,8 @@ export const requirements = {
   "get_available_models.data": "get_available_models lists whole models",
   "set_thinking_level.ack": "set_thinking_level is answered with success alone",
   "cycle_thinking_level.data": "cycle_thinking_level answers with the level",
+  "get_available_thinking_levels.data":
+    "get_available_thinking_levels lists what the model supports",
   "cycle_thinking_level.null": "cycle_thinking_level answers null when the model cannot think",
   "set_steering_mode.ack": "set_steering_mode is answered with success alone",
   "set_steering_mode.all": "in the mode all, every steering message comes at once",

@@ -94,6 +94,11 @@ export class ModelSelection {
     this.#wantedLevel = level;
   }
 
+  /** The levels the model supports, least first; without a model only `off`. */
+  thinkingLevels(): ThinkingLevel[] {
+    return this.#model === undefined ? ["off"] : [...supportedThinkingLevels(this.#model)];
+  }
+
   /** Goes to the next level the model supports; null when it cannot think. */
   cycleThinkingLevel(): { level: ThinkingLevel } | null {
     if (this.#model === undefined || supportedThinkingLevels(this.#model).length < 2) return null;

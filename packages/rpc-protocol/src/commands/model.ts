@@ -34,4 +34,9 @@ export const modelCommands = {
     params: noParams,
     result: () => z.nullable(z.object({ level: ThinkingLevel })),
   }),
+  get_available_thinking_levels: command({
+    summary: "Lists the thinking levels the model supports, least first.",
+    params: noParams,
+    result: () => z.object({ levels: z.array(ThinkingLevel) }),
+  }),
 };

@@ -10,4 +10,5 @@ export const modelHandlers = {
   }),
   set_thinking_level: ({ session }, { level }) => session.models.setThinkingLevel(level),
   cycle_thinking_level: ({ session }) => session.models.cycleThinkingLevel(),
+  get_available_thinking_levels: ({ session }) => ({ levels: session.models.thinkingLevels() }),
 } satisfies Pick<Handlers<Host>, keyof typeof modelCommands>;
