@@ -46,7 +46,7 @@ const maxDrainMs = 1_000;
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   if (request.signal?.aborted) return { kind: "aborted" };
   request.processes.prepare();
-  const child = await start(request);
+  const { child, exited } = await start(request);
   const pump = new OutputPump(child.stdout, child.stderr, request.onOutput);
   const { pid } = child;
   if (pid !== undefined) request.processes.add(pid);
@@ -57,12 +57,14 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
   };
   const onAbort = () => kill("aborted");
   request.signal?.addEventListener("abort", onAbort, { once: true });
+  // It may have been aborted while the child was started.
+  if (request.signal?.aborted) onAbort();
   const timer =
     request.timeoutMs === undefined
       ? undefined
       : setTimeout(() => kill("timed_out"), request.timeoutMs);
   try {
-    const exit = await exitOf(child, request);
+    const exit = await exited;
     clearTimeout(timer);
     request.signal?.removeEventListener("abort", onAbort);
     await pump.drain(quietMs, maxDrainMs);
@@ -74,15 +76,21 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
   }
 }
 
-async function start(request: ProcessRequest): Promise<Child> {
+async function start(
+  request: ProcessRequest,
+): Promise<{ readonly child: Child; readonly exited: Promise<Exit> }> {
   try {
-    return spawn(request.file, request.args, {
+    const child: Child = spawn(request.file, request.args, {
       cwd: request.cwd,
       env: request.variables,
       detached: hasProcessGroups,
       stdio: ["ignore", "pipe", "pipe"],
       windowsHide: true,
     });
+    // Listened to at once: a program that is not there says so before any promise goes on.
+    const exited = exitOf(child, request);
+    exited.catch(() => {});
+    return { child, exited };
   } catch (error) {
     // Arguments that are too long or hold a NUL are refused before anything is started.
     throw await spawnErrorOf(error, request);

@@ -1,0 +1,35 @@
+// What the examples use of the family's packages; the host brings the modules at run time.
+
+declare module "@sinclair/typebox" {
+  type Schema = Record<string, unknown>;
+  export const Type: {
+    Object(properties: Record<string, unknown>): Schema;
+    String(options?: Schema): Schema;
+    Optional(schema: unknown): Schema;
+  };
+}
+
+declare module "@mariozechner/pi-ai" {
+  import type { AssistantMessage } from "@tau-agent/ai";
+  export function StringEnum(values: readonly string[]): Record<string, unknown>;
+  export function createAssistantMessageEventStream(): AsyncIterable<unknown> & {
+    push(
+      event:
+        | { type: "start"; partial: AssistantMessage }
+        | { type: "done"; reason: "stop"; message: AssistantMessage },
+    ): void;
+  };
+}
+
+declare module "@mariozechner/pi-coding-agent" {
+  import type { ExtensionContext, ExtensionTool } from "@tau-agent/coding-agent";
+
+  type Tool = ExtensionTool<Record<string, unknown>>;
+  export function createBashTool(): Omit<Tool, "execute"> & {
+    execute(
+      ...given: [
+        ...(Parameters<Tool["execute"]> extends [...infer Known, ExtensionContext] ? Known : never),
+      ]
+    ): ReturnType<Tool["execute"]>;
+  };
+}

@@ -1,0 +1,14 @@
+// Changes what the user says, or deals with it without the model.
+import type { ExtensionApi } from "@tau-agent/coding-agent";
+
+export default function input(pi: ExtensionApi): void {
+  pi.on("input", (event, ctx) => {
+    if (event.text === "ping") {
+      ctx.ui.notify("pong");
+      return { action: "handled" as const };
+    }
+    if (!event.text.startsWith("?")) return { action: "continue" as const };
+    const text = `Answer in one sentence: ${event.text.slice(1).trim()}`;
+    return { action: "transform" as const, text };
+  });
+}
