@@ -66,6 +66,14 @@ describe("selectInitialModel", () => {
     });
   });
 
+  it("takes the saved default when it is in the scope", async () => {
+    const wide = [...scope, { model: fakeModel("anthropic", "claude-haiku-4-5") }];
+    expect(await select({ scope: wide, saved })).toMatchObject({
+      name: "anthropic/claude-haiku-4-5",
+      source: "scope",
+    });
+  });
+
   it("skips a saved default without a key, with a warning", async () => {
     const found = await select({ saved, available: ["openai"] });
     expect(found).toMatchObject({ name: "openai/gpt-5", source: "available" });

@@ -52,7 +52,8 @@ export async function selectInitialModel(input: InitialModelInput): Promise<Init
     const name = `${resumed.provider}/${resumed.modelId}`;
     diagnostics.push(warn(`The session's model ${name} is not available; another one is used`));
   }
-  const scoped = resumed === undefined ? await firstScoped(registry, input.scope ?? []) : undefined;
+  const { scope = [] } = input;
+  const scoped = resumed === undefined ? await chooseScoped(registry, scope, saved) : undefined;
   if (scoped !== undefined) return { ...scoped, source: "scope", diagnostics };
   if (saved.model !== undefined) {
     const found = await savedModel(registry, saved.provider, saved.model);
@@ -64,13 +65,20 @@ export async function selectInitialModel(input: InitialModelInput): Promise<Init
   return { model, source: model === undefined ? "none" : "available", diagnostics };
 }
 
-/** The first of the scope that has a key; without any key, the first: its error says what to set. */
-async function firstScoped(
+/**
+ * The saved default when it is in the scope, else the scope's first with a key; without any key, the
+ * first: its error says what to set.
+ */
+async function chooseScoped(
   registry: ModelRegistry,
   scope: readonly ScopedModel[],
+  saved: NonNullable<InitialModelInput["saved"]>,
 ): Promise<ScopedModel | undefined> {
   const available = new Set(scope.length > 1 ? await registry.availableProviders() : []);
-  return scope.find(({ model }) => available.has(model.provider)) ?? scope[0];
+  const usable = scope.filter(({ model }) => available.has(model.provider));
+  const isSaved = ({ model: { provider, id } }: ScopedModel) =>
+    id === saved.model && (saved.provider ?? provider) === provider;
+  return usable.find(isSaved) ?? usable[0] ?? scope[0];
 }
 
 async function usable(registry: ModelRegistry, provider: string, id: string) {

@@ -6,6 +6,7 @@ import {
   count,
   flag,
   list,
+  packageSources,
   ratio,
   record,
   resources,
@@ -107,7 +108,7 @@ export const settingsTable = {
   extensions: resources("Extension files, folders or patterns."),
   skills: resources("Skill files or folders."),
   prompts: resources("Prompt template files or folders."),
-  packages: resources("Packages with extensions, skills and prompts."),
+  packages: packageSources("Packages with extensions, skills and prompts."),
   enableSkillCommands: flag(true, "Whether each skill is offered as the command /skill:name."),
   defaultProjectTrust: choice(
     ["ask", "always", "never"],
@@ -172,14 +173,17 @@ export type SettingValue<K extends SettingKey> = SettingValueOf<(typeof settings
 /** Settings and their values, by dotted name. */
 export type SettingValues = { [K in SettingKey]?: SettingValue<K> | undefined };
 /** A setting whose lists of both files count. */
-export type ResourceKey = "extensions" | "skills" | "prompts" | "packages";
+export type ResourceKey = "extensions" | "skills" | "prompts";
 
 /** Keys other hosts of the family keep in the same file for their terminals: not ours, not wrong. */
 export const foreignKeys: ReadonlySet<string> = new Set(
   `$schema theme themes hideThinkingBlock quietStartup lastChangelogVersion collapseChangelog
   doubleEscapeAction treeFilterMode editorPaddingX autocompleteMaxVisible showHardwareCursor terminal
   markdown keybindings npmCommand websocketConnectTimeoutMs enableInstallTelemetry telemetry
-  externalEditor statusLine symbolPreset colorBlindMode setupVersion`.split(/\s+/),
+  externalEditor statusLine symbolPreset colorBlindMode setupVersion extensionChangelogVersions
+  sessionShareDestination showCacheMissNotices selfUpdateCommand enableAnalytics trackingId deviceId
+  outputPad warnings codemode cacheWarming tuiMode websockets fullscreenExitOutput
+  fullscreenScrollbar fullscreenCopyOnSelect fullscreenWheelScrollLines`.split(/\s+/),
 );
 
 /** Whether `key` names a setting. */

@@ -110,6 +110,20 @@ export function resources(description: string): Setting<readonly string[]> {
   return row<readonly string[]>(kind, { default: [], description });
 }
 
+/** Where a package comes from, alone or with a choice of what it brings. */
+export type PackageSource = string | { readonly source: string };
+
+/** A list of packages; the lists of both settings files count. */
+export function packageSources(description: string): Setting<readonly PackageSource[]> {
+  const isSource = (entry: unknown) =>
+    typeof entry === "string" || (isJsonObject(entry) && typeof entry.source === "string");
+  const accepts = (found: unknown) => Array.isArray(found) && found.every(isSource);
+  return row<readonly PackageSource[]>(
+    { type: "list of sources", accepts, merge: "concat" },
+    { default: [], description },
+  );
+}
+
 /** An object with names of the user's choosing; `accepts` judges each value, `type` says what fits. */
 export function record<T>(
   type: string,

@@ -124,6 +124,14 @@ describe("problems in settings", () => {
     expect(diagnostics[0]?.message).toContain("Unknown setting compaction.enabeld");
   });
 
+  it("takes packages as the family writes them, and says nothing of what only its terminal reads", async () => {
+    const packages = ["npm:one", { source: "git:example.com/two", skills: ["*"] }];
+    putUser({ packages, outputPad: 1, warnings: { anthropicExtraUsage: false }, tuiMode: "x" });
+    const settings = await load();
+    expect(settings.diagnostics).toEqual([]);
+    expect(settings.get("packages")).toEqual(packages);
+  });
+
   it("runs on defaults when a file does not parse, and says the line", async () => {
     const path = putUser('{\n  "retry": {\n');
     const settings = await load();
