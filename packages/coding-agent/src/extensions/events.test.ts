@@ -1,0 +1,260 @@
+import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
+import { describe, expect, it } from "vitest";
+import type { CommandContext, ExtensionContext } from "./api/context.ts";
+import type { ExtensionEventName } from "./api/events.ts";
+import {
+  askBeforeStart,
+  askContext,
+  askInput,
+  askMessageEnd,
+  askProviderHeaders,
+  askProviderRequest,
+  askUserBash,
+} from "./prompt-events.ts";
+import { type AnyHandler, Extension } from "./registration.ts";
+import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
+import { askBeforeSession, askResources } from "./session-events.ts";
+import { toolHooks } from "./tool-events.ts";
+
+type Handler = (event: never) => unknown;
+
+/** A runner over one extension per handler, in order, and what it reported. */
+function runnerOf(name: ExtensionEventName, ...handlers: Handler[]) {
+  const failures: ExtensionFailure[] = [];
+  const extensions = handlers.map((handler, index) => {
+    const path = `/${index}.ts`;
+    const extension = new Extension({ path, realPath: path, scope: "user" });
+    extension.addHandler(name, handler as unknown as AnyHandler);
+    return extension;
+  });
+  const runner = new ExtensionRunner({
+    extensions,
+    context: {} as ExtensionContext,
+    commandContext: {} as CommandContext,
+    onFailure: (failure) => failures.push(failure),
+  });
+  return { runner, failures };
+}
+
+const fails = () => {
+  throw new Error("broken");
+};
+const user = (content: string): UserMessage => ({ role: "user", content, timestamp: 1 });
+
+describe("handlers", () => {
+  it("are called in order, and one that fails keeps no other from being called", async () => {
+    const heard: number[] = [];
+    const { runner, failures } = runnerOf(
+      "agent_start",
+      () => heard.push(1),
+      fails,
+      async () => heard.push(3),
+    );
+    await runner.emit({ type: "agent_start" });
+    expect(heard).toEqual([1, 3]);
+    expect(failures).toEqual([{ extensionPath: "/1.ts", event: "agent_start", error: "broken" }]);
+  });
+
+  it("may be taken back", async () => {
+    const { runner } = runnerOf("agent_start");
+    const extension = new Extension({ path: "/x", realPath: "/x", scope: "user" });
+    const remove = extension.addHandler("agent_start", fails as unknown as AnyHandler);
+    remove();
+    expect(extension.handlers.get("agent_start")).toEqual([]);
+    expect(runner.has("agent_start")).toBe(false);
+  });
+});
+
+describe("tool_call", () => {
+  const call = { type: "toolCall" as const, id: "1", name: "bash", arguments: { command: "ls" } };
+  const before = (...handlers: Handler[]) => {
+    const { runner, failures } = runnerOf("tool_call", ...handlers);
+    return { decision: toolHooks(() => runner).beforeToolCall?.(call, {} as never), failures };
+  };
+
+  it("may change the arguments, which the next handler sees", async () => {
+    const seen: string[] = [];
+    const { decision } = before(
+      ({ input }: { input: { command: string } }) => {
+        input.command = "ls -l";
+      },
+      ({ input }: { input: { command: string } }) => {
+        seen.push(input.command);
+        return { input: { command: `${input.command} -a` } };
+      },
+    );
+    expect(await decision).toEqual({ arguments: { command: "ls -l -a" } });
+    expect(seen).toEqual(["ls -l"]);
+    expect(call.arguments).toEqual({ command: "ls" });
+  });
+
+  it("is blocked by the first handler that says so", async () => {
+    const { decision } = before(() => ({ block: true, reason: "no" }), fails);
+    expect(await decision).toEqual({ block: true, reason: "no" });
+  });
+
+  it("is blocked when a handler fails", async () => {
+    const { decision, failures } = before(fails);
+    expect(await decision).toMatchObject({ block: true });
+    expect(failures).toMatchObject([{ event: "tool_call" }]);
+  });
+});
+
+it("tool_result patches add up", async () => {
+  const seen: unknown[] = [];
+  const { runner } = runnerOf(
+    "tool_result",
+    () => ({ content: [{ type: "text", text: "changed" }] }),
+    fails,
+    (event: { content: unknown; isError: boolean }) => {
+      seen.push(event.content, event.isError);
+      return { details: { by: "third" }, isError: false };
+    },
+  );
+  const call = { type: "toolCall" as const, id: "1", name: "x", arguments: {} };
+  const result = { content: [{ type: "text" as const, text: "first" }], isError: true };
+  expect(await toolHooks(() => runner).afterToolCall?.(call, result)).toEqual({
+    content: [{ type: "text", text: "changed" }],
+    details: { by: "third" },
+    isError: false,
+  });
+  expect(seen).toEqual([[{ type: "text", text: "changed" }], true]);
+});
+
+describe("input", () => {
+  const ask = (...handlers: Handler[]) =>
+    askInput(runnerOf("input", ...handlers).runner, { text: "a" }, { source: "rpc" });
+
+  it("goes on as it is when nobody or everybody says so", async () => {
+    expect(await ask(() => ({ action: "continue" }), fails)).toEqual({ text: "a" });
+  });
+
+  it("is transformed by one handler after another", async () => {
+    const add = ({ text }: { text: string }) => ({ action: "transform", text: `${text}b` });
+    expect(await ask(add, add)).toEqual({ text: "abb" });
+  });
+
+  it("ends where a handler has dealt with it", async () => {
+    let isAsked = false;
+    const result = await ask(
+      () => ({ action: "handled" }),
+      () => {
+        isAsked = true;
+      },
+    );
+    expect(result).toBeUndefined();
+    expect(isAsked).toBe(false);
+  });
+});
+
+it("before_agent_start collects messages and chains the system prompt", async () => {
+  const { runner } = runnerOf(
+    "before_agent_start",
+    ({ systemPrompt }: { systemPrompt: string }) => ({ systemPrompt: `${systemPrompt}+1` }),
+    ({ systemPrompt }: { systemPrompt: string }) => ({
+      systemPrompt: `${systemPrompt}+2`,
+      message: { customType: "x", content: "hi" },
+    }),
+  );
+  const prompt = { text: "go", messageType: "user" as const };
+  expect(await askBeforeStart(runner, prompt, { systemPrompt: "base", cwd: "/" })).toEqual({
+    systemPrompt: "base+1+2",
+    messages: [{ customType: "x", content: "hi" }],
+  });
+});
+
+it("context handlers work on a copy, each on what the one before left", async () => {
+  const messages: AgentMessage[] = [user("one"), user("two")];
+  const { runner } = runnerOf(
+    "context",
+    ({ messages: [first] }: { messages: UserMessage[] }) => {
+      if (first !== undefined) first.content = "changed";
+    },
+    (event: { messages: AgentMessage[] }) => ({ messages: event.messages.slice(0, 1) }),
+  );
+  expect(await askContext(runner, messages)).toEqual([user("changed")]);
+  expect(messages).toEqual([user("one"), user("two")]);
+});
+
+it("message_end may replace a message, but not by one of another role", async () => {
+  const { runner } = runnerOf(
+    "message_end",
+    () => ({ message: user("replaced") }),
+    () => ({ message: { ...user("x"), role: "custom" } }),
+  );
+  expect(await askMessageEnd(runner, user("original"))).toEqual(user("replaced"));
+});
+
+it("requests are replaced and headers changed before they are sent", async () => {
+  const { runner } = runnerOf(
+    "before_provider_request",
+    ({ payload }: { payload: object }) => ({ ...payload, a: 1 }),
+    ({ payload }: { payload: object }) => ({ ...payload, b: 2 }),
+  );
+  expect(await askProviderRequest(runner, {})).toEqual({ a: 1, b: 2 });
+  const headers = runnerOf(
+    "before_provider_headers",
+    (event: { headers: Record<string, unknown> }) => {
+      event.headers["x-one"] = "1";
+      event.headers.drop = null;
+    },
+  );
+  expect(await askProviderHeaders(headers.runner, { drop: "me" })).toEqual({
+    "x-one": "1",
+    drop: null,
+  });
+});
+
+describe("user_bash", () => {
+  const command = { command: "ls", excludeFromContext: false, cwd: "/" };
+
+  it("takes the first answer", async () => {
+    const result = { output: "mine", cancelled: false, truncated: false };
+    const { runner } = runnerOf(
+      "user_bash",
+      () => undefined,
+      () => ({ result }),
+      fails,
+    );
+    expect(await askUserBash(runner, command)).toEqual({ result });
+  });
+
+  it("does not run the command when a handler fails or answers nonsense", async () => {
+    await expect(askUserBash(runnerOf("user_bash", fails).runner, command)).rejects.toThrow(
+      /broken/,
+    );
+    const nonsense = runnerOf("user_bash", () => ({ result: 1 }));
+    await expect(askUserBash(nonsense.runner, command)).rejects.toThrow(/neither/);
+  });
+});
+
+it("session changes are called off by the first handler that cancels", async () => {
+  const { runner } = runnerOf(
+    "session_before_tree",
+    () => ({ label: "kept" }),
+    () => ({ cancel: true }),
+    fails,
+  );
+  const preparation = {
+    targetId: "a",
+    oldLeafId: "b",
+    commonAncestorId: null,
+    entriesToSummarize: [],
+    userWantsSummary: false,
+  };
+  const { signal } = new AbortController();
+  const event = { type: "session_before_tree", preparation, signal } as const;
+  expect(await askBeforeSession(runner, event)).toEqual({ label: "kept", cancel: true });
+});
+
+it("places of skills and templates add up", async () => {
+  const { runner } = runnerOf(
+    "resources_discover",
+    () => ({ skillPaths: ["/a"] }),
+    () => ({ skillPaths: ["/b"], promptPaths: ["/c"] }),
+  );
+  expect(await askResources(runner, { cwd: "/", reason: "startup" })).toEqual({
+    skillPaths: ["/a", "/b"],
+    promptPaths: ["/c"],
+  });
+});
