@@ -9,7 +9,7 @@ import { ancestorsOf } from "./prompt/places.ts";
 import type { SettingsStore } from "./settings/store.ts";
 
 /** What decided about trust: a flag, the trust file, the user's setting, or nothing to decide. */
-export type TrustSource = "flag" | "extension" | "trust_file" | "setting" | "not_needed";
+type TrustSource = "flag" | "extension" | "trust_file" | "setting" | "not_needed";
 
 /** Whether code and settings of a project are loaded. */
 export interface ProjectTrust {

@@ -5,7 +5,7 @@ import { createCommandRunner } from "./run-command.ts";
 import type { AuthStore, Credential, OAuthRefresh } from "./store.ts";
 
 /** Where a key came from. */
-export type KeySource = "runtime" | "auth_file" | "login" | "models_file" | "environment" | "none";
+type KeySource = "runtime" | "auth_file" | "login" | "models_file" | "environment" | "none";
 
 /** A key for a request; without one when the provider needs none (a server on this machine). */
 export interface ResolvedKey {

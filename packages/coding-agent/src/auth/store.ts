@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, readJsonFile } from "../files/read-json.
 import { withFileLock, writeFileAtomic } from "../files/write-file.ts";
 
 /** A key as auth.json holds it; `key` may be a template or a command. */
-export interface ApiKeyCredential {
+interface ApiKeyCredential {
   readonly type: "api_key";
   readonly key: string;
 }

@@ -1,7 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
 /** What is known of a provider without its models. */
-export interface CatalogProvider {
+interface CatalogProvider {
   /** The variable that holds its key. */
   readonly apiKeyEnv?: string | undefined;
 }

@@ -6,7 +6,7 @@ import { readJsonFile } from "../files/read-json.ts";
 import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
 
 /** Header values as configured: unresolved, and kept out of the model so that no secret travels with it. */
-export type HeaderTemplates = Readonly<Record<string, string>>;
+type HeaderTemplates = Readonly<Record<string, string>>;
 
 /** A provider as a models.json, an extension or a probe of local servers describes it. */
 export interface CustomProvider extends ProviderKeyEntry {
@@ -69,7 +69,7 @@ export function createCustomProvider(id: string, entry: ProviderEntry): CustomPr
 }
 
 /** Whether a URL points to this machine. */
-export function isLocalUrl(url: string | undefined): boolean {
+function isLocalUrl(url: string | undefined): boolean {
   if (url === undefined || !URL.canParse(url)) return false;
   const { hostname } = new URL(url);
   return /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0|.*\.localhost)$/.test(hostname);

@@ -30,7 +30,7 @@ export function modelName(model: Pick<Model, "provider" | "id">): string {
 }
 
 /** Splits a trailing thinking level off, from the right. */
-export function splitThinkingSuffix(
+function splitThinkingSuffix(
   pattern: string,
 ): { pattern: string; thinkingLevel: ThinkingLevel } | undefined {
   const colon = pattern.lastIndexOf(":");

@@ -20,7 +20,7 @@ const groups: ReadonlySet<string> = new Set(
 );
 
 /** The row of `key`, seen without its value type. */
-export function settingOf(key: SettingKey): Setting<unknown> {
+function settingOf(key: SettingKey): Setting<unknown> {
   return settingsTable[key];
 }
 
