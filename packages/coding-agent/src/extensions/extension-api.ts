@@ -1,3 +1,4 @@
+import { isSettingKey, settingsTable } from "../settings/schema.ts";
 import type { ExtensionEventName } from "./api/events.ts";
 import type { ProviderConfig } from "./api/models.ts";
 import type { ExtensionApi, ExtensionEvents } from "./api.ts";
@@ -150,6 +151,10 @@ function actions(sources: ApiSources): Omit<ExtensionApi, keyof Registrations | 
     setModel: (model) => port("setModel").setModel(model),
     getThinkingLevel: () => port("getThinkingLevel").thinkingLevel,
     setThinkingLevel: (level) => port("setThinkingLevel").setThinkingLevel(level),
-    getSettings: () => ({ ...port("getSettings").settings }),
+    getSettings: () => {
+      const { settings } = port("getSettings");
+      const keys = Object.keys(settingsTable).filter(isSettingKey);
+      return Object.fromEntries(keys.map((key) => [key, settings.get(key)]));
+    },
   };
 }

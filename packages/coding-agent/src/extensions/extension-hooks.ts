@@ -36,6 +36,9 @@ import { toolHooks } from "./tool-events.ts";
 import type { UiPort } from "./ui-port.ts";
 import { runDecidedShell } from "./user-bash.ts";
 
+/** How long extensions may take over the end of the host. */
+const FAREWELL_MS = 2000;
+
 /** What {@link ExtensionHooks} needs of its host besides the session. */
 export interface ExtensionHooksOptions {
   readonly system: ExtensionSystem;
@@ -268,7 +271,14 @@ export class ExtensionHooks implements SessionHooks {
   }
 
   async end(): Promise<void> {
-    await this.#options.system.shutdown({ reason: "quit" });
+    const told = this.#options.system.shutdown({ reason: "quit" });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, FAREWELL_MS);
+    });
+    // A handler that never ends must not keep the host from ending.
+    await Promise.race([told, late]);
+    clearTimeout(timer);
   }
 
   async #discoverResources(reason: "startup" | "reload"): Promise<void> {

@@ -148,7 +148,7 @@ function streamsByFormat(open: Open): object {
   };
   const entries = Object.entries(formats).flatMap(([name, api]) => {
     const fixed: Open = (model, context, options) => open({ ...model, api }, context, options);
-    const lower = `${name.slice(0, name.startsWith("OpenAI") ? 6 : 1).toLowerCase()}${name.slice(name.startsWith("OpenAI") ? 6 : 1)}`;
+    const lower = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
     return [
       [`stream${name}`, fixed],
       [`streamSimple${name}`, fixed],

@@ -1,0 +1,139 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createHostModules } from "./host-modules.ts";
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "tau-host-"));
+});
+afterEach(() => {
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+/** A host module with its members as functions. */
+// biome-ignore lint/suspicious/noExplicitAny: extensions use these modules untyped, as this test does
+async function load(name: string): Promise<Record<string, any>> {
+  const modules = createHostModules({
+    cwd,
+    agentDirectory: join(cwd, "agent"),
+    homeDirectory: cwd,
+    temporaryDirectory: cwd,
+    environment: { PATH: process.env.PATH, ANTHROPIC_API_KEY: "k" },
+    version: "1.2.3",
+  });
+  return (await modules[name]?.()) ?? {};
+}
+
+/** What published extensions import at run time, by module. */
+const imported: Record<string, string> = {
+  "@mariozechner/pi-coding-agent": `createBashTool createReadTool createEditTool createWriteTool
+    createGrepTool createFindTool createLsTool createCodingTools createReadOnlyTools codingTools
+    createBashToolDefinition createReadToolDefinition createLocalBashOperations readTool bashTool
+    truncateHead truncateTail truncateLine formatSize DEFAULT_MAX_BYTES DEFAULT_MAX_LINES
+    SessionManager SettingsManager AuthStorage ModelRegistry getAgentDir VERSION CONFIG_DIR_NAME
+    parseFrontmatter stripFrontmatter isToolCallEventType isBashToolResult isReadToolResult
+    isEditToolResult isWriteToolResult convertToLlm serializeConversation estimateTokens compact
+    calculateContextTokens shouldCompact DEFAULT_COMPACTION_SETTINGS getLastAssistantUsage
+    buildSessionContext parseSessionEntries migrateSessionEntries getLatestCompactionEntry
+    CustomEditor DynamicBorder BorderedLoader Theme getMarkdownTheme getSelectListTheme
+    getSettingsListTheme highlightCode getLanguageFromPath keyHint rawKeyHint renderDiff
+    defineTool createEventBus createAgentSession withFileMutationQueue loadSkillsFromDir
+    formatSkillsForPrompt getShellConfig copyToClipboard DefaultResourceLoader RpcClient main
+    UserMessageComponent AssistantMessageComponent ToolExecutionComponent parseSkillBlock`,
+  "@earendil-works/pi-ai": `Type StringEnum stream streamSimple complete completeSimple getModel
+    getModels getProviders getEnvApiKey isContextOverflow calculateCost supportsXhigh
+    AssistantMessageEventStream createAssistantMessageEventStream EventStream uuidv7 contentText
+    modelsAreEqual validateToolArguments streamAnthropic streamSimpleAnthropic
+    streamSimpleOpenAICompletions streamSimpleOpenAIResponses openAICompletionsApi
+    registerApiProvider getOAuthProvider registerOAuthProvider`,
+  "@mariozechner/pi-ai/oauth": "loginAnthropic refreshAnthropicToken getOAuthProviders",
+  "@oh-my-pi/pi-tui": `Text Container Box Spacer SelectList SettingsList Markdown Input Editor Image
+    Loader CancellableLoader TruncatedText TUI Key matchesKey parseKey truncateToWidth visibleWidth
+    wrapTextWithAnsi fuzzyFilter fuzzyMatch CURSOR_MARKER isKeyRelease getKeybindings
+    CombinedAutocompleteProvider ProcessTerminal getCapabilities isFocusable`,
+  "@sinclair/typebox": "Type Kind",
+  "@sinclair/typebox/value": "Value",
+  "@sinclair/typebox/compiler": "TypeCompiler",
+  typebox: "Type",
+  "typebox/value": "Value",
+  "typebox/compile": "Compile",
+  "@mariozechner/pi-agent-core": "Agent agentLoop",
+};
+
+describe("every name that published extensions import", () => {
+  it.each(Object.entries(imported))("is there in %s", async (name, names) => {
+    const module = await load(name);
+    const missing = names.split(/\s+/).filter((wanted) => module[wanted] === undefined);
+    expect(missing).toEqual([]);
+  });
+});
+
+it("tools work in any directory, also through other operations", async () => {
+  const { createReadTool, createBashTool } = await load("@mariozechner/pi-coding-agent");
+  mkdirSync(join(cwd, "sub"));
+  writeFileSync(join(cwd, "sub", "a.txt"), "from a file");
+  const read = await createReadTool(join(cwd, "sub")).execute("1", { path: "a.txt" });
+  expect(read.content[0].text).toContain("from a file");
+  const operations = {
+    exec: async (command: string, _cwd: string, { onData }: { onData(data: Buffer): void }) => {
+      onData(Buffer.from(`elsewhere: ${command}`));
+      return { exitCode: 0 };
+    },
+  };
+  const bash = await createBashTool(cwd, { operations }).execute("1", { command: "ls" });
+  expect(bash.content[0].text).toBe("elsewhere: ls");
+});
+
+it("models are known at once and keys come from the environment", async () => {
+  const { getModel, getModels, getProviders, getEnvApiKey } = await load("@mariozechner/pi-ai");
+  expect(getProviders()).toContain("anthropic");
+  const [model] = getModels("anthropic");
+  expect(getModel("anthropic", model.id)).toBe(model);
+  expect(getEnvApiKey("anthropic")).toBe("k");
+});
+
+it("texts and skills are read without a promise", async () => {
+  const { parseFrontmatter, loadSkillsFromDir } = await load("@mariozechner/pi-coding-agent");
+  expect(parseFrontmatter("---\nname: x\nlist: [1, 2]\n---\n\nBody\n")).toEqual({
+    frontmatter: { name: "x", list: [1, 2] },
+    body: "Body",
+  });
+  mkdirSync(join(cwd, "skills", "one"), { recursive: true });
+  writeFileSync(join(cwd, "skills", "one", "SKILL.md"), "---\ndescription: does one\n---\n");
+  expect(loadSkillsFromDir({ dir: join(cwd, "skills") }).skills).toMatchObject([
+    { name: "one", description: "does one" },
+  ]);
+});
+
+it("the older TypeBox is there under its names", async () => {
+  const { Type } = await load("@sinclair/typebox");
+  const { Value } = await load("@sinclair/typebox/value");
+  const { TypeCompiler } = await load("@sinclair/typebox/compiler");
+  const schema = Type.Object({ n: Type.Number(), at: Type.Optional(Type.Date()) });
+  expect(Value.Check(schema, { n: 1 })).toBe(true);
+  expect(TypeCompiler.Compile(Type.Object({ n: Type.Number() })).Check({ n: "x" })).toBe(false);
+  expect(Value.Errors(Type.Object({ n: Type.Number() }), { n: "x" }).First().path).toBe("/n");
+  expect(
+    Type.Composite([Type.Object({ a: Type.String() }), Type.Object({ b: Type.String() })]),
+  ).toMatchObject({ type: "object", required: ["a", "b"] });
+});
+
+it("what this host does not have says so only when it is used", async () => {
+  const { runRpcMode, RpcClient } = await load("@mariozechner/pi-coding-agent");
+  expect(() => runRpcMode()).toThrow("runRpcMode is not supported by this host");
+  expect(() => new RpcClient()).toThrow("not supported");
+});
+
+it("the terminal's parts measure text and recognise keys", async () => {
+  const { Text, Container, visibleWidth, truncateToWidth, matchesKey, Key } =
+    await load("@mariozechner/pi-tui");
+  const container = new Container();
+  container.addChild(new Text("two words", 0, 0));
+  expect(container.render(5)).toEqual(["two", "words"]);
+  expect(visibleWidth("\u001B[31m日本\u001B[0m")).toBe(4);
+  expect(truncateToWidth("abcdef", 5)).toBe("ab...");
+  expect(matchesKey("\u0003", Key.ctrl("c"))).toBe(true);
+});
