@@ -1,4 +1,4 @@
-import { ProtocolError } from "@tau-agent/rpc-protocol";
+import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 
 /** What the command line says. */
@@ -25,6 +25,8 @@ export interface CliOptions {
   noSession?: boolean;
   name?: string;
   tools?: string;
+  taskDepth?: string;
+  taskAgents?: string;
   noTools?: boolean;
   noBuiltinTools?: boolean;
   excludeTools?: string;
@@ -127,6 +129,16 @@ export const flags: Readonly<Record<string, FlagRow>> = {
   },
   "exclude-tools": { key: "excludeTools", kind: "value", short: "xt", help: "Tools to leave out" },
   "no-tools": { key: "noTools", kind: "switch", short: "nt", help: "No tools at all" },
+  "task-depth": {
+    key: "taskDepth",
+    kind: "value",
+    help: "How deep this host stands among subagents; set by the host that starts it",
+  },
+  "task-agents": {
+    key: "taskAgents",
+    kind: "value",
+    help: "Agents this host's subagents may be, comma-separated",
+  },
   "no-builtin-tools": {
     key: "noBuiltinTools",
     kind: "switch",
@@ -174,7 +186,7 @@ export const flags: Readonly<Record<string, FlagRow>> = {
   protocol: {
     key: "protocol",
     kind: "value",
-    choices: ["pi"],
+    choices: protocolNames,
     help: "Dialect of the RPC protocol",
   },
   offline: { key: "offline", kind: "switch", help: "No network besides model requests" },

@@ -5,6 +5,8 @@ import { ProtocolError } from "@tau-agent/rpc-protocol";
 /** What the process tells the host; nothing below reads it from anywhere else. */
 export interface ProcessEnvironment {
   readonly cwd: string;
+  /** What starts this program again, before its arguments. */
+  readonly program: readonly string[];
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
   readonly agentDirectory: string;
@@ -24,6 +26,7 @@ export function readEnvironment(): ProcessEnvironment {
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;
   return {
     cwd: workingDirectory(),
+    program: [process.execPath, process.argv[1] ?? ""],
     homeDirectory,
     temporaryDirectory: tmpdir(),
     agentDirectory: agentDirectory

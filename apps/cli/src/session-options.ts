@@ -41,6 +41,12 @@ export async function sessionOptions(
       none: options.noTools,
       noBuiltIn: options.noBuiltinTools,
     },
+    taskDepth: depth(options.taskDepth),
+    taskAgents: list(options.taskAgents),
+    startSubagentHost: async (request) => {
+      const { startSubagentHost } = await import("./subagent-host.ts");
+      return startSubagentHost(request, environment);
+    },
     prompt: {
       skillPaths: options.skill,
       templatePaths: options.promptTemplate,
@@ -85,6 +91,13 @@ function sessionStart(options: CliOptions): SessionStart {
   if (session !== undefined) return { kind: "file", path: session };
   if (fork !== undefined) return { kind: "fork", from: fork, id };
   return isContinued ? { kind: "latest" } : { kind: "new", id };
+}
+
+function depth(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,3}$/.test(value)) return Number(value);
+  const reason = `${JSON.stringify(value)} is no depth`;
+  throw new ProtocolError("invalid_option", { option: "--task-depth", reason });
 }
 
 function list(value: string | undefined): string[] | undefined {

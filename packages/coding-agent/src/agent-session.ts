@@ -33,6 +33,7 @@ import { loopHooks, type SessionHooks } from "./session-hooks.ts";
 import { SessionNavigation } from "./session-navigation.ts";
 import type { AgentSessionParts } from "./session-parts.ts";
 import type { SettingsStore } from "./settings/store.ts";
+import type { SessionBudget } from "./subagents/budgets/session-budget.ts";
 import type { ToolSet } from "./tool-set.ts";
 
 /** A coding agent with its conversation: what every interface of Tau drives. */
@@ -42,6 +43,7 @@ export class AgentSession {
   readonly models: ModelSelection;
   readonly requests: ModelRequests;
   readonly tools: ToolSet;
+  readonly budget: SessionBudget;
   readonly bash: BashCommands;
   readonly compaction: Compaction;
   readonly retry: Retry;
@@ -64,6 +66,7 @@ export class AgentSession {
     this.#parts = parts;
     this.settings = parts.settings;
     this.tools = parts.tools;
+    this.budget = parts.budget;
     this.hooks = parts.hooks;
     this.listCommands = parts.listCommands;
     this.#problems = new ProblemReport(parts.diagnostics, (event) => void this.#events.emit(event));

@@ -22,6 +22,7 @@ import { SessionLog, type SessionLogOptions } from "./session/session-log.ts";
 import { sessionDirectoryFor } from "./session/session-path.ts";
 import { type ExtensionOptions, SessionExtensions } from "./session-extensions.ts";
 import { SettingsStore } from "./settings/store.ts";
+import { createSessionTasks, type TaskOptions } from "./subagents/session-tasks.ts";
 import { selectTools, type ToolSelection } from "./tool-selection.ts";
 import { ToolSet } from "./tool-set.ts";
 import type { ToolEnvironment } from "./tools/environment.ts";
@@ -37,7 +38,7 @@ export type PromptOptionsOfSession = Omit<
 >;
 
 /** What a session is made from. Only `cwd` has to be given. */
-export interface CreateAgentSessionOptions {
+export interface CreateAgentSessionOptions extends TaskOptions {
   /** The project's directory; tools work here. */
   readonly cwd: string;
   /** Environment variables for keys and commands; nothing is read from the process itself. */
@@ -148,7 +149,13 @@ async function assemble(
   const modelsError = await registry.error();
   let session: AgentSession | undefined;
   const toolEnvironment = createToolEnvironment(options, parts, () => session);
-  const builtIn = createTools(toolEnvironment);
+  const tasks = createSessionTasks(options, {
+    environment: toolEnvironment,
+    settings,
+    agentDirectory: places.agentDirectory,
+    createSession: (differences, systemPrompt) => createLike(options, differences, systemPrompt),
+  });
+  const builtIn = [...createTools(toolEnvironment), ...tasks.tools];
   const { opened } = extensions ?? {};
   const selectAll = (added: readonly AgentTool[]) =>
     selectTools(builtIn, [...added, ...(options.customTools ?? [])], options.tools, settings);
@@ -166,6 +173,7 @@ async function assemble(
       selected.all,
       selected.tools.filter(({ name }) => !opened?.inactiveTools.has(name)),
     ),
+    budget: tasks.budget,
     hooks: opened?.hooks,
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
@@ -192,9 +200,21 @@ async function assemble(
       ...(extensions?.diagnostics ?? []),
     ],
   });
+  tasks.attach(session);
   const connected = { session, resources, scopedModels: scope.models, textCommands };
   opened?.connect({ ...connected, selectTools: selectAll });
   return session;
+}
+
+/** A session like another one but for a few things, for a subagent in this process. */
+function createLike(
+  options: CreateAgentSessionOptions,
+  differences: Partial<CreateAgentSessionOptions>,
+  systemPrompt: string,
+): Promise<AgentSession> {
+  const texts = [...(options.prompt?.appendSystemPrompts ?? []), systemPrompt];
+  const prompt = { ...options.prompt, appendSystemPrompts: texts };
+  return createAgentSession({ ...options, ...differences, prompt });
 }
 
 interface Places {

@@ -33,5 +33,12 @@ export type { ExtensionOptions } from "./session-extensions.ts";
 export type { SessionHooks } from "./session-hooks.ts";
 export type { AgentSessionParts } from "./session-parts.ts";
 export { SettingsStore } from "./settings/store.ts";
+export type {
+  StartSubagentHost,
+  SubagentHost,
+  SubagentHostRequest,
+} from "./subagents/process-runner.ts";
+export type { TaskOptions } from "./subagents/session-tasks.ts";
+export type { Subagent, SubagentReply } from "./subagents/subagent-runner.ts";
 export type { ToolSelection } from "./tool-selection.ts";
 export { ToolSet } from "./tool-set.ts";

@@ -4,6 +4,7 @@ import { SessionError } from "./errors.ts";
 import type { ModelSelection } from "./model-selection.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import type { SettingsStore } from "./settings/store.ts";
+import type { SessionBudget } from "./subagents/budgets/session-budget.ts";
 import type { ToolSet } from "./tool-set.ts";
 
 /** What {@link ModelRequests} works with. */
@@ -11,6 +12,8 @@ export interface ModelRequestsOptions {
   readonly models: ModelSelection;
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
+  /** Refuses requests once it is used up. */
+  readonly budget: Pick<SessionBudget, "check">;
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
@@ -47,9 +50,10 @@ export class ModelRequests {
   /**
    * A prompt that could never be answered is refused before anything happens.
    *
-   * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`
+   * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`, `budget_exceeded`
    */
   async check(): Promise<void> {
+    this.#options.budget.check();
     const { model, registry } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
     await registry.keys.require(model.provider);
@@ -61,7 +65,8 @@ export class ModelRequests {
    * @throws {SessionError} as {@link check}
    */
   async prepare(): Promise<ModelRequest> {
-    const { settings, sessionId, hooks } = this.#options;
+    const { settings, sessionId, hooks, budget } = this.#options;
+    budget.check();
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
     const [auth, systemPrompt] = await Promise.all([

@@ -9,6 +9,7 @@ import type { ScopedModel } from "./models/resolver.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import type { SettingsStore } from "./settings/store.ts";
+import type { SessionBudget } from "./subagents/budgets/session-budget.ts";
 import type { ToolSet } from "./tool-set.ts";
 import type { ToolEnvironment } from "./tools/environment.ts";
 
@@ -22,6 +23,7 @@ export interface AgentSessionParts {
   readonly scope: readonly ScopedModel[];
   readonly stream: StreamFunction;
   readonly tools: ToolSet;
+  readonly budget: SessionBudget;
   readonly toolEnvironment: ToolEnvironment;
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;

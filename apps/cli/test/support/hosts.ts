@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import { createAgentSession } from "@tau-agent/coding-agent";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
 import { parseArgs } from "../../src/args.ts";
+import { chooseDialect } from "../../src/rpc/choose-dialect.ts";
 import { serve } from "../../src/rpc/serve.ts";
 import { UiRequests } from "../../src/rpc/ui-requests.ts";
 import { sessionOptions } from "../../src/session-options.ts";
@@ -18,6 +19,7 @@ export async function memoryHost(setup: TranscriptSetup): Promise<TestHost> {
   const agentDirectory = join(place.folder, "agent");
   const environment = {
     cwd: place.cwd,
+    program: [],
     homeDirectory: place.folder,
     temporaryDirectory: place.folder,
     agentDirectory,
@@ -44,7 +46,8 @@ export async function memoryHost(setup: TranscriptSetup): Promise<TestHost> {
     onClosed: () => {},
   };
   const logger = { warn() {}, error() {}, debug() {}, diagnostics() {} };
-  serve({ session, requests, input, output, shutdown, logger });
+  const dialect = await chooseDialect(parseArgs(place.arguments).protocol, place.variables);
+  serve({ session, dialect, requests, input, output, shutdown, logger });
   return {
     send: (line) => void input.write(`${line}\n`),
     next: () => frames.next(),

@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
 import { bashCommands } from "./bash.ts";
+import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
 import { modelCommands } from "./model.ts";
@@ -10,6 +11,7 @@ import { stateCommands } from "./state.ts";
 
 export {
   bashCommands,
+  budgetCommands,
   compactionCommands,
   connectionCommands,
   modelCommands,
@@ -27,6 +29,7 @@ export const commands = {
   ...queueCommands,
   ...compactionCommands,
   ...bashCommands,
+  ...budgetCommands,
   ...sessionCommands,
   ...connectionCommands,
 };

@@ -1,6 +1,7 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { Host } from "../host.ts";
 import { bashHandlers } from "./bash.ts";
+import { budgetHandlers } from "./budget.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import { modelHandlers } from "./model.ts";
@@ -17,6 +18,7 @@ export const handlers = {
   ...queueHandlers,
   ...compactionHandlers,
   ...bashHandlers,
+  ...budgetHandlers,
   ...sessionHandlers,
   ...connectionHandlers,
 } satisfies Handlers<Host>;

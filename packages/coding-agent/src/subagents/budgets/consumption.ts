@@ -84,10 +84,12 @@ export class SubagentMeter {
     const before = this.total;
     const own = usedBy(event);
     if (own !== undefined) this.#own = plus(this.#own, own);
+    else if (event.type === "subagent_start") this.#own = plus(this.#own, { subagents: 1 });
     else if (event.type === "tool_execution_update" && event.toolName === "task") {
       const used: unknown = Reflect.get(Object(event.partialResult.details), "used");
       if (!isConsumption(used)) return undefined;
-      this.#nested.set(event.toolCallId, used);
+      // Those are counted where they start, at every depth.
+      this.#nested.set(event.toolCallId, { ...used, subagents: 0 });
     } else return undefined;
     return minus(this.total, before);
   }

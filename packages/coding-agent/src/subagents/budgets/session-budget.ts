@@ -19,6 +19,13 @@ interface Dimension {
   readonly isCount: boolean;
 }
 
+const subagentDimension: Dimension = {
+  reason: "subagents",
+  limit: "maxSubagents",
+  measure: "subagents",
+  isCount: true,
+};
+
 const dimensions: readonly Dimension[] = [
   { reason: "wall_time", limit: "maxWallTimeMs", measure: "wallTimeMs", isCount: false },
   { reason: "input_tokens", limit: "maxInputTokens", measure: "inputTokens", isCount: false },
@@ -26,7 +33,7 @@ const dimensions: readonly Dimension[] = [
   { reason: "total_tokens", limit: "maxTotalTokens", measure: "totalTokens", isCount: false },
   { reason: "cost", limit: "maxCostUsd", measure: "costUsd", isCount: false },
   { reason: "tool_calls", limit: "maxToolCalls", measure: "toolCalls", isCount: true },
-  { reason: "subagents", limit: "maxSubagents", measure: "subagents", isCount: true },
+  subagentDimension,
 ];
 
 /** The longest a timer can run. */
@@ -112,7 +119,7 @@ export class SessionBudget {
       this.#given.set(limit, value);
       this.#warned.delete(reason);
     }
-    if (this.#exceeded !== undefined && !this.#isExceeded(this.#exceeded)) {
+    if (this.#exceeded !== undefined && this.#hasRoom(this.#exceeded)) {
       this.#exceeded = dimensions.find((dimension) => this.#isExceeded(dimension));
       if (this.#exceeded === undefined) this.#controller = new AbortController();
     }
@@ -131,14 +138,19 @@ export class SessionBudget {
   }
 
   /**
-   * Takes one subagent from the budget, before it is started.
+   * Takes one subagent from the budget, before it is started. One too many is refused, and ends the
+   * run when the subagents that are on have finished.
    *
    * @throws {SessionError} `budget_exceeded`
    */
   takeSubagent(): void {
     this.check();
+    const limit = this.#limit("maxSubagents");
+    if (limit !== undefined && this.#used.subagents >= limit) {
+      this.#exceed(subagentDimension);
+      throw this.#refusal(subagentDimension);
+    }
     this.add({ subagents: 1 });
-    this.check();
   }
 
   /** Adds what was used by somebody else on the session's account. */
@@ -193,10 +205,14 @@ export class SessionBudget {
     if (found === undefined) return;
     // A limit of 0 is exceeded from the start: nothing ran that would have to be told or stopped.
     if (this.#usedOf(found.measure) === 0) return;
-    this.#exceeded = found;
-    this.#announce("budget_exceeded", found);
+    this.#exceed(found);
     this.#controller.abort();
     if (this.#runStartedAt !== undefined) void this.#session?.abort();
+  }
+
+  #exceed(dimension: Dimension): void {
+    this.#exceeded = dimension;
+    this.#announce("budget_exceeded", dimension);
   }
 
   /** In a microtask: every listener has heard the event that led here when it hears of this. */
@@ -206,7 +222,8 @@ export class SessionBudget {
   }
 
   #snapshot(reason: BudgetViolationReason | undefined): BudgetSnapshot {
-    const isExceeded = dimensions.some((dimension) => this.#isExceeded(dimension));
+    const isExceeded =
+      this.#exceeded !== undefined || dimensions.some((dimension) => this.#isExceeded(dimension));
     return {
       status: isExceeded ? "exceeded" : this.#warned.size > 0 ? "warning" : "ok",
       wallTimeMs: Math.round(this.#usedOf("wallTimeMs")),
@@ -220,6 +237,11 @@ export class SessionBudget {
     if (value === undefined) return false;
     const used = this.#usedOf(measure);
     return isCount ? used > value : used >= value;
+  }
+
+  #hasRoom({ limit, measure }: Dimension): boolean {
+    const value = this.#limit(limit);
+    return value === undefined || this.#usedOf(measure) < value;
   }
 
   #limit(name: LimitName): number | undefined {

@@ -21,6 +21,8 @@ export interface VerificationRun {
   /** Its `cwd` is the isolated tree. */
   readonly environment: ToolEnvironment;
   readonly artifactsFolder: string;
+  /** Put before the names of files. */
+  readonly filePrefix: string;
   readonly signal: AbortSignal;
   readonly emit: (event: SessionEvent) => void | Promise<void>;
   /** Whether the budget has run out; no further command is started then. */
@@ -81,12 +83,15 @@ export async function runVerification(run: VerificationRun): Promise<Verificatio
 }
 
 async function runCommand(
-  { id, attempt, environment, artifactsFolder, signal }: VerificationRun,
+  { id, attempt, environment, artifactsFolder, filePrefix, signal }: VerificationRun,
   { name, command, timeoutMs, optional }: VerifyCommand,
   index: number,
 ): Promise<VerificationCommandResult> {
   const startedAt = performance.now();
-  const slug = `${id}-verify-${attempt}-${index + 1}-${name}`.replace(/[^\w.-]+/g, "-");
+  const slug = `${filePrefix}${id}-verify-${attempt}-${index + 1}-${name}`.replace(
+    /[^\w.-]+/g,
+    "-",
+  );
   const output = new OutputFile(join(artifactsFolder, `${slug.slice(0, 120)}.log`));
   let outcome: ProcessOutcome | undefined;
   let failure: string | undefined;

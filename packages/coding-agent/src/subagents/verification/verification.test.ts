@@ -97,6 +97,7 @@ describe("a verification", () => {
       plan,
       environment: workspace.environment(),
       artifactsFolder: workspace.spillDirectory,
+      filePrefix: "",
       signal: options.signal ?? new AbortController().signal,
       emit: (event) => void events.push(event),
       isBudgetExceeded: () => options.spent ?? false,

@@ -1,0 +1,61 @@
+import type { BudgetLimits, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { Subagent, SubagentRequest, SubagentRunner } from "./subagent-runner.ts";
+
+/** How a subagent's host is started. */
+export interface SubagentHostRequest {
+  /** Program and first arguments from the setting `task.command`; the host's own when absent. */
+  readonly command: readonly string[] | undefined;
+  /** Arguments of the host, after `--mode rpc`. */
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly onEvent: (event: SessionEvent) => void;
+}
+
+/** A host that speaks the RPC protocol, as far as a subagent needs it. */
+export interface SubagentHost extends Subagent {
+  setBudget(limits: BudgetLimits): Promise<void>;
+}
+
+/** Starts a host; whoever knows the protocol's client brings it along. */
+export type StartSubagentHost = (request: SubagentHostRequest) => Promise<SubagentHost>;
+
+/** Runs each subagent in a process of its own. `{cwd}` in the command stands for its folder. */
+export function createProcessRunner(
+  startHost: StartSubagentHost,
+  command: () => readonly string[] | undefined,
+): SubagentRunner {
+  return async (request) => {
+    const { cwd, onEvent, budget } = request;
+    const words = command()?.map((word) => word.replaceAll("{cwd}", cwd));
+    const host = await startHost({ command: words, args: hostArguments(request), cwd, onEvent });
+    if (Object.keys(budget).length > 0) {
+      try {
+        await host.setBudget(budget);
+      } catch (error) {
+        await host.stop();
+        throw error;
+      }
+    }
+    return host;
+  };
+}
+
+function hostArguments(request: SubagentRequest): string[] {
+  const { agent, callerModel, modelPattern, sessionDirectory } = request;
+  const { spawns, tools } = agent;
+  const args = ["--protocol", "pi", "--thinking", request.thinkingLevel];
+  if (modelPattern !== undefined) args.push("--model", modelPattern);
+  else if (callerModel !== undefined) {
+    args.push("--provider", callerModel.provider, "--model", callerModel.id);
+  }
+  if (sessionDirectory === undefined) args.push("--no-session");
+  else args.push("--session-dir", sessionDirectory);
+  args.push("--name", `${agent.name}: ${request.id}`);
+  args.push(request.isProjectTrusted ? "--approve" : "--no-approve");
+  if (agent.systemPrompt !== "") args.push("--append-system-prompt", agent.systemPrompt);
+  if (tools !== undefined) args.push("--tools", tools.join(","));
+  if (!request.maySpawn) args.push("--exclude-tools", "task");
+  else if (spawns !== undefined) args.push("--task-agents", spawns.join(","));
+  args.push("--task-depth", String(request.depth));
+  return args;
+}

@@ -1,0 +1,290 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "../files/read-text.ts";
+import { truncateTail } from "../tools/truncate.ts";
+import { type Consumption, SubagentMeter } from "./budgets/consumption.ts";
+import type { IsolatedTree, Isolation } from "./isolation/isolation.ts";
+import { writePatch } from "./isolation/patch.ts";
+import type { Subagent, SubagentReply } from "./subagent-runner.ts";
+import type { Task, TaskOrder } from "./task-order.ts";
+import { exitCodeOf, type TaskPatch, type TaskResult, type TaskStatus } from "./task-result.ts";
+import { maySpawnAt, type TaskServices } from "./task-services.ts";
+import { verifyWork } from "./verification/verify-work.ts";
+
+/** Most times an answer is asked for until it fits its schema. */
+const MAX_ANSWERS = 3;
+
+const endings: Partial<Record<TaskStatus, string>> = {
+  aborted: "The task was aborted.",
+  timed_out: "The task ran longer than task.maxRuntimeMs allows.",
+  budget_exceeded: "The session's budget ran out.",
+};
+
+/** What one task is carried out with. */
+export interface TaskRun {
+  readonly services: TaskServices;
+  readonly order: TaskOrder;
+  readonly isolation: Isolation | undefined;
+  /** A folder for session files, patches and logs; it is there. */
+  readonly artifactsFolder: string;
+  /** Put before the names of files, so that calls do not overwrite each other's. */
+  readonly filePrefix: string;
+  /** Aborted with the call, with the budget, or when the time is up. */
+  readonly signal: AbortSignal;
+  /** Why the signal was aborted. */
+  readonly abortStatus: () => TaskStatus;
+  /** How many tasks share what is left of the budget. */
+  readonly shares: number;
+  readonly onProgress: (event: SessionEvent, used: Consumption) => void;
+}
+
+/** What a task leaves: its result, and the tree of its work while that may still be merged. */
+export interface TaskOutcome {
+  readonly result: TaskResult;
+  readonly tree?: string | undefined;
+}
+
+interface Work {
+  readonly reply: SubagentReply;
+  readonly answer?: TaskResult["answer"];
+  readonly tree?: string | undefined;
+  readonly verification?: VerificationResult | undefined;
+}
+
+/**
+ * Carries out one task from start to end: its tree, its subagent, its verification with repairs, its
+ * patch. Never rejects; nothing it started is left when it is fulfilled.
+ */
+export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome> {
+  const { services, order, isolation } = run;
+  const startedAt = performance.now();
+  const meter = new SubagentMeter();
+  let subagent: Subagent | undefined;
+  let tree: IsolatedTree | undefined;
+  let work: Work | undefined;
+  let failure: string | undefined;
+  const { report } = services.session();
+  const emit = (event: SessionEvent) => report.call(services.session(), event);
+  const stop = (): void => void subagent?.stop();
+  run.signal.addEventListener("abort", stop, { once: true });
+  const name = { id: task.id, agent: task.agent.name };
+  let hasStarted = false;
+  try {
+    tree = await isolation?.createTree();
+    run.signal.throwIfAborted();
+    await emit({ type: "subagent_start", ...name, isolated: order.isolated });
+    hasStarted = true;
+    subagent = await startSubagent(task, run, { cwd: tree?.cwd, meter, emit });
+    run.signal.throwIfAborted();
+    work = await doWork({ task, run, subagent, tree, emit });
+  } catch (error) {
+    failure = errorMessage(error);
+  }
+  run.signal.removeEventListener("abort", stop);
+  await subagent?.stop().catch(() => undefined);
+  const status = statusOf(run, work?.reply, failure);
+  const { patch, path } = await keepPatch(task, run, { work, tree, status }).catch(
+    (error: unknown) => {
+      failure ??= errorMessage(error);
+      return { patch: undefined, path: undefined };
+    },
+  );
+  await tree?.remove().catch(() => undefined);
+  const verification = work?.verification ?? unverified(order);
+  const exitCode = exitCodeOf(status, verification);
+  if (hasStarted) {
+    const verified = verification === undefined ? {} : { verification };
+    await emit({ type: "subagent_end", ...name, exitCode, ...verified });
+  }
+  const mayMerge = exitCode === 0 && path !== undefined;
+  return {
+    tree: mayMerge ? work?.tree : undefined,
+    result: {
+      ...name,
+      description: task.description,
+      status,
+      exitCode,
+      ...(await keepOutput(task, run, work?.reply.text ?? "")),
+      error: run.signal.aborted ? endings[status] : (failure ?? work?.reply.error),
+      answer: work?.answer,
+      isolated: order.isolated,
+      patch,
+      verification,
+      sessionFile: subagent?.sessionFile,
+      used: meter.total,
+      durationMs: Math.round(performance.now() - startedAt),
+    },
+  };
+}
+
+async function startSubagent(
+  task: Task,
+  run: TaskRun,
+  context: {
+    cwd: string | undefined;
+    meter: SubagentMeter;
+    emit: (event: SessionEvent) => void | Promise<void>;
+  },
+): Promise<Subagent> {
+  const { services, order } = run;
+  const { environment, settings, budget } = services;
+  const session = services.session();
+  return services.runner({
+    id: task.id,
+    agent: task.agent,
+    cwd: context.cwd ?? environment.cwd,
+    modelPattern: order.modelPattern ?? task.agent.model,
+    callerModel: session.model,
+    thinkingLevel: task.agent.thinkingLevel ?? session.thinkingLevel,
+    sessionDirectory: session.sessionFile === undefined ? undefined : run.artifactsFolder,
+    depth: services.depth + 1,
+    maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
+    isProjectTrusted: settings.isProjectTrusted,
+    budget: budget.remaining(run.shares),
+    onEvent: (event) => {
+      const used = context.meter.note(event);
+      if (used !== undefined) budget.add(used);
+      const nested = nestedEvent(event, task.id);
+      if (nested !== undefined) void context.emit(nested);
+      run.onProgress(event, context.meter.total);
+    },
+  });
+}
+
+/** A subagent's own subagents are told of under its id. */
+function nestedEvent(event: SessionEvent, parent: string): SessionEvent | undefined {
+  if (!event.type.startsWith("subagent_") || !("id" in event)) return undefined;
+  return { ...event, id: `${parent}/${event.id}` } as SessionEvent;
+}
+
+async function doWork(context: {
+  task: Task;
+  run: TaskRun;
+  subagent: Subagent;
+  tree: IsolatedTree | undefined;
+  emit: (event: SessionEvent) => void | Promise<void>;
+}): Promise<Work> {
+  const { task, run, subagent, tree } = context;
+  const { order, services } = run;
+  const { reply, answer } = await ask(task, run, subagent);
+  if (tree === undefined || isUnusable(reply, answer)) {
+    // What a failed subagent did is still worth keeping for a look.
+    return { reply, answer, tree: await tree?.capture().catch(() => undefined) };
+  }
+  if (order.verify.kind !== "plan" || order.verify.plan.mode === "none") {
+    return { reply, answer, tree: await tree.capture() };
+  }
+  const { environment } = services;
+  const verified = await verifyWork({
+    id: task.id,
+    plan: order.verify.plan,
+    environment: { ...environment, cwd: tree.cwd },
+    artifactsFolder: run.artifactsFolder,
+    filePrefix: run.filePrefix,
+    contextLineLimit: services.settings.get("task.verification.failureContextLineLimit"),
+    signal: run.signal,
+    emit: context.emit,
+    isBudgetExceeded: () => services.budget.signal.aborted,
+    capture: () => tree.capture(),
+    repair: (text) => subagent.prompt(text),
+  });
+  return { reply: verified.lastReply ?? reply, answer, ...verified };
+}
+
+/** Asks for the work, and again for its answer until that fits. */
+async function ask(
+  task: Task,
+  run: TaskRun,
+  subagent: Subagent,
+): Promise<Pick<Work, "reply" | "answer">> {
+  const { answerSchema } = run.order;
+  if (answerSchema === undefined) return { reply: await subagent.prompt(task.prompt) };
+  let prompt = `${task.prompt}\n\n${answerSchema.instruction}`;
+  for (let attempts = 1; ; attempts++) {
+    const reply = await subagent.prompt(prompt);
+    if (reply.status !== "completed") return { reply, answer: { attempts } };
+    const checked = answerSchema.check(reply.text);
+    if ("value" in checked) return { reply, answer: { value: checked.value, attempts } };
+    if (attempts === MAX_ANSWERS) {
+      const error = `The answer did not fit outputSchema after ${attempts} attempts:\n${checked.problem}`;
+      return { reply: { ...reply, status: "error", error }, answer: { attempts } };
+    }
+    prompt = `That answer does not fit the schema:\n${checked.problem}\n\nSend the whole answer again. ${answerSchema.instruction}`;
+  }
+}
+
+function isUnusable(reply: SubagentReply, answer: TaskResult["answer"]): boolean {
+  return reply.status !== "completed" || (answer !== undefined && !("value" in answer));
+}
+
+function statusOf(
+  run: TaskRun,
+  reply: SubagentReply | undefined,
+  failure: string | undefined,
+): TaskStatus {
+  if (run.signal.aborted) return run.abortStatus();
+  if (failure !== undefined || reply === undefined) return "failed";
+  if (reply.status === "completed") return "completed";
+  return reply.status === "aborted" ? "aborted" : "failed";
+}
+
+/** A verification that was asked for and never came to its first attempt. */
+function unverified({ verify }: TaskOrder): VerificationResult | undefined {
+  if (verify.kind === "off") return undefined;
+  const nothing = { attempts: [], retriesUsed: 0 };
+  if (verify.kind === "disabled") return { requested: true, status: "skipped", ...nothing };
+  const { profile, mode, onFailure } = verify.plan;
+  const named = { ...(profile !== undefined && { profile }), mode, onFailure };
+  const isWanted = mode === "command";
+  const status = isWanted ? "skipped" : "not_requested";
+  return { requested: isWanted, ...named, status, ...nothing };
+}
+
+async function keepPatch(
+  task: Task,
+  run: TaskRun,
+  done: { work: Work | undefined; tree: IsolatedTree | undefined; status: TaskStatus },
+): Promise<{ patch: TaskPatch | undefined; path: string | undefined }> {
+  const { isolation } = run;
+  const captured = done.work?.tree;
+  if (isolation === undefined || captured === undefined)
+    return { patch: undefined, path: undefined };
+  const file = `${run.filePrefix}${fileName(task.id)}.patch`;
+  const path = join(run.artifactsFolder, file);
+  const range = { from: isolation.baseline.tree, to: captured };
+  const verification = done.work?.verification;
+  const isDiscarded =
+    verification?.status === "failed" && verification.onFailure === "discard_patch";
+  if (isDiscarded) {
+    const nothing = { filesChanged: 0, insertions: 0, deletions: 0, files: [] };
+    return { patch: { ...nothing, status: "discarded" }, path: undefined };
+  }
+  const statistics = await writePatch(isolation.git, isolation.repository, { ...range, path });
+  if (statistics.filesChanged === 0) {
+    return { patch: { ...statistics, status: "empty" }, path: undefined };
+  }
+  return { patch: { ...statistics, status: "kept", path }, path };
+}
+
+async function keepOutput(
+  task: Task,
+  { services: { settings }, artifactsFolder, filePrefix }: TaskRun,
+  text: string,
+): Promise<Pick<TaskResult, "output" | "outputTruncated" | "outputPath">> {
+  const { content, truncated } = truncateTail(text, {
+    maxBytes: settings.get("task.maxOutputBytes"),
+    maxLines: settings.get("task.maxOutputLines"),
+  });
+  if (!truncated) return { output: text };
+  const path = join(artifactsFolder, `${filePrefix}${fileName(task.id)}.md`);
+  const isKept = await writeFile(path, text, { mode: 0o600 }).then(
+    () => true,
+    () => false,
+  );
+  return { output: content, outputTruncated: true, ...(isKept && { outputPath: path }) };
+}
+
+function fileName(id: string): string {
+  return id.replace(/[^\w.-]+/g, "-").slice(0, 80);
+}

@@ -1,0 +1,159 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "../files/read-text.ts";
+import { randomHex } from "../random.ts";
+import { type Consumption, nothingUsed } from "./budgets/consumption.ts";
+import { Isolation } from "./isolation/isolation.ts";
+import {
+  type Change,
+  type MergeOutcome,
+  makeBranch,
+  mergeChanges,
+} from "./isolation/merge-back.ts";
+import { runSubagent, type TaskOutcome, type TaskRun } from "./run-subagent.ts";
+import type { Task, TaskOrder } from "./task-order.ts";
+import { type TaskResult, type TaskStatus, unstartedResult } from "./task-result.ts";
+import type { TaskServices } from "./task-services.ts";
+
+/** How a call of the tool is carried out. */
+export interface RunTasksOptions {
+  readonly services: TaskServices;
+  readonly signal: AbortSignal;
+  readonly onProgress: (task: Task, event: SessionEvent, used: Consumption) => void;
+}
+
+/**
+ * Carries out the tasks of a call, as many at a time as the settings allow, then brings isolated
+ * work back in the order of the tasks. One that fails takes nothing from the others.
+ *
+ * @throws {ToolError} when tasks cannot be isolated here
+ */
+export async function runTasks(order: TaskOrder, options: RunTasksOptions): Promise<TaskResult[]> {
+  const { services, signal } = options;
+  const { environment, agentDirectory, settings } = services;
+  const artifactsFolder = artifactsFolderOf(services);
+  const isolation = order.isolated
+    ? await Isolation.open({
+        environment,
+        worktreesRoot: join(agentDirectory, "worktrees"),
+        maxCopyBytes: settings.get("isolation.maxCopyBytes"),
+        signal,
+      })
+    : undefined;
+  try {
+    await mkdir(artifactsFolder, { recursive: true, mode: 0o700 });
+    const place = { artifactsFolder, filePrefix: `${randomHex(2)}-`, isolation };
+    const outcomes = await runAll(order, options, place);
+    return await bringBack(outcomes, { isolation, signal, services });
+  } finally {
+    await isolation?.dispose();
+  }
+}
+
+/** The folder beside the session's file that bears its name. */
+function artifactsFolderOf({ session, environment }: TaskServices): string {
+  const { sessionFile } = session();
+  if (sessionFile !== undefined) return sessionFile.replace(/\.jsonl$/, "");
+  return join(environment.temporaryDirectory, `tau-tasks-${randomHex(6)}`);
+}
+
+async function runAll(
+  order: TaskOrder,
+  options: RunTasksOptions,
+  place: Pick<TaskRun, "artifactsFolder" | "filePrefix" | "isolation">,
+): Promise<TaskOutcome[]> {
+  const { settings } = options.services;
+  const outcomes: TaskOutcome[] = [];
+  const queue = order.tasks.entries();
+  const workers = Math.max(1, settings.get("task.maxConcurrency"));
+  const work = async (): Promise<void> => {
+    for (const [index, task] of queue) {
+      outcomes[index] = await runOne(task, order, { ...options, place });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(workers, order.tasks.length) }, work));
+  return outcomes;
+}
+
+async function runOne(
+  task: Task,
+  order: TaskOrder,
+  options: RunTasksOptions & {
+    place: Pick<TaskRun, "artifactsFolder" | "filePrefix" | "isolation">;
+  },
+): Promise<TaskOutcome> {
+  const { services, signal, place } = options;
+  const { budget, settings } = services;
+  const { id, agent, description } = task;
+  const refuse = (status: TaskStatus, error: string): TaskOutcome => ({
+    result: unstartedResult(
+      { id, agent: agent.name, description, isolated: order.isolated },
+      { status, error, used: nothingUsed },
+    ),
+  });
+  if (signal.aborted) return refuse("aborted", "The call was aborted before this task started.");
+  try {
+    budget.takeSubagent();
+  } catch (error) {
+    return refuse("budget_exceeded", errorMessage(error));
+  }
+  const maxRuntimeMs = settings.get("task.maxRuntimeMs");
+  const timeout = maxRuntimeMs > 0 ? AbortSignal.timeout(maxRuntimeMs) : undefined;
+  const spent = budget.signal;
+  const signals = [signal, spent, timeout].filter((source) => source !== undefined);
+  return runSubagent(task, {
+    services,
+    order,
+    ...place,
+    signal: AbortSignal.any(signals),
+    abortStatus: () => {
+      if (spent.aborted) return "budget_exceeded";
+      return timeout?.aborted && !signal.aborted ? "timed_out" : "aborted";
+    },
+    shares: order.tasks.length,
+    onProgress: (event, used) => options.onProgress(task, event, used),
+  });
+}
+
+/** Merges what may be merged; of everything else the patch stays where it is. */
+async function bringBack(
+  outcomes: readonly TaskOutcome[],
+  context: { isolation: Isolation | undefined; signal: AbortSignal; services: TaskServices },
+): Promise<TaskResult[]> {
+  const { isolation, signal, services } = context;
+  const results = outcomes.map(({ result }) => result);
+  if (isolation === undefined || signal.aborted) return results;
+  const changes = outcomes.flatMap(({ result, tree }): Change[] => {
+    const patchPath = result.patch?.path;
+    return tree === undefined || patchPath === undefined
+      ? []
+      : [{ id: result.id, tree, patchPath }];
+  });
+  const mode = services.settings.get("isolation.merge");
+  const merged = await mergeAll(isolation, changes, { mode, signal });
+  return results.map((result) => {
+    const outcome = merged.get(result.id);
+    if (result.patch === undefined || outcome === undefined) return result;
+    return { ...result, patch: { ...result.patch, ...outcome } };
+  });
+}
+
+async function mergeAll(
+  isolation: Isolation,
+  changes: readonly Change[],
+  { mode, signal }: { mode: "patch" | "branch" | "none"; signal: AbortSignal },
+): Promise<Map<string, MergeOutcome>> {
+  const outcomes = new Map<string, MergeOutcome>();
+  if (mode === "none" || changes.length === 0) return outcomes;
+  try {
+    if (mode === "patch") return await mergeChanges(isolation, changes, signal);
+    for (const change of changes) outcomes.set(change.id, await makeBranch(isolation, change));
+  } catch (error) {
+    const reason = errorMessage(error);
+    for (const { id } of changes) {
+      if (!outcomes.has(id)) outcomes.set(id, { status: "conflict", reason });
+    }
+  }
+  return outcomes;
+}

@@ -1,0 +1,68 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { AgentSession } from "../agent-session.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import type { ToolEnvironment } from "../tools/environment.ts";
+import { createTaskTool } from "../tools/task/create-task-tool.ts";
+import { SessionBudget } from "./budgets/session-budget.ts";
+import { type CreateSubagentSession, createInProcessRunner } from "./in-process-runner.ts";
+import { createProcessRunner, type StartSubagentHost } from "./process-runner.ts";
+import { maySpawnAt } from "./task-services.ts";
+
+/** How a session gives work to subagents. */
+export interface TaskOptions {
+  /** Starts a host for a subagent; without it subagents run in this process. */
+  readonly startSubagentHost?: StartSubagentHost | undefined;
+  /** How deep the session itself stands; 0 (default) for a person's. */
+  readonly taskDepth?: number | undefined;
+  /** Agents the session may start; default all. */
+  readonly taskAgents?: readonly string[] | undefined;
+}
+
+/** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
+export interface SessionTasks {
+  readonly budget: SessionBudget;
+  readonly tools: readonly AgentTool[];
+  /** Binds both to the session they are made for. */
+  attach(session: AgentSession): void;
+}
+
+/** Makes what a session needs for tasks; loads and reads nothing yet. */
+export function createSessionTasks(
+  options: TaskOptions,
+  parts: {
+    environment: ToolEnvironment;
+    settings: SettingsStore;
+    agentDirectory: string;
+    createSession: CreateSubagentSession;
+  },
+): SessionTasks {
+  const { settings } = parts;
+  const { startSubagentHost, taskDepth: depth = 0, taskAgents } = options;
+  const budget = new SessionBudget(settings);
+  const runner =
+    startSubagentHost === undefined
+      ? createInProcessRunner(parts.createSession)
+      : createProcessRunner(startSubagentHost, () => settings.get("task.command"));
+  let session: AgentSession | undefined;
+  const tool = createTaskTool({
+    ...parts,
+    budget,
+    runner,
+    depth,
+    allowedAgents: taskAgents,
+    session: () => ({
+      sessionFile: session?.log.path,
+      model: session?.models.model,
+      thinkingLevel: session?.models.thinkingLevel ?? "off",
+      report: (event) => session?.report(event),
+    }),
+  });
+  return {
+    budget,
+    tools: maySpawnAt({ settings }, depth) ? [tool] : [],
+    attach: (made) => {
+      session = made;
+      budget.attach(made);
+    },
+  };
+}

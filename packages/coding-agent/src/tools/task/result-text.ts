@@ -1,0 +1,56 @@
+import type { VerificationResult } from "@tau-agent/rpc-protocol";
+import type { TaskPatch, TaskResult } from "../../subagents/task-result.ts";
+import { truncateTail } from "../truncate.ts";
+
+/** What the model reads of one task. */
+export function resultText(result: TaskResult): string {
+  const { id, agent, status, exitCode, error, output, outputPath } = result;
+  const ending = status === "completed" && exitCode !== 0 ? "failed its verification" : status;
+  const shown = truncateTail(output);
+  const parts = [
+    `## ${id} (${agent}): ${ending.replace("_", " ")}`,
+    error,
+    shown.content.trim(),
+    shown.truncated
+      ? `[Only the end is shown${outputPath ? `; all of it: ${outputPath}` : ""}]`
+      : "",
+    result.patch && `Changes: ${patchText(result.patch)}`,
+    result.verification && `Verification: ${verificationText(result.verification)}`,
+  ];
+  return parts.filter((part) => part !== undefined && part !== "").join("\n");
+}
+
+function patchText(patch: TaskPatch): string {
+  const { filesChanged, insertions, deletions, path, reason } = patch;
+  const size = `${filesChanged} ${filesChanged === 1 ? "file" : "files"}, +${insertions} -${deletions}`;
+  switch (patch.status) {
+    case "empty":
+      return "none";
+    case "discarded":
+      return "discarded";
+    case "applied":
+      return `${size}, applied to the working tree`;
+    case "branch":
+      return `${size}, on the branch ${patch.branch}`;
+    case "conflict":
+      return `${size}, NOT applied: ${reason}\nThe working tree was left as it was. The patch: ${path}`;
+    case "kept":
+      return `${size}, not applied. The patch: ${path}`;
+  }
+}
+
+function verificationText({ status, attempts, retriesUsed }: VerificationResult): string {
+  const last = attempts.at(-1);
+  if (status === "skipped") {
+    return `skipped (${last?.error ?? "the subagent failed, or task.verification.enabled is off"})`;
+  }
+  const lines = (last?.commandResults ?? []).map((result) => {
+    const { name, exitCode, optional, timedOut, outputPreview = "" } = result;
+    if (exitCode === 0) return `- ${name}: passed`;
+    const how = timedOut ? "timed out" : `exit code ${exitCode}`;
+    const preview = outputPreview.trim();
+    return `- ${name}${optional ? " (optional)" : ""}: ${how}${preview ? `\n${preview}` : ""}`;
+  });
+  const repairs = retriesUsed === 0 ? "" : ` after ${retriesUsed} repair(s)`;
+  return [`${status.replace("_", " ")}${repairs}`, ...lines].join("\n");
+}

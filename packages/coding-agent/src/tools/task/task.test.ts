@@ -1,0 +1,384 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type ScenarioFunction, toolCall, turn } from "@tau-agent/ai/testing";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { describe, expect, it } from "vitest";
+import { createTestSession, placesIn, temporaryFolder } from "../../__fixtures__/test-session.ts";
+import type { CreateAgentSessionOptions } from "../../create-agent-session.ts";
+import type { SettingValues } from "../../settings/schema.ts";
+import { SettingsStore } from "../../settings/store.ts";
+import type { TaskResult } from "../../subagents/task-result.ts";
+
+const git = (cwd: string, ...args: string[]): string =>
+  execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
+    cwd,
+    encoding: "utf8",
+  });
+
+function project(files: Record<string, string> = {}): CreateAgentSessionOptions {
+  const places = placesIn(temporaryFolder());
+  for (const [name, text] of Object.entries({ "a.txt": "one\n", ...files })) {
+    mkdirSync(dirname(join(places.cwd, name)), { recursive: true });
+    writeFileSync(join(places.cwd, name), text);
+  }
+  git(places.cwd, "init", "-q");
+  git(places.cwd, "add", "-A");
+  git(places.cwd, "commit", "-qm", "first");
+  return places;
+}
+
+/** The parent calls `task` once; what its subagents do is found by the text they are given. */
+function scenario(
+  call: Record<string, unknown>,
+  children: Record<string, (step: number) => ReturnType<typeof turn> | string>,
+): ScenarioFunction {
+  const steps = new Map<string, number>();
+  return ({ messages }) => {
+    const [first] = messages.filter(({ role }) => role === "user");
+    const text = JSON.stringify(first);
+    const child = Object.keys(children).find((name) => text.includes(`<${name}>`));
+    if (child !== undefined) {
+      const step = steps.get(child) ?? 0;
+      steps.set(child, step + 1);
+      return children[child]?.(step);
+    }
+    const isFirst = !messages.some(({ role }) => role === "toolResult");
+    return isFirst ? turn(toolCall("task", call, { id: "call" })) : "parent done";
+  };
+}
+
+async function run(
+  call: Record<string, unknown>,
+  children: Parameters<typeof scenario>[1],
+  options: { settings?: SettingValues; places?: CreateAgentSessionOptions } = {},
+) {
+  const places = options.places ?? project();
+  const test = await createTestSession(scenario(call, children), {
+    ...places,
+    settings: SettingsStore.inMemory(options.settings),
+  });
+  const ended = await test.session.prompt("go");
+  const message = test.session.messages.find(
+    (one): one is ToolResultMessage => one.role === "toolResult",
+  );
+  const text = (message?.content ?? [])
+    .map((block) => (block.type === "text" ? block.text : ""))
+    .join("");
+  const results: TaskResult[] = Reflect.get(Object(message?.details), "results") ?? [];
+  return { ...test, places, ended, message, text, results };
+}
+
+const write = (path: string, content: string) => turn(toolCall("write", { path, content }));
+const lifecycle = (events: readonly SessionEvent[]) =>
+  events.filter(({ type }) => type.startsWith("subagent_"));
+const types = (events: readonly SessionEvent[]) => lifecycle(events).map(({ type }) => type);
+const verified: SettingValues = { "task.verification.enabled": true };
+
+describe("the task tool", () => {
+  it("gives one task to a subagent and its answer to the model", async () => {
+    const { results, text, events, session, ended } = await run(
+      { task: "<one> look around", agent: "explore" },
+      { one: () => "found it" },
+    );
+    expect(ended.status).toBe("completed");
+    expect(text).toContain("found it");
+    expect(results).toMatchObject([
+      { id: "call", agent: "explore", status: "completed", exitCode: 0 },
+    ]);
+    expect(lifecycle(events)).toEqual([
+      { type: "subagent_start", id: "call", agent: "explore", isolated: false },
+      { type: "subagent_end", id: "call", agent: "explore", exitCode: 0 },
+    ]);
+    const file = results[0]?.sessionFile ?? "";
+    expect(dirname(file)).toBe(session.log.path?.replace(/\.jsonl$/, ""));
+    expect(readFileSync(file, "utf8")).toContain("found it");
+    expect(session.budget.snapshot).toMatchObject({ subagents: 1 });
+    expect(session.budget.snapshot.totalTokens).toBeGreaterThan(session.stats.tokens.total);
+    expect(events.some(({ type }) => type === "tool_execution_update")).toBe(true);
+  });
+
+  it("runs a batch; one that fails takes nothing from the others", async () => {
+    const { results, message, events } = await run(
+      {
+        context: "shared words",
+        tasks: [
+          { id: "good", task: "<good>" },
+          { id: "bad", task: "<bad>" },
+        ],
+      },
+      {
+        good: () => "fine",
+        bad: () => turn("x", { fault: { kind: "status", status: 400, message: "no such luck" } }),
+      },
+    );
+    expect(message?.isError).toBe(false);
+    expect(results.map(({ id, status, exitCode }) => [id, status, exitCode])).toEqual([
+      ["good", "completed", 0],
+      ["bad", "failed", 1],
+    ]);
+    expect(results[1]?.error).toContain("no such luck");
+    expect(types(events).filter((type) => type === "subagent_end")).toHaveLength(2);
+  });
+
+  it("asks again for an answer that does not fit the schema, and says how often", async () => {
+    const outputSchema = {
+      type: "object",
+      properties: { count: { type: "integer" } },
+      required: ["count"],
+    };
+    const { results } = await run(
+      {
+        tasks: [
+          { id: "a", task: "<a>" },
+          { id: "b", task: "<b>" },
+        ],
+        outputSchema,
+      },
+      { a: (step) => (step === 0 ? "about seven" : '```json\n{"count": 7}\n```'), b: () => "{}" },
+    );
+    expect(results[0]).toMatchObject({ exitCode: 0, answer: { value: { count: 7 }, attempts: 2 } });
+    expect(results[1]).toMatchObject({ status: "failed", answer: { attempts: 3 } });
+    expect(results[1]?.error).toContain("count");
+  });
+
+  it.each([
+    [{ task: "x", agent: "nobody" }, /no agent "nobody".*explore/],
+    [{}, /either task or tasks/],
+    [
+      {
+        tasks: [
+          { id: "a", task: "x" },
+          { id: "a", task: "y" },
+        ],
+      },
+      /not unique/,
+    ],
+    [{ task: "x", verify: true }, /isolated/],
+    [{ task: "x", isolated: true, verify: "ci" }, /no verification profile "ci"/],
+    [{ task: "x", outputSchema: { type: "thing" } }, /unknown type "thing"/],
+    [{ task: "x", outputSchema: { $ref: "#/nowhere" } }, /outputSchema/],
+  ])("answers %j with an error and starts nothing", async (call, words) => {
+    const { message, text, events, ended } = await run(call, {}, { settings: verified });
+    expect(message?.isError).toBe(true);
+    expect(text).toMatch(words);
+    expect(types(events)).toEqual([]);
+    expect(ended.status).toBe("completed");
+  });
+
+  it("names a model that does not exist, as the result of that task", async () => {
+    const { results } = await run({ task: "<x>", model: "nobody/nothing" }, {});
+    expect(results).toMatchObject([{ status: "failed", error: expect.stringContaining("nobody") }]);
+  });
+
+  it("is not there where subagents may not be nested deeper", async () => {
+    const test = await createTestSession(["hi"], {
+      settings: SettingsStore.inMemory({ "task.maxRecursionDepth": 0 }),
+    });
+    expect(test.session.tools.all.map(({ name }) => name)).not.toContain("task");
+  });
+
+  it("stops a subagent that runs for too long", async () => {
+    const { results } = await run(
+      { task: "<slow>" },
+      { slow: () => turn(toolCall("bash", { command: "sleep 30" })) },
+      { settings: { "task.maxRuntimeMs": 150 } },
+    );
+    expect(results).toMatchObject([{ status: "timed_out", exitCode: 124 }]);
+  });
+
+  it("ends with the run and leaves no worktree", async () => {
+    const places = project();
+    const call = {
+      tasks: [
+        { id: "slow", task: "<slow>" },
+        { id: "next", task: "<next>" },
+      ],
+      isolated: true,
+    };
+    const settings = SettingsStore.inMemory({ "task.maxConcurrency": 1 });
+    const slow = () => turn(toolCall("bash", { command: "echo x > b.txt; sleep 30" }));
+    const test = await createTestSession(scenario(call, { slow }), { ...places, settings });
+    const ended = test.session.prompt("go");
+    await expect.poll(() => types(test.events)).toEqual(["subagent_start"]);
+    await test.session.abort();
+    await ended;
+    expect(types(test.events)).toEqual(["subagent_start", "subagent_end"]);
+    expect(lifecycle(test.events).at(-1)).toMatchObject({ exitCode: 130 });
+    expect(readdirSync(join(places.agentDirectory ?? "", "worktrees"))).toEqual([]);
+    expect(git(places.cwd, "status", "--porcelain")).toBe("");
+  });
+});
+
+describe("isolated tasks", () => {
+  it("come back into the working tree together, a conflicting one as a patch", async () => {
+    const { results, places, text } = await run(
+      {
+        tasks: ["a", "b", "c"].map((id) => ({ id, task: `<${id}>` })),
+        isolated: true,
+      },
+      {
+        a: (step) => (step === 0 ? write("a.txt", "from a\n") : "did a"),
+        b: (step) => (step === 0 ? write("new.txt", "from b\n") : "did b"),
+        c: (step) => (step === 0 ? write("a.txt", "from c\n") : "did c"),
+      },
+    );
+    expect(results.map(({ patch }) => patch?.status)).toEqual(["applied", "applied", "conflict"]);
+    expect(readFileSync(join(places.cwd, "a.txt"), "utf8")).toBe("from a\n");
+    expect(readFileSync(join(places.cwd, "new.txt"), "utf8")).toBe("from b\n");
+    expect(readFileSync(results[2]?.patch?.path ?? "", "utf8")).toContain("+from c");
+    expect(text).toContain("NOT applied");
+    expect(git(places.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
+  });
+
+  it("stay a patch, or become a branch, where the settings say so", async () => {
+    const change = { a: (step: number) => (step === 0 ? write("a.txt", "new\n") : "did a") };
+    const call = { task: "<a>", isolated: true };
+    const none = await run(call, change, { settings: { "isolation.merge": "none" } });
+    expect(none.results[0]?.patch).toMatchObject({ status: "kept", filesChanged: 1 });
+    expect(readFileSync(join(none.places.cwd, "a.txt"), "utf8")).toBe("one\n");
+    const branch = await run(call, change, { settings: { "isolation.merge": "branch" } });
+    const name = branch.results[0]?.patch?.branch ?? "";
+    expect(git(branch.places.cwd, "show", `${name}:a.txt`)).toBe("new\n");
+    expect(readFileSync(join(branch.places.cwd, "a.txt"), "utf8")).toBe("one\n");
+  });
+});
+
+describe("verified tasks", () => {
+  const check = { name: "has it", command: "grep -q right a.txt || { echo wrong; exit 4; }" };
+
+  it("come back with what was run, and events in the documented order", async () => {
+    const { results, events, places } = await run(
+      { task: "<a>", isolated: true, verify: { commands: [check] } },
+      { a: (step) => (step === 0 ? write("a.txt", "right\n") : "done") },
+      { settings: verified },
+    );
+    const [result] = results;
+    expect(result).toMatchObject({ exitCode: 0, patch: { status: "applied" } });
+    expect(result?.verification).toMatchObject({
+      requested: true,
+      mode: "command",
+      status: "passed",
+      retriesUsed: 0,
+      onFailure: "return_failure",
+      attempts: [
+        { attempt: 1, status: "passed", commandResults: [{ name: "has it", exitCode: 0 }] },
+      ],
+    });
+    expect(types(events)).toEqual([
+      "subagent_start",
+      "subagent_verification_start",
+      "subagent_verification_command_start",
+      "subagent_verification_command_end",
+      "subagent_verification_end",
+      "subagent_end",
+    ]);
+    expect(lifecycle(events).at(-1)).toMatchObject({ verification: { status: "passed" } });
+    expect(readFileSync(join(places.cwd, "a.txt"), "utf8")).toBe("right\n");
+  });
+
+  it("keep the patch on return_failure and drop it on discard_patch; neither is applied", async () => {
+    const children = { a: (step: number) => (step === 0 ? write("a.txt", "bad\n") : "done") };
+    for (const [onFailure, status] of [
+      ["return_failure", "kept"],
+      ["discard_patch", "discarded"],
+    ]) {
+      const { results, places, text } = await run(
+        { task: "<a>", isolated: true, verify: { commands: [check], onFailure } },
+        children,
+        { settings: verified },
+      );
+      expect(results[0]).toMatchObject({
+        exitCode: 1,
+        patch: { status },
+        verification: { status: "failed" },
+      });
+      expect(existsSync(results[0]?.patch?.path ?? "")).toBe(onFailure === "return_failure");
+      expect(readFileSync(join(places.cwd, "a.txt"), "utf8")).toBe("one\n");
+      expect(text).toContain("exit code 4\nwrong");
+    }
+  });
+
+  it("are repaired by the same subagent, as often as the settings allow", async () => {
+    const children = {
+      a: (step: number) => {
+        if (step === 0) return write("a.txt", "bad\n");
+        return step === 2 ? write("a.txt", "right\n") : `step ${step}`;
+      },
+    };
+    const call = {
+      task: "<a>",
+      isolated: true,
+      verify: { commands: [check], onFailure: "retry_once" },
+    };
+    const { results, events } = await run(call, children, { settings: verified });
+    expect(results[0]).toMatchObject({
+      exitCode: 0,
+      output: "step 3",
+      verification: {
+        status: "passed",
+        retriesUsed: 1,
+        attempts: [{ status: "failed" }, { status: "passed" }],
+      },
+    });
+    expect(new Set(lifecycle(events).map((event) => Reflect.get(event, "id")))).toEqual(
+      new Set(["call"]),
+    );
+    expect(readFileSync(results[0]?.sessionFile ?? "", "utf8")).toContain("exit code 4");
+    const none = { ...verified, "task.verification.maxRetries": 0 };
+    const unrepaired = await run(call, children, { settings: none });
+    expect(unrepaired.results[0]?.verification).toMatchObject({ status: "failed", retriesUsed: 0 });
+  });
+
+  it("are recorded as skipped when the subagent failed", async () => {
+    const { results, events } = await run(
+      { task: "<a>", isolated: true, verify: { commands: [check] } },
+      { a: () => turn("x", { fault: { kind: "status", status: 400 } }) },
+      { settings: verified },
+    );
+    expect(results[0]).toMatchObject({
+      exitCode: 1,
+      verification: { requested: true, status: "skipped", attempts: [] },
+    });
+    expect(types(events)).toEqual(["subagent_start", "subagent_end"]);
+  });
+});
+
+describe("budgets and tasks", () => {
+  it("start no more subagents than are left, and refuse further prompts", async () => {
+    const { results, session, ended, events } = await run(
+      { tasks: ["a", "b", "c"].map((id) => ({ id, task: `<${id}>` })) },
+      { a: () => "A", b: () => "B", c: () => "C" },
+      { settings: { "task.budget.maxSubagents": 2, "task.maxConcurrency": 1 } },
+    );
+    expect(results.map(({ status }) => status)).toEqual([
+      "completed",
+      "completed",
+      "budget_exceeded",
+    ]);
+    expect(types(events)).toHaveLength(4);
+    expect(ended).toMatchObject({ status: "error", error: expect.stringContaining("subagents") });
+    expect(session.budget.snapshot).toMatchObject({
+      status: "exceeded",
+      reason: "subagents",
+      subagents: 2,
+    });
+    await expect(session.prompt("more")).rejects.toThrow(/maxSubagents/);
+    session.budget.setLimits({ maxSubagents: 5 });
+    await expect(session.prompt("more")).resolves.toMatchObject({ status: "completed" });
+  });
+
+  it("stop the running turn when a limit is crossed, before its tools run", async () => {
+    const places = project();
+    const test = await createTestSession([write("b.txt", "x")], {
+      ...places,
+      settings: SettingsStore.inMemory({ "task.budget.maxOutputTokens": 1 }),
+    });
+    await expect(test.session.prompt("go")).resolves.toMatchObject({ status: "aborted" });
+    expect(existsSync(join(places.cwd, "b.txt"))).toBe(false);
+    const order = test.events.map(({ type }) => type);
+    expect(order.indexOf("budget_exceeded")).toBeLessThan(order.indexOf("agent_end"));
+    await expect(test.session.prompt("more")).rejects.toMatchObject({ code: "budget_exceeded" });
+  });
+});

@@ -1,0 +1,122 @@
+import { type ToolCallContext, ToolError } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { type Consumption, nothingUsed, plus } from "../../subagents/budgets/consumption.ts";
+import { runTasks } from "../../subagents/run-tasks.ts";
+import type { Task } from "../../subagents/task-order.ts";
+import type { TaskResult } from "../../subagents/task-result.ts";
+import type { TaskServices } from "../../subagents/task-services.ts";
+import { readOrder, type TaskArguments } from "./read-order.ts";
+import { resultText } from "./result-text.ts";
+
+const UPDATE_INTERVAL_MS = 200;
+
+/** Runs the `task` tool. */
+export async function runTaskTool(
+  args: TaskArguments,
+  services: TaskServices,
+  call: ToolCallContext,
+): Promise<ToolResult> {
+  const order = await readOrder(args, services, call.toolCallId);
+  services.budget.check();
+  const progress = new Progress(order.tasks, call.onUpdate);
+  try {
+    const results = await runTasks(order, {
+      services,
+      signal: call.signal,
+      onProgress: (task, event, used) => progress.note(task, event, used),
+    });
+    return resultOf(results, progress.used);
+  } finally {
+    progress.stop();
+  }
+}
+
+function resultOf(results: readonly TaskResult[], used: Consumption): ToolResult {
+  const text = results.map(resultText).join("\n\n");
+  const details = { results, used };
+  // Partial success is a result; only when nothing came of any task the call has failed.
+  if (results.every(({ exitCode }) => exitCode !== 0)) throw new ToolError(text, details);
+  return { content: [{ type: "text", text }], details };
+}
+
+interface TaskProgress {
+  readonly id: string;
+  readonly agent: string;
+  readonly description: string | undefined;
+  activity: string;
+  used: Consumption;
+}
+
+/** What the tasks of a call are doing, told a few times a second at most. */
+class Progress {
+  readonly #tasks: Map<string, TaskProgress>;
+  readonly #send: (partial: ToolResult) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #isStale = false;
+
+  constructor(tasks: readonly Task[], send: (partial: ToolResult) => void) {
+    this.#send = send;
+    this.#tasks = new Map(
+      tasks.map(({ id, agent, description }) => [
+        id,
+        { id, agent: agent.name, description, activity: "waiting", used: nothingUsed },
+      ]),
+    );
+  }
+
+  /** What all tasks have used so far. */
+  get used(): Consumption {
+    return [...this.#tasks.values()].reduce((sum, { used }) => plus(sum, used), nothingUsed);
+  }
+
+  note({ id }: Task, event: SessionEvent, used: Consumption): void {
+    const task = this.#tasks.get(id);
+    const activity = activityOf(event);
+    if (task === undefined || (activity === undefined && task.used === used)) return;
+    task.activity = activity ?? task.activity;
+    task.used = used;
+    this.#request();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#isStale = false;
+  }
+
+  #request(): void {
+    if (this.#timer !== undefined) {
+      this.#isStale = true;
+      return;
+    }
+    this.#isStale = false;
+    this.#tell();
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#isStale) this.#request();
+    }, UPDATE_INTERVAL_MS);
+  }
+
+  #tell(): void {
+    const tasks = [...this.#tasks.values()].map((task) => ({ ...task }));
+    const text = tasks.map(({ id, activity }) => `${id}: ${activity}`).join("\n");
+    this.#send({ content: [{ type: "text", text }], details: { tasks, used: this.used } });
+  }
+}
+
+function activityOf(event: SessionEvent): string | undefined {
+  switch (event.type) {
+    case "agent_start":
+      return "working";
+    case "tool_execution_start":
+      return event.toolName;
+    case "auto_retry_start":
+      return "waiting to try again";
+    case "agent_end":
+      return event.willRetry ? undefined : "done";
+    case "message_end":
+      return event.message.role === "assistant" ? "thinking" : undefined;
+    default:
+      return undefined;
+  }
+}
