@@ -75,8 +75,8 @@ const yamlAsModule: Plugin = {
 
 /** The values a package's door exports and the file each of them comes from. */
 function openDoor(door: string): Map<string, string> {
-  const [, name, subpath = ""] = /^(@tau-agent\/[^/]+)(.*)$/.exec(door) ?? [];
-  const folder = fileURLToPath(new URL(`node_modules/${name}/`, import.meta.url));
+  const [, name, subpath = ""] = /^@tau-agent\/([^/]+)(.*)$/.exec(door) ?? [];
+  const folder = fileURLToPath(new URL(`../../packages/${name}/`, import.meta.url));
   const { exports } = JSON.parse(readFileSync(`${folder}package.json`, "utf8"));
   const file = realpathSync(join(folder, exports[`.${subpath}`]["@tau-agent/source"]));
   const sources = new Map<string, string>();
