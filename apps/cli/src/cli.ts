@@ -6,6 +6,7 @@ import { type CliOptions, parseArgs } from "./args.ts";
 import { readEnvironment } from "./environment.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { output } from "./output.ts";
+import { chooseDialect } from "./rpc/choose-dialect.ts";
 import { serve } from "./rpc/serve.ts";
 import { UiRequests } from "./rpc/ui-requests.ts";
 import { type ExtensionSeams, sessionOptions } from "./session-options.ts";
@@ -66,11 +67,14 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   const shutdown = new Shutdown((code) => process.exit(code));
   shutdown.listen();
   const requests = new UiRequests();
-  const session = await openSession(options, logger, {
-    sendUiRequest: (request) => requests.send(request),
-    onShutdown: () => void shutdown.begin(0),
-  });
-  serve({ session, requests, input: process.stdin, output, shutdown, logger });
+  const [dialect, session] = await Promise.all([
+    chooseDialect(options.protocol, process.env),
+    openSession(options, logger, {
+      sendUiRequest: (request) => requests.send(request),
+      onShutdown: () => void shutdown.begin(0),
+    }),
+  ]);
+  serve({ session, dialect, requests, input: process.stdin, output, shutdown, logger });
 }
 
 async function runOneShot(

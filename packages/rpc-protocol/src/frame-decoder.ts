@@ -29,7 +29,7 @@ export class FrameDecoder {
   readonly #onFrame: Listener;
   #decode: typeof decodeClientFrame | undefined;
   #waiting: string[] = [];
-  #loading: Promise<void> | undefined;
+  #held: Promise<void> | undefined;
 
   constructor(onFrame: Listener) {
     this.#onFrame = onFrame;
@@ -37,30 +37,35 @@ export class FrameDecoder {
 
   /** Takes one line. */
   push(line: string): void {
-    const frame = this.#loading ? undefined : (this.#decode?.(line) ?? decodeFirst(line));
+    const frame = this.#held ? undefined : (this.#decode?.(line) ?? decodeFirst(line));
     if (frame !== undefined) {
       this.#onFrame(frame);
       return;
     }
     this.#waiting.push(line);
-    this.#loading ??= this.#load();
+    if (this.#held === undefined) this.hold(this.#load());
+  }
+
+  /** Lets lines wait until something is done that must never reject. */
+  hold(until: Promise<void>): void {
+    this.#held = until.then(() => {
+      this.#held = undefined;
+      // One of them may begin another wait; the rest then waits again.
+      for (const line of this.#waiting.splice(0)) this.push(line);
+    });
   }
 
   /** Fulfilled when no line waits any more; never rejects. */
   async idle(): Promise<void> {
-    await this.#loading;
+    while (this.#held !== undefined) await this.#held;
   }
 
   async #load(): Promise<void> {
-    let decode: typeof decodeClientFrame;
     try {
-      ({ decodeClientFrame: decode } = await import("./frame.ts"));
-      this.#decode = decode;
+      ({ decodeClientFrame: this.#decode } = await import("./frame.ts"));
     } catch (error) {
-      decode = (line) => refuse(line, error);
+      this.#decode = (line) => refuse(line, error);
     }
-    this.#loading = undefined;
-    for (const line of this.#waiting.splice(0)) this.#onFrame(decode(line));
   }
 }
 

@@ -2,7 +2,7 @@ export type { AgentEvent, ToolResult } from "./agent-event.ts";
 export type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "./budget.ts";
 export { type Command, command } from "./command.ts";
 export { BashResult } from "./commands/bash.ts";
-export { ProtocolName, StreamForm } from "./commands/connection.ts";
+export { StreamForm } from "./commands/connection.ts";
 export {
   type CommandName,
   commands,
@@ -13,6 +13,9 @@ export {
   type Result,
 } from "./commands/index.ts";
 export { InterruptMode, QueueMode, SessionState, SessionStats } from "./commands/state.ts";
+export type { Dialect, DialectFrame } from "./dialects/dialect.ts";
+export { loadDialect } from "./dialects/load-dialect.ts";
+export { isProtocolName, type ProtocolName, protocolNames } from "./dialects/names.ts";
 export { type ErrorCode, errorTable, errorText, ProtocolError } from "./error.ts";
 export { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
 export {

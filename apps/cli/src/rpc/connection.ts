@@ -1,4 +1,12 @@
-import type { SessionEvent, StreamForm } from "@tau-agent/rpc-protocol";
+import {
+  type Dialect,
+  type DialectFrame,
+  type ExtensionUiRequest,
+  encodeLine,
+  type ResponseFrame,
+  type SessionEvent,
+  type StreamForm,
+} from "@tau-agent/rpc-protocol";
 import { DeltaMerger } from "./delta-merger.ts";
 import { EventEncoder } from "./encode-event.ts";
 import type { FrameWriter } from "./writer.ts";
@@ -6,18 +14,30 @@ import type { FrameWriter } from "./writer.ts";
 /** A frame that carries a whole message is written at most this often per block. */
 const FULL_FORM_INTERVAL_MS = 25;
 
-/** What one client has asked for, and the way events take to it. */
+/** What one client has asked for, and the way frames take to it. */
 export class Connection {
   readonly writer: FrameWriter;
   readonly #encoder = new EventEncoder();
+  #dialect: Dialect;
   #merger: DeltaMerger;
   #events: ReadonlySet<string> | undefined;
   /** Set by `initialize`: additive fields may be sent. */
   isInitialized = false;
 
-  constructor(writer: FrameWriter) {
+  constructor(writer: FrameWriter, dialect: Dialect) {
     this.writer = writer;
+    this.#dialect = dialect;
     this.#merger = this.#createMerger();
+  }
+
+  get dialect(): Dialect {
+    return this.#dialect;
+  }
+
+  /** Everything that is sent from now on is said in this dialect. */
+  set dialect(dialect: Dialect) {
+    void this.#merger.flush();
+    this.#dialect = dialect;
   }
 
   get streamForm(): StreamForm {
@@ -31,31 +51,48 @@ export class Connection {
     this.#merger = this.#createMerger();
   }
 
-  /** Sends only events of these types; undefined sends all. */
+  /** Sends only events of these types, as the dialect names them; undefined sends all. */
   setEventFilter(types: readonly string[] | undefined): void {
+    void this.#merger.flush();
     this.#events = types === undefined ? undefined : new Set(types);
   }
 
   /** Sends an event; a promise when the client is behind and the sender should wait. */
   send(event: SessionEvent): void | Promise<void> {
-    if (this.#events !== undefined && !this.#events.has(event.type)) return;
     // The end of the tool brings the whole output, so progress may be left out for a slow reader.
     if (event.type === "tool_execution_update" && !this.writer.isDrained) return;
     return this.#merger.push(event);
   }
 
+  /** Answers a command. */
+  respond(response: ResponseFrame): void {
+    for (const frame of this.#dialect.encode(response)) {
+      void this.writer.write(encodeLine(this.isInitialized ? frame : withoutCode(frame)));
+    }
+  }
+
+  /** Passes on what an extension asks; false when the dialect has no word for it. */
+  ask(request: ExtensionUiRequest): boolean {
+    const frames = this.#dialect.encode(request);
+    for (const frame of frames) void this.writer.write(encodeLine(frame));
+    return frames.length > 0;
+  }
+
   #createMerger(): DeltaMerger {
     const { writer } = this;
     const sink = {
-      write: (event: SessionEvent) => writer.write(this.#encode(event)),
+      write: (event: SessionEvent) => this.#write(event),
       isDrained: () => writer.isDrained,
       onDrain: (listener: () => void) => writer.onDrain(listener),
     };
     return new DeltaMerger(sink, this.#encoder.form === "full" ? FULL_FORM_INTERVAL_MS : 0);
   }
 
-  #encode(event: SessionEvent): string {
-    return this.#encoder.encode(this.isInitialized ? event : withoutAdditions(event));
+  #write(event: SessionEvent): void | Promise<void> {
+    const frames = this.#dialect.encode(this.isInitialized ? event : withoutAdditions(event));
+    const sent = frames.filter(({ type }) => this.#events?.has(type) ?? true);
+    if (sent.length === 0) return;
+    return this.writer.write(sent.map((frame) => this.#encoder.encode(frame)).join(""));
   }
 }
 
@@ -66,4 +103,10 @@ function withoutAdditions(event: SessionEvent): SessionEvent {
     return documented;
   }
   return event;
+}
+
+function withoutCode(frame: DialectFrame): DialectFrame {
+  if (!("code" in frame)) return frame;
+  const { code: _, ...documented } = frame;
+  return documented;
 }

@@ -4,13 +4,11 @@ import {
   type ClientFrame,
   type CommandFrame,
   type ErrorCode,
-  encodeLine,
   errorText,
   type FrameError,
   type Handlers,
   ProtocolError,
   type RequestId,
-  type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import { handlers } from "./handlers/index.ts";
 import type { Host } from "./host.ts";
@@ -57,7 +55,7 @@ function run({ name, params, id }: CommandFrame, host: Host): unknown {
 
 function answer(host: Host, { id, name, data: policy }: CommandFrame, data: unknown): void {
   const isSent = policy === "always" || (policy === "initialized" && host.connection.isInitialized);
-  send(host, {
+  host.connection.respond({
     ...(id === undefined ? {} : { id }),
     type: "response",
     command: name,
@@ -70,18 +68,14 @@ function answerError(
   host: Host,
   { id, command, code, error }: Pick<FrameError, "id" | "command" | "code" | "error">,
 ): void {
-  send(host, {
+  host.connection.respond({
     ...(id === undefined ? {} : { id }),
     type: "response",
     command,
     success: false,
     error,
-    ...(host.connection.isInitialized ? { code } : {}),
+    code,
   });
-}
-
-function send(host: Host, frame: ResponseFrame): void {
-  void host.connection.writer.write(encodeLine(frame));
 }
 
 function describe(error: unknown, options: DispatchOptions): { code: ErrorCode; text: string } {

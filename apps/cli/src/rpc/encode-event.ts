@@ -1,4 +1,4 @@
-import { encodeLine, type StreamForm } from "@tau-agent/rpc-protocol";
+import { type DialectFrame, encodeLine, type StreamForm } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 
@@ -10,8 +10,8 @@ export class EventEncoder {
   #lastUsage: Usage | undefined;
 
   /** One event as a line. */
-  encode(event: SessionEvent): string {
-    if (event.type !== "message_update") return encodeLine(event);
+  encode(event: DialectFrame): string {
+    if (!isUpdate(event)) return encodeLine(event);
     return this.form === "full" ? encodeFull(event) : this.#encodeDelta(event);
   }
 
@@ -27,6 +27,11 @@ export class EventEncoder {
       assistantMessageEvent: step,
     });
   }
+}
+
+/** A dialect that has updates has them in one shape. */
+function isUpdate(frame: DialectFrame): frame is UpdateEvent {
+  return frame.type === "message_update";
 }
 
 /** `message` and `partial` are one object: it is serialised once and stands twice. */

@@ -1,11 +1,12 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
 import {
   type DecodedLine,
+  type Dialect,
   type ExtensionUiResponse,
-  encodeLine,
   errorText,
   FrameDecoder,
   LineDecoder,
+  type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import type { Logger } from "../logger.ts";
 import type { Shutdown } from "../shutdown.ts";
@@ -18,6 +19,8 @@ import { FrameWriter } from "./writer.ts";
 /** What the RPC mode is made from. */
 export interface ServeOptions {
   readonly session: AgentSession;
+  /** What the client speaks until it asks for another. */
+  readonly dialect: Dialect;
   /** What extensions ask the client. */
   readonly requests: UiRequests;
   readonly input: NodeJS.ReadableStream;
@@ -30,11 +33,15 @@ export interface ServeOptions {
 export function serve(options: ServeOptions): void {
   const { session, requests, input, output, shutdown, logger } = options;
   const writer = new FrameWriter(output);
-  const connection = new Connection(writer);
+  const connection = new Connection(writer, options.dialect);
   const decoder = new LineDecoder();
   const running = new Set<Promise<void>>();
   session.subscribe((event) => connection.send(event));
-  requests.attach((request) => void writer.write(encodeLine(request)));
+  requests.attach((request) => {
+    // Whoever waits for an answer that can never come has to hear so.
+    if (connection.ask(request)) return;
+    session.hooks?.answer({ type: "extension_ui_response", id: request.id, cancelled: true });
+  });
   void session.hooks?.begin();
   const dispatchOptions = {
     host: { session, connection },
@@ -44,13 +51,15 @@ export function serve(options: ServeOptions): void {
   const frames = new FrameDecoder((frame) => {
     const done = shutdown.hasBegun ? undefined : dispatch(frame, dispatchOptions);
     if (done === undefined) return;
+    // A change of dialect comes before whatever follows it.
+    if (frame.kind === "command" && frame.name === "initialize") frames.hold(done);
     running.add(done);
     void done.finally(() => running.delete(done));
   });
   const take = (lines: Iterable<DecodedLine>): void => {
     for (const line of lines) {
       if ("text" in line) frames.push(line.text);
-      else void writer.write(oversizedAnswer(line.oversizedBytes, connection.isInitialized));
+      else connection.respond(oversizedAnswer(line.oversizedBytes));
     }
   };
   input.on("data", (chunk: Buffer) => {
@@ -70,14 +79,8 @@ export function serve(options: ServeOptions): void {
   });
 }
 
-function oversizedAnswer(bytes: number, hasCode: boolean): string {
+function oversizedAnswer(bytes: number): ResponseFrame {
   const reason = `the line has ${bytes} bytes, more than the limit`;
   const error = errorText("parse", { reason });
-  return encodeLine({
-    type: "response",
-    command: "parse",
-    success: false,
-    error,
-    ...(hasCode ? { code: "parse" } : {}),
-  });
+  return { type: "response", command: "parse", success: false, error, code: "parse" };
 }

@@ -1,8 +1,10 @@
 import * as z from "zod/mini";
 import { command } from "../command.ts";
+import { protocolNames } from "../dialects/names.ts";
+import { noParams, nothing } from "./shared.ts";
 
-/** The dialects of the protocol; `pi` is the default. */
-export const ProtocolName = z.enum(["pi"]);
+/** The dialects of the protocol; the first is the default. */
+export const ProtocolName = z.enum(protocolNames);
 export type ProtocolName = z.infer<typeof ProtocolName>;
 
 /**
@@ -12,11 +14,24 @@ export type ProtocolName = z.infer<typeof ProtocolName>;
 export const StreamForm = z.enum(["full", "delta"]);
 export type StreamForm = z.infer<typeof StreamForm>;
 
+/** What a host says of itself and of the connection. */
+const HostInfo = () =>
+  z.object({
+    name: z.string(),
+    version: z.string(),
+    protocolVersion: z.number(),
+    protocol: ProtocolName,
+    protocols: z.array(ProtocolName),
+    stream: StreamForm,
+    maxFrameBytes: z.number(),
+    capabilities: z.record(z.string(), z.unknown()),
+  });
+
 /** The connection itself. */
 export const connectionCommands = {
   initialize: command({
     summary:
-      "Optional first command: chooses the stream form and allows additive fields in responses and events.",
+      "Optional first command: chooses the dialect, the stream form and the events to send, and allows additive fields in responses and events.",
     params: () =>
       z.object({
         protocol: z.optional(ProtocolName),
@@ -25,16 +40,19 @@ export const connectionCommands = {
         events: z.optional(z.nullable(z.array(z.string()))),
         capabilities: z.optional(z.record(z.string(), z.unknown())),
       }),
-    result: () =>
-      z.object({
-        name: z.string(),
-        version: z.string(),
-        protocolVersion: z.number(),
-        protocol: ProtocolName,
-        protocols: z.array(ProtocolName),
-        stream: StreamForm,
-        maxFrameBytes: z.number(),
-        capabilities: z.record(z.string(), z.unknown()),
-      }),
+    result: HostInfo,
+  }),
+  get_capabilities: command({
+    summary: "Returns what the host says of itself in the answer to `initialize`; changes nothing.",
+    params: noParams,
+    result: HostInfo,
+  }),
+  set_event_filter: command({
+    summary:
+      "Sends only events of the types named from now on; without `events`, all of them again.",
+    params: () => z.object({ events: z.optional(z.nullable(z.array(z.string()))) }),
+    result: nothing,
+    data: "none",
+    positional: ["events"],
   }),
 };

@@ -6,8 +6,7 @@ import { Cancelled, noParams, nothing } from "./shared.ts";
 const images = () => z.optional(z.array(ImageInput));
 
 /** What became of an accepted prompt: a run began, it waits in a queue, or an extension took it. */
-const PromptDisposition = () =>
-  z.object({ disposition: z.enum(["started", "queued", "handled"]) });
+const PromptDisposition = () => z.object({ disposition: z.enum(["started", "queued", "handled"]) });
 
 const queued = () =>
   z.object({ message: z.string(), images: images(), attachments: z.optional(z.array(Attachment)) });

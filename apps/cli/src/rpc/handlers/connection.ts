@@ -1,4 +1,10 @@
-import { DEFAULT_MAX_LINE_BYTES, type Handlers } from "@tau-agent/rpc-protocol";
+import {
+  DEFAULT_MAX_LINE_BYTES,
+  type Handlers,
+  loadDialect,
+  protocolNames,
+  type Result,
+} from "@tau-agent/rpc-protocol";
 import type { connectionCommands } from "@tau-agent/rpc-protocol/commands";
 import { VERSION } from "../../version.ts";
 import type { Host } from "../host.ts";
@@ -7,19 +13,29 @@ import type { Host } from "../host.ts";
 const PROTOCOL_VERSION = 1;
 
 export const connectionHandlers = {
-  initialize: ({ connection }, { stream, events }) => {
+  initialize: ({ connection }, { protocol, stream, events }) => {
     connection.isInitialized = true;
     if (stream !== undefined) connection.setStreamForm(stream);
     if (events !== undefined) connection.setEventFilter(events ?? undefined);
-    return {
-      name: "tau",
-      version: VERSION,
-      protocolVersion: PROTOCOL_VERSION,
-      protocol: "pi" as const,
-      protocols: ["pi" as const],
-      stream: connection.streamForm,
-      maxFrameBytes: DEFAULT_MAX_LINE_BYTES,
-      capabilities: { promptResult: true, agentSettled: true, bashStream: true },
-    };
+    if (protocol === undefined || protocol === connection.dialect.name) return hostInfo(connection);
+    return loadDialect(protocol).then((dialect) => {
+      connection.dialect = dialect;
+      return hostInfo(connection);
+    });
   },
+  get_capabilities: ({ connection }) => hostInfo(connection),
+  set_event_filter: ({ connection }, { events }) => connection.setEventFilter(events ?? undefined),
 } satisfies Pick<Handlers<Host>, keyof typeof connectionCommands>;
+
+function hostInfo(connection: Host["connection"]): Result<"initialize"> {
+  return {
+    name: "tau",
+    version: VERSION,
+    protocolVersion: PROTOCOL_VERSION,
+    protocol: connection.dialect.name,
+    protocols: [...protocolNames],
+    stream: connection.streamForm,
+    maxFrameBytes: DEFAULT_MAX_LINE_BYTES,
+    capabilities: { promptResult: true, agentSettled: true, bashStream: true, eventFilter: true },
+  };
+}

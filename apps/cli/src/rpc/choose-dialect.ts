@@ -1,0 +1,25 @@
+import {
+  type Dialect,
+  isProtocolName,
+  loadDialect,
+  ProtocolError,
+  protocolNames,
+} from "@tau-agent/rpc-protocol";
+
+/**
+ * The dialect a host begins with; what the environment says is stronger than the flag.
+ *
+ * @throws {ProtocolError} `invalid_option` naming where the unknown name stands
+ */
+export async function chooseDialect(
+  flag: string | undefined,
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<Dialect> {
+  const { PI_RPC_PROTOCOL: variable } = variables;
+  const name = variable || flag || protocolNames[0];
+  if (isProtocolName(name)) return loadDialect(name);
+  throw new ProtocolError("invalid_option", {
+    option: variable ? "PI_RPC_PROTOCOL" : "--protocol",
+    reason: `${JSON.stringify(name)} is not one of ${protocolNames.join(", ")}`,
+  });
+}
