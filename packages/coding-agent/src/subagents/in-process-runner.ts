@@ -5,7 +5,7 @@ import type { SessionBudget } from "./budgets/session-budget.ts";
 import type { Subagent, SubagentRequest, SubagentRunner } from "./subagent-runner.ts";
 
 /** What a session is made with that works for another one. */
-export interface SubagentSessionOptions {
+interface SubagentSessionOptions {
   readonly cwd: string;
   readonly provider: undefined;
   readonly model: string | Model | undefined;
@@ -23,7 +23,7 @@ export interface SubagentSessionOptions {
 }
 
 /** A session as far as a subagent needs it. */
-export interface SubagentSession {
+interface SubagentSession {
   readonly budget: SessionBudget;
   readonly log: { readonly path: string | undefined };
   readonly lastAssistantText: string | null;

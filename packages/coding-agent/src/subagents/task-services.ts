@@ -6,7 +6,7 @@ import type { SessionBudget } from "./budgets/session-budget.ts";
 import type { SubagentRunner } from "./subagent-runner.ts";
 
 /** The session that gives tasks out. */
-export interface TaskingSession {
+interface TaskingSession {
   /** Its file; undefined in memory. */
   readonly sessionFile: string | undefined;
   readonly model: Model | undefined;

@@ -38,7 +38,7 @@ export function plus(left: Consumption, right: Partial<Consumption>): Consumptio
 }
 
 /** What `later` has more than `earlier`. */
-export function minus(later: Consumption, earlier: Consumption): Consumption {
+function minus(later: Consumption, earlier: Consumption): Consumption {
   const rest = { ...later };
   for (const key of keys) rest[key] = later[key] - earlier[key];
   return rest;
@@ -63,7 +63,7 @@ function tokensOf({ input, output, cacheRead, cacheWrite, totalTokens, cost }: U
 }
 
 /** Whether a value that crossed a process border is a consumption. */
-export function isConsumption(value: unknown): value is Consumption {
+function isConsumption(value: unknown): value is Consumption {
   return (
     typeof value === "object" &&
     value !== null &&

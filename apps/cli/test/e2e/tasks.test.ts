@@ -1,0 +1,167 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Turn } from "@tau-agent/ai/testing";
+import { describe, expect, it } from "vitest";
+import { makePlace, type Place } from "../support/place.ts";
+import { areGone, startHost } from "../support/start-host.ts";
+
+const git = (cwd: string, ...args: string[]): string =>
+  execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
+    cwd,
+    encoding: "utf8",
+  });
+
+const call = (name: string, args: Record<string, unknown>): Turn["content"] => [
+  { type: "toolCall", name, arguments: args },
+];
+/** One reply to a fresh text, one to the result of what it did. */
+const worker = (mark: string, content: Turn["content"]): Turn[] => [
+  { when: { lastUserIncludes: mark, hasToolResults: false }, content },
+  { when: { lastUserIncludes: mark, hasToolResults: true }, content: `${mark} done` },
+];
+
+function repositoryPlace(scenario: Turn[], settings: Record<string, unknown> = {}): Place {
+  const place = makePlace({
+    scenario,
+    files: { "agent/settings.json": JSON.stringify(settings) },
+  });
+  git(place.cwd, "init", "-q");
+  git(place.cwd, "add", "-A");
+  git(place.cwd, "commit", "-qm", "first");
+  return place;
+}
+
+const typesOf = (stdout: string, id: string): string[] =>
+  stdout
+    .split("\n")
+    .filter((line) => line.startsWith('{"type":"subagent_'))
+    .map((line) => JSON.parse(line))
+    .filter((event) => event.id === id)
+    .map((event) => event.type);
+
+describe("tasks in processes of their own", () => {
+  it("come back verified, in order, and leave nothing behind", async () => {
+    const tasks = ["w1", "w2"].map((id) => ({ id, task: `<${id}>` }));
+    const verify = { commands: [{ name: "there", command: "ls *.new" }] };
+    const place = repositoryPlace(
+      [
+        ...worker("<w1>", call("write", { path: "w1.new", content: "1\n" })),
+        ...worker("<w2>", call("bash", { command: "pwd > where.log; echo 2 > w2.new" })),
+        ...worker("start", call("task", { tasks, isolated: true, verify })),
+      ],
+      { "task.verification.enabled": true },
+    );
+    const host = startHost({}, { place });
+    host.send({ type: "set_budget", maxSubagents: 9, id: "b" });
+    await host.until({ "...": true, id: "b", success: true });
+    host.send({ type: "prompt", message: "start", id: "p" });
+    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    host.send({ type: "get_budget", id: "g" });
+    const answer = await host.until({ "...": true, id: "g" });
+    expect(answer.data).toMatchObject({
+      limits: { maxSubagents: 9 },
+      snapshot: { status: "ok", subagents: 2, toolCalls: 3 },
+    });
+    for (const { id } of tasks) {
+      expect(readFileSync(join(place.cwd, `${id}.new`), "utf8")).toBe(`${id.slice(1)}\n`);
+      expect(typesOf(host.stdout, id)).toEqual([
+        "subagent_start",
+        "subagent_verification_start",
+        "subagent_verification_command_start",
+        "subagent_verification_command_end",
+        "subagent_verification_end",
+        "subagent_end",
+      ]);
+    }
+    expect(host.stdout).toContain('"type":"tool_execution_update"');
+    expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
+    expect(readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
+    expect((await host.finish()).code).toBe(0);
+  });
+
+  it("are told of under their parent's id when they start others", async () => {
+    const nested = { tasks: [{ id: "inner", task: "<inner>", agent: "explore" }] };
+    const place = repositoryPlace([
+      { when: { lastUserIncludes: "<inner>" }, content: "deep" },
+      ...worker("<outer>", call("task", nested)),
+      ...worker("start", call("task", { tasks: [{ id: "outer", task: "<outer>" }] })),
+    ]);
+    const host = startHost({}, { place });
+    host.send({ type: "prompt", message: "start" });
+    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    expect(typesOf(host.stdout, "outer")).toEqual(["subagent_start", "subagent_end"]);
+    expect(typesOf(host.stdout, "outer/inner")).toEqual(["subagent_start", "subagent_end"]);
+    host.send({ type: "get_budget", id: "g" });
+    const { data } = await host.until({ "...": true, id: "g" });
+    expect(data).toMatchObject({ snapshot: { subagents: 2, toolCalls: 2 } });
+  });
+
+  it("die with a host that is killed, and the user's files are as they were", async () => {
+    const slow = "echo $$ > ../../../pid; echo changed > notes.txt; sleep 60";
+    const place = repositoryPlace([
+      ...worker("<slow>", call("bash", { command: slow })),
+      ...worker("<quick>", call("write", { path: "quick.txt", content: "x\n" })),
+      ...worker(
+        "start",
+        call("task", {
+          tasks: [
+            { id: "quick", task: "<quick>" },
+            { id: "slow", task: "<slow>" },
+          ],
+          isolated: true,
+        }),
+      ),
+      ...worker("again", call("task", { task: "<quick>", isolated: true })),
+    ]);
+    const before = git(place.cwd, "status", "--porcelain");
+    const host = startHost({}, { place });
+    host.send({ type: "prompt", message: "start" });
+    await host.until({ "...": true, type: "subagent_end", id: "quick" }, 40_000);
+    const pidFile = join(place.folder, "agent", "pid");
+    await expect
+      .poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8") !== "", { timeout: 20_000 })
+      .toBe(true);
+    const hosts = hostsOf(place);
+    expect(hosts.length).toBeGreaterThan(1);
+    host.child.kill("SIGKILL");
+    await host.ended;
+    expect(await areGone([...hosts, Number(readFileSync(pidFile, "utf8"))], 8_000)).toBe(true);
+    expect(git(place.cwd, "status", "--porcelain")).toBe(before);
+    expect(readFileSync(join(place.cwd, "notes.txt"), "utf8")).toBe("one\ntwo\n");
+    const next = startHost({}, { place });
+    next.send({ type: "prompt", message: "again" });
+    await next.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    expect(readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
+    expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
+    expect(readFileSync(join(place.cwd, "quick.txt"), "utf8")).toBe("x\n");
+  });
+
+  it("are stopped by abort", async () => {
+    const place = repositoryPlace([
+      ...worker("<slow>", call("bash", { command: "sleep 60" })),
+      ...worker("start", call("task", { task: "<slow>", isolated: true })),
+    ]);
+    const host = startHost({}, { place });
+    host.send({ type: "prompt", message: "start" });
+    await host.until({ "...": true, type: "tool_execution_update" }, 40_000);
+    host.send({ type: "abort" });
+    await host.until({ "...": true, type: "subagent_end", exitCode: 130 }, 20_000);
+    await host.until({ "...": true, type: "prompt_result", status: "aborted" }, 20_000);
+    expect(hostsOf(place)).toEqual([host.child.pid]);
+    expect(readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
+  });
+});
+
+/** Hosts that run with the scenario of this place. */
+function hostsOf(place: Place): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid > 0 && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(place.folder);
+      } catch {
+        return false;
+      }
+    });
+}
