@@ -70,6 +70,15 @@ describe("parseArgs", () => {
     expect(messages).toEqual([]);
   });
 
+  it("takes a search after --list-models, but no flag and no file", () => {
+    expect(parseArgs(["--list-models", "sonnet"]).listModels).toBe("sonnet");
+    expect(parseArgs(["--list-models", "--offline"])).toMatchObject({
+      listModels: "",
+      offline: true,
+    });
+    expect(parseArgs(["--list-models"]).listModels).toBe("");
+  });
+
   it("refuses by the flag's name what makes no sense", () => {
     expect(refused("--mode")).toBe("invalid_option: Invalid option --mode: it needs a value");
     expect(refused("--mode", "tui")).toContain('"tui" is not one of text, json, rpc');

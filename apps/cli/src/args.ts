@@ -40,6 +40,8 @@ export interface CliOptions {
   approve?: boolean;
   noApprove?: boolean;
   protocol?: string;
+  /** What to look for; empty for all models. */
+  listModels?: string;
   logFile?: string;
   /** Long flags this version does not know; extensions may. */
   unknown: Map<string, string | true>;
@@ -48,7 +50,8 @@ export interface CliOptions {
   messages: string[];
 }
 
-type Flag = "switch" | "value" | "list";
+/** `optional`: takes the next word unless that is a flag or a file. */
+type Flag = "switch" | "value" | "list" | "optional";
 
 interface FlagRow {
   readonly key: keyof CliOptions;
@@ -189,6 +192,11 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     choices: protocolNames,
     help: "Dialect of the RPC protocol",
   },
+  "list-models": {
+    key: "listModels",
+    kind: "optional",
+    help: "List the models whose provider has a key, all or those with these words",
+  },
   offline: { key: "offline", kind: "switch", help: "No network besides model requests" },
   "log-file": { key: "logFile", kind: "value", help: "Write the log here instead of stderr" },
   verbose: { key: "verbose", kind: "switch", help: "Log more" },
@@ -234,7 +242,9 @@ function readLongFlag(options: CliOptions, word: string, queue: string[]): void 
   const inline = equals === -1 ? undefined : word.slice(equals + 1);
   const row = Object.hasOwn(flags, name) ? flags[name] : undefined;
   if (row !== undefined) {
-    setFlag(options, `--${name}`, row, () => inline ?? queue.shift());
+    const isWordTaken = row.kind !== "optional" || takesWord(queue[0]);
+    const takeValue = () => inline ?? (isWordTaken ? queue.shift() : "");
+    setFlag(options, `--${name}`, row, takeValue);
     return;
   }
   if (!/^[\w-]+$/.test(name)) {
@@ -242,9 +252,12 @@ function readLongFlag(options: CliOptions, word: string, queue: string[]): void 
     options.messages.push(`--${word}`);
     return;
   }
-  const next = queue[0];
-  const takesNext = inline === undefined && next !== undefined && !/^[-@]/.test(next);
+  const takesNext = inline === undefined && takesWord(queue[0]);
   options.unknown.set(name, inline ?? (takesNext ? (queue.shift() ?? true) : true));
+}
+
+function takesWord(next: string | undefined): boolean {
+  return next !== undefined && !/^[-@]/.test(next);
 }
 
 function readShortFlag(options: CliOptions, word: string, queue: string[]): void {

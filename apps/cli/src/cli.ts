@@ -39,6 +39,7 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   guard(logger);
   process.env.PI_CODING_AGENT = "true";
   process.env.AI_AGENT = "tau";
+  if (options.listModels !== undefined) return printModels(options, output, logger);
   const mode = options.mode ?? "text";
   if (mode === "rpc") await startRpc(options, output, logger);
   else await runOneShot(mode, options, output, logger);
@@ -47,12 +48,28 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
 /** What only shows something and ends. */
 async function informationText(options: CliOptions): Promise<string | undefined> {
   if (options.version) return `${VERSION}\n`;
-  const isBare = options.mode === undefined && !options.print && options.messages.length === 0;
+  const isBare =
+    options.mode === undefined &&
+    !options.print &&
+    options.messages.length === 0 &&
+    options.listModels === undefined;
   if (!options.help && !(isBare && options.files.length === 0 && process.stdin.isTTY)) {
     return undefined;
   }
   const { helpText } = await import("./help.ts");
   return helpText();
+}
+
+async function printModels(
+  options: CliOptions,
+  output: FrameOutput,
+  logger: Logger,
+): Promise<void> {
+  const session = await openSession({ ...options, noSession: true }, logger);
+  const { listModels } = await import("./list-models.ts");
+  const text = listModels(await session.models.available(), options.listModels);
+  await session.dispose();
+  output.write(text, () => process.exit(0));
 }
 
 async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger): Promise<void> {

@@ -1,9 +1,11 @@
 import { flags } from "./args.ts";
 
+const values = { switch: "", value: " <value>", list: " <value>", optional: " [words]" } as const;
+
 /** What `--help` prints, and what a bare `tau` on a terminal shows. */
 export function helpText(): string {
   const rows = Object.entries(flags).map(([name, { short, kind, help }]) => {
-    const left = `${short === undefined ? "" : `-${short}, `}--${name}${kind === "switch" ? "" : " <value>"}`;
+    const left = `${short === undefined ? "" : `-${short}, `}--${name}${values[kind]}`;
     return `  ${left.padEnd(36)}${help}`;
   });
   return `tau: a coding agent without a terminal interface, made to be embedded.

@@ -1,0 +1,49 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { describe, expect, it } from "vitest";
+import { listModels } from "./list-models.ts";
+
+function model(provider: string, id: string, rest: Partial<Model> = {}): Model {
+  return {
+    id,
+    name: id,
+    api: "openai-completions",
+    provider,
+    baseUrl: "http://localhost",
+    reasoning: false,
+    input: ["text"],
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    contextWindow: 128_000,
+    maxTokens: 16_384,
+    ...rest,
+  };
+}
+
+const models = [
+  model("ollama", "qwen3:8b"),
+  model("anthropic", "claude-x", {
+    reasoning: true,
+    input: ["text", "image"],
+    contextWindow: 1_000_000,
+  }),
+];
+
+describe("listModels", () => {
+  it("aligns what clients and people read", () => {
+    expect(listModels(models).split("\n")).toEqual([
+      "provider   model     context  max-out  thinking  images",
+      "ollama     qwen3:8b  128K     16.4K    no        no",
+      "anthropic  claude-x  1M       16.4K    yes       yes",
+      "",
+    ]);
+  });
+
+  it("keeps the models whose name has every word", () => {
+    expect(listModels(models, "CLAUDE anth")).toContain("claude-x");
+    expect(listModels(models, "claude anth")).not.toContain("qwen3");
+    expect(listModels(models, "nothing")).toBe('No models matching "nothing".\n');
+  });
+
+  it("says when there is none", () => {
+    expect(listModels([])).toContain("no provider has a key");
+  });
+});

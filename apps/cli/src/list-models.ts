@@ -1,0 +1,39 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+
+const columns: readonly [title: string, value: (model: Model) => string][] = [
+  ["provider", (model) => model.provider],
+  ["model", (model) => model.id],
+  ["context", (model) => tokens(model.contextWindow)],
+  ["max-out", (model) => tokens(model.maxTokens)],
+  ["thinking", (model) => (model.reasoning ? "yes" : "no")],
+  ["images", (model) => (model.input.includes("image") ? "yes" : "no")],
+];
+
+/** The models as a table, one a line; only those that have every word of `search` in their name. */
+export function listModels(models: readonly Model[], search = ""): string {
+  const words = search.toLowerCase().split(/\s+/);
+  const found = models.filter(({ provider, id, name }) => {
+    const text = `${provider}/${id} ${name}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  if (found.length === 0) {
+    return search === ""
+      ? "No models: no provider has a key, and models.json names none.\n"
+      : `No models matching "${search}".\n`;
+  }
+  const rows = [columns.map(([title]) => title), ...found.map(cells)];
+  const widths = columns.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ");
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+}
+
+function cells(model: Model): string[] {
+  return columns.map(([, value]) => value(model));
+}
+
+/** `128000` as `128K`. */
+function tokens(count: number): string {
+  if (count >= 1_000_000) return `${Number((count / 1_000_000).toFixed(1))}M`;
+  return count >= 1000 ? `${Number((count / 1000).toFixed(1))}K` : String(count);
+}
