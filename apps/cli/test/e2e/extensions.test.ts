@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startHost } from "../support/start-host.ts";
+
+const extension = `
+  import { writeFileSync } from "node:fs";
+  import { join } from "node:path";
+  import { Type } from "@sinclair/typebox";
+  import { truncateTail } from "@mariozechner/pi-coding-agent";
+  export default function (pi: any) {
+    pi.registerFlag("word", { type: "string", default: "nothing" });
+    pi.registerTool({
+      name: "say", label: "Say", description: "Says a word", parameters: Type.Object({ times: Type.Number() }),
+      async execute(_id: string, { times }: { times: number }, _signal: unknown, _update: unknown, ctx: any) {
+        const isSure = await ctx.ui.confirm("Say it?", pi.getFlag("word"));
+        const text = isSure ? truncateTail(pi.getFlag("word").repeat(times)).content : "kept quiet";
+        return { content: [{ type: "text", text }], details: {} };
+      },
+    });
+    pi.registerCommand("leave", { description: "Ends the host", handler: (_args: string, ctx: any) => ctx.shutdown() });
+    pi.on("session_shutdown", (event: any, ctx: any) => {
+      writeFileSync(join(ctx.cwd, "ended.txt"), event.reason, { flag: "a" });
+    });
+  }
+`;
+const files = { "agent/extensions/say.ts": extension };
+const scenario = [
+  { content: [{ type: "toolCall", name: "say", arguments: { times: 2 } }] },
+  { content: "said" },
+];
+
+describe("the built host with an extension", () => {
+  it("offers its tool and command, takes its flag and carries its dialog", async () => {
+    const host = startHost({ files, scenario, arguments: ["--word", "ho"] });
+    host.send({ id: "1", type: "get_commands" });
+    expect(await host.until({ "...": true, id: "1" })).toMatchObject({
+      data: { commands: [{ name: "leave", description: "Ends the host", source: "extension" }] },
+    });
+    host.send({ id: "2", type: "prompt", message: "say it" });
+    const dialog = await host.until({
+      "...": true,
+      type: "extension_ui_request",
+      method: "confirm",
+    });
+    expect(dialog).toMatchObject({ title: "Say it?", message: "ho" });
+    host.send({ type: "extension_ui_response", id: "unknown", confirmed: false });
+    host.send({ type: "extension_ui_response", id: dialog.id, confirmed: true });
+    expect(await host.until({ "...": true, type: "tool_execution_end" })).toMatchObject({
+      toolName: "say",
+      result: { content: [{ type: "text", text: "hoho" }] },
+    });
+  });
+
+  it("ends open dialogs as dismissed when the run is aborted", async () => {
+    const host = startHost({ files, scenario });
+    host.send({ id: "1", type: "prompt", message: "say it" });
+    await host.until({ "...": true, type: "extension_ui_request", method: "confirm" });
+    host.send({ id: "2", type: "abort" });
+    expect(await host.until({ "...": true, type: "tool_execution_end" })).toMatchObject({
+      result: { content: [{ text: "kept quiet" }] },
+    });
+    await host.until({ "...": true, id: "2" });
+  });
+
+  it("ends when an extension asks for it, and tells extensions once", async () => {
+    const host = startHost({ files });
+    host.send({ id: "1", type: "prompt", message: "/leave" });
+    expect(await host.until({ "...": true, id: "1" })).toMatchObject({ success: true });
+    expect(await host.ended).toMatchObject({ code: 0 });
+    expect(readFileSync(join(host.place.cwd, "ended.txt"), "utf8")).toBe("quit");
+  });
+
+  it("tells extensions of its end also on a signal", async () => {
+    const host = startHost({ files });
+    host.send({ id: "1", type: "get_commands" });
+    await host.until({ "...": true, id: "1" });
+    host.child.kill("SIGTERM");
+    expect(await host.ended).toMatchObject({ code: 143 });
+    expect(readFileSync(join(host.place.cwd, "ended.txt"), "utf8")).toBe("quit");
+  });
+
+  it("loads none of them when told so, and says which flag nobody knows", async () => {
+    const host = startHost({ files, arguments: ["--no-extensions", "--word", "ho"] });
+    host.send({ id: "1", type: "get_commands" });
+    expect(await host.until({ "...": true, id: "1" })).toMatchObject({ data: { commands: [] } });
+    expect(host.stderr).toContain("--word");
+    host.child.stdin.end();
+    await host.ended;
+    expect(existsSync(join(host.place.cwd, "ended.txt"))).toBe(false);
+  });
+
+  it("leaves a project's extensions out until it is trusted", async () => {
+    const local = { "project/.pi/extensions/local.ts": extension };
+    for (const [trust, count] of [
+      ["--no-approve", 0],
+      ["--approve", 1],
+    ] as const) {
+      const host = startHost({ files: local, arguments: [trust] });
+      host.send({ id: "1", type: "get_commands" });
+      const { data } = (await host.until({ "...": true, id: "1" })) as unknown as {
+        data: { commands: unknown[] };
+      };
+      expect(data.commands).toHaveLength(count);
+    }
+  });
+});
