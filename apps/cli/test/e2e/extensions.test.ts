@@ -26,7 +26,7 @@ const extension = `
 `;
 const files = { "agent/extensions/say.ts": extension };
 const scenario = [
-  { content: [{ type: "toolCall", name: "say", arguments: { times: 2 } }] },
+  { content: [{ type: "toolCall" as const, name: "say", arguments: { times: 2 } }] },
   { content: "said" },
 ];
 

@@ -3,6 +3,7 @@ import type { CommandContext, ExtensionContext } from "./api/context.ts";
 import type {
   CustomMessageInput,
   ExtensionEvent,
+  ExtensionEventMap,
   ExtensionEventName,
   ExtensionEventResult,
 } from "./api/events.ts";
@@ -10,7 +11,7 @@ import type { ProviderConfig } from "./api/models.ts";
 import type { ExtensionTool, SourceInfo, ToolInfo } from "./api/tool.ts";
 
 /** Hears one kind of event; what it returns may change what happens. */
-export type ExtensionHandler<Name extends ExtensionEventName> = (
+export type ExtensionHandler<Name extends keyof ExtensionEventMap> = (
   event: ExtensionEvent<Name>,
   context: ExtensionContext,
 ) =>
@@ -26,7 +27,7 @@ export interface DeliveryOptions {
 }
 
 /** A completion of a command's argument. */
-export interface ArgumentCompletion {
+interface ArgumentCompletion {
   readonly value: string;
   readonly label: string;
   readonly description?: string | undefined;

@@ -7,7 +7,7 @@ import { absolutePath } from "../prompt/places.ts";
 import type { ResourceEntry } from "../settings/store.ts";
 
 /** Who put an extension where it is. */
-export type ExtensionScope = "user" | "project" | "temporary";
+type ExtensionScope = "user" | "project" | "temporary";
 
 /** The file of an extension. */
 export interface ExtensionFile {

@@ -13,7 +13,6 @@ type Request = ExtensionUiRequest extends infer R
 type Answer = Pick<ExtensionUiResponse, "value" | "confirmed" | "cancelled">;
 
 const dismissed: Answer = { cancelled: true };
-const dialogMethods: ReadonlySet<string> = new Set(["select", "confirm", "input", "editor"]);
 
 /** The way dialogs and notices of extensions take to a client and answers take back. */
 export interface UiPort {
@@ -157,9 +156,4 @@ function clientUi(dialogs: OpenDialogs, tell: (request: Request) => void): Clien
 
 function timeoutOf({ timeout }: DialogOptions): { timeout?: number } {
   return timeout === undefined ? {} : { timeout };
-}
-
-/** Whether a request waits for an answer. */
-export function isDialog(request: ExtensionUiRequest): boolean {
-  return dialogMethods.has(request.method);
 }

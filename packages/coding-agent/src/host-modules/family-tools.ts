@@ -13,7 +13,7 @@ import { formatSize, truncateHead, truncateTail } from "../tools/truncate.ts";
 import type { HostPlaces } from "./host-places.ts";
 
 /** A tool in the family's form; the context may be left out. */
-export type FamilyTool = Omit<ExtensionTool, "execute"> & {
+type FamilyTool = Omit<ExtensionTool, "execute"> & {
   execute(
     toolCallId: string,
     params: Record<string, unknown>,
@@ -24,7 +24,7 @@ export type FamilyTool = Omit<ExtensionTool, "execute"> & {
 };
 
 /** How a tool of another working directory may be changed. */
-export interface FamilyToolOptions {
+interface FamilyToolOptions {
   /** Does the tool's work somewhere else, for instance on another machine. */
   readonly operations?: Readonly<Record<string, (...given: never[]) => unknown>> | undefined;
   readonly commandPrefix?: string | undefined;

@@ -9,7 +9,7 @@ import type { SessionPort } from "../session-port.ts";
 import { createHeadlessUiPort } from "../ui-port.ts";
 
 /** A registry without any model, in a folder. */
-export function emptyRegistry(agentDir: string) {
+function emptyRegistry(agentDir: string) {
   return createModelRegistry({
     agentDir,
     environment: {},

@@ -27,7 +27,7 @@ export interface CustomMessageInput {
 }
 
 /** What is to be compacted. */
-export interface CompactionPreparation {
+interface CompactionPreparation {
   readonly firstKeptEntryId: string;
   readonly messagesToSummarize: readonly AgentMessage[];
   readonly turnPrefixMessages: readonly AgentMessage[];
@@ -39,7 +39,7 @@ export interface CompactionPreparation {
 }
 
 /** What a move in the session tree leaves behind. */
-export interface TreePreparation {
+interface TreePreparation {
   readonly targetId: string;
   readonly oldLeafId: string | null;
   readonly commonAncestorId: string | null;

@@ -30,7 +30,7 @@ export interface ExtensionModels {
 }
 
 /** A model of a provider that an extension registers. */
-export interface ProviderModelConfig {
+interface ProviderModelConfig {
   readonly id: string;
   readonly name?: string | undefined;
   readonly api?: string | undefined;

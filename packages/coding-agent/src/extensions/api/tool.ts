@@ -15,7 +15,7 @@ export interface ExtensionToolResult {
 }
 
 /** Reports the output so far. */
-export type ToolUpdate = (partial: ExtensionToolResult) => void;
+type ToolUpdate = (partial: ExtensionToolResult) => void;
 
 /** A tool as an extension registers it. */
 export interface ExtensionTool<Parameters = Record<string, unknown>> {

@@ -7,10 +7,10 @@ export interface DialogOptions {
 }
 
 /** How urgent a notification is. */
-export type NotificationType = "info" | "warning" | "error";
+type NotificationType = "info" | "warning" | "error";
 
 /** Where a widget stands. */
-export interface WidgetOptions {
+interface WidgetOptions {
   readonly placement?: "aboveEditor" | "belowEditor" | undefined;
 }
 
