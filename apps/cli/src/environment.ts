@@ -11,8 +11,13 @@ export interface ProcessEnvironment {
   readonly temporaryDirectory: string;
   readonly agentDirectory: string;
   readonly sessionDirectory: string | undefined;
+  /** The key a subagent's host got from the host that started it. */
+  readonly subagentKey?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
+
+/** Variable that hands a key to the hosts of subagents; nothing else gets to see it. */
+export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
 
 /**
  * Reads the environment once.
@@ -20,7 +25,7 @@ export interface ProcessEnvironment {
  * @throws {ProtocolError} `invalid_option` when the working directory is gone
  */
 export function readEnvironment(): ProcessEnvironment {
-  const variables = { ...process.env };
+  const { [SUBAGENT_KEY]: subagentKey, ...variables } = process.env;
   const homeDirectory = variables.HOME || homedir();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;
@@ -35,6 +40,7 @@ export function readEnvironment(): ProcessEnvironment {
     sessionDirectory: sessionDirectory
       ? resolve(expandHome(sessionDirectory, homeDirectory))
       : undefined,
+    subagentKey,
     variables,
   };
 }

@@ -30,7 +30,7 @@ export async function sessionOptions(
     model: options.model,
     models: list(options.models),
     thinkingLevel: options.thinking,
-    apiKey: options.apiKey,
+    apiKey: options.apiKey ?? environment.subagentKey,
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
     name: options.name,
@@ -45,7 +45,7 @@ export async function sessionOptions(
     taskAgents: list(options.taskAgents),
     startSubagentHost: async (request) => {
       const { startSubagentHost } = await import("./subagent-host.ts");
-      return startSubagentHost(request, environment);
+      return startSubagentHost(request, { options, environment });
     },
     prompt: {
       skillPaths: options.skill,

@@ -153,6 +153,39 @@ describe("tasks in processes of their own", () => {
   });
 });
 
+describe("the command that starts a subagent", () => {
+  const scenario = [...worker("start", call("task", { tasks: [{ id: "one", task: "<one>" }] }))];
+
+  it("gets the key in its environment only, and its last words are the task's error", async () => {
+    const script = 'echo "$TAU_SUBAGENT_KEY" > key; echo "$@" > words; echo broken >&2; exit 3';
+    const settings = { "task.command": ["/bin/sh", "-c", script, "sh", "{cwd}"] };
+    const place = repositoryPlace(scenario, settings);
+    const args = [...place.arguments, "--api-key", "sekret", "--no-skills"];
+    const host = startHost({}, { place: { ...place, arguments: args } });
+    host.send({ type: "prompt", message: "start" });
+    const { result } = await host.until({ "...": true, type: "tool_execution_end", isError: true });
+    expect(JSON.stringify(result)).toMatch(/exit code 3.*broken/);
+    expect(readFileSync(join(place.cwd, "key"), "utf8")).toBe("sekret\n");
+    const words = readFileSync(join(place.cwd, "words"), "utf8");
+    expect(words).not.toContain("sekret");
+    expect(words).toMatch(/project --mode rpc --no-skills .*--task-depth 1/);
+    await host.until({ "...": true, type: "prompt_result", status: "completed" });
+  });
+
+  it("is stopped by abort also when it never answers", async () => {
+    const place = repositoryPlace(scenario, {
+      "task.command": ["/bin/sh", "-c", "echo $$ > pid; sleep 60"],
+    });
+    const host = startHost({}, { place });
+    host.send({ type: "prompt", message: "start" });
+    const pidFile = join(place.cwd, "pid");
+    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8") !== "").toBe(true);
+    host.send({ type: "abort" });
+    await host.until({ "...": true, type: "prompt_result", status: "aborted" });
+    expect(await areGone([Number(readFileSync(pidFile, "utf8"))])).toBe(true);
+  });
+});
+
 /** Hosts that run with the scenario of this place. */
 function hostsOf(place: Place): number[] {
   return readdirSync("/proc")

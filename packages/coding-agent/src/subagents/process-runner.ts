@@ -8,6 +8,8 @@ export interface SubagentHostRequest {
   /** Arguments of the host, after `--mode rpc`. */
   readonly args: readonly string[];
   readonly cwd: string;
+  /** Ends the host, also one that does not come up. */
+  readonly signal: AbortSignal;
   readonly onEvent: (event: SessionEvent) => void;
 }
 
@@ -25,9 +27,10 @@ export function createProcessRunner(
   command: () => readonly string[] | undefined,
 ): SubagentRunner {
   return async (request) => {
-    const { cwd, onEvent, budget } = request;
+    const { cwd, onEvent, budget, signal } = request;
     const words = command()?.map((word) => word.replaceAll("{cwd}", cwd));
-    const host = await startHost({ command: words, args: hostArguments(request), cwd, onEvent });
+    const args = hostArguments(request);
+    const host = await startHost({ command: words, args, cwd, signal, onEvent });
     if (Object.keys(budget).length > 0) {
       try {
         await host.setBudget(budget);

@@ -142,6 +142,7 @@ async function startSubagent(
     maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
     isProjectTrusted: settings.isProjectTrusted,
     budget: budget.remaining(run.shares),
+    signal: run.signal,
     onEvent: (event) => {
       const used = context.meter.note(event);
       if (used !== undefined) budget.add(used);

@@ -20,6 +20,8 @@ export interface SubagentRequest {
   readonly maySpawn: boolean;
   readonly isProjectTrusted: boolean;
   readonly budget: BudgetLimits;
+  /** Aborted when it is not wanted any more, also before it has started. */
+  readonly signal: AbortSignal;
   readonly onEvent: (event: SessionEvent) => void;
 }
 
