@@ -122,7 +122,8 @@ export class ExtensionSystem {
   async bind(port: SessionPort): Promise<void> {
     this.#hasEnded = false;
     if (this.#factories.some(({ mentions }) => mentions.has("modelRegistry"))) {
-      await this.#models.refresh();
+      // Models that cannot be listed must not keep the session from beginning.
+      await this.#models.refresh().catch((error) => this.#fail("modelRegistry", error));
     }
     this.#generation.binding.bind(port);
   }
