@@ -1,5 +1,5 @@
 /**
- * What `rpc-pi-mono` asks of a host, as far as it is there: one id per statement. Every id must be
+ * What the documents of the dialects ask of a host, as far as it is there: one id per statement. Every id must be
  * shown by a transcript in `conformance/`.
  */
 export const requirements = {
@@ -56,6 +56,38 @@ export const requirements = {
   "error.parse": "a malformed line is answered as command parse",
   "error.unknown": "an unknown command is an error",
   "error.field": "a wrong field is an error that names it",
+  "initialize.protocol": "initialize changes the dialect for all that follows it",
+  "initialize.code": "after initialize, an error carries a code",
+  "get_capabilities.data":
+    "get_capabilities says what initialize answers, in the dialect of the environment",
+  "set_event_filter.ack": "set_event_filter is answered with success alone",
+  "set_event_filter.any_time":
+    "only events of the types named are sent, until all are wanted again",
+
+  "pisces.abort_and_prompt": "abort_and_prompt ends the run and begins one before what is queued",
+  "pisces.prompt": "a prompt is acknowledged, then its events follow",
+  "pisces.state": "get_state has the documented members",
+  "pisces.modes": "queue and interrupt modes are set and shown",
+  "pisces.error.unknown": "an unknown command is answered without its id",
+  "pisces.error.parse": "what fails while a line is read is answered as parse, without an id",
+  "pisces.error.command": "a command that fails is answered with its id",
+
+  "oh-my-pi.queue_message": "queue_message starts nothing and comes along with the next turn",
+  "oh-my-pi.set_queue_mode": "in the mode all, every queued message comes at once",
+  "oh-my-pi.state": "get_state has the documented members",
+  "oh-my-pi.branch": "branch and get_branch_messages answer by these names",
+
+  "co-mono.session": "the session of the document, frame by frame",
+  "co-mono.silence": "prompt, abort and compact have no response",
+  "co-mono.error": "what fails is an error event",
+  "co-mono.tool_error": "the result of a call that failed is a string",
+  "co-mono.attachments": "attachments become content, and the message keeps them",
+  "co-mono.others": "commands of other documents are answered",
+
+  "pi-rust.events": "events are flat: type and data",
+  "pi-rust.prompt": "a response carries id, command and success",
+  "pi-rust.state": "the documented getters and setters are answered",
+  "pi-rust.follow-up": 'streamingBehavior takes "follow-up"',
 } as const;
 
 /** The id of a requirement. */

@@ -5,11 +5,13 @@ import type { AgentOptions, InterruptMode, Run } from "./run.ts";
 
 /**
  * A conversation and the loop that carries it on. One run at a time; while it is on, messages are
- * queued in `steering` and `followUp`. The owner stores and reports through {@link AgentOptions}.
+ * queued in `steering`, `nextTurn` and `followUp`. The owner stores and reports through {@link AgentOptions}.
  */
 export class Agent {
   /** Messages that interrupt the run. */
   readonly steering = new MessageQueue();
+  /** Messages that come along with the next turn, whatever it is for; they begin none when idle. */
+  readonly nextTurn = new MessageQueue();
   /** Messages for when the model has nothing left to do. */
   readonly followUp = new MessageQueue();
   /** Default `immediate`. */
@@ -85,6 +87,7 @@ export class Agent {
       signal,
       steering: this.steering,
       followUp: this.followUp,
+      nextTurn: this.nextTurn,
       interruptMode: () => this.interruptMode,
       adopt: (message) => {
         added.push(message);

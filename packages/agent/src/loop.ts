@@ -38,9 +38,12 @@ async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<Strea
   let pending: readonly AgentMessage[] = input;
   let source: MessageQueue | undefined;
   for (;;) {
-    const turn = await runTurn(run, pending).catch((error: unknown) => {
+    const along = run.nextTurn.take();
+    const turn = await runTurn(run, [...pending, ...along]).catch((error: unknown) => {
       // What left its queue but did not get into the conversation goes back where it was.
-      source?.putBack(pending.filter((message) => !run.added.includes(message)));
+      const isLeft = (message: AgentMessage): boolean => !run.added.includes(message);
+      source?.putBack(pending.filter(isLeft));
+      run.nextTurn.putBack(along.filter(isLeft));
       throw error;
     });
     const { stopReason } = turn.reply.message;
@@ -52,7 +55,7 @@ async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<Strea
     if (pending.length === 0 && !turn.continues) {
       source = run.followUp;
       pending = source.take();
-      if (pending.length === 0) return turn.reply;
+      if (pending.length === 0 && run.nextTurn.size === 0) return turn.reply;
     }
   }
 }

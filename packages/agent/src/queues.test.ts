@@ -131,3 +131,39 @@ describe("follow-ups", () => {
     expect(agent.followUp.size).toBe(1);
   });
 });
+
+describe("messages for the next turn", () => {
+  it("come along with the prompt, and while a run is on with the turn that follows", async () => {
+    const { agent, recorded } = createTestAgent(
+      (request) => (request.index === 0 ? turn([call("a")]) : "done"),
+      {
+        tools: [
+          tool("write", async () => {
+            agent.nextTurn.enqueue(user("during"));
+            return ok("ran");
+          }),
+        ],
+      },
+    );
+    agent.nextTurn.enqueue(user("before"));
+    await agent.run([user("go")]);
+    const users = recorded.filter(({ role }) => role === "user");
+    expect(users.map((message) => "content" in message && message.content)).toEqual([
+      "go",
+      "before",
+      "during",
+    ]);
+    expect(resultTexts(recorded)).toEqual({ a: "ran" });
+  });
+
+  it("keep a run going that would end", async () => {
+    const { agent, recorded } = createTestAgent(({ index }) => {
+      if (index === 0) for (const text of ["one", "two"]) agent.nextTurn.enqueue(user(text));
+      return `reply ${index}`;
+    });
+    await agent.run([user("go")]);
+    expect(recorded.map(({ role }) => role).join(" ")).toBe(
+      "user assistant user assistant user assistant",
+    );
+  });
+});

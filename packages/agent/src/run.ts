@@ -57,6 +57,7 @@ export interface Run {
   readonly signal: AbortSignal;
   readonly steering: MessageQueue;
   readonly followUp: MessageQueue;
+  readonly nextTurn: MessageQueue;
   readonly interruptMode: () => InterruptMode;
   /** Adds a message to the conversation; it has been recorded. */
   readonly adopt: (message: AgentMessage) => void;

@@ -194,6 +194,16 @@ export class AgentSession {
     return this.#intake.enqueue(text, input, "followUp");
   }
 
+  /** Queues a message for the next turn, of the run that is on or of the next; starts none. */
+  queueMessage(text: string, input: PromptInput = {}): Promise<PromptAcceptance> {
+    return this.#intake.enqueue(text, input, "nextTurn");
+  }
+
+  /** Stops what is on and hands a prompt in that comes before all that is queued. */
+  abortAndPrompt(text: string, options: PromptOptions = {}): Promise<PromptAcceptance> {
+    return this.#intake.interrupt(text, options);
+  }
+
   /**
    * Puts a message of an extension into the conversation: into the run that is on, as the start of
    * one, or with `behavior: "none"` without any.
@@ -270,7 +280,7 @@ export class AgentSession {
     return lastAssistantText(this.messages);
   }
 
-  /** Empties both queues and returns what waited; prompts among it have been aborted. */
+  /** Empties all queues and returns what waited; prompts among it have been aborted. */
   clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
     return this.#intake.clearQueue();
   }

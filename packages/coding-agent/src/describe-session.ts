@@ -3,6 +3,7 @@ import type { SessionState, SessionStats } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { countedContextTokens } from "./compaction/estimate.ts";
 import type { ModelSelection } from "./model-selection.ts";
+import { queuedCount } from "./queue-report.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SettingsStore } from "./settings/store.ts";
 
@@ -20,7 +21,7 @@ interface Described {
 /** The state of a session as clients see it. */
 export function describeState(session: Described): SessionState {
   const { agent, log, models, settings } = session;
-  const pending = agent.steering.size + agent.followUp.size;
+  const pending = queuedCount(agent);
   return {
     model: models.model ?? null,
     thinkingLevel: models.thinkingLevel,
@@ -29,7 +30,7 @@ export function describeState(session: Described): SessionState {
     steeringMode: agent.steering.mode,
     followUpMode: agent.followUp.mode,
     interruptMode: agent.interruptMode,
-    queueMode: settings.get("queueMode"),
+    queueMode: agent.nextTurn.mode,
     ...(log.path === undefined ? {} : { sessionFile: log.path }),
     sessionId: log.header.id,
     ...(log.name === undefined ? {} : { sessionName: log.name }),

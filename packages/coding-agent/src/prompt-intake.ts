@@ -22,6 +22,9 @@ export interface PromptIntakeOptions {
   readonly emit: (event: SessionEvent) => void | Promise<void>;
 }
 
+/** Where a message waits while a run is on; one for the next turn waits while none is, too. */
+type QueueName = "steer" | "followUp" | "nextTurn";
+
 /** Takes prompts in, as the input of a run or into a queue, and sees each to its one result. */
 export class PromptIntake {
   readonly #options: PromptIntakeOptions;
@@ -51,11 +54,31 @@ export class PromptIntake {
     });
   }
 
-  /** Queues a message; while idle it starts a run. Commands are refused. */
+  /**
+   * Stops the run that is on and begins one with this prompt, before whatever is queued. What
+   * refuses the prompt does so before anything is stopped.
+   */
+  async interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+    const { admission, driver, check, userInput, hooks } = this.#options;
+    if (hooks !== undefined) await hooks.begin();
+    return admission.admit(async () => {
+      const input = await this.#changed(text, options, undefined);
+      if (input === undefined) return this.#handle(options.id);
+      await check();
+      const message = await userInput.build(input.text, input);
+      hooks?.dismissDialogs();
+      await driver.hold();
+      const result = this.#prompts.accept(message, { id: options.id, isAnnounced: true });
+      await driver.release([message, ...((await hooks?.beforeRun(message)) ?? [])]);
+      return { disposition: "started", result };
+    });
+  }
+
+  /** Queues a message; while idle it starts a run, or waits for the next. Commands are refused. */
   async enqueue(
     text: string,
     options: PromptInput,
-    behavior: "steer" | "followUp",
+    behavior: QueueName,
   ): Promise<PromptAcceptance> {
     const { admission, driver, check, userInput, hooks } = this.#options;
     if (hooks !== undefined) await hooks.begin();
@@ -64,9 +87,10 @@ export class PromptIntake {
       throw new SessionError("command_not_queueable", { name: command.name });
     }
     return admission.admit(async () => {
-      const input = await this.#changed(text, options, behavior);
+      const waits = behavior === "nextTurn";
+      const input = await this.#changed(text, options, waits ? "followUp" : behavior);
       if (input === undefined) return this.#handle(undefined);
-      if (!driver.isBusy) await check();
+      if (!driver.isBusy && !waits) await check();
       const message = await userInput.build(input.text, input);
       return this.#accept(message, behavior, { id: undefined, isAnnounced: false });
     });
@@ -81,14 +105,14 @@ export class PromptIntake {
     });
   }
 
-  /** Empties both queues and returns what waited; prompts among it have been aborted. */
+  /** Empties all queues and returns what waited; prompts among it have been aborted. */
   async clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
     const { texts, messages } = this.#queues.clear();
     await this.#announce(this.#prompts.drop(messages));
     return texts;
   }
 
-  /** Empties both queues; their prompts end with {@link abandon}. */
+  /** Empties all queues; their prompts end with {@link abandon}. */
   dropQueued(): void {
     this.#queues.clear();
   }
@@ -135,7 +159,7 @@ export class PromptIntake {
 
   async #accept(
     message: UserMessage,
-    behavior: PromptOptions["streamingBehavior"],
+    behavior: QueueName | undefined,
     prompt: { id: string | undefined; isAnnounced: boolean },
   ): Promise<PromptAcceptance> {
     // A run may have begun while the input was prepared.
@@ -144,17 +168,16 @@ export class PromptIntake {
     return { disposition: await this.#start(message, behavior ?? "followUp"), result };
   }
 
-  async #start(
-    message: AgentMessage,
-    behavior: "steer" | "followUp",
-  ): Promise<"started" | "queued"> {
+  async #start(message: AgentMessage, queueName: QueueName): Promise<"started" | "queued"> {
     const { agent, driver, hooks } = this.#options;
-    const added = driver.isBusy || hooks === undefined ? [] : await hooks.beforeRun(message);
-    if (!driver.isBusy) {
+    const queues = { steer: agent.steering, nextTurn: agent.nextTurn, followUp: agent.followUp };
+    const waits = driver.isBusy || queueName === "nextTurn";
+    const added = waits || hooks === undefined ? [] : await hooks.beforeRun(message);
+    if (!driver.isBusy && queueName !== "nextTurn") {
       driver.start([message, ...added]);
       return "started";
     }
-    const queue = behavior === "steer" ? agent.steering : agent.followUp;
+    const queue = queues[queueName];
     for (const queued of [message, ...added]) queue.enqueue(queued);
     this.#queues.update();
     return "queued";

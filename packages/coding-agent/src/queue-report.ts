@@ -14,29 +14,34 @@ export class QueueReport {
     this.#emit = emit;
   }
 
-  /** Announces both queues, unless as many messages wait as when they were last announced. */
+  /** Announces the queues, unless as many messages wait as when they were last announced. */
   update(): void {
-    const { steering, followUp } = this.#agent;
-    const size = steering.size + followUp.size;
+    const { steering, followUp, nextTurn } = this.#agent;
+    const size = queuedCount(this.#agent);
     if (size === this.#announcedSize) return;
     this.#announcedSize = size;
     this.#emit({
       type: "queue_update",
       steering: steering.messages.map(textOf),
-      followUp: followUp.messages.map(textOf),
+      followUp: [...nextTurn.messages, ...followUp.messages].map(textOf),
     });
   }
 
-  /** Empties both queues and returns what waited in them. */
+  /** Empties all queues and returns what waited in them. */
   clear(): { texts: { steering: string[]; followUp: string[] }; messages: AgentMessage[] } {
     const steering = this.#agent.steering.clear();
-    const followUp = this.#agent.followUp.clear();
+    const followUp = [...this.#agent.nextTurn.clear(), ...this.#agent.followUp.clear()];
     this.update();
     return {
       texts: { steering: steering.map(textOf), followUp: followUp.map(textOf) },
       messages: [...steering, ...followUp],
     };
   }
+}
+
+/** How many messages wait. */
+export function queuedCount({ steering, followUp, nextTurn }: Agent): number {
+  return steering.size + followUp.size + nextTurn.size;
 }
 
 function textOf(message: AgentMessage): string {
@@ -49,6 +54,7 @@ function textOf(message: AgentMessage): string {
 export function applyQueueSettings(agent: Agent, settings: Pick<SettingsStore, "get">): void {
   agent.steering.mode = settings.get("steeringMode");
   agent.followUp.mode = settings.get("followUpMode");
+  agent.nextTurn.mode = settings.get("queueMode");
   agent.interruptMode = settings.get("interruptMode");
 }
 
@@ -56,6 +62,7 @@ export function applyQueueSettings(agent: Agent, settings: Pick<SettingsStore, "
 export interface QueueModes {
   readonly steering?: QueueMode;
   readonly followUp?: QueueMode;
+  readonly nextTurn?: QueueMode;
   readonly interrupt?: InterruptMode;
 }
 
@@ -63,5 +70,6 @@ export interface QueueModes {
 export function applyQueueModes(agent: Agent, modes: QueueModes): void {
   agent.steering.mode = modes.steering ?? agent.steering.mode;
   agent.followUp.mode = modes.followUp ?? agent.followUp.mode;
+  agent.nextTurn.mode = modes.nextTurn ?? agent.nextTurn.mode;
   agent.interruptMode = modes.interrupt ?? agent.interruptMode;
 }

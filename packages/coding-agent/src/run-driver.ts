@@ -82,10 +82,10 @@ export class RunDriver {
     await this.#idle;
   }
 
-  /** Ends a {@link hold}: what is queued runs, or the session settles. */
-  async release(): Promise<void> {
+  /** Ends a {@link hold}: `first` runs, or else what is queued, or else the session settles. */
+  async release(first: readonly AgentMessage[] = []): Promise<void> {
     this.#isHeld = false;
-    const queued = this.#takeQueued();
+    const queued = first.length > 0 ? first : this.#takeQueued();
     const unsettled = this.#unsettled;
     this.#unsettled = undefined;
     if (queued.length > 0) this.start(queued);
@@ -99,6 +99,7 @@ export class RunDriver {
   async perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#begin();
     this.#isWorking = true;
+    this.#isHeld = false;
     const idle = Promise.withResolvers<void>();
     this.#idle = idle.promise;
     try {
@@ -108,7 +109,8 @@ export class RunDriver {
       this.#runEnded?.resolve();
       this.#runEnded = undefined;
       this.#controller = undefined;
-      await this.release();
+      // Somebody else may have stopped this, and goes on from here.
+      if (!this.#isHeld) await this.release();
       idle.resolve(this.isBusy ? this.#idle : undefined);
     }
   }

@@ -4,8 +4,7 @@ import { protocolNames } from "../dialects/names.ts";
 import { noParams, nothing } from "./shared.ts";
 
 /** The dialects of the protocol; the first is the default. */
-export const ProtocolName = z.enum(protocolNames);
-export type ProtocolName = z.infer<typeof ProtocolName>;
+const ProtocolName = z.enum(protocolNames);
 
 /**
  * How replies are streamed. `full`: every `message_update` carries `message` and `partial`.

@@ -39,6 +39,22 @@ export const promptingCommands = {
     data: "initialized",
     positional: ["message", "images"],
   }),
+  queue_message: command({
+    summary:
+      "Queues a message for the next turn, of the run that is on or of the next one; starts none.",
+    params: queued,
+    result: PromptDisposition,
+    data: "initialized",
+    positional: ["message", "images"],
+  }),
+  abort_and_prompt: command({
+    summary:
+      "Stops whatever the agent is doing and sends a prompt, which comes before all that is queued.",
+    params: queued,
+    result: PromptDisposition,
+    data: "initialized",
+    positional: ["message", "images"],
+  }),
   abort: command({
     summary: "Stops whatever the agent is doing; answered once it is idle.",
     params: noParams,

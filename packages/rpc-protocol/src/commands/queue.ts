@@ -21,6 +21,13 @@ export const queueCommands = {
     data: "none",
     positional: ["mode"],
   }),
+  set_queue_mode: command({
+    summary: "Sets whether messages of `queue_message` are delivered one a turn or all at once.",
+    params: mode,
+    result: nothing,
+    data: "none",
+    positional: ["mode"],
+  }),
   set_interrupt_mode: command({
     summary:
       "Sets whether steering skips the tool calls that are left or waits for the turn to end.",
@@ -30,7 +37,7 @@ export const queueCommands = {
     positional: ["mode"],
   }),
   clear_queue: command({
-    summary: "Empties both queues and returns the texts that waited.",
+    summary: "Empties all queues and returns the texts that waited.",
     params: noParams,
     result: () => z.object({ steering: z.array(z.string()), followUp: z.array(z.string()) }),
   }),

@@ -19,6 +19,21 @@ const SessionInfo = () =>
     firstMessage: z.string(),
   });
 
+const fork = command({
+  summary:
+    "Starts a new session file that ends before a chosen user message and returns that message's text.",
+  params: () => z.object({ entryId: z.string() }),
+  result: () => z.object({ text: z.string(), cancelled: z.boolean() }),
+  positional: ["entryId"],
+});
+
+const forkMessages = command({
+  summary: "Lists the user messages a fork can start from.",
+  params: noParams,
+  result: () =>
+    z.object({ messages: z.array(z.object({ entryId: z.string(), text: z.string() })) }),
+});
+
 /** Session files. */
 export const sessionCommands = {
   set_session_name: command({
@@ -34,19 +49,11 @@ export const sessionCommands = {
     result: Cancelled,
     positional: ["sessionPath"],
   }),
-  fork: command({
-    summary:
-      "Starts a new session file that ends before a chosen user message and returns that message's text.",
-    params: () => z.object({ entryId: z.string() }),
-    result: () => z.object({ text: z.string(), cancelled: z.boolean() }),
-    positional: ["entryId"],
-  }),
-  get_fork_messages: command({
-    summary: "Lists the user messages a fork can start from.",
-    params: noParams,
-    result: () =>
-      z.object({ messages: z.array(z.object({ entryId: z.string(), text: z.string() })) }),
-  }),
+  fork,
+  get_fork_messages: forkMessages,
+  // Their older names.
+  branch: fork,
+  get_branch_messages: forkMessages,
   clone: command({
     summary: "Starts a new session file with a copy of the current branch.",
     params: noParams,

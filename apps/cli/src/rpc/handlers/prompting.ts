@@ -20,6 +20,15 @@ export const promptingHandlers = {
     const { disposition } = await session.followUp(message, input);
     return { disposition };
   },
+  queue_message: async ({ session }, { message, ...input }) => {
+    const { disposition } = await session.queueMessage(message, input);
+    return { disposition };
+  },
+  abort_and_prompt: async ({ session }, { message, ...input }, { id }) => {
+    const options = { ...input, id: id === undefined ? undefined : String(id) };
+    const { disposition } = await session.abortAndPrompt(message, options);
+    return { disposition };
+  },
   abort: async ({ session }) => {
     await session.abort();
   },

@@ -5,6 +5,7 @@ import type { Host } from "../host.ts";
 export const queueHandlers = {
   set_steering_mode: ({ session }, { mode }) => session.setQueueModes({ steering: mode }),
   set_follow_up_mode: ({ session }, { mode }) => session.setQueueModes({ followUp: mode }),
+  set_queue_mode: ({ session }, { mode }) => session.setQueueModes({ nextTurn: mode }),
   set_interrupt_mode: ({ session }, { mode }) => session.setQueueModes({ interrupt: mode }),
   clear_queue: ({ session }) => session.clearQueue(),
 } satisfies Pick<Handlers<Host>, keyof typeof queueCommands>;
