@@ -46,7 +46,7 @@ function run(command: [string, ...string[]], interruptAt?: string) {
 
 describe("the example clients of the protocol documents, with pi on the PATH", () => {
   if (hasPython) {
-    it("runs the Python client of pi-mono", async () => {
+    it("runs the Python client of pi-mono [clients.python]", async () => {
       const { stdout, stderr, exitCode } = await run(["python3", fixture("pi-mono.py")]);
       expect(stderr).toBe("");
       expect(stdout).toBe('You said "Hello!"; there is notes.txt.\n');
@@ -54,7 +54,7 @@ describe("the example clients of the protocol documents, with pi on the PATH", (
     });
   }
 
-  it("runs the Node client of pi-mono", async () => {
+  it("runs the Node client of pi-mono [clients.node]", async () => {
     const said = 'You said "Hello"; there is notes.txt.';
     const { stdout } = await run([node, fixture("pi-mono.cjs")], said);
     expect(stdout).toBe(said);

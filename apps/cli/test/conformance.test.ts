@@ -1,23 +1,58 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { requirements } from "./requirements.ts";
+import { requirements, shownElsewhere } from "./requirements.ts";
+import { documentedProblem } from "./support/documented.ts";
+import { commandExamples, frameExamples } from "./support/documented-examples.ts";
 import { memoryHost } from "./support/hosts.ts";
 import { runTranscript } from "./support/run-transcript.ts";
 import { mismatch, readTranscripts } from "./support/transcript.ts";
 
 const transcripts = readTranscripts();
+const seen: Record<string, unknown>[] = [];
 
 describe("transcripts against a host in memory", () => {
   it.each(transcripts)("$name", async (transcript) => {
     await using host = await memoryHost(transcript);
-    await runTranscript(transcript, host);
+    seen.push(...(await runTranscript(transcript, host)));
+  });
+
+  it("bring every frame the document prints", () => {
+    const missing = frameExamples.filter((example) =>
+      seen.every((frame) => mismatch(example, frame) !== undefined),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("send every command the document prints", () => {
+    const sent = transcripts
+      .flatMap(({ steps }) => steps)
+      .flatMap((step) => (step.kind === "send" ? parsed(step.line) : []));
+    const missing = commandExamples.filter((example) =>
+      sent.every((command) => mismatch(example, command) !== undefined),
+    );
+    expect(missing).toEqual([]);
   });
 });
+
+/** A line as JSON; nothing when it is a malformed one. */
+function parsed(line: string): unknown[] {
+  try {
+    return [JSON.parse(line)];
+  } catch {
+    return [];
+  }
+}
 
 describe("requirements", () => {
   const shown = new Set(transcripts.flatMap(({ requirements: ids }) => ids));
 
-  it("are each shown by a transcript", () => {
-    expect(Object.keys(requirements).filter((id) => !shown.has(id))).toEqual([]);
+  it("are each shown by a transcript or by the test that is named", () => {
+    const named = (id: string): boolean => {
+      const path = shownElsewhere[id];
+      if (path === undefined) return false;
+      return readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8").includes(`[${id}]`);
+    };
+    expect(Object.keys(requirements).filter((id) => !shown.has(id) && !named(id))).toEqual([]);
   });
 
   it("are what transcripts name", () => {
@@ -35,5 +70,30 @@ describe("the matcher", () => {
     expect(mismatch(pattern, { type: "x", n: 1, o: 1 })).toContain("is not $string");
     expect(mismatch({ "...": true, type: "x" }, { type: "x", more: 2 })).toBeUndefined();
     expect(mismatch([1, "$any"], [1])).toContain("has not 2 items");
+  });
+});
+
+describe("the documented shapes", () => {
+  const problem = (frame: Record<string, unknown>, isInitialized = false) =>
+    documentedProblem(frame, { isInitialized });
+  const failure = { type: "response", command: "fork", success: false, error: "no" };
+  const started = { type: "response", command: "prompt", success: true };
+
+  it("refuse another key, a missing member and another type", () => {
+    expect(problem({ type: "agent_start", id: "1" })).toContain("id is not expected");
+    expect(problem({ type: "agent_end" })).toContain("messages is missing");
+    expect(problem({ type: "auto_compaction_start", reason: "manual" })).toContain("reason");
+    expect(problem({ ...started, data: {} })).toContain("data is not expected");
+    expect(problem({ type: "extension_ui_request", id: "1", method: "sing" })).toContain("sing");
+  });
+
+  it("allow additions after initialize alone", () => {
+    const ended = { type: "agent_end", messages: [], willRetry: false };
+    expect(problem({ ...failure, code: "internal" })).toContain("code is not expected");
+    expect(problem(ended)).toContain("willRetry is not expected");
+    expect(problem({ ...started, data: { disposition: "started" } })).toContain("data");
+    expect(problem({ ...failure, code: "internal" }, true)).toBeUndefined();
+    expect(problem(ended, true)).toBeUndefined();
+    expect(problem({ ...started, data: { disposition: "started" } }, true)).toBeUndefined();
   });
 });

@@ -90,7 +90,7 @@ describe("input", () => {
     expect((await host.finish()).code).toBe(0);
   });
 
-  it("of many commands in one chunk is answered once each", async () => {
+  it("of many commands in one chunk is answered once each [overview.lines]", async () => {
     const host = startHost();
     const ids = Array.from({ length: 500 }, (_, index) => `id-${index}`);
     const commands = ids.map((id) => JSON.stringify({ id, type: "get_state" }));

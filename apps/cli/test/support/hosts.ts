@@ -49,6 +49,7 @@ export async function memoryHost(setup: TranscriptSetup): Promise<TestHost> {
   const dialect = await chooseDialect(parseArgs(place.arguments).protocol, place.variables);
   serve({ session, dialect, requests, input, output, shutdown, logger });
   return {
+    folder: place.folder,
     send: (line) => void input.write(`${line}\n`),
     next: () => frames.next(),
     async [Symbol.asyncDispose]() {
@@ -63,6 +64,7 @@ export async function spawnedHost(setup: TranscriptSetup): Promise<TestHost> {
   const place = makePlace(setup);
   const host = new HostProcess(place);
   return {
+    folder: place.folder,
     send: (line) => host.send(line),
     next: () => host.frames.next(),
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { TranscriptSetup } from "./transcript.ts";
 
 /** Folders and arguments of one host over a scripted model. */
@@ -12,6 +13,9 @@ export interface Place {
   readonly remove: () => void;
 }
 
+const conformanceFile = (path: string) =>
+  fileURLToPath(new URL(`../conformance/${path}`, import.meta.url));
+
 export function makePlace(setup: Partial<TranscriptSetup> = {}): Place {
   const folder = mkdtempSync(join(tmpdir(), "tau-host-"));
   const cwd = join(folder, "project");
@@ -21,11 +25,16 @@ export function makePlace(setup: Partial<TranscriptSetup> = {}): Place {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
+  for (const name of setup.extensions ?? []) {
+    mkdirSync(join(folder, "agent/extensions"), { recursive: true });
+    copyFileSync(conformanceFile(`extensions/${name}`), join(folder, "agent/extensions", name));
+  }
   const given = setup.arguments ?? [];
   const scenario = join(folder, "scenario.json");
   writeFileSync(scenario, JSON.stringify(setup.scenario ?? []));
+  const model = setup.model === undefined ? scenario : conformanceFile(`models/${setup.model}`);
   const isScripted = !given.includes("--model") && setup.files?.["agent/models.json"] === undefined;
-  const scripted = isScripted ? ["--provider", "scripted", "--model", scenario] : [];
+  const scripted = isScripted ? ["--provider", "scripted", "--model", model] : [];
   const mode = given.includes("--mode") || given.includes("-p") ? [] : ["--mode", "rpc"];
   return {
     folder,

@@ -1,7 +1,10 @@
-import { mismatch, type Step, type Transcript } from "./transcript.ts";
+import { documentedProblem } from "./documented.ts";
+import { fillIn, keep, mismatch, type Step, type Transcript } from "./transcript.ts";
 
 /** A host under test: lines in, frames out. */
 export interface TestHost extends AsyncDisposable {
+  /** Where its folders are. */
+  readonly folder: string;
   send(line: string): void;
   /** The next frame; undefined when none comes in time. */
   next(): Promise<Record<string, unknown> | undefined>;
@@ -15,26 +18,50 @@ const additions: ReadonlySet<string> = new Set([
   "session_info_changed",
   "thinking_level_changed",
   "entry_appended",
+  "compaction_start",
+  "compaction_end",
 ]);
 
-/** Plays a transcript against a host; throws at the first frame that is not the expected one. */
-export async function runTranscript(transcript: Transcript, host: TestHost): Promise<void> {
-  const frames = new Frames(host);
+/**
+ * Plays a transcript against a host; throws at the first frame that is not the expected one, or not
+ * of its documented shape.
+ *
+ * @returns every frame that came
+ */
+export async function runTranscript(
+  transcript: Transcript,
+  host: TestHost,
+): Promise<Record<string, unknown>[]> {
+  const frames = new Frames(host, transcript);
   for (const step of transcript.steps) {
-    if (step.kind === "send") host.send(step.line);
-    else if (step.repeat) await frames.skipAll(step);
-    else await frames.expect(step, transcript.name);
+    if (step.kind === "send") frames.send(step.line);
+    else if (step.count === "any") await frames.skipAll(step);
+    else await frames.expect(step);
   }
+  return frames.seen;
 }
 
 type Expected = Extract<Step, { kind: "expect" }>;
 
 class Frames {
+  readonly seen: Record<string, unknown>[] = [];
   readonly #host: TestHost;
+  readonly #name: string;
+  readonly #kept: Map<string, string>;
+  /** Only `pi` speaks in the shapes of its document. */
+  #isPi: boolean;
+  #isInitialized = false;
   #held: Record<string, unknown> | undefined;
 
-  constructor(host: TestHost) {
+  constructor(host: TestHost, { name, arguments: given = [], environment }: Transcript) {
     this.#host = host;
+    this.#name = name;
+    this.#isPi = !given.includes("--protocol") && environment?.PI_RPC_PROTOCOL === undefined;
+    this.#kept = new Map([["folder", host.folder]]);
+  }
+
+  send(line: string): void {
+    this.#host.send(String(fillIn(line, this.#kept)));
   }
 
   async skipAll(step: Expected): Promise<void> {
@@ -47,14 +74,17 @@ class Frames {
     }
   }
 
-  async expect(step: Expected, name: string): Promise<void> {
+  async expect(step: Expected): Promise<void> {
+    const where = `${this.#name} (line ${step.at})`;
+    const pattern = fillIn(step.frame, this.#kept);
+    let last = "";
     for (;;) {
       const frame = await this.#take();
-      const where = `${name} (line ${step.at})`;
-      if (frame === undefined) throw new RangeError(`${where}: no frame came`);
-      const problem = mismatch(step.frame, frame);
-      if (problem === undefined) return;
-      if (additions.has(String(frame.type))) continue;
+      if (frame === undefined) throw new RangeError(`${where}: no frame came${last}`);
+      const problem = mismatch(pattern, frame);
+      if (problem === undefined) return keep(pattern, frame, this.#kept);
+      last = `; the last was ${JSON.stringify(frame)}: ${problem}`;
+      if (step.count === "until" || additions.has(String(frame.type))) continue;
       throw new RangeError(`${where}: ${problem}\ngot ${JSON.stringify(frame)}`);
     }
   }
@@ -62,7 +92,23 @@ class Frames {
   async #take(): Promise<Record<string, unknown> | undefined> {
     const held = this.#held;
     this.#held = undefined;
-    return held ?? this.#host.next();
+    return held ?? this.#next();
+  }
+
+  async #next(): Promise<Record<string, unknown> | undefined> {
+    const frame = await this.#host.next();
+    if (frame === undefined) return undefined;
+    if (frame.command === "initialize" && frame.success === true) {
+      this.#isInitialized = true;
+      this.#isPi = (frame.data as { protocol: string }).protocol === "pi";
+    }
+    if (!this.#isPi) return frame;
+    const problem = documentedProblem(frame, { isInitialized: this.#isInitialized });
+    if (problem !== undefined) {
+      throw new RangeError(`${this.#name}: ${problem}\ngot ${JSON.stringify(frame)}`);
+    }
+    this.seen.push(frame);
+    return frame;
   }
 }
 

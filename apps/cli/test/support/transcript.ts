@@ -11,16 +11,20 @@ export interface TranscriptSetup {
   readonly files?: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** Extensions of the user, by their names in `conformance/extensions`. */
+  readonly extensions?: readonly string[];
+  /** The scripted model is this module of `conformance/models`, not `scenario`. */
+  readonly model?: string;
 }
 
 /** One line of a transcript. */
 export type Step =
   | { readonly kind: "send"; readonly line: string; readonly at: number }
-  /** The next frame is this; with `repeat`, so are any number of frames, none included. */
+  /** The next frame is this one, or any number of frames are, or one of those that come is. */
   | {
       readonly kind: "expect";
       readonly frame: Pattern;
-      readonly repeat: boolean;
+      readonly count: "once" | "any" | "until";
       readonly at: number;
     };
 
@@ -32,8 +36,10 @@ export interface Transcript extends TranscriptSetup {
 
 /**
  * JSON in which a string may be a matcher: `$string`, `$number`, `$boolean`, `$object`, `$array`,
- * `$any`; `$~text` fits a string that contains the text; a member ending in `?` may be missing. An
- * object fits with exactly its members, unless it has the member `...`.
+ * `$any`; `$~text` fits a string that contains the text; `$=name` fits a string and keeps it, for
+ * `{{name}}` in later lines (`{{folder}}` is there from the start). A member ending in `?` may be
+ * missing. An object fits with exactly its members, unless it has the member `...`. In code, a
+ * function that returns the problem is a pattern too.
  */
 export type Pattern = unknown;
 
@@ -45,19 +51,25 @@ export function readTranscripts(): Transcript[] {
   return names.sort().flatMap((name) => parse(name, readFileSync(new URL(name, folder), "utf8")));
 }
 
-/** `!` begins a transcript, `>` is sent, `<` is expected once, `<*` any number of times. */
+const counts = { "<": "once", "<*": "any", "<<": "until" } as const;
+
+/**
+ * `!` begins a transcript, `>` is sent, `<` is expected next, `<*` any number of times, `<<` after any
+ * number of other frames.
+ */
 function parse(name: string, text: string): Transcript[] {
   const transcripts: (TranscriptSetup & { steps: Step[] })[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     const at = index + 1;
     if (line.trim() === "" || line.startsWith("#")) continue;
-    const [, sign, rest = ""] = /^(!|>|<\*|<) ?(.*)$/.exec(line) ?? [];
-    if (sign === undefined) throw new SyntaxError(`${name}:${at}: begins with none of ! > < <*`);
+    const [, sign, rest = ""] = /^(!|>|<\*|<<|<) ?(.*)$/.exec(line) ?? [];
+    if (sign === undefined) throw new SyntaxError(`${name}:${at}: begins with none of ! > < <* <<`);
     if (sign === "!") transcripts.push({ ...(JSON.parse(rest) as TranscriptSetup), steps: [] });
     else if (sign === ">") transcripts.at(-1)?.steps.push({ kind: "send", line: rest, at });
     else {
       const frame: Pattern = JSON.parse(rest);
-      transcripts.at(-1)?.steps.push({ kind: "expect", frame, repeat: sign === "<*", at });
+      const count = counts[sign as keyof typeof counts];
+      transcripts.at(-1)?.steps.push({ kind: "expect", frame, count, at });
     }
   }
   return transcripts.map((transcript) => ({ ...transcript, name: `${name}: ${transcript.title}` }));
@@ -65,6 +77,7 @@ function parse(name: string, text: string): Transcript[] {
 
 /** Where a value differs from a pattern, as a path; undefined when it fits. */
 export function mismatch(pattern: Pattern, value: unknown, path = "frame"): string | undefined {
+  if (typeof pattern === "function") return pattern(value, path);
   if (typeof pattern === "string" && pattern.startsWith("$")) {
     return fits(pattern, value) ? undefined : `${path} is not ${pattern}: ${JSON.stringify(value)}`;
   }
@@ -105,6 +118,7 @@ function inMembers(
 function fits(matcher: string, value: unknown): boolean {
   if (matcher.startsWith("$~"))
     return typeof value === "string" && value.includes(matcher.slice(2));
+  if (matcher.startsWith("$=")) return typeof value === "string";
   switch (matcher) {
     case "$any":
       return true;
@@ -114,6 +128,29 @@ function fits(matcher: string, value: unknown): boolean {
       return isRecord(value);
     default:
       return typeof value === matcher.slice(1);
+  }
+}
+
+/** The pattern with `{{name}}` replaced by what was kept under that name. */
+export function fillIn(pattern: Pattern, kept: ReadonlyMap<string, string>): Pattern {
+  if (typeof pattern === "string") {
+    return pattern.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => kept.get(name) ?? whole);
+  }
+  if (Array.isArray(pattern)) return pattern.map((item) => fillIn(item, kept));
+  if (!isRecord(pattern)) return pattern;
+  return Object.fromEntries(
+    Object.entries(pattern).map(([key, value]) => [key, fillIn(value, kept)]),
+  );
+}
+
+/** Keeps the strings that stand where a fitting pattern has `$=name`. */
+export function keep(pattern: Pattern, value: unknown, kept: Map<string, string>): void {
+  if (typeof pattern === "string" && pattern.startsWith("$=")) {
+    kept.set(pattern.slice(2), String(value));
+  } else if (Array.isArray(pattern) && Array.isArray(value)) {
+    for (const [index, item] of pattern.entries()) keep(item, value[index], kept);
+  } else if (isRecord(pattern) && isRecord(value)) {
+    for (const [key, item] of Object.entries(pattern)) keep(item, value[key], kept);
   }
 }
 
