@@ -64,8 +64,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   let tree: IsolatedTree | undefined;
   let work: Work | undefined;
   let failure: string | undefined;
-  const { report } = services.session();
-  const emit = (event: SessionEvent) => report.call(services.session(), event);
+  const emit = (event: SessionEvent) => services.session().report(event);
   const stop = (): void => void subagent?.stop();
   run.signal.addEventListener("abort", stop, { once: true });
   const name = { id: task.id, agent: task.agent.name };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../__fixtures__/test-session.ts";
 import { maySpawn } from "./agent-definition.ts";
-import { loadAgents } from "./load-agents.ts";
+import { loadAgents, outlineAgents } from "./load-agents.ts";
 
 function folders(files: Record<string, string>) {
   const root = temporaryFolder();
@@ -44,6 +44,18 @@ describe("loadAgents", () => {
       source: "project",
     });
     expect(agents.get("other")?.systemPrompt).toBe("no frontmatter");
+  });
+
+  it("outlines the same agents without a parser", async () => {
+    const dirs = folders({
+      "agent/agents/plain.md": "no frontmatter",
+      "project/.pi/agents/x.md":
+        '---\r\nname: "quoted"\r\ndescription:  What it does \r\n---\r\nbody',
+    });
+    const { agents } = await loadAgents(dirs);
+    const full = [...agents].map(([name, { description }]) => [name, description]);
+    expect([...outlineAgents(dirs)]).toEqual(full);
+    expect(full).toContainEqual(["quoted", "What it does"]);
   });
 
   it("leaves out what it cannot read and says so", async () => {

@@ -1,8 +1,8 @@
-import { readdir } from "node:fs/promises";
+import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Diagnostic } from "../../diagnostic.ts";
 import type { JsonObject } from "../../files/read-json.ts";
-import { readTextFile } from "../../files/read-text.ts";
+import { readTextFile, readTextFileNow } from "../../files/read-text.ts";
 import { isThinkingLevel } from "../../models/thinking-level.ts";
 import { parseFrontmatter, textAttribute } from "../../prompt/frontmatter.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
@@ -18,19 +18,54 @@ export interface LoadedAgents {
 export async function loadAgents(dirs: { agentDir: string; cwd: string }): Promise<LoadedAgents> {
   const diagnostics: Diagnostic[] = [];
   const agents = new Map(bundledAgents.map((agent) => [agent.name, agent]));
+  for (const { path, source } of agentFiles(dirs)) {
+    const agent = await readAgent(path, source, diagnostics);
+    if (agent !== undefined) agents.set(agent.name, agent);
+  }
+  return { agents, diagnostics };
+}
+
+/**
+ * Name and description of each agent, for the description of a tool: it is asked for in the middle of
+ * a request, so this looks at the two lines only and loads no parser.
+ */
+export function outlineAgents(dirs: { agentDir: string; cwd: string }): Map<string, string> {
+  const agents = new Map(bundledAgents.map(({ name, description }) => [name, description]));
+  for (const { path } of agentFiles(dirs)) {
+    const file = readTextFileNow(path);
+    if (file.kind !== "text") continue;
+    const [, head = ""] = /^---[ \t]*\r?\n(.*?)\r?\n---/s.exec(file.text) ?? [];
+    const line = (key: string): string | undefined => {
+      const found = new RegExp(`^${key}:[ \\t]*(.*?)[ \\t\\r]*$`, "m").exec(head)?.[1];
+      return found?.replace(/^(["'])(.*)\1$/, "$2") || undefined;
+    };
+    agents.set(line("name") ?? basename(path, ".md"), line("description") ?? "");
+  }
+  return agents;
+}
+
+function agentFiles(dirs: {
+  agentDir: string;
+  cwd: string;
+}): { path: string; source: AgentDefinition["source"] }[] {
   const places = [
     { source: "user", folder: join(dirs.agentDir, "agents") },
     { source: "project", folder: join(dirs.cwd, ".pi", "agent", "agents") },
     { source: "project", folder: join(dirs.cwd, ".pi", "agents") },
   ] as const;
-  for (const { source, folder } of places) {
-    const names = await readdir(folder).catch(() => []);
-    for (const name of names.filter((file) => file.endsWith(".md")).sort()) {
-      const agent = await readAgent(join(folder, name), source, diagnostics);
-      if (agent !== undefined) agents.set(agent.name, agent);
-    }
+  return places.flatMap(({ source, folder }) =>
+    namesIn(folder).map((name) => ({ path: join(folder, name), source })),
+  );
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(".md"))
+      .sort();
+  } catch {
+    return [];
   }
-  return { agents, diagnostics };
 }
 
 async function readAgent(

@@ -54,7 +54,8 @@ export class RunFolder {
 /** Removes what killed hosts left under `root`, in their repositories too. */
 export async function removeLeftovers(root: string): Promise<void> {
   const names = await readdir(root).catch(() => []);
-  for (const name of names) {
+  // Nothing but folders of ours: locks stand beside them.
+  for (const name of names.filter((found) => /^[0-9a-f]{8}$/.test(found))) {
     const path = join(root, name);
     const owner = await readOwner(path);
     if (await isAlive(owner, path)) continue;

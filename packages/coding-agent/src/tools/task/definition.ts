@@ -50,5 +50,4 @@ export const taskParameters = {
 export const taskDescription =
   "Give work to subagents, each with a conversation of its own; you get their final answers. " +
   "Use it for work that can be described completely and would fill your own conversation, and for several independent pieces at once. " +
-  "Subagents that change files at the same time should be isolated. " +
-  "Agents: task (any work), explore (finds things out, changes nothing), plan (works out a change), reviewer (reviews changes), and those defined in agents folders.";
+  "Subagents that change files at the same time should be isolated.";

@@ -1,6 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
 import { type AgentDefinition, maySpawn } from "../../subagents/agents/agent-definition.ts";
-import { loadAgents } from "../../subagents/agents/load-agents.ts";
+import { type LoadedAgents, loadAgents } from "../../subagents/agents/load-agents.ts";
 import { readAnswerSchema } from "../../subagents/answer-schema.ts";
 import type { Task, TaskOrder } from "../../subagents/task-order.ts";
 import { maySpawnAt, type TaskServices } from "../../subagents/task-services.ts";
@@ -45,12 +45,13 @@ export async function readOrder(
     );
   }
   const items = itemsOf(args, singleId);
-  const { agents } = await loadAgents({
+  const { agents, diagnostics } = await loadAgents({
     agentDir: services.agentDirectory,
     cwd: services.environment.cwd,
   });
   const tasks = items.map((item): Task => {
-    const agent = agentOf(item.agent ?? args.agent ?? "task", agents, services.allowedAgents);
+    const name = item.agent ?? args.agent ?? "task";
+    const agent = agentOf(name, { agents, diagnostics }, services.allowedAgents);
     const prompt = args.context ? `${args.context}\n\n${item.task}` : item.task;
     return { id: item.id, agent, description: item.description, prompt };
   });
@@ -85,13 +86,14 @@ function itemsOf({ task, tasks, description }: TaskArguments, singleId: string):
 
 function agentOf(
   name: string,
-  agents: ReadonlyMap<string, AgentDefinition>,
+  { agents, diagnostics }: LoadedAgents,
   allowed: readonly string[] | undefined,
 ): AgentDefinition {
   const names = [...agents.keys()].filter((known) => maySpawn(allowed, known));
   const agent = agents.get(name);
   if (agent === undefined) {
-    throw new ToolError(`There is no agent "${name}"; there are ${names.join(", ")}.`);
+    const problems = diagnostics.map(({ message }) => `\n${message}`).join("");
+    throw new ToolError(`There is no agent "${name}"; there are ${names.join(", ")}.${problems}`);
   }
   if (names.includes(name)) return agent;
   throw new ToolError(`This agent may not start "${name}", only: ${names.join(", ") || "none"}.`);

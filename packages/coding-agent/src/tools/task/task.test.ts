@@ -172,6 +172,20 @@ describe("the task tool", () => {
     expect(results).toMatchObject([{ status: "failed", error: expect.stringContaining("nobody") }]);
   });
 
+  it("names the agents there are, those of the project too", async () => {
+    const file = "---\ndescription: Finds typos\n---\nLook for typos.";
+    const places = project({ ".pi/agents/typos.md": file });
+    const { session, results, text } = await run(
+      { task: "<t>", agent: "typos" },
+      { t: () => "none" },
+      { places },
+    );
+    const tool = session.tools.all.find(({ name }) => name === "task");
+    expect(tool?.description).toContain("- typos: Finds typos");
+    expect(results).toMatchObject([{ agent: "typos", exitCode: 0 }]);
+    expect(text).toContain("(typos): completed\nnone");
+  });
+
   it("is not there where subagents may not be nested deeper", async () => {
     const test = await createTestSession(["hi"], {
       settings: SettingsStore.inMemory({ "task.maxRecursionDepth": 0 }),
