@@ -235,6 +235,7 @@ export const sections = {
       "only events of the types named are sent, until all are wanted again",
     "additions.initialize": "initialize answers with what the host can do",
     "additions.disposition": "only after it, prompt says what became of the prompt",
+    "budget.set": "set_budget raises a limit and the session goes on; get_budget shows both",
     "additions.code": "only after it, errors have a code",
     "additions.will_retry": "only after it, agent_end says whether the run goes on",
   },
@@ -246,6 +247,11 @@ export const sections = {
     "pisces.error.unknown": "an unknown command is answered without its id",
     "pisces.error.parse": "what fails while a line is read is answered as parse, without an id",
     "pisces.error.command": "a command that fails is answered with its id",
+    "pisces.budget.warning": "budget_warning comes once per dimension, with scope and snapshot",
+    "pisces.budget.exceeded": "budget_exceeded comes once, and the running turn is stopped",
+    "pisces.budget.refused": "then prompts are refused with the dimension and its setting",
+    "pisces.subagents.events": "the six lifecycle events come in order, with stable ids",
+    "pisces.subagents.nested": "subagents of subagents are told of under their parent's id",
   },
   "The dialect oh-my-pi": {
     "oh-my-pi.queue_message": "queue_message starts nothing and comes along with the next turn",
@@ -280,4 +286,6 @@ export const shownElsewhere: Readonly<Record<string, string>> = {
   "overview.lines": "apps/cli/test/e2e/stdio.test.ts",
   "clients.python": "docs/examples/spec-clients.test.ts",
   "clients.node": "docs/examples/spec-clients.test.ts",
+  "pisces.subagents.events": "apps/cli/test/e2e/tasks.test.ts",
+  "pisces.subagents.nested": "apps/cli/test/e2e/tasks.test.ts",
 };

@@ -41,7 +41,7 @@ const typesOf = (stdout: string, id: string): string[] =>
     .map((event) => event.type);
 
 describe("tasks in processes of their own", () => {
-  it("come back verified, in order, and leave nothing behind", async () => {
+  it("come back verified, in order, and leave nothing behind [pisces.subagents.events]", async () => {
     const tasks = ["w1", "w2"].map((id) => ({ id, task: `<${id}>` }));
     const verify = { commands: [{ name: "there", command: "ls *.new" }] };
     const place = repositoryPlace(
@@ -80,7 +80,7 @@ describe("tasks in processes of their own", () => {
     expect((await host.finish()).code).toBe(0);
   });
 
-  it("are told of under their parent's id when they start others", async () => {
+  it("are told of under their parent's id when they start others [pisces.subagents.nested]", async () => {
     const nested = { tasks: [{ id: "inner", task: "<inner>", agent: "explore" }] };
     const place = repositoryPlace([
       { when: { lastUserIncludes: "<inner>" }, content: "deep" },

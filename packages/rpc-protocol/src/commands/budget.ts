@@ -3,25 +3,14 @@ import { BudgetLimits, BudgetSnapshot } from "../budget.ts";
 import { command } from "../command.ts";
 import { noParams } from "./shared.ts";
 
-const limit = () => z.optional(z.nullable(z.number().check(z.nonnegative())));
-
 const budget = () => z.object({ limits: BudgetLimits, snapshot: BudgetSnapshot });
 
 /** What a session and its subagents may use. */
 export const budgetCommands = {
   set_budget: command({
     summary:
-      "Sets limits for the session and its subagents; null takes one away, what is absent stays. A session whose budget ran out goes on once the limit is raised.",
-    params: () =>
-      z.object({
-        maxWallTimeMs: limit(),
-        maxInputTokens: limit(),
-        maxOutputTokens: limit(),
-        maxTotalTokens: limit(),
-        maxCostUsd: limit(),
-        maxToolCalls: limit(),
-        maxSubagents: limit(),
-      }),
+      "Sets limits for the session and its subagents; what is absent stays, and `clear` names limits to take away. A session whose budget ran out goes on once the limit is raised.",
+    params: () => z.extend(BudgetLimits, { clear: z.optional(z.array(z.keyof(BudgetLimits))) }),
     result: budget,
     // None: a client method takes all of them by name.
     positional: [],

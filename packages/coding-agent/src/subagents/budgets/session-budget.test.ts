@@ -96,7 +96,7 @@ describe("the budget of a session", () => {
     expect(budget.signal.aborted).toBe(false);
     await tell(reply(100));
     expect(shown(reported).filter((line) => line.startsWith("budget_exceeded"))).toHaveLength(2);
-    budget.setLimits({ maxTotalTokens: null });
+    budget.setLimits({ clear: ["maxTotalTokens"] });
     expect(() => budget.check()).not.toThrow();
   });
 

@@ -109,12 +109,12 @@ export class SessionBudget {
   }
 
   /**
-   * Sets limits for this session; null takes one away, what is absent stays. Warnings and the end
-   * may come again for what was changed.
+   * Sets limits for this session and takes those in `clear` away; what is absent stays. Warnings and
+   * the end may come again for what was changed.
    */
-  setLimits(limits: Readonly<{ [Name in LimitName]?: number | null | undefined }>): void {
+  setLimits(limits: BudgetLimits & { readonly clear?: readonly LimitName[] | undefined }): void {
     for (const { limit, reason } of dimensions) {
-      const value = limits[limit];
+      const value = limits.clear?.includes(limit) ? null : limits[limit];
       if (value === undefined) continue;
       this.#given.set(limit, value);
       this.#warned.delete(reason);
