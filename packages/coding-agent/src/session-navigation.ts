@@ -40,7 +40,7 @@ export interface NavigationOptions {
 }
 
 /** How a branch that is left is summarised. */
-export interface BranchSummaryOptions {
+interface BranchSummaryOptions {
   readonly customInstructions?: string | undefined;
   /** Whether the custom instructions stand instead of the usual ones. */
   readonly replaceInstructions?: boolean | undefined;

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { redactSecrets } from "../errors.ts";
 import { listRecordings, type Recording } from "./recording.ts";
@@ -38,7 +38,10 @@ export function recordingFetch({ directory, fetch = globalThis.fetch }: Recordin
       };
       await writeFile(join(directory, `${name}.bin`), Buffer.concat(chunks), { mode: 0o600 });
       const json = `${JSON.stringify(recording, null, 2)}\n`;
-      await writeFile(join(directory, `${name}.json`), json, { mode: 0o600 });
+      // A recording counts once its JSON is there, so it must never be seen half written.
+      const path = join(directory, `${name}.json`);
+      await writeFile(`${path}.part`, json, { mode: 0o600 });
+      await rename(`${path}.part`, path);
     };
     if (response.body === null) {
       await save([], false);
@@ -79,7 +82,8 @@ function keep(
     },
     async cancel(reason) {
       await reader.cancel(reason);
-      await save(chunks, true);
+      // The reader had what it wanted; it was not the vendor who cut the reply off.
+      await save(chunks, false);
     },
   });
 }
