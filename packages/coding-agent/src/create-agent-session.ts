@@ -214,7 +214,11 @@ function createLike(
 ): Promise<AgentSession> {
   const texts = [...(options.prompt?.appendSystemPrompts ?? []), systemPrompt];
   const prompt = { ...options.prompt, appendSystemPrompts: texts };
-  return createAgentSession({ ...options, ...differences, prompt });
+  // The key is one provider's; a subagent with another one's model must not send it there.
+  const own = typeof options.model === "object" ? options.model.provider : options.provider;
+  const { model } = differences;
+  const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
+  return createAgentSession({ ...options, ...differences, prompt, apiKey });
 }
 
 interface Places {

@@ -25,11 +25,15 @@ export interface RunTasksOptions {
 
 /**
  * Carries out the tasks of a call, as many at a time as the settings allow, then brings isolated
- * work back in the order of the tasks. One that fails takes nothing from the others.
+ * work back in the order of the tasks. One that fails takes nothing from the others. `leftOut` are
+ * untracked files that were too large to be taken along.
  *
  * @throws {ToolError} when tasks cannot be isolated here
  */
-export async function runTasks(order: TaskOrder, options: RunTasksOptions): Promise<TaskResult[]> {
+export async function runTasks(
+  order: TaskOrder,
+  options: RunTasksOptions,
+): Promise<{ results: TaskResult[]; leftOut: readonly string[] }> {
   const { services, signal } = options;
   const { environment, agentDirectory, settings } = services;
   const artifactsFolder = artifactsFolderOf(services);
@@ -45,7 +49,8 @@ export async function runTasks(order: TaskOrder, options: RunTasksOptions): Prom
     await mkdir(artifactsFolder, { recursive: true, mode: 0o700 });
     const place = { artifactsFolder, filePrefix: `${randomHex(2)}-`, isolation };
     const outcomes = await runAll(order, options, place);
-    return await bringBack(outcomes, { isolation, signal, services });
+    const results = await bringBack(outcomes, { isolation, signal, services });
+    return { results, leftOut: isolation?.baseline.leftOut ?? [] };
   } finally {
     await isolation?.dispose();
   }

@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -119,6 +120,18 @@ describe("a tree for a task", () => {
     gitIn(workspace.path("inner"), "init", "-q");
     const tree = await (await isolate(workspace)).createTree();
     expect(readdirSync(tree.cwd).sort()).toEqual([".git", "a.txt"]);
+  });
+
+  it("is without untracked files that are too large, and says which", async () => {
+    const workspace = repository();
+    workspace.write({ "huge.bin": "", "small.txt": "s\n" });
+    truncateSync(workspace.path("huge.bin"), 51 * 1024 * 1024);
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    expect(isolation.baseline.leftOut).toEqual(["huge.bin"]);
+    expect(readdirSync(tree.cwd).sort()).toEqual([".git", ".gitignore", "a.txt", "small.txt"]);
+    const change = await changeOf(isolation, "t", tree);
+    expect(change.statistics.filesChanged).toBe(0);
   });
 
   it("is a copy outside of a repository, up to a size", async () => {

@@ -21,20 +21,30 @@ export async function runTaskTool(
   services.budget.check();
   const progress = new Progress(order.tasks, call.onUpdate);
   try {
-    const results = await runTasks(order, {
+    const { results, leftOut } = await runTasks(order, {
       services,
       signal: call.signal,
       onProgress: (task, event, used) => progress.note(task, event, used),
     });
-    return resultOf(results, progress.used);
+    return resultOf(results, leftOut, progress.used);
   } finally {
     progress.stop();
   }
 }
 
-function resultOf(results: readonly TaskResult[], used: Consumption): ToolResult {
-  const text = results.map(resultText).join("\n\n");
-  const details = { results, used };
+function resultOf(
+  results: readonly TaskResult[],
+  leftOut: readonly string[],
+  used: Consumption,
+): ToolResult {
+  const parts = results.map(resultText);
+  if (leftOut.length > 0) {
+    parts.push(
+      `Untracked files too large for isolated tasks, which were without them: ${leftOut.join(", ")}`,
+    );
+  }
+  const text = parts.join("\n\n");
+  const details = { results, used, ...(leftOut.length > 0 && { leftOut }) };
   // Partial success is a result; only when nothing came of any task the call has failed.
   if (results.every(({ exitCode }) => exitCode !== 0)) throw new ToolError(text, details);
   return { content: [{ type: "text", text }], details };
