@@ -1,30 +1,32 @@
 /**
- * Writes the pages of docs/ that follow from schemas and tables. `--check` writes nothing and exits
+ * Writes the pages of docs/ and the schema that follow from schemas and tables. `--check` writes nothing and exits
  * with 1 when a page is not what it should be.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { errorsPage } from "./docs/errors-page.ts";
 import { protocolReference } from "./docs/protocol-reference.ts";
+import { protocolSchema } from "./docs/protocol-schema.ts";
 import { settingsPage } from "./docs/settings-page.ts";
 
 const pages = {
-  "protocol-reference.md": protocolReference,
-  "errors.md": errorsPage,
-  "settings.md": settingsPage,
+  "docs/protocol-reference.md": protocolReference,
+  "docs/errors.md": errorsPage,
+  "docs/settings.md": settingsPage,
+  "packages/rpc-protocol/generated/schema.json": protocolSchema,
 };
 
 const isCheck = process.argv.includes("--check");
 for (const [name, render] of Object.entries(pages)) {
-  const path = fileURLToPath(new URL(`../docs/${name}`, import.meta.url));
+  const path = fileURLToPath(new URL(`../${name}`, import.meta.url));
   const text = `${render().trimEnd()}\n`;
   if (text === read(path)) continue;
   if (isCheck) {
-    console.error(`docs/${name} is stale: run "npx -y pnpm@12 run docs"`);
+    console.error(`${name} is stale: run "npx -y pnpm@12 run docs"`);
     process.exitCode = 1;
   } else {
     writeFileSync(path, text);
-    console.log(`docs/${name} written`);
+    console.log(`${name} written`);
   }
 }
 

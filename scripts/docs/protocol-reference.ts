@@ -1,8 +1,8 @@
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import * as events from "../../packages/rpc-protocol/src/events.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
-import * as messages from "../../packages/rpc-protocol/src/messages.ts";
 import { code, generated, table } from "./markdown.ts";
+import { namedSchemas } from "./named-schemas.ts";
 import { type Member, TypeRenderer } from "./render-type.ts";
 
 /** Listed by their members in a table of their own. */
@@ -46,16 +46,6 @@ export function protocolReference(): string {
     "## Types\n",
     definitions(renderer),
   ].join("\n");
-}
-
-function namedSchemas(): Record<string, z.core.$ZodType> {
-  const named: Record<string, z.core.$ZodType> = {};
-  for (const door of [messages, events, protocol]) {
-    for (const [name, value] of Object.entries<unknown>(door)) {
-      if (value instanceof z.core.$ZodType && name !== "SessionEvent") named[name] = value;
-    }
-  }
-  return named;
 }
 
 function commandList(renderer: TypeRenderer): string {

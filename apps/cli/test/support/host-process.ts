@@ -28,12 +28,13 @@ export interface HostProcessOptions {
 /** The built host as a child, with everything it says. */
 export class HostProcess {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly frames = new FrameQueue();
+  readonly frames: FrameQueue;
   readonly ended: Promise<Exit>;
   stderr = "";
   stdout = "";
 
   constructor(place: Place, options: HostProcessOptions = {}) {
+    this.frames = new FrameQueue(place);
     const [program = process.execPath, ...first] = options.command ?? [process.execPath];
     const start = performance.now();
     this.child = spawn(program, [...first, binPath, ...place.arguments], {

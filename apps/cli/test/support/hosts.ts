@@ -33,7 +33,7 @@ export async function memoryHost(setup: TranscriptSetup): Promise<TestHost> {
     onShutdown: () => void shutdown.begin(0),
   });
   const session = await createAgentSession(options);
-  const frames = new FrameQueue();
+  const frames = new FrameQueue(place);
   const input = new PassThrough();
   const lines = new LineDecoder();
   const output = {

@@ -1,4 +1,6 @@
 import { documentedProblem } from "./documented.ts";
+import type { Place } from "./place.ts";
+import { SchemaCheck } from "./schema-check.ts";
 import { fillIn, keep, mismatch, type Step, type Transcript } from "./transcript.ts";
 
 /** A host under test: lines in, frames out. */
@@ -115,14 +117,24 @@ class Frames {
 /** Lines that have come and lines somebody waits for. */
 export class FrameQueue {
   readonly #frames: Record<string, unknown>[] = [];
+  readonly #check: SchemaCheck;
+  #violation: string | undefined;
   #wake: (() => void) | undefined;
 
+  /** Every frame is held against the published schema; one that it does not allow ends the test. */
+  constructor(place: Pick<Place, "arguments" | "variables">) {
+    this.#check = new SchemaCheck(place);
+  }
+
   push(line: string): void {
-    this.#frames.push(JSON.parse(line));
+    const frame = JSON.parse(line);
+    this.#violation ??= this.#check.violation(frame);
+    this.#frames.push(frame);
     this.#wake?.();
   }
 
   async next(timeoutMs = 8_000): Promise<Record<string, unknown> | undefined> {
+    if (this.#violation !== undefined) throw new RangeError(this.#violation);
     if (this.#frames.length === 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;

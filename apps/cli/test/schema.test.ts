@@ -1,0 +1,111 @@
+import { decodeClientFrame, protocolNames } from "@tau-agent/rpc-protocol";
+import { describe, expect, it } from "vitest";
+import { FrameQueue } from "./support/run-transcript.ts";
+import { schemaViolation } from "./support/schema-check.ts";
+import { readTranscripts } from "./support/transcript.ts";
+
+const usage = {
+  input: 1,
+  output: 1,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
+const reply = {
+  role: "assistant",
+  content: [{ type: "text", text: "Hello" }],
+  api: "x",
+  provider: "y",
+  model: "z",
+  usage,
+  stopReason: "stop",
+  timestamp: 1,
+};
+const frames = {
+  update: {
+    type: "message_update",
+    message: reply,
+    assistantMessageEvent: {
+      type: "text_delta",
+      contentIndex: 0,
+      delta: "Hello",
+      partial: reply,
+    },
+  },
+  response: {
+    id: "a",
+    type: "response",
+    command: "cycle_thinking_level",
+    success: true,
+    data: { level: "high" },
+  },
+  failure: { type: "response", command: "x", success: false, error: "Unknown command: x" },
+  retry: { type: "auto_retry_end", success: true, attempt: 2 },
+};
+
+/** Every frame that differs from `value` in one member: taken away, or of another type. */
+function* mutations(value: unknown): Generator<unknown> {
+  if (typeof value !== "object" || value === null) {
+    yield { mutated: true };
+    return;
+  }
+  for (const [key, member] of Object.entries(value)) {
+    const copy = (): Record<string, unknown> & unknown[] => structuredClone(value) as never;
+    for (const changed of mutations(member)) yield Object.assign(copy(), { [key]: changed });
+    if (Array.isArray(value) || key === "id") continue;
+    const rest = copy();
+    delete rest[key];
+    yield rest;
+  }
+}
+
+describe("the published schema", () => {
+  it.each(Object.entries(frames))("allows a documented %s and no mutation of it", (_, frame) => {
+    expect(schemaViolation("PiHostFrame", frame)).toBeUndefined();
+    const changed = [...mutations(frame), { ...frame, more: 1 }, { ...frame, type: "other" }];
+    expect(changed.length).toBeGreaterThan(5);
+    for (const mutated of changed) {
+      expect(schemaViolation("PiHostFrame", mutated), JSON.stringify(mutated)).toBeDefined();
+    }
+  });
+
+  it("is held against every frame that a test sees", async () => {
+    const queue = new FrameQueue({ arguments: ["--mode", "rpc"], variables: {} });
+    queue.push(JSON.stringify(frames.retry));
+    expect(await queue.next()).toEqual(frames.retry);
+    queue.push(JSON.stringify({ ...frames.retry, attempt: "2" }));
+    await expect(queue.next()).rejects.toThrow("not a PiHostFrame");
+  });
+
+  it("knows every dialect", () => {
+    const failure = { type: "response", command: "bash", success: false, error: "x" };
+    for (const dialect of ["Pi", "Pisces", "OhMyPi", "CoMono", "PiRust"]) {
+      expect(schemaViolation(`${dialect}HostFrame`, failure)).toBeUndefined();
+    }
+    expect(protocolNames).toHaveLength(5);
+  });
+
+  it("allows what a host takes", () => {
+    const lines = readTranscripts().flatMap(({ steps }) =>
+      steps.flatMap((step) => (step.kind === "send" ? [step.line] : [])),
+    );
+    const taken = lines.filter((line) => decodeClientFrame(line).kind !== "error");
+    expect(taken.length).toBeGreaterThan(50);
+    for (const line of taken)
+      expect(schemaViolation("ClientFrame", JSON.parse(line))).toBeUndefined();
+  });
+
+  it("refuses what a host refuses", () => {
+    for (const frame of [{ type: "prompt" }, { type: "nonsense" }, { type: "set_model" }]) {
+      expect(schemaViolation("ClientFrame", frame)).toBeDefined();
+    }
+  });
+
+  it("describes entries of sessions", () => {
+    const node = { id: "a", parentId: null, timestamp: "2026-01-01T00:00:00.000Z" };
+    const message = { role: "user", content: "hi", timestamp: 1 };
+    expect(schemaViolation("SessionEntry", { type: "message", ...node, message })).toBeUndefined();
+    expect(schemaViolation("KnownSessionEntry", { type: "message", ...node })).toBeDefined();
+    expect(schemaViolation("SessionEntry", { type: "message" })).toBeDefined();
+  });
+});

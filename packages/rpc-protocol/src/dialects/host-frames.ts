@@ -1,0 +1,172 @@
+import * as z from "zod/mini";
+import { AgentEvent } from "../agent-event.ts";
+import { type CommandName, commands } from "../commands/index.ts";
+import { eventSummaries } from "../event-summaries.ts";
+import { ExtensionUiRequest } from "../extension-ui.ts";
+import { Usage } from "../message.ts";
+import { SessionOnlyEvent } from "../session-event.ts";
+import { AssistantMessageEvent } from "../stream-event.ts";
+import type { ProtocolName } from "./names.ts";
+
+/** A frame a host may send, for the schema. */
+export interface FrameSchema {
+  readonly name: string;
+  readonly summary: string;
+  readonly schema: z.ZodMiniType;
+}
+
+type EventSchema = z.ZodMiniObject<{ type: z.ZodMiniLiteral<string> }>;
+type EventName = keyof typeof eventSummaries;
+
+const events = new Map(
+  [...AgentEvent.def.options, ...SessionOnlyEvent.def.options].map((schema) => {
+    const [name = ""] = schema.def.shape.type.def.values;
+    return [name, schema as unknown as EventSchema];
+  }),
+);
+
+const id = { id: z.optional(z.union([z.string(), z.number()])) };
+const head = { ...id, type: z.literal("response") };
+
+/** What a host may send in each dialect, and nothing else. */
+export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
+  pi: everything,
+  pisces: everything,
+  "oh-my-pi": () => [
+    ...responses([...names()]),
+    ...original(
+      "agent_start agent_end turn_start turn_end message_start message_update message_end",
+      "tool_execution_start tool_execution_update tool_execution_end auto_compaction_start",
+      "auto_compaction_end auto_retry_start auto_retry_end",
+    ),
+    deltaUpdate(),
+    own("HookError", eventSummaries.extension_error, {
+      type: z.literal("hook_error"),
+      hookPath: z.string(),
+      event: z.string(),
+      error: z.string(),
+    }),
+  ],
+  "co-mono": () => [
+    ...responses(names().filter((name) => !["prompt", "abort", "compact"].includes(name))),
+    ...original(
+      "agent_start agent_end turn_start turn_end message_start message_update message_end",
+      "tool_execution_start",
+    ),
+    deltaUpdate(),
+    own("CoMonoToolExecutionEnd", "A tool has ended; a call that failed has its text as result.", {
+      ...shape("tool_execution_end"),
+      result: z.union([z.string(), shape("tool_execution_end").result as z.ZodMiniType]),
+    }),
+    own("Compaction", "The conversation was compacted; `auto` when nobody asked for it.", {
+      type: z.literal("compaction"),
+      summary: z.string(),
+      tokensBefore: z.number(),
+      auto: z.optional(z.literal(true)),
+    }),
+    own("CoMonoError", "Something failed.", { type: z.literal("error"), error: z.string() }),
+  ],
+  "pi-rust": () => [
+    ...responses([...names()]),
+    flat("agent_start"),
+    flat("agent_end"),
+    text("text_delta", "A piece of the reply."),
+    text("thinking_delta", "A piece of what the model thinks."),
+    flat("tool_execution_start", "tool_start"),
+    flat("tool_execution_update", "tool_update"),
+    flat("tool_execution_end", "tool_end"),
+    flat("auto_retry_start"),
+    flat("auto_retry_end"),
+    flat("auto_compaction_start"),
+    flat("auto_compaction_end"),
+  ],
+};
+
+function everything(): FrameSchema[] {
+  const summary = "An extension asks the client to show something.";
+  return [
+    ...responses(names()),
+    ...original(...events.keys()),
+    deltaUpdate(),
+    ...ExtensionUiRequest.def.options.map((schema) => {
+      const [method = ""] = schema.def.shape.method.def.values;
+      return { name: `ExtensionUiRequest${pascal(method)}`, summary, schema };
+    }),
+  ];
+}
+
+function names(): CommandName[] {
+  return Object.keys(commands) as CommandName[];
+}
+
+function responses(of: readonly CommandName[]): FrameSchema[] {
+  const failure = own("ErrorResponse", "A command failed; `code` comes after `initialize`.", {
+    ...head,
+    command: z.string(),
+    success: z.literal(false),
+    error: z.string(),
+    code: z.optional(z.string()),
+  });
+  return [...of.map(success), failure];
+}
+
+function success(name: CommandName): FrameSchema {
+  const { data: policy, result } = commands[name];
+  const data = {
+    none: () => ({}),
+    initialized: () => ({ data: z.optional(result() as z.ZodMiniType) }),
+    always: () => ({ data: result() as z.ZodMiniType }),
+  };
+  return own(`${pascal(name)}Response`, `Answers \`${name}\`.`, {
+    ...head,
+    command: z.literal(name),
+    success: z.literal(true),
+    ...data[policy](),
+  });
+}
+
+function original(...lists: string[]): FrameSchema[] {
+  return lists.flatMap((list) => list.split(" ")).map((type) => event(type as EventName));
+}
+
+function event(type: EventName): FrameSchema {
+  return { name: pascal(type), summary: eventSummaries[type], schema: z.object(shape(type)) };
+}
+
+function shape(type: EventName): Record<string, z.ZodMiniType> {
+  return { ...(events.get(type)?.def.shape as Record<string, z.ZodMiniType> | undefined) };
+}
+
+function deltaUpdate(): FrameSchema {
+  const steps = AssistantMessageEvent.def.options
+    .filter((step) => "contentIndex" in step.def.shape)
+    .map((step) => {
+      const { partial: _, ...rest } = step.def.shape as Record<string, z.ZodMiniType>;
+      return z.strictObject(rest);
+    });
+  return own("MessageUpdateDelta", 'A step of a reply with `stream: "delta"`.', {
+    type: z.literal("message_update"),
+    usage: z.optional(Usage),
+    assistantMessageEvent: z.union(steps),
+  });
+}
+
+function flat(type: EventName, name: string = type): FrameSchema {
+  const { type: _, ...data } = shape(type);
+  return own(`PiRust${pascal(name)}`, eventSummaries[type], {
+    type: z.literal(name),
+    data: z.object(data),
+  });
+}
+
+function text(type: string, summary: string): FrameSchema {
+  return own(`PiRust${pascal(type)}`, summary, { type: z.literal(type), data: z.string() });
+}
+
+function own(name: string, summary: string, members: Record<string, z.ZodMiniType>): FrameSchema {
+  return { name, summary, schema: z.object(members) };
+}
+
+function pascal(name: string): string {
+  return name.replace(/(?:^|[_-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,15 @@
+import * as z from "zod/mini";
+import * as events from "../../packages/rpc-protocol/src/events.ts";
+import * as protocol from "../../packages/rpc-protocol/src/index.ts";
+import * as messages from "../../packages/rpc-protocol/src/messages.ts";
+
+/** The schemas that the protocol's doors export, by name. */
+export function namedSchemas(): Record<string, z.core.$ZodType> {
+  const named: Record<string, z.core.$ZodType> = {};
+  for (const door of [messages, events, protocol]) {
+    for (const [name, value] of Object.entries<unknown>(door)) {
+      if (value instanceof z.core.$ZodType && name !== "SessionEvent") named[name] = value;
+    }
+  }
+  return named;
+}

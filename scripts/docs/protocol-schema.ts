@@ -1,0 +1,177 @@
+import { readdirSync, readFileSync } from "node:fs";
+import * as z from "zod/mini";
+import { hostFrames } from "../../packages/rpc-protocol/src/dialects/host-frames.ts";
+import * as protocol from "../../packages/rpc-protocol/src/index.ts";
+import { namedSchemas } from "./named-schemas.ts";
+
+type JsonSchema = Record<string, unknown>;
+
+const sources = new URL("../../packages/rpc-protocol/src/", import.meta.url);
+
+/**
+ * `schema.json`: every client frame, host frame and session entry as JSON Schema. Members that a
+ * newer host adds to an object are allowed; a frame itself has exactly its members.
+ */
+export function protocolSchema(): string {
+  const registry = z.registry<{ id: string }>();
+  const descriptions = readComments();
+  const frames = new Map<string, string[]>();
+  const add = (id: string, schema: z.core.$ZodType, description?: string): void => {
+    registry.add(schema, { id });
+    if (description !== undefined) descriptions.set(id, description);
+  };
+  for (const [name, schema] of Object.entries(namedSchemas())) {
+    if (name !== "ExtensionUiRequest" && !name.endsWith("Event")) add(name, schema);
+  }
+  const listed = new Set<string>();
+  for (const [dialect, list] of Object.entries(hostFrames)) {
+    const names = list().map(({ name, summary, schema }) => {
+      if (!listed.has(name)) add(name, schema, summary);
+      listed.add(name);
+      return name;
+    });
+    frames.set(`${pascal(dialect)}HostFrame`, names);
+  }
+  const requests = Object.entries(protocol.commands).map(([name, command]) => {
+    const id = `${pascal(name)}Command`;
+    add(id, request(name, command), command.summary);
+    return id;
+  });
+  const defs = definitions(registry, listed, descriptions);
+  defs.ClientFrame = anyOf("What a client may send, in every dialect.", [
+    ...requests,
+    "ExtensionUiResponse",
+  ]);
+  defs.SessionEntry = {
+    description: "A line of a session file after its header; entries of other types are kept.",
+    anyOf: [{ $ref: "#/$defs/KnownSessionEntry" }, unknownEntry],
+  };
+  for (const [name, alternatives] of frames) {
+    defs[name] = anyOf("What a host may send in this dialect.", alternatives);
+  }
+  withSourceImages(defs, "OhMyPi");
+  const schema = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "The Tau RPC protocol",
+    description:
+      "Validate a frame against one of $defs: ClientFrame, <Dialect>HostFrame, SessionHeader, SessionEntry.",
+    $defs: Object.fromEntries(Object.entries(defs).sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+  return JSON.stringify(schema, null, 1);
+}
+
+/** All schemas of the registry; those of frames have their members and no others. */
+function definitions(
+  registry: z.core.$ZodRegistry<{ id: string }>,
+  frames: ReadonlySet<string>,
+  descriptions: ReadonlyMap<string, string>,
+): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(registry, { io: "input", uri: (id) => `#/$defs/${id}` });
+  // What several schemas share without having a name comes in a place of its own.
+  const shared = /#\/\$defs\/__shared#\/\$defs\/schema/g;
+  const text = JSON.stringify(schemas).replace(shared, "#/$defs/Shared");
+  const { __shared: rest, ...named } = JSON.parse(text) as Record<string, JsonSchema>;
+  const defs: Record<string, JsonSchema> = {};
+  for (const [name, schema] of Object.entries((rest?.$defs ?? {}) as typeof named)) {
+    defs[name.replace("schema", "Shared")] = schema;
+  }
+  for (const [name, { $schema: _, $id: __, ...schema }] of Object.entries(named)) {
+    const description = descriptions.get(name);
+    defs[name] = {
+      ...(description === undefined ? {} : { description }),
+      ...schema,
+      ...(frames.has(name) ? { additionalProperties: false } : {}),
+    };
+  }
+  return defs;
+}
+
+function request(name: string, { params }: protocol.Command): z.ZodMiniType {
+  return z.object({
+    id: z.optional(z.union([z.string(), z.number(), z.null()])),
+    type: z.literal(name),
+    ...params().def.shape,
+  });
+}
+
+const unknownEntry: JsonSchema = {
+  type: "object",
+  properties: {
+    type: { type: "string" },
+    id: { type: "string" },
+    parentId: { type: ["string", "null"] },
+    timestamp: { type: "string" },
+  },
+  required: ["type", "id", "parentId", "timestamp"],
+};
+
+function anyOf(description: string, names: readonly string[]): JsonSchema {
+  return { description, anyOf: names.map((name) => ({ $ref: `#/$defs/${name}` })) };
+}
+
+/** What hangs together with images has a twin in the dialect whose images have a source. */
+function withSourceImages(defs: Record<string, JsonSchema>, prefix: string): void {
+  const twins = new Set(["ImageContent"]);
+  for (let size = 0; size !== twins.size; ) {
+    size = twins.size;
+    for (const [name, schema] of Object.entries(defs)) {
+      if (refersToAny(schema, twins)) twins.add(name);
+    }
+  }
+  const root = `${prefix}HostFrame`;
+  const needed = new Set<string>();
+  const visit = (schema: JsonSchema): JsonSchema =>
+    JSON.parse(
+      JSON.stringify(schema).replace(/"#\/\$defs\/(\w+)"/g, (whole, name: string) => {
+        if (!twins.has(name)) return whole;
+        needed.add(name);
+        return `"#/$defs/${prefix}${name}"`;
+      }),
+    );
+  defs[root] = visit(defs[root] ?? {});
+  for (const name of needed) {
+    defs[`${prefix}${name}`] = name === "ImageContent" ? sourceImage : visit(defs[name] ?? {});
+  }
+}
+
+function refersToAny(schema: JsonSchema, names: ReadonlySet<string>): boolean {
+  const refs = JSON.stringify(schema).matchAll(/"#\/\$defs\/(\w+)"/g);
+  return [...refs].some(([, name = ""]) => names.has(name));
+}
+
+const sourceImage: JsonSchema = {
+  description: "An image as base64 with its MIME type.",
+  type: "object",
+  properties: {
+    type: { type: "string", const: "image" },
+    source: {
+      type: "object",
+      properties: {
+        type: { type: "string", const: "base64" },
+        mediaType: { type: "string" },
+        data: { type: "string" },
+      },
+      required: ["type", "mediaType", "data"],
+    },
+  },
+  required: ["type", "source"],
+};
+
+/** The comments of exported names: what they say stands once. */
+function readComments(): Map<string, string> {
+  const comments = new Map<string, string>();
+  for (const name of readdirSync(sources, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
+    const text = readFileSync(new URL(name, sources), "utf8");
+    for (const [, comment = "", exported = ""] of text.matchAll(
+      /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*export const (\w+)/g,
+    )) {
+      comments.set(exported, comment.replace(/\s*\n\s*\*\s?/g, " ").trim());
+    }
+  }
+  return comments;
+}
+
+function pascal(name: string): string {
+  return name.replace(/(?:^|[_-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
