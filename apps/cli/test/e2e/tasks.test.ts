@@ -137,6 +137,31 @@ describe("tasks in processes of their own", () => {
     expect(readFileSync(join(place.cwd, "quick.txt"), "utf8")).toBe("x\n");
   });
 
+  it.each([100, 250, 400, 550, 700, 850])(
+    "leave all or nothing in the user's tree when the host is killed after %d ms",
+    async (delayMs) => {
+      const ids = ["w1", "w2", "w3", "w4"];
+      const place = repositoryPlace([
+        ...ids.flatMap((id) =>
+          worker(`<${id}>`, call("write", { path: `${id}.txt`, content: "x\n" })),
+        ),
+        ...worker(
+          "start",
+          call("task", { tasks: ids.map((id) => ({ id, task: `<${id}>` })), isolated: true }),
+        ),
+      ]);
+      const host = startHost({}, { place });
+      host.send({ type: "prompt", message: "start" });
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      host.child.kill("SIGKILL");
+      await host.ended;
+      // The one step that writes is not interrupted.
+      await expect.poll(() => hostsOf(place), { timeout: 8_000 }).toEqual([]);
+      const whole = ids.map((id) => `?? ${id}.txt\n`).join("");
+      expect(["", whole]).toContain(git(place.cwd, "status", "--porcelain"));
+    },
+  );
+
   it("are stopped by abort", async () => {
     const place = repositoryPlace([
       ...worker("<slow>", call("bash", { command: "sleep 60" })),

@@ -383,6 +383,22 @@ describe("budgets and tasks", () => {
     await expect(session.prompt("more")).resolves.toMatchObject({ status: "completed" });
   });
 
+  it("let parallel subagents overshoot by no more than the steps in flight", async () => {
+    const ids = ["a", "b", "c", "d"];
+    const step = () => turn(toolCall("ls", {}), { usage: { input: 1, output: 30 } });
+    const { session, events } = await run(
+      { tasks: ids.map((id) => ({ id, task: `<${id}>` })) },
+      Object.fromEntries(ids.map((id) => [id, step])),
+      { settings: { "task.budget.maxOutputTokens": 400 } },
+    );
+    expect(session.budget.snapshot).toMatchObject({ status: "exceeded", reason: "output_tokens" });
+    expect(session.budget.snapshot.outputTokens).toBeGreaterThanOrEqual(400);
+    expect(session.budget.snapshot.outputTokens).toBeLessThanOrEqual(400 + ids.length * 30);
+    expect(events.filter(({ type }) => type === "budget_exceeded")).toHaveLength(1);
+    expect(events.filter(({ type }) => type === "budget_warning")).toHaveLength(1);
+    expect(types(events).filter((type) => type === "subagent_end")).toHaveLength(4);
+  });
+
   it("stop the running turn when a limit is crossed, before its tools run", async () => {
     const places = project();
     const test = await createTestSession([write("b.txt", "x")], {
