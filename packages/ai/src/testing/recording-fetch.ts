@@ -48,7 +48,9 @@ export function recordingFetch({ directory, fetch = globalThis.fetch }: Recordin
       return response;
     }
     const { status, statusText, headers } = response;
-    return new Response(keep(response.body, save), { status, statusText, headers });
+    // The reader may leave when it has what it wanted; only the vendor can cut a reply off.
+    const hasLeft = () => init?.signal?.aborted ?? false;
+    return new Response(keep(response.body, save, hasLeft), { status, statusText, headers });
   };
 }
 
@@ -61,29 +63,35 @@ async function nextNumber(directory: string): Promise<number> {
 function keep(
   body: ReadableStream<Uint8Array>,
   save: (chunks: readonly Uint8Array[], isCut: boolean) => Promise<void>,
+  hasLeft: () => boolean,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
+  let saving: Promise<void> | undefined;
+  // Once: a reader that leaves also ends the read that is under way.
+  const saveOnce = (isCut: boolean): Promise<void> => {
+    saving ??= save(chunks, isCut);
+    return saving;
+  };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
         if (done) {
-          await save(chunks, false);
+          await saveOnce(false);
           controller.close();
           return;
         }
         chunks.push(value);
         controller.enqueue(value);
       } catch (error) {
-        await save(chunks, true);
+        await saveOnce(!hasLeft());
         controller.error(error);
       }
     },
     async cancel(reason) {
       await reader.cancel(reason);
-      // The reader had what it wanted; it was not the vendor who cut the reply off.
-      await save(chunks, false);
+      await saveOnce(false);
     },
   });
 }

@@ -144,7 +144,8 @@ describe("ProcessRegistry", () => {
       { stdio: ["ignore", "pipe", "inherit"] },
     );
     await new Promise((resolve) => host.stdout.once("data", resolve));
-    expect(processesWith("sleep\u000034.5678")).toHaveLength(2);
+    const areRunning = () => processesWith("sleep\u000034.5678").length === 2;
+    expect(await eventually(areRunning)).toBe(true);
     host.kill("SIGKILL");
     expect(await eventually(() => processesWith("34.5678").length === 0)).toBe(true);
   });
