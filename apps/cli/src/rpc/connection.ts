@@ -9,6 +9,7 @@ import {
 } from "@tau-agent/rpc-protocol";
 import { DeltaMerger } from "./delta-merger.ts";
 import { EventEncoder } from "./encode-event.ts";
+import { encodeResponse } from "./encode-response.ts";
 import type { FrameWriter } from "./writer.ts";
 
 /** A frame that carries a whole message is written at most this often per block. */
@@ -67,7 +68,7 @@ export class Connection {
   /** Answers a command. */
   respond(response: ResponseFrame): void {
     for (const frame of this.#dialect.encode(response)) {
-      void this.writer.write(encodeLine(this.isInitialized ? frame : withoutCode(frame)));
+      void this.writer.write(encodeResponse(this.isInitialized ? frame : withoutCode(frame)));
     }
   }
 

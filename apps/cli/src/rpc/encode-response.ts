@@ -1,0 +1,48 @@
+import { type DialectFrame, encodeLine, type SessionTreeNode } from "@tau-agent/rpc-protocol";
+
+interface TreeData {
+  readonly tree: readonly SessionTreeNode[];
+}
+
+/**
+ * A response as a line. A session of thousands of entries is a tree as deep, which `JSON.stringify`
+ * walks in quadratic time and soon cannot at all; it is written out by itself.
+ */
+export function encodeResponse(frame: DialectFrame): string {
+  if (!("data" in frame) || !isTreeData(frame.data)) return encodeLine(frame);
+  const { data: _, ...head } = frame;
+  const { tree, ...rest } = frame.data;
+  const more = encodeLine(rest).slice(1, -1);
+  const data = `{"tree":${encodeTree(tree)}${more === "}" ? "" : ","}${more}`;
+  return `${open(head)},"data":${data}}\n`;
+}
+
+function isTreeData(data: unknown): data is TreeData {
+  return typeof data === "object" && data !== null && "tree" in data && Array.isArray(data.tree);
+}
+
+/** The JSON of an object without the brace that closes it. */
+function open(value: object): string {
+  return encodeLine(value).slice(0, -"}\n".length);
+}
+
+/** The JSON of the nodes, in an order that needs no recursion. */
+function encodeTree(roots: readonly SessionTreeNode[]): string {
+  const pieces: string[] = ["["];
+  const levels = [{ nodes: roots, next: 0, end: "]" }];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const node = level.nodes[level.next];
+    if (node === undefined) {
+      pieces.push(level.end);
+      levels.pop();
+      continue;
+    }
+    const { entry, children, ...rest } = node;
+    if (level.next > 0) pieces.push(",");
+    level.next += 1;
+    pieces.push(open({ entry }), ',"children":[');
+    const more = encodeLine(rest).slice(1, -1);
+    levels.push({ nodes: children, next: 0, end: more === "}" ? "]}" : `],${more}` });
+  }
+  return pieces.join("");
+}
