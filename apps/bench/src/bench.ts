@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type BenchOptions, type Measurement, passes, type Row } from "./measurement.ts";
 import { bashMemory } from "./measurements/bash-memory.ts";
+import { commandGrowth } from "./measurements/command-growth.ts";
+import { getStateLatency } from "./measurements/get-state-latency.ts";
 import { idleMemory } from "./measurements/idle-memory.ts";
 import { sessionLoad } from "./measurements/session-load.ts";
 import { eightHosts, startUp } from "./measurements/start-up.ts";
@@ -23,6 +25,8 @@ const measurements: readonly Measurement[] = [
   argumentStream,
   toolTurns,
   sessionLoad,
+  getStateLatency,
+  commandGrowth,
   bashMemory,
 ];
 

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
-/** One reply: the deltas of a text, or those of a tool call's arguments. */
+/** One reply: the deltas of a text, at a pace if it has one, or those of a tool call's arguments. */
 export type Reply =
-  | { readonly text: Iterable<string> }
+  | { readonly text: Iterable<string>; readonly pauseMs?: number }
   | { readonly tool: string; readonly argumentDeltas: Iterable<string> };
 
 /** Events written at once; a network hands over a few at a time, not one and not all. */
@@ -51,6 +52,7 @@ export class ModelServer implements AsyncDisposable {
       if (count % EVENTS_PER_WRITE !== 0) continue;
       if (!response.write(batch)) await once(response, "drain");
       batch = "";
+      if ("text" in reply && reply.pauseMs !== undefined) await sleep(reply.pauseMs);
     }
     const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
     response.end(`${batch}${event({ choices: [], usage })}data: [DONE]\n\n`);
