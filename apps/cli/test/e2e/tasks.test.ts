@@ -112,6 +112,7 @@ describe("tasks in processes of their own", () => {
           isolated: true,
         }),
       ),
+      { when: { lastUserIncludes: "hello" }, content: "hi" },
       ...worker("again", call("task", { task: "<quick>", isolated: true })),
     ]);
     const before = git(place.cwd, "status", "--porcelain");
@@ -130,6 +131,9 @@ describe("tasks in processes of their own", () => {
     expect(git(place.cwd, "status", "--porcelain")).toBe(before);
     expect(readFileSync(join(place.cwd, "notes.txt"), "utf8")).toBe("one\ntwo\n");
     const next = startHost({}, { place });
+    next.send({ type: "prompt", message: "hello" });
+    await next.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await expect.poll(() => readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
     next.send({ type: "prompt", message: "again" });
     await next.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
     expect(readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
@@ -161,6 +165,24 @@ describe("tasks in processes of their own", () => {
       expect(["", whole]).toContain(git(place.cwd, "status", "--porcelain"));
     },
   );
+
+  it.each(["SIGTERM", "stdin"])("are gone with a host that is told to end by %s", async (how) => {
+    const tasks = ["slow", "slower"].map((id) => ({ id, task: `<${id}>` }));
+    const place = repositoryPlace([
+      ...worker("<slow", call("bash", { command: "echo x > notes.txt; sleep 60" })),
+      ...worker("start", call("task", { tasks, isolated: true })),
+    ]);
+    const host = startHost({}, { place });
+    host.send({ type: "prompt", message: "start" });
+    await host.until({ "...": true, type: "tool_execution_update" }, 40_000);
+    if (how === "stdin") host.child.stdin.end();
+    else host.child.kill("SIGTERM");
+    expect((await host.ended).code).toBe(how === "stdin" ? 0 : 143);
+    expect(hostsOf(place)).toEqual([]);
+    expect(readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
+    expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
+    expect(git(place.cwd, "status", "--porcelain")).toBe("");
+  });
 
   it("are stopped by abort", async () => {
     const place = repositoryPlace([

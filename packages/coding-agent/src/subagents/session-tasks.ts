@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import type { AgentSession } from "../agent-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -63,6 +65,22 @@ export function createSessionTasks(
     attach: (made) => {
       session = made;
       budget.attach(made);
+      if (depth === 0) cleanUpAtFirstRun(made, join(parts.agentDirectory, "worktrees"));
     },
   };
+}
+
+/** What killed hosts left behind goes while the first run is on, so that no start waits for it. */
+function cleanUpAtFirstRun(session: AgentSession, worktreesRoot: string): void {
+  const unsubscribe = session.subscribe(({ type }) => {
+    if (type !== "agent_start") return;
+    unsubscribe();
+    if (existsSync(worktreesRoot)) void cleanUp(worktreesRoot);
+  });
+}
+
+async function cleanUp(worktreesRoot: string): Promise<void> {
+  const { removeLeftovers } = await import("./isolation/run-folder.ts");
+  // What cannot be removed now is tried again at the next isolated task.
+  await removeLeftovers(worktreesRoot).catch(() => undefined);
 }

@@ -4,8 +4,10 @@ import { basename, join, sep } from "node:path";
 import { randomHex } from "../../random.ts";
 
 const HEARTBEAT_MS = 10_000;
-/** An owner that showed nothing for this long is gone, wherever it ran. */
-const STALE_MS = 60_000;
+/** An owner elsewhere that showed nothing for this long is gone. */
+const STALE_MS = 10 * 60_000;
+/** So is one here, whatever process has its number now; a computer may sleep for less. */
+const STALE_HERE_MS = 7 * 24 * 60 * 60_000;
 /** A folder without an owner's name in it is being made by somebody who is this young. */
 const MAKING_MS = 5_000;
 const OWNER_FILE = "owner.json";
@@ -85,8 +87,8 @@ async function isAlive(owner: Owner | undefined, path: string): Promise<boolean>
   const { mtimeMs } = await stat(shown).catch(() => ({ mtimeMs: 0 }));
   const ageMs = Date.now() - mtimeMs;
   if (owner === undefined) return ageMs < MAKING_MS;
-  if (ageMs > STALE_MS) return false;
-  if (owner.host !== hostname() || owner.pid === process.pid) return true;
+  if (owner.host !== hostname()) return ageMs < STALE_MS;
+  if (ageMs > STALE_HERE_MS) return false;
   try {
     process.kill(owner.pid, 0);
     return true;
