@@ -117,6 +117,8 @@ function toMessage(
     role: "bashExecution",
     command,
     ...result,
+    // The document shows the member also where nothing was cut off.
+    fullOutputPath: result.fullOutputPath ?? null,
     ...(excludeFromContext ? { excludeFromContext } : {}),
     timestamp: Date.now(),
   };

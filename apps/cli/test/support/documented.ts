@@ -82,10 +82,13 @@ const bashResult = {
 };
 
 const bashExecution = withMore({
-  ...bashResult,
   role: "bashExecution",
   command: string,
-  "fullOutputPath?": oneOf(string, null),
+  output: string,
+  "exitCode?": number,
+  cancelled: boolean,
+  truncated: boolean,
+  fullOutputPath: oneOf(string, null),
   timestamp: number,
 });
 
