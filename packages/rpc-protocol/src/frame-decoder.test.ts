@@ -54,4 +54,19 @@ describe("FrameDecoder", () => {
     decoder.push('{"type":"prompt","message":"hi"}');
     expect(names).toEqual(["abort", "prompt"]);
   });
+
+  it("lets lines wait, in their order, also when one of them begins another wait", async () => {
+    const names: string[] = [];
+    const later = () => new Promise<void>((resolve) => setImmediate(resolve));
+    const decoder: FrameDecoder = new FrameDecoder((frame) => {
+      names.push("name" in frame ? frame.name : "");
+      if (names.at(-1) === "abort") decoder.hold(later());
+    });
+    for (const type of ["abort", "get_state", "abort", "get_messages"]) {
+      decoder.push(JSON.stringify({ type }));
+    }
+    expect(names).toEqual([]);
+    await decoder.idle();
+    expect(names).toEqual(["abort", "get_state", "abort", "get_messages"]);
+  });
 });

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import type { HostFrame } from "../frame.ts";
+import { loadDialect } from "./load-dialect.ts";
+import { type ProtocolName, protocolNames } from "./names.ts";
+
+async function encode(name: ProtocolName, frame: unknown): Promise<unknown> {
+  return (await loadDialect(name)).encode(frame as HostFrame);
+}
+
+const response = { id: "a", type: "response", command: "prompt", success: true };
+const refusal = { ...response, success: false, error: "No.", code: "busy" };
+const image = { type: "image", data: "AA==", mimeType: "image/png" };
+const source = {
+  type: "image",
+  source: { type: "base64", mediaType: "image/png", data: "AA==" },
+};
+const compacted = { summary: "S", firstKeptEntryId: "e", tokensBefore: 9 };
+
+describe("dialects", () => {
+  it.each(protocolNames)("are found by their name: %s", async (name) => {
+    expect((await loadDialect(name)).name).toBe(name);
+  });
+
+  it.each(protocolNames)("leave the frame they are given as it is: %s", async (name) => {
+    const frames = [
+      refusal,
+      { type: "agent_end", messages: [{ role: "user", content: [image], timestamp: 1 }] },
+      { type: "tool_execution_end", result: { content: [image] }, isError: true },
+      { type: "auto_compaction_end", result: compacted, aborted: false, willRetry: false },
+    ];
+    for (const frame of frames) {
+      const before = structuredClone(frame);
+      await encode(name, frame);
+      expect(frame).toEqual(before);
+    }
+  });
+});
+
+describe("pisces", () => {
+  it("keeps the id of a command that failed", async () => {
+    expect(await encode("pisces", refusal)).toEqual([refusal]);
+  });
+
+  it("answers what broke in the loop as parse, without an id", async () => {
+    const { id: _, ...anonymous } = { ...refusal, code: "internal" };
+    expect(await encode("pisces", { id: "a", ...anonymous })).toEqual([
+      { ...anonymous, command: "parse" },
+    ]);
+  });
+});
+
+describe("oh-my-pi", () => {
+  it("gives images a source wherever messages are", async () => {
+    const user = (block: unknown) => ({ role: "user", content: [block], timestamp: 1 });
+    const frames = (block: unknown) => [
+      { type: "message_end", message: user(block) },
+      { type: "agent_end", messages: [user(block)] },
+      { type: "turn_end", message: { role: "assistant" }, toolResults: [user(block)] },
+      { type: "tool_execution_end", result: { content: [block] }, isError: false },
+      { ...response, command: "get_messages", data: { messages: [user(block)] } },
+    ];
+    for (const [index, frame] of frames(image).entries()) {
+      expect(await encode("oh-my-pi", frame)).toEqual([frames(source)[index]]);
+    }
+  });
+
+  it("holds back what its document does not know", async () => {
+    for (const type of ["agent_settled", "queue_update", "extension_ui_request", "error"]) {
+      expect(await encode("oh-my-pi", { type })).toEqual([]);
+    }
+  });
+});
+
+describe("co-mono", () => {
+  it("says nothing of a command that went well, and makes a failure an event", async () => {
+    expect(await encode("co-mono", response)).toEqual([]);
+    expect(await encode("co-mono", refusal)).toEqual([{ type: "error", error: "No." }]);
+  });
+
+  it("tells of a compaction once, and of one that failed by itself", async () => {
+    const ended = { aborted: false, willRetry: false };
+    const failed = { ...ended, result: null, errorMessage: "Too long" };
+    const automatic = { type: "auto_compaction_end", ...ended };
+    const { firstKeptEntryId: _, ...shown } = compacted;
+    expect(await encode("co-mono", { ...automatic, result: compacted })).toEqual([
+      { type: "compaction", ...shown, auto: true },
+    ]);
+    expect(await encode("co-mono", { ...automatic, ...failed })).toEqual([
+      { type: "error", error: "Too long" },
+    ]);
+    expect(
+      await encode("co-mono", { type: "compaction_end", reason: "manual", ...failed }),
+    ).toEqual([]);
+  });
+});
+
+describe("pi-rust", () => {
+  it("has text alone for a delta, and nothing for the other steps of a reply", async () => {
+    const update = (step: object) => ({ type: "message_update", assistantMessageEvent: step });
+    expect(await encode("pi-rust", update({ type: "text_delta", delta: "Hi" }))).toEqual([
+      { type: "text_delta", data: "Hi" },
+    ]);
+    expect(await encode("pi-rust", update({ type: "text_end", content: "Hi" }))).toEqual([]);
+  });
+});
