@@ -5,10 +5,10 @@ export default function input(pi: ExtensionApi): void {
   pi.on("input", (event, ctx) => {
     if (event.text === "ping") {
       ctx.ui.notify("pong");
-      return { action: "handled" as const };
+      return { action: "handled" };
     }
-    if (!event.text.startsWith("?")) return { action: "continue" as const };
+    if (!event.text.startsWith("?")) return { action: "continue" };
     const text = `Answer in one sentence: ${event.text.slice(1).trim()}`;
-    return { action: "transform" as const, text };
+    return { action: "transform", text };
   });
 }

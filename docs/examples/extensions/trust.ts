@@ -4,6 +4,6 @@ import type { ExtensionApi } from "@tau-agent/coding-agent";
 export default function trust(pi: ExtensionApi): void {
   pi.on("project_trust", ({ cwd }) => {
     const isMine = cwd.endsWith("project");
-    return isMine ? { trusted: "yes" as const } : undefined;
+    return isMine ? { trusted: "yes" } : undefined;
   });
 }

@@ -94,8 +94,8 @@ export class SessionExtensions {
   }
 
   /** What the user's extensions say about trusting the project. */
-  async askTrust(): Promise<boolean | undefined> {
-    return (await this.#opened?.system.askTrust())?.isTrusted;
+  async askTrust() {
+    return this.#opened?.system.askTrust();
   }
 
   async #open(): Promise<OpenExtensions> {

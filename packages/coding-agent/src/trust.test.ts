@@ -63,10 +63,19 @@ it("is decided by the flag, then extensions, then the trust file, then the setti
   expect(await resolveTrust()).toMatchObject({ isTrusted: true, source: "setting" });
   await saveProjectTrust(agentDir, cwd, false);
   expect(await resolveTrust()).toMatchObject({ isTrusted: false, source: "trust_file" });
-  const askExtensions = async () => true;
+  const askExtensions = async () => ({ isTrusted: true, remember: false });
   expect(await resolveTrust({ askExtensions })).toMatchObject({ source: "extension" });
   const flagged = await resolveTrust({ askExtensions, flag: false });
   expect(flagged).toMatchObject({ isTrusted: false, source: "flag" });
+});
+
+it("saves what an extension decides when it asks for that, and only then", async () => {
+  put(join(cwd, ".pi", "mcp.json"), {});
+  const answers = (remember: boolean) => async () => ({ isTrusted: true, remember });
+  await resolveTrust({ askExtensions: answers(false) });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: false, source: "setting" });
+  await resolveTrust({ askExtensions: answers(true) });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: true, source: "trust_file" });
 });
 
 it("takes the nearest saved decision, by real path", async () => {

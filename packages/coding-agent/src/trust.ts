@@ -21,6 +21,12 @@ export interface ProjectTrust {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** What an extension says about a project, and whether that is to count next time, too. */
+interface ExtensionsAnswer {
+  readonly isTrusted: boolean;
+  readonly remember: boolean;
+}
+
 /** What a decision about trust is made from. */
 export interface TrustInput {
   readonly agentDir: string;
@@ -29,7 +35,7 @@ export interface TrustInput {
   /** `--approve` or `--no-approve`. */
   readonly flag?: boolean | undefined;
   /** The user's own extensions; the first yes or no counts. */
-  readonly askExtensions?: (() => Promise<boolean | undefined>) | undefined;
+  readonly askExtensions?: (() => Promise<ExtensionsAnswer | undefined>) | undefined;
 }
 
 /** What runs or steers code when it is loaded; skills, templates and context files are text. */
@@ -101,13 +107,28 @@ export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTru
   if (flag !== undefined) return decided(flag, "flag");
   if (gated.length === 0) return decided(false, "not_needed");
   const answer = await askExtensions?.();
-  if (answer !== undefined) return decided(answer, "extension");
+  if (answer !== undefined) {
+    const problems = answer.remember ? await remember(input, answer.isTrusted) : [];
+    return decided(answer.isTrusted, "extension", problems);
+  }
   const { decision, diagnostics } = await readDecision(join(agentDir, "trust.json"), cwd);
   if (decision !== undefined) return decided(decision, "trust_file", diagnostics);
   const fallback = settings.getUserValue("defaultProjectTrust");
   if (fallback !== "ask") return decided(fallback === "always", "setting");
   const message = `The project in ${cwd} is not trusted, so this was left out: ${gated.join(", ")}. Start with --approve to load it.`;
   return decided(false, "setting", [{ severity: "warning", message, path: cwd }]);
+}
+
+/** Saves what an extension decided; that it could not be saved changes nothing about this start. */
+async function remember({ agentDir, cwd }: TrustInput, decision: boolean): Promise<Diagnostic[]> {
+  try {
+    await saveProjectTrust(agentDir, cwd, decision);
+    return [];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The decision about ${cwd} could not be saved: ${reason}`;
+    return [{ severity: "warning", message, path: join(agentDir, "trust.json") }];
+  }
 }
 
 /**

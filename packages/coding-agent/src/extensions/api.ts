@@ -95,10 +95,24 @@ export interface ExtensionEvents {
   emit(channel: string, data?: unknown): void;
 }
 
+/** All members of a union at once. */
+type Intersection<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+/** One overload for each event, so that literals in what a handler returns keep their types. */
+type AddHandler = Intersection<
+  {
+    [Name in ExtensionEventName]: (event: Name, handler: ExtensionHandler<Name>) => () => void;
+  }[ExtensionEventName]
+>;
+
 /** What an extension's factory gets. */
 export interface ExtensionApi {
   /** Adds a handler; returns what takes it away again. */
-  on<Name extends ExtensionEventName>(event: Name, handler: ExtensionHandler<Name>): () => void;
+  readonly on: AddHandler;
   registerTool<Parameters>(tool: ExtensionTool<Parameters>): void;
   registerCommand(name: string, command: ExtensionCommand): void;
   registerShortcut(shortcut: string, options: ExtensionShortcut): void;
@@ -111,7 +125,11 @@ export interface ExtensionApi {
   registerProvider(name: string, config: ProviderConfig): void;
   unregisterProvider(name: string): void;
   registerMcpServer(name: string, config: unknown): void;
+  unregisterMcpServer(name: string): void;
+  /** Always empty: this host connects to none. */
+  getMcpServers(): readonly unknown[];
   registerVirtualModel(definition: unknown): void;
+  unregisterVirtualModel(name: string): void;
   sendMessage(
     message: CustomMessageInput,
     options?: DeliveryOptions & { readonly triggerTurn?: boolean | undefined },

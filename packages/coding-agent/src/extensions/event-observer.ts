@@ -11,6 +11,7 @@ export class EventObserver {
   /** Messages that extensions have heard of already, before they were recorded. */
   readonly #told = new WeakSet<AgentMessage>();
   #turnIndex = 0;
+  #compactionReason: "threshold" | "overflow" = "threshold";
   #level: ThinkingLevel;
 
   constructor(runner: () => ExtensionRunner, log: () => SessionLog, level: ThinkingLevel) {
@@ -62,6 +63,9 @@ export class EventObserver {
         return runner.emit({ type: "session_info_changed", name: event.name });
       case "thinking_level_changed":
         return this.#noteLevel(event.level);
+      case "auto_compaction_start":
+        this.#compactionReason = event.reason;
+        return undefined;
       case "auto_compaction_end":
       case "compaction_end":
         return this.#noteCompaction(event);
@@ -79,7 +83,7 @@ export class EventObserver {
   #noteCompaction(
     event: Extract<SessionEvent, { type: "auto_compaction_end" | "compaction_end" }>,
   ): Promise<void> {
-    const reason = "reason" in event ? "manual" : "threshold";
+    const reason = event.type === "compaction_end" ? "manual" : this.#compactionReason;
     const { result, aborted, willRetry, errorMessage } = event;
     const entries = this.#log().tree.entries as readonly KnownSessionEntry[];
     const entry = entries.findLast(({ type }) => type === "compaction");

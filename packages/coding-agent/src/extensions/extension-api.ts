@@ -58,7 +58,10 @@ type Registrations = Pick<
   | "registerProvider"
   | "unregisterProvider"
   | "registerMcpServer"
+  | "unregisterMcpServer"
+  | "getMcpServers"
   | "registerVirtualModel"
+  | "unregisterVirtualModel"
 >;
 
 /** What works from the first moment on, also while the extension is loaded. */
@@ -105,6 +108,13 @@ function registrations(sources: ApiSources): Registrations {
     },
     registerMcpServer: (name, config) => {
       checked("registerMcpServer").mcpServers.set(name, config);
+    },
+    unregisterMcpServer: (name) => {
+      checked("unregisterMcpServer").mcpServers.delete(name);
+    },
+    getMcpServers: () => [],
+    unregisterVirtualModel: () => {
+      checked("unregisterVirtualModel");
     },
     registerVirtualModel: (definition) => {
       checked("registerVirtualModel").virtualModels.push(definition);

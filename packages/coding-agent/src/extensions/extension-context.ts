@@ -93,6 +93,7 @@ export function createCommandContext(sources: ContextSources): CommandContext {
     return result;
   };
   const actions: Omit<CommandContext, keyof ExtensionContext> = {
+    getSystemPromptOptions: () => ({ cwd: sources.cwd }),
     waitForIdle: () => port("waitForIdle").waitForIdle(),
     newSession: ({ withSession, ...options } = {}) =>
       then(port("newSession").newSession(options), withSession),

@@ -151,19 +151,43 @@ describe("loading", () => {
     );
     put(
       "extensions/tool.ts",
-      `export default (pi) => pi.registerTool({ name: "x", execute() {} });`,
+      `export default (pi) => pi.registerTool({ name: "x", parameters: {} });`,
     );
-    put(
-      "extensions/flag.ts",
-      `export default (pi) => pi.registerFlag("x", { type: "string", default: 1 });`,
-    );
+    put("extensions/flag.ts", `export default (pi) => pi.registerFlag("x");`);
     const { system } = systemIn(dir);
     await system.load("own");
     expect(system.diagnostics.map(({ message }) => message)).toEqual([
       expect.stringContaining("pi.sendMessage cannot be used while the extension is being loaded"),
-      expect.stringContaining("the default of x is no string"),
-      expect.stringContaining("x has no schema of parameters"),
+      expect.stringContaining("registerFlag: x has no options"),
+      expect.stringContaining("x has no execute function"),
     ]);
+  });
+
+  it("keeps an extension whose registrations are odd: a tool without a schema, a command without a handler", async () => {
+    put(
+      "extensions/odd.ts",
+      `export default (pi) => {
+         pi.registerTool({ name: "bare", description: "", execute() {} });
+         pi.registerCommand("/typed-with-slash", { handler() {} });
+         pi.registerCommand("empty", { description: "does nothing" });
+         pi.registerFlag("level", { type: "number", default: 3 });
+         pi.registerCommand("level-" + pi.getFlag("level"), { handler() {} });
+       };`,
+    );
+    const { system, failures } = systemIn(dir);
+    await system.load("own");
+    expect(system.diagnostics).toEqual([]);
+    expect(system.runner.tools.map(({ tool }) => tool.parameters)).toEqual([
+      { type: "object", properties: {} },
+    ]);
+    expect(system.runner.commands.map(({ name }) => name)).toEqual([
+      "/typed-with-slash",
+      "empty",
+      "level-3",
+    ]);
+    const found = system.runner.findCommand("/empty");
+    if (found !== undefined) await system.runner.runCommand(found.command, found.args);
+    expect(failures).toMatchObject([{ event: "command:empty", error: "/empty has no handler" }]);
   });
 });
 

@@ -56,38 +56,30 @@ export class Extension {
     if (typeof tool !== "object" || tool === null) refuse("there is no tool");
     if (typeof tool.name !== "string" || tool.name === "") refuse("the tool has no name");
     if (typeof tool.execute !== "function") refuse(`${tool.name} has no execute function`);
-    if (typeof tool.parameters !== "object" || tool.parameters === null) {
-      refuse(`${tool.name} has no schema of parameters`);
-    }
-    this.tools.set(tool.name, tool);
+    // Older hosts took tools without a schema; models must be told one.
+    const parameters = tool.parameters ?? { type: "object", properties: {} };
+    if (typeof parameters !== "object") refuse(`${tool.name} has no schema of parameters`);
+    this.tools.set(tool.name, tool.parameters === parameters ? tool : { ...tool, parameters });
   }
 
   addCommand(name: string, command: ExtensionCommand): void {
-    if (typeof name !== "string" || !/^[^\s/]\S*$/.test(name)) {
+    // What makes no sense later is no reason to lose the rest of the extension now: a name nobody
+    // can type is listed like any other, and a command without a handler fails when it is run.
+    if (typeof name !== "string" || name.trim() === "") {
       throw new ExtensionError(
         "invalid_registration",
         `registerCommand: ${JSON.stringify(name)} is no name of a command`,
       );
     }
-    if (typeof command?.handler !== "function") {
-      throw new ExtensionError("invalid_registration", `registerCommand: ${name} has no handler`);
+    if (typeof command !== "object" || command === null) {
+      throw new ExtensionError("invalid_registration", `registerCommand: ${name} has no options`);
     }
     this.commands.set(name, command);
   }
 
   addFlag(name: string, flag: ExtensionFlag): void {
-    const isKnown = flag?.type === "boolean" || flag?.type === "string";
-    if (!isKnown) {
-      throw new ExtensionError(
-        "invalid_registration",
-        `registerFlag: the type of ${name} is neither boolean nor string`,
-      );
-    }
-    if (flag.default !== undefined && typeof flag.default !== flag.type) {
-      throw new ExtensionError(
-        "invalid_registration",
-        `registerFlag: the default of ${name} is no ${flag.type}`,
-      );
+    if (typeof flag !== "object" || flag === null) {
+      throw new ExtensionError("invalid_registration", `registerFlag: ${name} has no options`);
     }
     this.flags.set(name, flag);
   }

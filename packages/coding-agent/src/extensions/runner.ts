@@ -3,7 +3,7 @@ import type { CommandContext, ExtensionContext } from "./api/context.ts";
 import type { ExtensionEvent, ExtensionEventName, ExtensionEventResult } from "./api/events.ts";
 import type { ExtensionTool } from "./api/tool.ts";
 import type { ExtensionCommand, SlashCommandInfo } from "./api.ts";
-import { reasonOf } from "./errors.ts";
+import { ExtensionError, reasonOf } from "./errors.ts";
 import { type Extension, findConflicts } from "./registration.ts";
 
 /** An extension's failure, as clients hear of it. */
@@ -146,6 +146,9 @@ export class ExtensionRunner {
   /** Runs a command; what it throws is reported, not passed on. */
   async runCommand({ command, extension, name }: NamedCommand, args: string): Promise<void> {
     try {
+      if (typeof command.handler !== "function") {
+        throw new ExtensionError("invalid_registration", `/${name} has no handler`);
+      }
       await command.handler(args, this.commandContext);
     } catch (error) {
       this.reportFailure(extension, `command:${name}`, error);

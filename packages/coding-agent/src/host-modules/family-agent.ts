@@ -1,9 +1,41 @@
+import { randomUuid } from "../random.ts";
 import { unsupported, unsupportedClass } from "./unsupported.ts";
 
+/** What newer agent libraries of the family offer as well as its coding agent. */
+const sharedNames = [
+  "calculateContextTokens",
+  "compact",
+  "convertToLlm",
+  "createBashTool",
+  "createEditTool",
+  "createReadTool",
+  "createWriteTool",
+  "DEFAULT_COMPACTION_SETTINGS",
+  "DEFAULT_MAX_BYTES",
+  "DEFAULT_MAX_LINES",
+  "estimateTokens",
+  "findCutPoint",
+  "formatSize",
+  "generateSummary",
+  "getLastAssistantUsage",
+  "loadSkills",
+  "serializeConversation",
+  "shouldCompact",
+  "truncateHead",
+  "truncateLine",
+  "truncateTail",
+];
+
 /** What stands in for the family's agent loop; ours runs the session and is not for hire here. */
-export async function loadFamilyAgent(): Promise<object> {
+export async function loadFamilyAgent(codingAgent: () => Promise<object>): Promise<object> {
+  const shared = (await codingAgent()) as Record<string, unknown>;
   return {
+    ...Object.fromEntries(sharedNames.map((name) => [name, shared[name]])),
     ...(await import("@tau-agent/agent")),
+    AgentHarness: unsupportedClass("AgentHarness"),
+    runAgentLoop: unsupported("runAgentLoop"),
+    runAgentLoopContinue: unsupported("runAgentLoopContinue"),
+    uuidv7: randomUuid,
     Agent: unsupportedClass("Agent"),
     agentLoop: unsupported("agentLoop"),
     agentLoopContinue: unsupported("agentLoopContinue"),

@@ -89,14 +89,45 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
     validateToolArguments: (_tool: unknown, call: { arguments: unknown }) => call.arguments,
     validateToolCall: (_tools: unknown, call: { arguments: unknown }) => call.arguments,
     parseStreamingJson: parseLoosely,
-    registerApiProvider: unsupported("registerApiProvider"),
+    // Called while extensions load, so it must not keep them from it; pi.registerProvider works.
+    registerApiProvider: () => {},
     unregisterApiProviders: () => {},
+    clearApiProviders: () => {},
+    resetApiProviders: () => {},
+    registerBuiltInApiProviders: () => {},
+    setBedrockProviderModule: () => {},
+    registerSessionResourceCleanup: () => () => {},
+    DEFAULT_MAX_AGENT_RETRY_DELAY_MS: 60_000,
+    parseJsonWithRepair: parseLoosely,
+    formatThrownValue: (value: unknown) => (value instanceof Error ? value.message : String(value)),
+    ...Object.fromEntries(notSupported.map((name) => [name, unsupported(name)])),
     getApiProvider: () => undefined,
     getApiProviders: () => [],
     ...loginFunctions(),
     secretVariableNames: () => [...keyVariableNames()],
   };
 }
+
+/** Parts of newer model libraries that only programs built on them need. */
+const notSupported = [
+  "createModels",
+  "createProvider",
+  "createImagesModels",
+  "createImagesProvider",
+  "createFauxCore",
+  "fauxProvider",
+  "fauxAssistantMessage",
+  "fauxText",
+  "fauxThinking",
+  "fauxToolCall",
+  "lazyApi",
+  "lazyOAuth",
+  "lazyStream",
+  "convertMessages",
+  "buildRequest",
+  "normalizeContext",
+  "retryAssistantCall",
+];
 
 /** Logins with an account need a terminal or a browser; keys in auth.json work. */
 export function loginFunctions(): object {

@@ -40,6 +40,7 @@ const imported: Record<string, string> = {
     buildSessionContext parseSessionEntries migrateSessionEntries getLatestCompactionEntry
     CustomEditor DynamicBorder BorderedLoader Theme getMarkdownTheme getSelectListTheme
     getSettingsListTheme highlightCode getLanguageFromPath keyHint rawKeyHint renderDiff
+    buildContextEntries appKey hasTrustRequiringProjectResources VIRTUAL_MODEL_STATE_ENTRY
     defineTool createEventBus createAgentSession withFileMutationQueue loadSkillsFromDir
     formatSkillsForPrompt getShellConfig copyToClipboard DefaultResourceLoader RpcClient main
     UserMessageComponent AssistantMessageComponent ToolExecutionComponent parseSkillBlock`,
@@ -48,11 +49,13 @@ const imported: Record<string, string> = {
     AssistantMessageEventStream createAssistantMessageEventStream EventStream uuidv7 contentText
     modelsAreEqual validateToolArguments streamAnthropic streamSimpleAnthropic
     streamSimpleOpenAICompletions streamSimpleOpenAIResponses openAICompletionsApi
+    resetApiProviders parseJsonWithRepair createProvider fauxProvider
     registerApiProvider getOAuthProvider registerOAuthProvider`,
   "@mariozechner/pi-ai/oauth": "loginAnthropic refreshAnthropicToken getOAuthProviders",
   "@oh-my-pi/pi-tui": `Text Container Box Spacer SelectList SettingsList Markdown Input Editor Image
     Loader CancellableLoader TruncatedText TUI Key matchesKey parseKey truncateToWidth visibleWidth
     wrapTextWithAnsi fuzzyFilter fuzzyMatch CURSOR_MARKER isKeyRelease getKeybindings
+    HStack VStack ScrollView hyperlink stripTerminalSequences encodeKitty getPngDimensions
     CombinedAutocompleteProvider ProcessTerminal getCapabilities isFocusable`,
   "@sinclair/typebox": "Type Kind",
   "@sinclair/typebox/value": "Value",
@@ -60,7 +63,8 @@ const imported: Record<string, string> = {
   typebox: "Type",
   "typebox/value": "Value",
   "typebox/compile": "Compile",
-  "@mariozechner/pi-agent-core": "Agent agentLoop",
+  "@mariozechner/pi-agent-core":
+    "Agent agentLoop truncateHead createBashTool estimateTokens uuidv7",
 };
 
 describe("every name that published extensions import", () => {

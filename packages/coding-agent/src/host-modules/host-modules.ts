@@ -15,7 +15,9 @@ export function createHostModules(places: HostPlaces): HostModules {
     "pi-coding-agent": codingAgent,
     "pi-ai": ai,
     "pi-ai/oauth": once(async () => (await import("./family-ai.ts")).loginFunctions()),
-    "pi-agent-core": once(async () => (await import("./family-agent.ts")).loadFamilyAgent()),
+    "pi-agent-core": once(async () =>
+      (await import("./family-agent.ts")).loadFamilyAgent(codingAgent),
+    ),
     "pi-tui": once(async () => (await import("./terminal/index.ts")).terminalModule),
     "pi-utils": once(async () => (await import("./family-agent.ts")).familyUtilities()),
   };

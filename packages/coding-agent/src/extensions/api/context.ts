@@ -127,6 +127,8 @@ export interface NavigateTreeOptions {
 
 /** What the handler of a command gets: it may also change sessions. */
 export interface CommandContext extends ExtensionContext {
+  /** What the system prompt is built from. */
+  getSystemPromptOptions(): { readonly cwd: string };
   waitForIdle(): Promise<void>;
   newSession(options?: NewSessionOptions): Promise<Cancellable>;
   fork(entryId: string, options?: ForkOptions): Promise<Cancellable>;

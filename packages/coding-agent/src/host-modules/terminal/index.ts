@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import * as components from "./components.ts";
 import { fuzzyFilter, fuzzyMatch } from "./fuzzy.ts";
 import { Key, matchesKey, parseKey } from "./keys.ts";
@@ -61,6 +62,22 @@ export const terminalModule = {
   isArrowDown: (data: string) => matchesKey(data, "down"),
   Image: class Image extends Component {},
   PaneContainer: class PaneContainer extends Container {},
+  HStack: class HStack extends Container {},
+  VStack: class VStack extends Container {},
+  ScrollView: class ScrollView extends Container {},
+  MouseRegion: class MouseRegion extends Container {},
+  TuiMainScreen: class TuiMainScreen extends Container {},
+  TuiAltScreen: class TuiAltScreen extends Container {},
+  isViewportTUI: () => false,
+  hyperlink: (text: string) => text,
+  getOsc8LinkAtColumn: () => undefined,
+  stripTerminalSequences: stripVTControlCharacters,
+  renderLatex: (text: string) => text,
+  setCapabilities: nothing,
+  setCapabilityOverrides: nothing,
+  getNativeClipboard: () => undefined,
+  parseOsc11BackgroundColor: () => undefined,
+  parseTerminalColorSchemeReport: () => undefined,
   CombinedAutocompleteProvider: class CombinedAutocompleteProvider extends Component {
     async getSuggestions(): Promise<null> {
       return null;
@@ -90,4 +107,10 @@ export const terminalModule = {
   allocateImageId: () => 1,
   deleteKittyImage: () => "",
   deleteAllKittyImages: () => "",
+  encodeKitty: () => "",
+  encodeITerm2: () => "",
+  getPngDimensions: () => null,
+  getJpegDimensions: () => null,
+  getGifDimensions: () => null,
+  getWebpDimensions: () => null,
 };
