@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import { eventSummaries } from "../../packages/rpc-protocol/src/event-summaries.ts";
 import * as events from "../../packages/rpc-protocol/src/events.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
 import { code, generated, table } from "./markdown.ts";
@@ -29,7 +30,7 @@ export function protocolReference(): string {
     commandList(renderer),
     "## Events\n",
     "Events carry no `id`. Their members:\n",
-    alternatives(renderer, "type", [events.AgentEvent, events.SessionOnlyEvent]),
+    alternatives(renderer, "type", [events.AgentEvent, events.SessionOnlyEvent], eventSummaries),
     "### Steps of a reply\n",
     '`assistantMessageEvent` of a `message_update`. With `stream: "delta"`, `message` and `partial`',
     "are left out and `usage` stands beside it.\n",
@@ -87,14 +88,17 @@ function alternatives(
   renderer: TypeRenderer,
   discriminator: string,
   schemas: readonly z.core.$ZodType[],
+  summaries?: Readonly<Record<string, string>>,
 ): string {
   const rows = schemas
     .flatMap((schema) => renderer.alternatives(schema))
     .map((members) => {
       const name = members.find((member) => member.name === discriminator)?.constant;
-      return [code(String(name)), code(memberList(members, ["type", discriminator]))];
+      const listed = code(memberList(members, ["type", discriminator]));
+      const summary = summaries === undefined ? [] : [summaries[String(name)] ?? ""];
+      return [code(String(name)), listed, ...summary];
     });
-  return table([discriminator, "Members"], rows);
+  return table([discriminator, "Members", ...(summaries === undefined ? [] : [""])], rows);
 }
 
 function memberList(members: readonly Member[], except: readonly string[]): string {
