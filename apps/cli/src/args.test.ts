@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { flags, parseArgs } from "./args.ts";
+import { flags, parseArgs, returnWords } from "./args.ts";
 import { helpText } from "./help.ts";
 
 const refused = (...argv: string[]): string => {
@@ -68,6 +68,21 @@ describe("parseArgs", () => {
       ["end", true],
     ]);
     expect(messages).toEqual([]);
+  });
+
+  it("gives words back to the prompt, in their place, when a flag turns out to be a switch", () => {
+    const line = ["one", "--plan", "two", "--level", "3", "three", "--fast", "false", "--plan"];
+    const options = parseArgs(line);
+    returnWords(options, new Set());
+    expect(options.messages).toEqual(["one", "three"]);
+    returnWords(options, new Set(["plan", "fast"]));
+    returnWords(options, new Set(["plan", "fast"]));
+    expect(options.messages).toEqual(["one", "two", "three"]);
+    expect([...options.unknown]).toEqual([
+      ["plan", true],
+      ["level", "3"],
+      ["fast", "false"],
+    ]);
   });
 
   it("takes a search after --list-models, but no flag and no file", () => {

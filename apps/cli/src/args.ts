@@ -45,9 +45,19 @@ export interface CliOptions {
   logFile?: string;
   /** Long flags this version does not know; extensions may. */
   unknown: Map<string, string | true>;
+  /** Words behind unknown flags; prompts, should the flag turn out to be a switch. */
+  borrowed: readonly BorrowedWord[];
   /** `@file` arguments without the `@`. */
   files: string[];
   messages: string[];
+}
+
+/** A word that may be the value of a flag or a prompt. */
+interface BorrowedWord {
+  readonly flag: string;
+  readonly word: string;
+  /** How many messages stand before it. */
+  readonly at: number;
 }
 
 /** `optional`: takes the next word unless that is a flag or a file. */
@@ -216,6 +226,7 @@ export function parseArgs(argv: readonly string[]): CliOptions {
     promptTemplate: [],
     extension: [],
     unknown: new Map(),
+    borrowed: [],
     files: [],
     messages: [],
   };
@@ -252,8 +263,31 @@ function readLongFlag(options: CliOptions, word: string, queue: string[]): void 
     options.messages.push(`--${word}`);
     return;
   }
-  const takesNext = inline === undefined && takesWord(queue[0]);
-  options.unknown.set(name, inline ?? (takesNext ? (queue.shift() ?? true) : true));
+  const taken = inline === undefined && takesWord(queue[0]) ? queue.shift() : undefined;
+  options.unknown.set(name, inline ?? taken ?? true);
+  if (taken === undefined) return;
+  const at = options.messages.length;
+  options.borrowed = [...options.borrowed, { flag: name, word: taken, at }];
+}
+
+/**
+ * Makes prompts again of words that were taken for values of flags, now that extensions have said
+ * which flags are switches. `true` and `false` are values of switches, too.
+ */
+export function returnWords(options: CliOptions, switches: ReadonlySet<string>): void {
+  const kept: BorrowedWord[] = [];
+  let returned = 0;
+  for (const { flag, word, at } of options.borrowed) {
+    const place = at + returned;
+    if (!switches.has(flag) || word === "true" || word === "false") {
+      kept.push({ flag, word, at: place });
+      continue;
+    }
+    options.messages.splice(place, 0, word);
+    options.unknown.set(flag, true);
+    returned += 1;
+  }
+  options.borrowed = kept;
 }
 
 function takesWord(next: string | undefined): boolean {

@@ -52,6 +52,7 @@ async function informationText(options: CliOptions): Promise<string | undefined>
     options.mode === undefined &&
     !options.print &&
     options.messages.length === 0 &&
+    options.borrowed.length === 0 &&
     options.listModels === undefined;
   if (!options.help && !(isBare && options.files.length === 0 && process.stdin.isTTY)) {
     return undefined;

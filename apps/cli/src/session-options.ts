@@ -7,7 +7,7 @@ import type {
 } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import type { CliOptions } from "./args.ts";
+import { type CliOptions, returnWords } from "./args.ts";
 import type { ProcessEnvironment } from "./environment.ts";
 
 /** What extensions reach of the process they run in. */
@@ -60,6 +60,7 @@ export async function sessionOptions(
       paths: options.extension,
       onlyNamed: options.noExtensions ?? false,
       flagValues: options.unknown,
+      onSwitches: (names) => returnWords(options, names),
       mode: options.mode === "rpc" || options.mode === "json" ? options.mode : "print",
       sendUiRequest,
       onShutdown,

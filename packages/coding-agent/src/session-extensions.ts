@@ -20,6 +20,8 @@ export interface ExtensionOptions {
   readonly hostModules: () => Promise<HostModules>;
   /** Values for flags that extensions define, by name without dashes. */
   readonly flagValues?: ReadonlyMap<string, string | true> | undefined;
+  /** Hears, after each load, which flags of extensions are switches and take no value. */
+  readonly onSwitches?: ((names: ReadonlySet<string>) => void) | undefined;
   readonly mode: "rpc" | "json" | "print";
   /** Sends dialogs and notices to a client; without it nobody is there to ask. */
   readonly sendUiRequest?: ((request: ExtensionUiRequest) => void) | undefined;
@@ -91,6 +93,7 @@ export class SessionExtensions {
       this.#opened = await this.#open();
     }
     await this.#opened.system.load(part);
+    options.onSwitches?.(this.#opened.system.runner.switchNames);
   }
 
   /** What the user's extensions say about trusting the project. */

@@ -160,6 +160,12 @@ export class ExtensionRunner {
     return findConflicts(this.extensions);
   }
 
+  /** Names of the flags that take no value. */
+  get switchNames(): ReadonlySet<string> {
+    const flags = this.extensions.flatMap((extension) => [...extension.flags]);
+    return new Set(flags.filter(([, { type }]) => type === "boolean").map(([name]) => name));
+  }
+
   /** Names of all flags that extensions know. */
   get flagNames(): ReadonlySet<string> {
     return new Set(this.extensions.flatMap(({ flags }) => [...flags.keys()]));
