@@ -8,12 +8,10 @@ import type {
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { Admission } from "./admission.ts";
 import { BashCommands } from "./bash-commands.ts";
-import { summarizeBranch } from "./compaction/branch-summary.ts";
 import { Compaction } from "./compaction/compaction.ts";
 import { Conversation } from "./conversation.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
 import type { Diagnostic } from "./diagnostic.ts";
-import { SessionError } from "./errors.ts";
 import { EventBus, type Listener } from "./event-bus.ts";
 import type { PromptInput } from "./input.ts";
 import type { CommandInfo } from "./list-commands.ts";
@@ -154,11 +152,6 @@ export class AgentSession {
     return this.compaction.isRunning;
   }
 
-  /** The system prompt in use. */
-  systemPrompt(): Promise<string> {
-    return this.requests.systemPrompt();
-  }
-
   /** Hears every event in order. A promise it returns holds the run back until it is fulfilled. */
   subscribe(listener: Listener<SessionEvent>): () => void {
     return this.#events.subscribe(listener);
@@ -259,9 +252,7 @@ export class AgentSession {
    * @throws {SessionError} `session_name_empty`
    */
   setName(name: string): void {
-    const clean = name.replace(/\s*[\r\n]+\s*/g, " ").trim();
-    if (clean === "") throw new SessionError("session_name_empty");
-    this.log.append({ type: "session_info", name: clean });
+    const clean = this.#conversation.rename(name);
     void this.#events.emit({ type: "session_info_changed", name: clean });
   }
 
@@ -315,7 +306,7 @@ export class AgentSession {
       prepareRequest: () => this.requests.prepare(),
       record: (message) => this.#record(message),
       emit: (event) => this.#relay(event),
-      beforeModelCall: () => this.#compactWhenDue(),
+      beforeModelCall: () => this.compaction.runWhenDue(this.driver.signal),
       toLlmMessages: createLlmConverter(),
       ...(hooks === undefined ? {} : loopHooks(hooks, () => agent.messages)),
     });
@@ -325,6 +316,7 @@ export class AgentSession {
 
   #createNavigation(): SessionNavigation {
     const parts = this.#parts;
+    const prepareRequest = () => this.requests.prepare();
     return new SessionNavigation({
       ...parts,
       cwd: parts.toolEnvironment.cwd,
@@ -333,11 +325,7 @@ export class AgentSession {
       replaceLog: (next, isContinued) => this.#replaceLog(next, isContinued),
       rebuild: () => this.#conversation.rebuild(),
       perform: (work) => this.#perform(work),
-      summarizeBranch: (entries, options, signal) =>
-        summarizeBranch(entries, options, signal, {
-          ...parts,
-          prepareRequest: () => this.requests.prepare(),
-        }),
+      summarizer: { ...parts, prepareRequest },
     });
   }
 
@@ -353,13 +341,6 @@ export class AgentSession {
     const { stopReason } = event.message;
     if (stopReason === "error" || stopReason === "aborted") return wait;
     return Promise.resolve(wait).then(() => this.#continuation.noteReply());
-  }
-
-  /** Between the turns of a run, too: one large tool result may be what fills the window. */
-  async #compactWhenDue(): Promise<void> {
-    if (!this.compaction.isDue) return;
-    // Its events say how it ended; the request goes out either way.
-    await this.compaction.run({ reason: "threshold" }, this.driver.signal).catch(() => undefined);
   }
 
   /** Work that no run may overlap. Only its beginning is admitted, so that prompts queue meanwhile. */

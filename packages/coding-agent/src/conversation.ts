@@ -1,6 +1,7 @@
 import type { Agent } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "./diagnostic.ts";
+import { SessionError } from "./errors.ts";
 import type { ModelSelection } from "./model-selection.ts";
 import { isThinkingLevel } from "./models/thinking-level.ts";
 import { noteModel } from "./note-model.ts";
@@ -44,6 +45,18 @@ export class Conversation {
   /** Writes a message that becomes part of the conversation. */
   record(message: AgentMessage): void {
     this.#log.append(entryOf(message));
+  }
+
+  /**
+   * Names the session and returns the name as it is kept.
+   *
+   * @throws {SessionError} `session_name_empty`
+   */
+  rename(name: string): string {
+    const clean = name.replace(/\s*[\r\n]+\s*/g, " ").trim();
+    if (clean === "") throw new SessionError("session_name_empty");
+    this.#log.append({ type: "session_info", name: clean });
+    return clean;
   }
 
   /** Takes the messages from the log again, after its leaf has moved. */

@@ -4,7 +4,7 @@ import type { AgentTool } from "@tau-agent/agent";
 import { createStream, listProviders, loadModels, type StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { AgentSession } from "./agent-session.ts";
-import { keyVariableNames } from "./auth/environment-keys.ts";
+import { createToolEnvironment } from "./create-tool-environment.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { UserInput } from "./input.ts";
 import { listTextCommands } from "./list-commands.ts";
@@ -25,8 +25,6 @@ import { SettingsStore } from "./settings/store.ts";
 import { createSessionTasks, type TaskOptions } from "./subagents/session-tasks.ts";
 import { selectTools, type ToolSelection } from "./tool-selection.ts";
 import { ToolSet } from "./tool-set.ts";
-import type { ToolEnvironment } from "./tools/environment.ts";
-import { FileQueue } from "./tools/file-queue.ts";
 import { createTools } from "./tools/index.ts";
 import { ProcessRegistry } from "./tools/process-registry.ts";
 import { resolveProjectTrust } from "./trust.ts";
@@ -148,7 +146,13 @@ async function assemble(
   });
   const modelsError = await registry.error();
   let session: AgentSession | undefined;
-  const toolEnvironment = createToolEnvironment(options, parts, () => session);
+  const toolEnvironment = createToolEnvironment({
+    ...places,
+    settings,
+    processes: parts.processes,
+    environment: options.environment ?? {},
+    currentSession: () => session,
+  });
   const tasks = createSessionTasks(options, {
     environment: toolEnvironment,
     settings,
@@ -363,38 +367,4 @@ function chooseLevel(
       thinkingLevel !== undefined && isThinkingLevel(thinkingLevel) ? thinkingLevel : undefined,
     settings,
   });
-}
-
-function createToolEnvironment(
-  options: CreateAgentSessionOptions,
-  { places, settings, processes }: Pick<LoadedParts, "places" | "settings" | "processes">,
-  currentSession: () => AgentSession | undefined,
-): ToolEnvironment {
-  const environment = options.environment ?? {};
-  return {
-    cwd: places.cwd,
-    environment,
-    homeDirectory: places.homeDirectory,
-    temporaryDirectory: places.temporaryDirectory,
-    fileQueue: new FileQueue(),
-    processes,
-    shellPath: settings.get("shellPath"),
-    shellCommandPrefix: settings.get("shellCommandPrefix"),
-    keyVariables: [...keyVariableNames()],
-    inheritKeys: settings.get("bash.inheritKeys"),
-    modelSupportsImages: () => currentSession()?.models.model?.input.includes("image") ?? true,
-    sessionVariables: () => sessionVariables(currentSession()),
-  };
-}
-
-function sessionVariables(session: AgentSession | undefined): Record<string, string> {
-  if (session === undefined) return {};
-  const { log, models } = session;
-  const { model } = models;
-  return {
-    PI_SESSION_ID: log.header.id,
-    ...(log.path === undefined ? {} : { PI_SESSION_FILE: log.path }),
-    ...(model === undefined ? {} : { PI_PROVIDER: model.provider, PI_MODEL: model.id }),
-    PI_REASONING_LEVEL: models.thinkingLevel,
-  };
 }

@@ -18,7 +18,7 @@ export async function exportSession(session: AgentSession, outputPath?: string):
       entries: tree.entries,
       leafId: tree.leafId,
       name,
-      systemPrompt: await session.systemPrompt(),
+      systemPrompt: await session.requests.systemPrompt(),
       tools: session.tools.active,
     },
     target,

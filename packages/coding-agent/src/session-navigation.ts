@@ -2,7 +2,8 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
-import type { BranchSummary } from "./compaction/branch-summary.ts";
+import { summarizeBranch } from "./compaction/branch-summary.ts";
+import type { SummarizerOptions } from "./compaction/summarize.ts";
 import { SessionError } from "./errors.ts";
 import type { SessionInfo } from "./session/list-sessions.ts";
 import type { SessionLog } from "./session/session-log.ts";
@@ -31,12 +32,8 @@ export interface NavigationOptions {
   readonly rebuild: () => void;
   /** Does work that no run may overlap, after ending the one that is on. */
   readonly perform: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
-  /** Summarises the entries of a branch that is left. */
-  readonly summarizeBranch: (
-    entries: readonly SessionEntry[],
-    options: BranchSummaryOptions,
-    signal: AbortSignal,
-  ) => Promise<BranchSummary>;
+  /** Makes the summary of a branch that is left. */
+  readonly summarizer: SummarizerOptions;
 }
 
 /** How a branch that is left is summarised. */
@@ -212,7 +209,7 @@ export class SessionNavigation {
     targetId: string,
     options: NavigateOptions = {},
   ): Promise<{ text?: string; cancelled: boolean }> {
-    const { hooks, log, perform, rebuild, summarizeBranch } = this.#options;
+    const { hooks, log, perform, rebuild, summarizer } = this.#options;
     return perform(async (signal) => {
       const current = log();
       const target = current.tree.get(targetId);
@@ -238,7 +235,8 @@ export class SessionNavigation {
       const { label, ...instructions } = { ...options, ...decided };
       const summary =
         options.summarize && abandoned.length > 0
-          ? (ownSummary(decided) ?? (await summarizeBranch(abandoned, instructions, signal)))
+          ? (ownSummary(decided) ??
+            (await summarizeBranch(abandoned, instructions, signal, summarizer)))
           : undefined;
       current.tree.moveLeaf(leafId);
       let summaryEntry: SessionEntry | undefined;

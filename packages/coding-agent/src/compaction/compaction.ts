@@ -139,6 +139,13 @@ export class Compaction {
     }
   }
 
+  /** Compacts if it is due; its events say how that ended. */
+  async runWhenDue(signal: AbortSignal | undefined): Promise<void> {
+    // Between the turns of a run, too: one large tool result may be what fills the window. When it
+    // fails, the request goes out all the same.
+    if (this.isDue) await this.run({ reason: "threshold" }, signal).catch(() => undefined);
+  }
+
   async #compact(request: CompactionRequest, signal: AbortSignal): Promise<CompactionResult> {
     const { agent, decide } = this.#options;
     const log = this.#options.log();

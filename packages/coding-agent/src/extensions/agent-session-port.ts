@@ -49,7 +49,7 @@ export function createSessionPort(options: PortOptions): SessionPort {
     execEnvironment: options.execEnvironment,
     scopedModels: options.scopedModels,
     buildSystemPrompt: async () => {
-      systemPrompt = await session.systemPrompt();
+      systemPrompt = await session.requests.systemPrompt();
       return systemPrompt;
     },
   };

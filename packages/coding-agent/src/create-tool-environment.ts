@@ -1,0 +1,45 @@
+import type { AgentSession } from "./agent-session.ts";
+import { keyVariableNames } from "./auth/environment-keys.ts";
+import type { SettingsStore } from "./settings/store.ts";
+import type { ToolEnvironment } from "./tools/environment.ts";
+import { FileQueue } from "./tools/file-queue.ts";
+import type { ProcessRegistry } from "./tools/process-registry.ts";
+
+/** What the tools of a session are told about their surroundings. */
+export interface ToolSurroundings {
+  readonly cwd: string;
+  readonly homeDirectory: string;
+  readonly temporaryDirectory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly settings: SettingsStore;
+  readonly processes: ProcessRegistry;
+  /** The session the tools belong to, once it is made. */
+  readonly currentSession: () => AgentSession | undefined;
+}
+
+/** The environment of a session's tools. */
+export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvironment {
+  const { settings, currentSession, ...rest } = surroundings;
+  return {
+    ...rest,
+    fileQueue: new FileQueue(),
+    shellPath: settings.get("shellPath"),
+    shellCommandPrefix: settings.get("shellCommandPrefix"),
+    keyVariables: [...keyVariableNames()],
+    inheritKeys: settings.get("bash.inheritKeys"),
+    modelSupportsImages: () => currentSession()?.models.model?.input.includes("image") ?? true,
+    sessionVariables: () => sessionVariables(currentSession()),
+  };
+}
+
+function sessionVariables(session: AgentSession | undefined): Record<string, string> {
+  if (session === undefined) return {};
+  const { log, models } = session;
+  const { model } = models;
+  return {
+    PI_SESSION_ID: log.header.id,
+    ...(log.path === undefined ? {} : { PI_SESSION_FILE: log.path }),
+    ...(model === undefined ? {} : { PI_PROVIDER: model.provider, PI_MODEL: model.id }),
+    PI_REASONING_LEVEL: models.thinkingLevel,
+  };
+}
