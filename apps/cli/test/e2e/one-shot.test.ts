@@ -38,6 +38,16 @@ describe("-p", () => {
     expect(result.stderr).toContain("output limit");
   });
 
+  it("takes the word behind a switch of an extension for the prompt", async () => {
+    const text = `export default (pi) => pi.registerFlag("plan", { type: "boolean" });`;
+    const result = await runHost({
+      files: { "agent/extensions/plan.js": text },
+      scenario: [{ when: { lastUserMatches: "^do it$" }, content: "done" }],
+      arguments: ["-p", "--plan", "do it"],
+    });
+    expect(result).toMatchObject({ code: 0, stdout: "done\n", stderr: "" });
+  });
+
   it("without any prompt says so", async () => {
     const result = await runHost({ arguments: ["-p"] });
     expect(result.code).toBe(1);
