@@ -7,10 +7,6 @@ export const errorTable = {
   parse: { message: "Failed to parse command: {reason}", retryable: false },
   unknown_command: { message: "Unknown command: {command}", retryable: false },
   invalid_params: { message: 'Invalid field "{field}" of {command}: {reason}', retryable: false },
-  not_available: {
-    message: "Command {command} is not available in this version of Tau",
-    retryable: false,
-  },
   internal: { message: "Internal error: {reason}", retryable: false },
   busy: {
     message:
