@@ -34,9 +34,18 @@ export function agentToolOf({ tool, extension }: OwnedTool, context: ExtensionCo
   };
 }
 
+/** What schema libraries that are no JSON Schema themselves say about one. */
+interface StandardSchema {
+  readonly "~standard"?: {
+    readonly jsonSchema?: { readonly input?: (options: { target: string }) => object };
+  };
+}
+
 /** A plain copy: a schema library's own marks do not travel to a vendor. */
 function jsonSchemaOf(parameters: object): Readonly<Record<string, unknown>> {
-  const schema = JSON.parse(JSON.stringify(parameters)) as Record<string, unknown>;
+  const standard = (parameters as StandardSchema)["~standard"]?.jsonSchema;
+  const given = standard?.input?.({ target: "draft-07" }) ?? parameters;
+  const schema = JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
   return schema.type === undefined ? { type: "object", ...schema } : schema;
 }
 

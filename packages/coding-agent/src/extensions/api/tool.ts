@@ -22,7 +22,7 @@ export interface ExtensionTool<Parameters = Record<string, unknown>> {
   readonly name: string;
   readonly label?: string | undefined;
   readonly description: string;
-  /** JSON Schema of an object; TypeBox makes such. */
+  /** JSON Schema of an object, which TypeBox makes, or a Standard Schema that can be told as one (zod). */
   readonly parameters: object;
   /** One line for the system prompt's list of tools. */
   readonly promptSnippet?: string | undefined;
