@@ -160,7 +160,7 @@ export class PromptIntake {
   async #accept(
     message: UserMessage,
     behavior: QueueName | undefined,
-    prompt: { id: string | undefined; isAnnounced: boolean },
+    prompt: { id: string | number | undefined; isAnnounced: boolean },
   ): Promise<PromptAcceptance> {
     // A run may have begun while the input was prepared.
     if (this.#options.driver.isRunning && behavior === undefined) throw new SessionError("busy");
@@ -184,7 +184,7 @@ export class PromptIntake {
   }
 
   /** An input that begins no run. What is done for it starts after whoever sent it is answered. */
-  #handle(id: string | undefined, work?: () => Promise<void>): PromptAcceptance {
+  #handle(id: string | number | undefined, work?: () => Promise<void>): PromptAcceptance {
     const result: PromptResult = { id, status: "handled" };
     const done = new Promise<PromptResult>((resolve) => {
       setImmediate(async () => {

@@ -13,7 +13,7 @@ export interface PromptOptions extends PromptInput {
   /** While a run is on: interrupt it, or wait for its end. */
   readonly streamingBehavior?: "steer" | "followUp" | undefined;
   /** Comes back in `prompt_result`. */
-  readonly id?: string | undefined;
+  readonly id?: string | number | undefined;
   /** Where it comes from, as extensions are told. Default `rpc`. */
   readonly source?: "interactive" | "rpc" | "extension" | undefined;
 }

@@ -4,13 +4,13 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
 /** How an accepted prompt ended. */
 export interface PromptResult {
-  readonly id: string | undefined;
+  readonly id: string | number | undefined;
   readonly status: PromptStatus;
   readonly error?: string | undefined;
 }
 
 interface AcceptedPrompt {
-  readonly id: string | undefined;
+  readonly id: string | number | undefined;
   /** Steering and follow-up messages are awaited, but only prompts have a result to announce. */
   readonly isAnnounced: boolean;
   readonly message: AgentMessage;
@@ -86,7 +86,7 @@ export class PromptTracker {
   }
 }
 
-function resultOf(id: string | undefined, outcome: RunOutcome): PromptResult {
+function resultOf(id: string | number | undefined, outcome: RunOutcome): PromptResult {
   if (outcome.failure !== undefined) {
     const { failure } = outcome;
     return {

@@ -29,7 +29,7 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("agent_settled"), aborted: z.boolean() }),
   z.object({
     type: z.literal("prompt_result"),
-    id: z.optional(z.string()),
+    id: z.optional(z.union([z.string(), z.number()])),
     status: PromptStatus,
     error: z.optional(z.string()),
   }),
@@ -66,7 +66,7 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("thinking_level_changed"), level: ThinkingLevel }),
   z.object({
     type: z.literal("bash_execution_update"),
-    id: z.optional(z.string()),
+    id: z.optional(z.union([z.string(), z.number()])),
     delta: z.string(),
   }),
   z.object({

@@ -4,7 +4,7 @@ import type { Host } from "../host.ts";
 
 export const bashHandlers = {
   bash: ({ session, connection }, { command, excludeFromContext, stream }, { id }) => {
-    const name = id === undefined ? {} : { id: String(id) };
+    const name = id === undefined ? {} : { id };
     const onDelta = (delta: string): void | Promise<void> =>
       connection.send({ type: "bash_execution_update", ...name, delta });
     return session.bash.run(command, {

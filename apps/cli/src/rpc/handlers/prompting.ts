@@ -8,7 +8,7 @@ export const promptingHandlers = {
       images,
       attachments,
       streamingBehavior: streamingBehavior === "follow-up" ? "followUp" : streamingBehavior,
-      id: id === undefined ? undefined : String(id),
+      id,
     });
     return { disposition };
   },
@@ -25,7 +25,7 @@ export const promptingHandlers = {
     return { disposition };
   },
   abort_and_prompt: async ({ session }, { message, ...input }, { id }) => {
-    const options = { ...input, id: id === undefined ? undefined : String(id) };
+    const options = { ...input, id };
     const { disposition } = await session.abortAndPrompt(message, options);
     return { disposition };
   },
