@@ -1,9 +1,9 @@
-import { mkdtemp, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { StreamOptions } from "../provider.ts";
 import { createStream } from "../stream.ts";
+import { temporaryFolder } from "./__fixtures__/temporary-folder.ts";
 import { rateLimited } from "./fault.ts";
 import { type LoopbackApi, loopbackApis, startLoopbackServer } from "./loopback-server.ts";
 import { listRecordings } from "./recording.ts";
@@ -16,7 +16,6 @@ const scenario = [
   turn([thinking("Hm."), text("Grüße 😀", { chunkSize: 2 }), toolCall("read", { path: "a" })]),
   turn("Bye"),
 ];
-const directoryOf = () => mkdtemp(join(tmpdir(), "tau-recording-"));
 const stream = createStream({ now: () => 0, createToolCallId: () => "id" });
 
 async function replies(
@@ -39,7 +38,7 @@ const recorded = (directory: string, count: number) =>
 
 describe.each(loopbackApis)("recordingFetch and replayFetch over %s", (api) => {
   it("replay what was recorded, whole, as recorded and byte by byte", async () => {
-    const directory = await directoryOf();
+    const directory = temporaryFolder();
     await using server = await startLoopbackServer({ scenario });
     const live = await replies(server, api, { fetch: recordingFetch({ directory }) });
     await recorded(directory, 2);
@@ -51,7 +50,7 @@ describe.each(loopbackApis)("recordingFetch and replayFetch over %s", (api) => {
   });
 
   it("keep no key", async () => {
-    const directory = await directoryOf();
+    const directory = temporaryFolder();
     await using server = await startLoopbackServer({ scenario });
     await replies(server, api, { fetch: recordingFetch({ directory }) });
     await recorded(directory, 2);
@@ -64,7 +63,7 @@ describe.each(loopbackApis)("recordingFetch and replayFetch over %s", (api) => {
 
 describe("recordingFetch", () => {
   it("keeps error responses and appends to what is there", async () => {
-    const directory = await directoryOf();
+    const directory = temporaryFolder();
     await using server = await startLoopbackServer({ scenario, faults: [rateLimited(2)] });
     await replies(server, "openai-completions", { fetch: recordingFetch({ directory }) });
     await recorded(directory, 2);
@@ -79,7 +78,7 @@ describe("recordingFetch", () => {
 
 describe("replayFetch", () => {
   it("refuses another path and a request too many", async () => {
-    const directory = await directoryOf();
+    const directory = temporaryFolder();
     await using server = await startLoopbackServer({ scenario });
     await (await recordingFetch({ directory })(`${server.url}/v1/models`)).text();
     await expect(replayFetch({ directory })(`${server.url}/v1/other`)).rejects.toThrow(

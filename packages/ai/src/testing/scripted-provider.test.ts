@@ -1,9 +1,9 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Context } from "../provider.ts";
 import { createStream, type StreamFunction } from "../stream.ts";
+import { temporaryFolder } from "./__fixtures__/temporary-folder.ts";
 import type { Scenario } from "./scenario.ts";
 import { text, thinking, toolCall, turn } from "./scenario.ts";
 import { scenarioFileProvider, scriptedModel, scriptedProvider } from "./scripted-provider.ts";
@@ -162,7 +162,7 @@ describe("scenarioFileProvider", () => {
   const keeping = createStream({ providers: { scripted: async () => shared } });
 
   it("plays a JSON file named as the model and remembers its progress", async () => {
-    const file = join(await mkdtemp(join(tmpdir(), "tau-scenario-")), "a.json");
+    const file = join(temporaryFolder(), "a.json");
     await writeFile(file, JSON.stringify(["one", { content: [{ type: "text", text: "two" }] }]));
     const model = scriptedModel({ id: file });
     expect((await reply(keeping, say("1"), model)).message.content[0]).toMatchObject({
@@ -174,7 +174,7 @@ describe("scenarioFileProvider", () => {
   });
 
   it("plays a TypeScript module that exports a function", async () => {
-    const file = join(await mkdtemp(join(tmpdir(), "tau-scenario-")), "a.mts");
+    const file = join(temporaryFolder(), "a.mts");
     await writeFile(file, "export default ({ lastUserText }: any) => 'you said ' + lastUserText;");
     const { message } = await reply(stream, say("hi"), scriptedModel({ id: file }));
     expect(message.content[0]).toMatchObject({ text: "you said hi" });
@@ -188,7 +188,7 @@ describe("scenarioFileProvider", () => {
     [JSON.stringify([{ when: { lastUserMatches: "(" } }]), "Invalid regular expression"],
     [JSON.stringify(["a", { fault: { kind: "boom" } }]), "the fault of turn 2"],
   ])("names the file and the fault of %s", async (json, words) => {
-    const file = join(await mkdtemp(join(tmpdir(), "tau-scenario-")), "bad.json");
+    const file = join(temporaryFolder(), "bad.json");
     await writeFile(file, json);
     const { error } = await reply(stream, say("hi"), scriptedModel({ id: file }));
     expect(error?.message).toContain(words);
