@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../../test/temporary-folder.ts";
 import type { StreamOptions } from "../provider.ts";
 import { createStream } from "../stream.ts";
-import { temporaryFolder } from "./__fixtures__/temporary-folder.ts";
 import { rateLimited } from "./fault.ts";
 import { type LoopbackApi, loopbackApis, startLoopbackServer } from "./loopback-server.ts";
 import { listRecordings } from "./recording.ts";

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/temporary-folder.ts";
 import type { Context } from "../provider.ts";
 import { createStream, type StreamFunction } from "../stream.ts";
-import { temporaryFolder } from "./__fixtures__/temporary-folder.ts";
 import type { Scenario } from "./scenario.ts";
 import { text, thinking, toolCall, turn } from "./scenario.ts";
 import { scenarioFileProvider, scriptedModel, scriptedProvider } from "./scripted-provider.ts";
