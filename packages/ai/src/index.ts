@@ -18,6 +18,7 @@ export type {
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 export { Assembler, type AssemblerOptions } from "./assemble.ts";
+export { emptyUsage } from "./empty-usage.ts";
 export {
   classifyFailure,
   isContextOverflow,

@@ -1,4 +1,5 @@
 import type { AssistantStream, StreamFunction, StreamOptions } from "@tau-agent/ai";
+import { emptyUsage } from "@tau-agent/ai";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { type CustomProvider, createCustomProvider } from "../models/custom-models.ts";
@@ -87,14 +88,13 @@ function failed(message: AssistantMessage, errorMessage: string): AssistantMessa
 }
 
 function emptyReply({ api, provider, id }: Model): AssistantMessage {
-  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
   return {
     role: "assistant",
     content: [],
     api,
     provider,
     model: id,
-    usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost },
+    usage: emptyUsage(),
     stopReason: "error",
     timestamp: Date.now(),
   };

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { Diagnostic } from "../diagnostic.ts";
 import { readTextFile } from "../files/read-text.ts";
+import { collectResources } from "./collect-resources.ts";
 import { parseFrontmatter, textAttribute } from "./frontmatter.ts";
 import {
   ancestorsOf,
@@ -10,7 +11,6 @@ import {
   type ResourceDirs,
   type ResourcePlace,
   type ResourceScope,
-  realPathOf,
 } from "./places.ts";
 import { type SkillCandidate, scanForSkills } from "./skill-scan.ts";
 
@@ -79,24 +79,16 @@ export async function loadSkills(
   options: LoadOptions = {},
 ): Promise<LoadedSkills> {
   const diagnostics: Diagnostic[] = [];
-  const skills = new Map<string, Skill>();
-  const seen = new Set<string>();
-  const places = await placesOf(dirs, named);
-  for (const place of options.onlyNamed ? places.filter(({ isNamed }) => isNamed) : places) {
-    for (const candidate of await candidatesIn(place, diagnostics)) {
-      const real = await realPathOf(candidate.path);
-      if (seen.has(real) || options.excludes?.(candidate.path)) continue;
-      seen.add(real);
-      const skill = await readSkill(candidate, place.scope, diagnostics);
-      const other = skill && skills.get(skill.name);
-      if (skill !== undefined && other === undefined) skills.set(skill.name, skill);
-      else if (skill !== undefined && other !== undefined) {
-        const message = `Skill ${skill.name} of ${skill.filePath} is hidden by ${other.filePath}`;
-        diagnostics.push({ severity: "warning", message, path: skill.filePath });
-      }
-    }
-  }
-  return { skills: [...skills.values()], diagnostics };
+  const skills = await collectResources(
+    await placesOf(dirs, named),
+    {
+      noun: "Skill",
+      filesIn: (place) => candidatesIn(place, diagnostics),
+      read: (candidate, { scope }) => readSkill(candidate, scope, diagnostics),
+    },
+    { ...options, diagnostics },
+  );
+  return { skills, diagnostics };
 }
 
 async function candidatesIn(

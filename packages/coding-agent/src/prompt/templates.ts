@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Diagnostic } from "../diagnostic.ts";
 import { readTextFile } from "../files/read-text.ts";
+import { collectResources } from "./collect-resources.ts";
 import { parseFrontmatter, textAttribute } from "./frontmatter.ts";
 import {
   kindOf,
@@ -9,7 +10,6 @@ import {
   type ResourceDirs,
   type ResourcePlace,
   type ResourceScope,
-  realPathOf,
 } from "./places.ts";
 
 /** A prompt the user calls by name: `/name arguments`. */
@@ -98,22 +98,14 @@ export async function loadTemplates(
   options: LoadOptions = {},
 ): Promise<LoadedTemplates> {
   const diagnostics: Diagnostic[] = [];
-  const templates = new Map<string, PromptTemplate>();
-  const seen = new Set<string>();
-  const places = placesOf(dirs, named);
-  for (const place of options.onlyNamed ? places.filter(({ isNamed }) => isNamed) : places) {
-    for (const path of await filesIn(place, diagnostics)) {
-      const real = await realPathOf(path);
-      if (seen.has(real) || options.excludes?.(path)) continue;
-      seen.add(real);
-      const template = await readTemplate(path, place.scope, diagnostics);
-      const other = template && templates.get(template.name);
-      if (template !== undefined && other === undefined) templates.set(template.name, template);
-      else if (other !== undefined) {
-        const message = `Template ${other.name} of ${path} is hidden by ${other.filePath}`;
-        diagnostics.push({ severity: "warning", message, path });
-      }
-    }
-  }
-  return { templates: [...templates.values()], diagnostics };
+  const templates = await collectResources(
+    placesOf(dirs, named),
+    {
+      noun: "Template",
+      filesIn: async (place) => (await filesIn(place, diagnostics)).map((path) => ({ path })),
+      read: ({ path }, { scope }) => readTemplate(path, scope, diagnostics),
+    },
+    { ...options, diagnostics },
+  );
+  return { templates, diagnostics };
 }

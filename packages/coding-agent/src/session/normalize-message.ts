@@ -1,3 +1,4 @@
+import { emptyUsage } from "@tau-agent/ai";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
 /**
@@ -12,7 +13,11 @@ export function normalizeMessage(message: AgentMessage): AgentMessage {
     case "assistant": {
       const isRight = Array.isArray(message.content) && message.usage?.cost !== undefined;
       if (isRight) return message;
-      return { ...message, content: toBlocks(message.content), usage: message.usage ?? noUsage() };
+      return {
+        ...message,
+        content: toBlocks(message.content),
+        usage: message.usage ?? emptyUsage(),
+      };
     }
     case "toolResult":
       return Array.isArray(message.content)
@@ -30,15 +35,4 @@ function hasContent(content: unknown): boolean {
 function toBlocks(content: unknown): { type: "text"; text: string }[] {
   if (Array.isArray(content)) return content;
   return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
-}
-
-function noUsage(): Extract<AgentMessage, { role: "assistant" }>["usage"] {
-  return {
-    input: 0,
-    output: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    totalTokens: 0,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-  };
 }

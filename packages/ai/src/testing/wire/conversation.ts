@@ -4,6 +4,7 @@ import type {
   LlmMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import { emptyUsage } from "../../empty-usage.ts";
 
 /** Puts a vendor's messages together as ours. Neighbouring blocks of one speaker become one message. */
 export class Conversation {
@@ -58,14 +59,7 @@ export class Conversation {
       api: this.#api,
       provider: "loopback",
       model: this.#model,
-      usage: {
-        input: 0,
-        output: 0,
-        cacheRead: 0,
-        cacheWrite: 0,
-        totalTokens: 0,
-        cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-      },
+      usage: emptyUsage(),
       stopReason: content.some((block) => block.type === "toolCall") ? "toolUse" : "stop",
       timestamp: 0,
     };
