@@ -173,5 +173,5 @@ function readComments(): Map<string, string> {
 }
 
 function pascal(name: string): string {
-  return name.replace(/(?:^|[_-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return name.replace(/(?:^|[_-])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

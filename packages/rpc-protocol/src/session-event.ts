@@ -20,6 +20,8 @@ const compactionEnd = {
   errorMessage: z.optional(z.string()),
 };
 
+const AutomaticReason = z.enum(["threshold", "overflow"]);
+
 /** How an accepted prompt ended. */
 export const PromptStatus = z.enum(["completed", "aborted", "error", "handled"]);
 export type PromptStatus = z.infer<typeof PromptStatus>;
@@ -38,11 +40,13 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     steering: z.array(z.string()),
     followUp: z.array(z.string()),
   }),
+  z.object({ type: z.literal("auto_compaction_start"), reason: AutomaticReason }),
   z.object({
-    type: z.literal("auto_compaction_start"),
-    reason: z.enum(["threshold", "overflow"]),
+    type: z.literal("auto_compaction_end"),
+    /** Sent after `initialize`. */
+    reason: z.optional(AutomaticReason),
+    ...compactionEnd,
   }),
-  z.object({ type: z.literal("auto_compaction_end"), ...compactionEnd }),
   z.object({ type: z.literal("compaction_start"), reason: z.literal("manual") }),
   z.object({
     type: z.literal("compaction_end"),

@@ -19,16 +19,19 @@ const FULL_FORM_INTERVAL_MS = 25;
 export class Connection {
   readonly writer: FrameWriter;
   readonly #encoder = new EventEncoder();
+  /** How the client asked to have replies streamed. */
+  #askedForm: StreamForm | undefined;
   #dialect: Dialect;
   #merger: DeltaMerger;
   #events: ReadonlySet<string> | undefined;
-  /** Set by `initialize`: additive fields may be sent. */
+  /** Set by `initialize`: additive members may be sent. */
   isInitialized = false;
 
   constructor(writer: FrameWriter, dialect: Dialect) {
     this.writer = writer;
     this.#dialect = dialect;
     this.#merger = this.#createMerger();
+    this.#adoptHabits();
   }
 
   get dialect(): Dialect {
@@ -39,6 +42,12 @@ export class Connection {
   set dialect(dialect: Dialect) {
     void this.#merger.flush();
     this.#dialect = dialect;
+    this.#adoptHabits();
+  }
+
+  /** Whether members are sent that clients of the documents do not expect. */
+  get hasAdditions(): boolean {
+    return this.isInitialized || this.#dialect.habits?.hasAdditions === true;
   }
 
   get streamForm(): StreamForm {
@@ -47,9 +56,8 @@ export class Connection {
 
   /** Chooses how replies are streamed from now on. */
   setStreamForm(form: StreamForm): void {
-    void this.#merger.flush();
-    this.#encoder.form = form;
-    this.#merger = this.#createMerger();
+    this.#askedForm = form;
+    this.#adoptHabits();
   }
 
   /** Sends only events of these types, as the dialect names them; undefined sends all. */
@@ -79,6 +87,14 @@ export class Connection {
     return frames.length > 0;
   }
 
+  #adoptHabits(): void {
+    const { streamForm = "full", repeatsUsage = false } = this.#dialect.habits ?? {};
+    void this.#merger.flush();
+    this.#encoder.form = this.#askedForm ?? streamForm;
+    this.#encoder.repeatsUsage = repeatsUsage;
+    this.#merger = this.#createMerger();
+  }
+
   #createMerger(): DeltaMerger {
     const { writer } = this;
     const sink = {
@@ -90,7 +106,7 @@ export class Connection {
   }
 
   #write(event: SessionEvent): void | Promise<void> {
-    const frames = this.#dialect.encode(this.isInitialized ? event : withoutAdditions(event));
+    const frames = this.#dialect.encode(this.hasAdditions ? event : withoutAdditions(event));
     const sent = frames.filter(({ type }) => this.#events?.has(type) ?? true);
     if (sent.length === 0) return;
     return this.writer.write(sent.map((frame) => this.#encoder.encode(frame)).join(""));
@@ -101,6 +117,10 @@ export class Connection {
 function withoutAdditions(event: SessionEvent): SessionEvent {
   if (event.type === "agent_end" && "willRetry" in event) {
     const { willRetry: _, ...documented } = event;
+    return documented;
+  }
+  if (event.type === "auto_compaction_end") {
+    const { reason: _, ...documented } = event;
     return documented;
   }
   return event;

@@ -54,7 +54,7 @@ function run({ name, params, id }: CommandFrame, host: Host): unknown {
 }
 
 function answer(host: Host, { id, name, data: policy }: CommandFrame, data: unknown): void {
-  const isSent = policy === "always" || (policy === "initialized" && host.connection.isInitialized);
+  const isSent = policy === "always" || (policy === "initialized" && host.connection.hasAdditions);
   host.connection.respond({
     ...(id === undefined ? {} : { id }),
     type: "response",

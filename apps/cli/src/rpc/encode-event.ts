@@ -7,6 +7,8 @@ type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
 /** Makes the lines of a connection's events in the form it asked for. */
 export class EventEncoder {
   form: StreamForm = "full";
+  /** In the form `delta`, each step has `usage`. */
+  repeatsUsage = false;
   #lastUsage: Usage | undefined;
 
   /** One event as a line. */
@@ -19,7 +21,7 @@ export class EventEncoder {
   #encodeDelta(event: UpdateEvent): string {
     const { partial, ...step } = event.assistantMessageEvent as { partial?: AssistantMessage };
     const usage = (event.message as AssistantMessage).usage;
-    const isNew = usage !== this.#lastUsage;
+    const isNew = this.repeatsUsage || usage !== this.#lastUsage;
     this.#lastUsage = usage;
     return encodeLine({
       type: "message_update",

@@ -243,7 +243,7 @@ export class Compaction {
     const { emit } = this.#options;
     await (reason === "manual"
       ? emit({ type: "compaction_end", reason, ...end })
-      : emit({ type: "auto_compaction_end", ...end }));
+      : emit({ type: "auto_compaction_end", reason, ...end }));
   }
 }
 

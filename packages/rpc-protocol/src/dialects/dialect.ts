@@ -1,3 +1,4 @@
+import type { StreamForm } from "../commands/connection.ts";
 import type { HostFrame } from "../frame.ts";
 import type { ProtocolName } from "./names.ts";
 
@@ -12,6 +13,17 @@ export interface DialectFrame {
  */
 export interface Dialect {
   readonly name: ProtocolName;
+  /** What its clients count on without asking; `initialize` may ask for something else. */
+  readonly habits?: {
+    /** How replies are streamed; `full` unless it says so. */
+    readonly streamForm?: StreamForm;
+    /** In the form `delta`, every step has `usage`, not only those that change it. */
+    readonly repeatsUsage?: boolean;
+    /** Members that others get after `initialize`, but for the `code` of errors. */
+    readonly hasAdditions?: boolean;
+    /** The output of a direct `bash` is streamed. */
+    readonly streamsBash?: boolean;
+  };
   /**
    * The frames that leave in place of a frame of the host; none when the dialect has no word for it.
    * Responses come with their `code`, whether or not it is to be sent. Pure.

@@ -36,6 +36,28 @@ describe("dialects", () => {
   });
 });
 
+describe("pi-1", () => {
+  const end = { aborted: false, willRetry: false };
+
+  it("has one pair of events for every compaction", async () => {
+    expect(await encode("pi-1", { type: "auto_compaction_start", reason: "overflow" })).toEqual([
+      { type: "compaction_start", reason: "overflow" },
+    ]);
+    const automatic = {
+      type: "auto_compaction_end",
+      reason: "threshold",
+      result: compacted,
+      ...end,
+    };
+    expect(await encode("pi-1", automatic)).toEqual([{ ...automatic, type: "compaction_end" }]);
+  });
+
+  it("has no result of a compaction that brought none", async () => {
+    const failed = { type: "compaction_end", reason: "manual", errorMessage: "No.", ...end };
+    expect(await encode("pi-1", { ...failed, result: null })).toEqual([failed]);
+  });
+});
+
 describe("pisces", () => {
   it("keeps the id of a command that failed", async () => {
     expect(await encode("pisces", refusal)).toEqual([refusal]);

@@ -4,7 +4,7 @@ import { type CommandName, commands } from "../commands/index.ts";
 import { eventSummaries } from "../event-summaries.ts";
 import { ExtensionUiRequest } from "../extension-ui.ts";
 import { Usage } from "../message.ts";
-import { SessionOnlyEvent } from "../session-event.ts";
+import { CompactionResult, SessionOnlyEvent } from "../session-event.ts";
 import { AssistantMessageEvent } from "../stream-event.ts";
 import type { ProtocolName } from "./names.ts";
 
@@ -26,11 +26,25 @@ const events = new Map(
 );
 
 const id = { id: z.optional(z.union([z.string(), z.number()])) };
+const compactionReason = z.enum(["manual", "threshold", "overflow"]);
 const head = { ...id, type: z.literal("response") };
 
 /** What a host may send in each dialect, and nothing else. */
 export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
   pi: everything,
+  "pi-1": () => [
+    ...everything().filter(({ name }) => !/^(MessageUpdate|.*Compaction(Start|End))$/.test(name)),
+    own("CompactionStart", eventSummaries.auto_compaction_start, {
+      type: z.literal("compaction_start"),
+      reason: compactionReason,
+    }),
+    own("CompactionEnd", eventSummaries.auto_compaction_end, {
+      ...shape("auto_compaction_end"),
+      type: z.literal("compaction_end"),
+      reason: compactionReason,
+      result: z.optional(CompactionResult),
+    }),
+  ],
   pisces: everything,
   "oh-my-pi": () => [
     ...responses([...names()]),

@@ -7,6 +7,8 @@ export async function loadDialect(name: ProtocolName): Promise<Dialect> {
   switch (name) {
     case "pi":
       return pi;
+    case "pi-1":
+      return (await import("./pi-1.ts")).pi1;
     case "pisces":
       return (await import("./pisces.ts")).pisces;
     case "oh-my-pi":

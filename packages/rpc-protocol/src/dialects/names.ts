@@ -1,5 +1,5 @@
 /** The dialects of the protocol, by the names a client chooses them with; the first is the default. */
-export const protocolNames = ["pi", "pisces", "oh-my-pi", "co-mono", "pi-rust"] as const;
+export const protocolNames = ["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"] as const;
 
 /** The name of a dialect. */
 export type ProtocolName = (typeof protocolNames)[number];
