@@ -52,9 +52,18 @@ export interface NavigateOptions extends BranchSummaryOptions {
 /** Moves between sessions and within the tree of one. */
 export class SessionNavigation {
   readonly #options: NavigationOptions;
+  #underWay: Promise<unknown> | undefined;
 
   constructor(options: NavigationOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Fulfilled when another session has taken this one's place, or none has after all; undefined
+   * while no such change is on. What is meant for the session after the change waits for this.
+   */
+  get underWay(): Promise<unknown> | undefined {
+    return this.#underWay;
   }
 
   /** Leaves the conversation and begins an empty one; `parentSession` is recorded, not opened. */
@@ -63,11 +72,12 @@ export class SessionNavigation {
     setup?: (log: SessionLog) => void | Promise<void>,
   ): Promise<{ cancelled: boolean }> {
     const { createLog, replaceLog } = this.#options;
-    return this.#change("new", {}, async () => {
+    const replace = async () => {
       const next = setup && createLog({ parentSession });
       if (next !== undefined) await setup?.(next);
       await replaceLog(() => next ?? createLog({ parentSession }), false);
-    });
+    };
+    return this.#note(this.#change("new", {}, replace));
   }
 
   /**
@@ -76,7 +86,11 @@ export class SessionNavigation {
    * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`: the session is as
    *   it was, and goes on.
    */
-  async switchSession(path: string): Promise<{ cancelled: boolean }> {
+  switchSession(path: string): Promise<{ cancelled: boolean }> {
+    return this.#note(this.#switch(path));
+  }
+
+  async #switch(path: string): Promise<{ cancelled: boolean }> {
     const { cwd, log, openLog, replaceLog } = this.#options;
     const wanted = resolve(cwd, path);
     if (isSameFile(wanted, log().path)) return { cancelled: false };
@@ -88,6 +102,15 @@ export class SessionNavigation {
       next.close();
       throw error;
     }
+  }
+
+  /** Keeps a change in mind until it is over and whoever asked for it has heard so. */
+  #note<Result>(change: Promise<Result>): Promise<Result> {
+    const over: Promise<void> = change.then(nextTurn, nextTurn).then(() => {
+      if (this.#underWay === over) this.#underWay = undefined;
+    });
+    this.#underWay = over;
+    return change;
   }
 
   async #change(
@@ -152,7 +175,8 @@ export class SessionNavigation {
     }
     const leafOf = () => (position === "at" ? entry.id : entry.parentId);
     const detail = { entryId, position };
-    const { cancelled } = await this.#change("fork", detail, () => this.#branchOff(log, leafOf));
+    const change = this.#change("fork", detail, () => this.#branchOff(log, leafOf));
+    const { cancelled } = await this.#note(change);
     return { text: message === undefined ? "" : userText(message), cancelled };
   }
 
@@ -160,9 +184,8 @@ export class SessionNavigation {
   async clone(): Promise<{ cancelled: boolean }> {
     const log = this.#options.log();
     const entryId = log.tree.leafId ?? undefined;
-    return this.#change("fork", { entryId, position: "at" }, () =>
-      this.#branchOff(log, () => log.tree.leafId),
-    );
+    const branchOff = () => this.#branchOff(log, () => log.tree.leafId);
+    return this.#note(this.#change("fork", { entryId, position: "at" }, branchOff));
   }
 
   /** The sessions of this project's folder, the latest first; with `all`, those of every project. */
@@ -280,6 +303,13 @@ export class SessionNavigation {
       return next;
     }, false);
   }
+}
+
+/** A turn of the event loop later. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 function userMessageOf(entry: SessionEntry): UserMessage | undefined {

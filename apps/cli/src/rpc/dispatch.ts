@@ -3,6 +3,7 @@ import type { ExtensionUiResponse } from "@tau-agent/rpc-protocol";
 import {
   type ClientFrame,
   type CommandFrame,
+  type CommandName,
   type ErrorCode,
   errorText,
   type FrameError,
@@ -20,9 +21,33 @@ export interface DispatchOptions {
   readonly onInternalError: (error: unknown) => void;
 }
 
+/** Commands that act on a session; sent behind one that changes it, they mean the new one. */
+const sessionCommands: ReadonlySet<string> = new Set([
+  "prompt",
+  "steer",
+  "follow_up",
+  "queue_message",
+  "abort_and_prompt",
+  "bash",
+  "compact",
+  "set_model",
+  "cycle_model",
+  "set_thinking_level",
+  "cycle_thinking_level",
+  "set_session_name",
+  "set_label",
+  "new_session",
+  "switch_session",
+  "fork",
+  "branch",
+  "clone",
+  "navigate_tree",
+] satisfies CommandName[]);
+
 /**
  * Runs the command of a frame and answers exactly once; never rejects. What can be answered at once
- * is, so that responses of such commands come in the order of the commands.
+ * is, so that responses of such commands come in the order of the commands. While extensions decide
+ * on another session, commands that are meant for it wait; questions and stops do not.
  */
 export function dispatch(
   frame: ClientFrame | FrameError,
@@ -30,6 +55,10 @@ export function dispatch(
 ): void | Promise<void> {
   if (frame.kind === "error") return answerError(options.host, frame);
   if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
+  const change = options.host.session.navigation.underWay;
+  if (change !== undefined && sessionCommands.has(frame.name)) {
+    return change.then(() => dispatch(frame, options));
+  }
   const fail = (error: unknown): void => {
     const { code, text } = describe(error, options);
     answerError(options.host, { id: frame.id, command: frame.name, code, error: text });
