@@ -392,6 +392,7 @@ export class AgentSession {
       await this.#endConversation(this.bash.stop());
       // Made before the old one is closed: when that fails, the session is as it was.
       await this.#conversation.replace(next(), isContinued);
+      this.budget.startOver();
     });
   }
 }

@@ -41,11 +41,12 @@ export function describeState(session: Described): SessionState {
   };
 }
 
-/** Counts, tokens and cost of a whole session. */
+/** Counts, tokens and cost of a whole session, its subagents included. */
 export function describeStats(
   session: Pick<Described, "log" | "messages" | "models">,
 ): SessionStats {
   const { path, header, totals } = session.log;
+  const { subagents } = totals;
   return {
     ...(path === undefined ? {} : { sessionFile: path }),
     sessionId: header.id,
@@ -56,6 +57,9 @@ export function describeStats(
     totalMessages: totals.totalMessages,
     tokens: { ...totals.tokens },
     cost: totals.cost,
+    ...(subagents.count > 0 && {
+      subagents: { ...subagents, tokens: { ...subagents.tokens } },
+    }),
     ...contextUsage(session),
   };
 }

@@ -4,9 +4,10 @@ import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agen
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { summarizeBranch } from "./compaction/branch-summary.ts";
 import type { SummarizerOptions } from "./compaction/summarize.ts";
+import { accountForSummary } from "./compaction/summary-costs.ts";
 import { SessionError } from "./errors.ts";
 import type { SessionInfo } from "./session/list-sessions.ts";
-import type { SessionLog } from "./session/session-log.ts";
+import type { NewEntry, SessionLog } from "./session/session-log.ts";
 import {
   type ChangeDetail,
   type SessionChange,
@@ -256,20 +257,17 @@ export class SessionNavigation {
       );
       if (decided?.cancel) return { cancelled: true };
       const { label, ...instructions } = { ...options, ...decided };
-      const summary =
-        options.summarize && abandoned.length > 0
-          ? (ownSummary(decided) ??
-            (await summarizeBranch(abandoned, instructions, signal, summarizer)))
-          : undefined;
-      current.tree.moveLeaf(leafId);
-      let summaryEntry: SessionEntry | undefined;
-      try {
-        summaryEntry = summary && current.append({ ...summary, fromId: left ?? "root" });
-        if (label) current.append({ type: "label", targetId, label });
-      } catch (error) {
-        current.tree.moveLeaf(left);
-        throw error;
-      }
+      const account = { log: current, budget: summarizer.budget };
+      const summaryEntry = await accountForSummary(account, async (note, total) => {
+        const summary =
+          options.summarize && abandoned.length > 0
+            ? (ownSummary(decided) ??
+              (await summarizeBranch(abandoned, instructions, signal, { ...summarizer, note })))
+            : undefined;
+        const usage = total();
+        const entry = summary && { ...summary, fromId: left ?? "root", ...(usage && { usage }) };
+        return moveLeaf(current, leafId, { entry, label, targetId });
+      });
       rebuild();
       await hooks?.noteMove(left, summaryEntry, decided?.summary !== undefined);
       return { ...(message === undefined ? {} : { text: userText(message) }), cancelled: false };
@@ -315,6 +313,25 @@ function nextTurn(): Promise<void> {
 function userMessageOf(entry: SessionEntry): UserMessage | undefined {
   const known = entry as KnownSessionEntry;
   return known.type === "message" && known.message.role === "user" ? known.message : undefined;
+}
+
+/** Goes to another leaf and writes what is to stand there; where that fails, nothing has moved. */
+function moveLeaf(
+  log: SessionLog,
+  leafId: string | null,
+  write: { entry: NewEntry | undefined; label: string | undefined; targetId: string },
+): SessionEntry | undefined {
+  const { entry, label, targetId } = write;
+  const left = log.tree.leafId;
+  log.tree.moveLeaf(leafId);
+  try {
+    const written = entry && log.append(entry);
+    if (label) log.append({ type: "label", targetId, label });
+    return written;
+  } catch (error) {
+    log.tree.moveLeaf(left);
+    throw error;
+  }
 }
 
 /** The entry nearest to the leaf that is on the way to the new leaf, too. */

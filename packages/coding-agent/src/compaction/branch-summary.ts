@@ -1,10 +1,10 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { messageOf } from "../session/session-context.ts";
 import { estimateTokens } from "./estimate.ts";
 import { collectFiles, type FileLists, renderFileLists } from "./file-operations.ts";
 import { serializeConversation } from "./serialize-conversation.ts";
-import { type SummarizerOptions, summarize } from "./summarize.ts";
+import { summarize } from "./summarize.ts";
 import { branchSummaryInstructions, summaryRequest } from "./summary-prompts.ts";
 
 /** Window assumed when a model does not say. */
@@ -18,7 +18,6 @@ export interface BranchSummary {
   readonly fromId: string;
   readonly summary: string;
   readonly details: FileLists;
-  readonly usage: Usage;
 }
 
 /**
@@ -34,7 +33,7 @@ export async function summarizeBranch(
     readonly replaceInstructions?: boolean | undefined;
   },
   signal: AbortSignal,
-  summarizer: SummarizerOptions,
+  summarizer: Parameters<typeof summarize>[2],
 ): Promise<BranchSummary> {
   const { model } = await summarizer.prepareRequest();
   const window = model.contextWindow || DEFAULT_CONTEXT_WINDOW;
@@ -51,9 +50,8 @@ export async function summarizeBranch(
   return {
     type: "branch_summary",
     fromId: "root",
-    summary: `${preamble}\n\n${summary.text}${renderFileLists(files)}`,
+    summary: `${preamble}\n\n${summary}${renderFileLists(files)}`,
     details: files,
-    usage: summary.usage,
   };
 }
 

@@ -8,7 +8,8 @@ import { contextTokens } from "./estimate.ts";
 import { renderFileLists } from "./file-operations.ts";
 import { type CompactionPreparation, prepareCompaction } from "./prepare.ts";
 import { serializeConversation } from "./serialize-conversation.ts";
-import { type SummarizerOptions, type Summary, summarize } from "./summarize.ts";
+import { type SummarizerOptions, summarize } from "./summarize.ts";
+import { accountForSummary, type NoteUsage } from "./summary-costs.ts";
 import {
   firstSummaryInstructions,
   summaryRequest,
@@ -156,13 +157,17 @@ export class Compaction {
     const tokensBefore = contextTokens(agent.messages);
     const decision = await decide?.({ ...preparation, tokensBefore }, request, signal);
     if (decision && "cancel" in decision) throw new SessionError("compaction_cancelled");
-    const outcome: Outcome = decision
-      ? { result: decision.compaction, usage: undefined, fromHook: true }
-      : await this.#summarize(preparation, tokensBefore, request, signal);
-    if (signal.aborted) throw new SessionError("compaction_cancelled");
-    this.#adopt(log, outcome);
+    const account = { log, budget: this.#options.budget };
+    const result = await accountForSummary(account, async (note, total) => {
+      const made =
+        decision?.compaction ??
+        (await this.#summarize(preparation, { ...request, tokensBefore, note }, signal));
+      if (signal.aborted) throw new SessionError("compaction_cancelled");
+      this.#adopt(log, { result: made, usage: total(), fromHook: decision !== undefined });
+      return made;
+    });
     this.#isFutile = contextTokens(agent.messages) >= tokensBefore;
-    return outcome.result;
+    return result;
   }
 
   #prepare(model: Model): ReturnType<typeof prepareCompaction> {
@@ -173,12 +178,12 @@ export class Compaction {
   /** One summary after the other: servers with a single slot refuse parallel requests. */
   async #summarize(
     preparation: CompactionPreparation,
-    tokensBefore: number,
-    { customInstructions: focus }: CompactionRequest,
+    request: CompactionRequest & { readonly tokensBefore: number; readonly note: NoteUsage },
     signal: AbortSignal,
-  ): Promise<Outcome> {
+  ): Promise<CompactionResult> {
+    const { customInstructions: focus, tokensBefore, note } = request;
     const { messagesToSummarize, turnPrefixMessages, previousSummary, files } = preparation;
-    const ask = (text: string): Promise<Summary> => summarize(text, signal, this.#options);
+    const ask = (text: string) => summarize(text, signal, { ...this.#options, note });
     const history =
       messagesToSummarize.length === 0 && previousSummary === undefined
         ? undefined
@@ -190,17 +195,9 @@ export class Compaction {
           }),
         )
       : undefined;
-    const summary = joinSummaries(history?.text, prefix?.text) + renderFileLists(files);
-    return {
-      result: {
-        summary,
-        firstKeptEntryId: preparation.firstKeptEntryId,
-        tokensBefore,
-        details: files,
-      },
-      usage: addUsage(history?.usage, prefix?.usage),
-      fromHook: false,
-    };
+    const summary = joinSummaries(history, prefix) + renderFileLists(files);
+    const { firstKeptEntryId } = preparation;
+    return { summary, firstKeptEntryId, tokensBefore, details: files };
   }
 
   #adopt(log: SessionLog, { result, usage, fromHook }: Outcome): void {
@@ -260,20 +257,4 @@ function historyRequest(preparation: CompactionPreparation, focus: string | unde
 function joinSummaries(history: string | undefined, prefix: string | undefined): string {
   if (prefix === undefined) return history ?? "";
   return `${history ?? "No prior history."}\n\n---\n\n**Turn Context (split turn):**\n\n${prefix}`;
-}
-
-function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  const cost = { ...a.cost };
-  for (const key of ["input", "output", "cacheRead", "cacheWrite", "total"] as const) {
-    cost[key] += b.cost[key];
-  }
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-    totalTokens: (a.totalTokens ?? 0) + (b.totalTokens ?? 0),
-    cost,
-  };
 }

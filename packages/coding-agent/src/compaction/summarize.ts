@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ModelRequest } from "@tau-agent/agent";
 import { isProviderError, type StreamFunction, type StreamResult } from "@tau-agent/ai";
-import type { AssistantMessage, Usage } from "@tau-agent/rpc-protocol/messages";
+import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../errors.ts";
 import type { SettingsStore } from "../settings/store.ts";
+import type { NoteUsage, UsageBudget } from "./summary-costs.ts";
 import { summarySystemPrompt } from "./summary-prompts.ts";
 
 /** What a summary is made with. */
@@ -12,16 +13,12 @@ export interface SummarizerOptions {
   readonly settings: Pick<SettingsStore, "get">;
   /** The session's model and key, asked for at each request. */
   readonly prepareRequest: () => Promise<ModelRequest>;
-}
-
-/** A model's summary and what it cost. */
-export interface Summary {
-  readonly text: string;
-  readonly usage: Usage;
+  /** Hears what the requests for a summary used, once that is over. */
+  readonly budget: UsageBudget;
 }
 
 /**
- * Asks the session's model for a summary, without tools and outside of the session's prompt cache;
+ * Asks the session's model for a summary and returns its text, without tools and outside of the session's prompt cache;
  * transient failures are tried again as turns are.
  *
  * @throws {SessionError} `summary_failed`; `compaction_cancelled` when aborted
@@ -29,15 +26,16 @@ export interface Summary {
 export async function summarize(
   text: string,
   signal: AbortSignal,
-  options: SummarizerOptions,
-): Promise<Summary> {
-  const { settings } = options;
+  options: Omit<SummarizerOptions, "budget"> & { readonly note: NoteUsage },
+): Promise<string> {
+  const { settings, note } = options;
   const maxRetries = settings.get("retry.enabled") ? settings.get("retry.maxRetries") : 0;
   for (let attempt = 0; ; attempt++) {
     const { message, error } = await request(text, signal, options);
+    note(message.usage);
     if (signal.aborted) throw new SessionError("compaction_cancelled");
     const isFinal = attempt >= maxRetries || !isProviderError(error) || !error.isRetryable;
-    if (message.stopReason !== "error" || isFinal) return toSummary(message);
+    if (message.stopReason !== "error" || isFinal) return summaryOf(message);
     const backoffMs = settings.get("retry.baseDelayMs") * 2 ** attempt;
     const delayMs = Math.min(
       Math.max(backoffMs, error.retryAfterMs ?? 0),
@@ -51,7 +49,7 @@ export async function summarize(
 async function request(
   text: string,
   signal: AbortSignal,
-  { stream, prepareRequest }: SummarizerOptions,
+  { stream, prepareRequest }: Pick<SummarizerOptions, "stream" | "prepareRequest">,
 ): Promise<StreamResult> {
   const { model, options } = await prepareRequest();
   const context = {
@@ -71,7 +69,7 @@ async function request(
 }
 
 /** A summary that was cut off would lose what it did not get to: better none. */
-function toSummary(message: AssistantMessage): Summary {
+function summaryOf(message: AssistantMessage): string {
   const fail = (reason: string): never => {
     throw new SessionError("summary_failed", { reason });
   };
@@ -82,5 +80,5 @@ function toSummary(message: AssistantMessage): Summary {
     .join("")
     .trim();
   if (text === "") fail("the model returned no text");
-  return { text, usage: message.usage };
+  return text;
 }

@@ -43,6 +43,8 @@ export interface TaskRun {
 export interface TaskOutcome {
   readonly result: TaskResult;
   readonly tree?: string | undefined;
+  /** Whether it counts as a subagent of the session's budget. */
+  readonly wasTaken: boolean;
 }
 
 interface Work {
@@ -99,6 +101,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   const mayMerge = exitCode === 0 && path !== undefined;
   return {
     tree: mayMerge ? work?.tree : undefined,
+    wasTaken: true,
     result: {
       ...name,
       description: task.description,

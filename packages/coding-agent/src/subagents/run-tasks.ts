@@ -26,14 +26,14 @@ export interface RunTasksOptions {
 /**
  * Carries out the tasks of a call, as many at a time as the settings allow, then brings isolated
  * work back in the order of the tasks. One that fails takes nothing from the others. `leftOut` are
- * untracked files that were too large to be taken along.
+ * untracked files that were too large to be taken along, `started` how many subagents the budget gave.
  *
  * @throws {ToolError} when tasks cannot be isolated here
  */
 export async function runTasks(
   order: TaskOrder,
   options: RunTasksOptions,
-): Promise<{ results: TaskResult[]; leftOut: readonly string[] }> {
+): Promise<{ results: TaskResult[]; leftOut: readonly string[]; started: number }> {
   const { services, signal } = options;
   const { environment, agentDirectory, settings } = services;
   const artifactsFolder = artifactsFolderOf(services);
@@ -50,7 +50,8 @@ export async function runTasks(
     const place = { artifactsFolder, filePrefix: `${randomHex(2)}-`, isolation };
     const outcomes = await runAll(order, options, place);
     const results = await bringBack(outcomes, { isolation, signal, services });
-    return { results, leftOut: isolation?.baseline.leftOut ?? [] };
+    const started = outcomes.filter(({ wasTaken }) => wasTaken).length;
+    return { results, leftOut: isolation?.baseline.leftOut ?? [], started };
   } finally {
     await isolation?.dispose();
   }
@@ -92,6 +93,7 @@ async function runOne(
   const { budget, settings } = services;
   const { id, agent, description } = task;
   const refuse = (status: TaskStatus, error: string): TaskOutcome => ({
+    wasTaken: false,
     result: unstartedResult(
       { id, agent: agent.name, description, isolated: order.isolated },
       { status, error, used: nothingUsed },

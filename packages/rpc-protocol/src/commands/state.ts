@@ -32,7 +32,18 @@ export const SessionState = z.object({
 });
 export type SessionState = z.infer<typeof SessionState>;
 
-/** What `get_session_stats` returns. Tokens and cost cover the whole session file. */
+const TokenCounts = z.object({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+  total: z.number(),
+});
+
+/**
+ * What `get_session_stats` returns. Tokens and cost cover the whole session file: all branches,
+ * summaries, failed attempts and subagents.
+ */
 export const SessionStats = z.object({
   sessionFile: z.optional(z.string()),
   sessionId: z.string(),
@@ -41,14 +52,10 @@ export const SessionStats = z.object({
   toolCalls: z.number(),
   toolResults: z.number(),
   totalMessages: z.number(),
-  tokens: z.object({
-    input: z.number(),
-    output: z.number(),
-    cacheRead: z.number(),
-    cacheWrite: z.number(),
-    total: z.number(),
-  }),
+  tokens: TokenCounts,
   cost: z.number(),
+  /** What subagents used of it, at every depth; absent when there were none. */
+  subagents: z.optional(z.object({ count: z.number(), tokens: TokenCounts, cost: z.number() })),
   /** How full the model's window is; null where no vendor has counted yet. */
   contextUsage: z.optional(
     z.object({

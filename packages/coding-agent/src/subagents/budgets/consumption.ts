@@ -1,10 +1,12 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import type { Usage } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 
 /** What work has used; the same counts as in the session's statistics. */
 export interface Consumption {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
   readonly totalTokens: number;
   readonly costUsd: number;
   readonly toolCalls: number;
@@ -15,6 +17,8 @@ export interface Consumption {
 export const nothingUsed: Consumption = {
   inputTokens: 0,
   outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
   totalTokens: 0,
   costUsd: 0,
   toolCalls: 0,
@@ -24,6 +28,8 @@ export const nothingUsed: Consumption = {
 const keys = [
   "inputTokens",
   "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
   "totalTokens",
   "costUsd",
   "toolCalls",
@@ -44,31 +50,48 @@ function minus(later: Consumption, earlier: Consumption): Consumption {
   return rest;
 }
 
-/** What the end of a message used: its tokens, and the calls it asks for. */
+/** What the end of a message used; what a task used is counted while it runs. */
 export function usedBy(event: SessionEvent): Partial<Consumption> | undefined {
-  if (event.type !== "message_end" || event.message.role !== "assistant") return undefined;
-  const { usage, content, stopReason } = event.message;
-  const hasFailed = stopReason === "error" || stopReason === "aborted";
-  const calls = hasFailed ? 0 : content.filter(({ type }) => type === "toolCall").length;
-  return { ...tokensOf(usage), toolCalls: calls };
+  return event.type === "message_end" ? usedByMessage(event.message) : undefined;
 }
 
-function tokensOf({ input, output, cacheRead, cacheWrite, totalTokens, cost }: Usage) {
+/** A reply's tokens and the calls it asks for, or the tokens of a tool that asked a model itself. */
+export function usedByMessage(message: AgentMessage): Partial<Consumption> | undefined {
+  if (message.role === "toolResult") return message.usage && consumptionOf(message.usage);
+  if (message.role !== "assistant") return undefined;
+  const { usage, content, stopReason } = message;
+  const hasFailed = stopReason === "error" || stopReason === "aborted";
+  const calls = hasFailed ? 0 : content.filter(({ type }) => type === "toolCall").length;
+  return { ...consumptionOf(usage), toolCalls: calls };
+}
+
+/** A request's tokens and cost. */
+export function consumptionOf({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+  totalTokens,
+  cost,
+}: Usage): Partial<Consumption> {
   return {
     inputTokens: input,
     outputTokens: output,
+    cacheReadTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
     totalTokens: totalTokens ?? input + output + cacheRead + cacheWrite,
-    costUsd: cost.total,
+    costUsd: cost?.total ?? 0,
   };
 }
 
-/** Whether a value that crossed a process border is a consumption. */
-function isConsumption(value: unknown): value is Consumption {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    keys.every((key) => Number.isFinite(Reflect.get(value, key)))
-  );
+/** What the details of a `task` call say that its subagents used; read from files and processes. */
+export function usedByTask(toolName: string, details: unknown): Consumption | undefined {
+  if (toolName !== "task") return undefined;
+  const used: unknown = Reflect.get(Object(details), "used");
+  if (typeof used !== "object" || used === null) return undefined;
+  // Tokens by cache are told by newer hosts only.
+  const told = { ...nothingUsed, ...used };
+  return keys.every((key) => Number.isFinite(told[key])) ? told : undefined;
 }
 
 /**
@@ -85,9 +108,9 @@ export class SubagentMeter {
     const own = usedBy(event);
     if (own !== undefined) this.#own = plus(this.#own, own);
     else if (event.type === "subagent_start") this.#own = plus(this.#own, { subagents: 1 });
-    else if (event.type === "tool_execution_update" && event.toolName === "task") {
-      const used: unknown = Reflect.get(Object(event.partialResult.details), "used");
-      if (!isConsumption(used)) return undefined;
+    else if (event.type === "tool_execution_update") {
+      const used = usedByTask(event.toolName, event.partialResult.details);
+      if (used === undefined) return undefined;
       // Those are counted where they start, at every depth.
       this.#nested.set(event.toolCallId, { ...used, subagents: 0 });
     } else return undefined;

@@ -2,7 +2,7 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import type { SettingValues } from "../../settings/schema.ts";
 import { SettingsStore } from "../../settings/store.ts";
-import { SubagentMeter } from "./consumption.ts";
+import { nothingUsed, SubagentMeter } from "./consumption.ts";
 import { SessionBudget } from "./session-budget.ts";
 
 const reply = (tokens: number, calls = 0): SessionEvent => ({
@@ -45,6 +45,7 @@ function budgetWith(settings: SettingValues) {
     abort: async () => {
       aborts += 1;
     },
+    log: { totals: { consumption: nothingUsed, runTimeMs: 0 } },
   });
   const tell = async (event: SessionEvent) => {
     listener(event);

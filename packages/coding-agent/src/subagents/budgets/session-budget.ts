@@ -4,9 +4,10 @@ import type {
   BudgetViolationReason,
   SessionEvent,
 } from "@tau-agent/rpc-protocol";
+import type { Usage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../../errors.ts";
 import type { SettingsStore } from "../../settings/store.ts";
-import { type Consumption, nothingUsed, plus, usedBy } from "./consumption.ts";
+import { type Consumption, consumptionOf, nothingUsed, plus, usedBy } from "./consumption.ts";
 
 type LimitName = keyof BudgetLimits;
 type Measure = Exclude<keyof BudgetSnapshot, "status" | "reason">;
@@ -36,6 +37,8 @@ const dimensions: readonly Dimension[] = [
   subagentDimension,
 ];
 
+const nothingSpent: SpentBefore = { consumption: nothingUsed, runTimeMs: 0 };
+
 /** The longest a timer can run. */
 const MAX_TIMER_MS = 2_147_483_647;
 
@@ -44,11 +47,18 @@ export interface BudgetedSession {
   subscribe(listener: (event: SessionEvent) => void): () => void;
   report(event: SessionEvent): void | Promise<void>;
   abort(): Promise<void>;
+  /** What its entries say was used so far. */
+  readonly log: { readonly totals: SpentBefore };
+}
+
+interface SpentBefore {
+  readonly consumption: Consumption;
+  readonly runTimeMs: number;
 }
 
 /**
- * Counts what a session and its subagents use, against the limits of `task.budget.*`. Counts begin
- * with the session object; wall time is the time spent in runs.
+ * Counts what a session and its subagents use, against the limits of `task.budget.*`. What stands in
+ * the session's file counts; wall time is the time spent in runs.
  */
 export class SessionBudget {
   readonly #settings: SettingsStore;
@@ -73,6 +83,20 @@ export class SessionBudget {
   attach(session: BudgetedSession): void {
     this.#session = session;
     session.subscribe((event) => this.#note(event));
+    this.startOver();
+  }
+
+  /**
+   * Counts from what the session's entries say, after it went on with others. Limits that were set
+   * stay. What is used up by then is told when a run needs more.
+   */
+  startOver(): void {
+    const { consumption, runTimeMs } = this.#session?.log.totals ?? nothingSpent;
+    this.#used = consumption;
+    this.#pastRunsMs = runTimeMs;
+    this.#warned.clear();
+    this.#exceeded = undefined;
+    this.#controller = new AbortController();
   }
 
   /** Aborted when a limit is crossed. */
@@ -159,6 +183,11 @@ export class SessionBudget {
     this.#review();
   }
 
+  /** Adds what requests outside of a run's replies used. */
+  addUsage(usage: Usage): void {
+    this.add(consumptionOf(usage));
+  }
+
   #note(event: SessionEvent): void {
     if (event.type === "agent_start") {
       this.#runStartedAt = performance.now();
@@ -224,10 +253,11 @@ export class SessionBudget {
   #snapshot(reason: BudgetViolationReason | undefined): BudgetSnapshot {
     const isExceeded =
       this.#exceeded !== undefined || dimensions.some((dimension) => this.#isExceeded(dimension));
+    const { cacheReadTokens: _read, cacheWriteTokens: _write, ...used } = this.#used;
     return {
       status: isExceeded ? "exceeded" : this.#warned.size > 0 ? "warning" : "ok",
       wallTimeMs: Math.round(this.#usedOf("wallTimeMs")),
-      ...this.#used,
+      ...used,
       ...(reason !== undefined && { reason }),
     };
   }

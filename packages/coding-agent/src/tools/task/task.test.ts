@@ -95,7 +95,7 @@ describe("the task tool", () => {
     expect(dirname(file)).toBe(session.log.path?.replace(/\.jsonl$/, ""));
     expect(readFileSync(file, "utf8")).toContain("found it");
     expect(session.budget.snapshot).toMatchObject({ subagents: 1 });
-    expect(session.budget.snapshot.totalTokens).toBeGreaterThan(session.stats.tokens.total);
+    expect(session.budget.snapshot.totalTokens).toBe(session.stats.tokens.total);
     expect(events.some(({ type }) => type === "tool_execution_update")).toBe(true);
   });
 

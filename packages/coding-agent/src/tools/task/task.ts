@@ -21,12 +21,14 @@ export async function runTaskTool(
   services.budget.check();
   const progress = new Progress(order.tasks, call.onUpdate);
   try {
-    const { results, leftOut } = await runTasks(order, {
+    const { results, leftOut, started } = await runTasks(order, {
       services,
       signal: call.signal,
       onProgress: (task, event, used) => progress.note(task, event, used),
     });
-    return resultOf(results, leftOut, progress.used);
+    const used = results.reduce((sum, result) => plus(sum, result.used), nothingUsed);
+    // Each result counts the subagents below its own.
+    return resultOf(results, leftOut, plus(used, { subagents: started }));
   } finally {
     progress.stop();
   }

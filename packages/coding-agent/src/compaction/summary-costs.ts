@@ -1,0 +1,63 @@
+import type { Usage } from "@tau-agent/rpc-protocol/messages";
+import type { SessionLog } from "../session/session-log.ts";
+import { USAGE_ENTRY } from "../session/session-totals.ts";
+
+/** Hears what each request used, those that failed too. */
+export type NoteUsage = (usage: Usage) => void;
+
+/** Counts what was used. */
+export interface UsageBudget {
+  addUsage(usage: Usage): void;
+}
+
+/**
+ * Does work that asks for summaries, and accounts for all its requests: what the summary's own entry
+ * cannot tell because there will be none is kept in one of its own. The budget hears the sum.
+ */
+export async function accountForSummary<T>(
+  { log, budget }: { log: SessionLog; budget: UsageBudget },
+  work: (note: NoteUsage, total: () => Usage | undefined) => Promise<T>,
+): Promise<T> {
+  let spent: Usage | undefined;
+  const note: NoteUsage = (usage) => {
+    spent = addUsage(spent, usage);
+  };
+  try {
+    return await work(note, () => spent);
+  } catch (error) {
+    if (isAnything(spent)) keep(log, spent);
+    throw error;
+  } finally {
+    if (spent !== undefined) budget.addUsage(spent);
+  }
+}
+
+function isAnything(usage: Usage | undefined): usage is Usage {
+  if (usage === undefined) return false;
+  const { input, output, cacheRead, cacheWrite } = usage;
+  return input + output + cacheRead + cacheWrite > 0;
+}
+
+function keep(log: SessionLog, usage: Usage): void {
+  try {
+    log.append({ type: "custom", customType: USAGE_ENTRY, data: { usage } });
+  } catch {
+    // A session that cannot be written says so with the next message; what failed first is told now.
+  }
+}
+
+function addUsage(sum: Usage | undefined, added: Usage): Usage {
+  if (sum === undefined) return added;
+  const cost = { ...sum.cost };
+  for (const key of ["input", "output", "cacheRead", "cacheWrite", "total"] as const) {
+    cost[key] += added.cost[key];
+  }
+  return {
+    input: sum.input + added.input,
+    output: sum.output + added.output,
+    cacheRead: sum.cacheRead + added.cacheRead,
+    cacheWrite: sum.cacheWrite + added.cacheWrite,
+    totalTokens: (sum.totalTokens ?? 0) + (added.totalTokens ?? 0),
+    cost,
+  };
+}

@@ -1,0 +1,134 @@
+import { toolCall, turn } from "@tau-agent/ai/testing";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { describe, expect, it } from "vitest";
+import { createTestSession, placesIn, temporaryFolder } from "../../__fixtures__/test-session.ts";
+import type { CreateAgentSessionOptions } from "../../create-agent-session.ts";
+import type { SettingValues } from "../../settings/schema.ts";
+import { SettingsStore } from "../../settings/store.ts";
+
+const long = "word ".repeat(120);
+const usage = { input: 100, output: 10 };
+
+/** "delegate" starts one subagent; everything else is answered at once. */
+function start(places: CreateAgentSessionOptions, settings: SettingValues = {}) {
+  return createTestSession(
+    ({ messages, lastUserText, toolResults }) => {
+      if (lastUserText.startsWith("<conversation>")) return turn("SUMMARY", { usage });
+      const isParent = messages.some(
+        ({ role, content }) => role === "user" && String(content).includes("delegate"),
+      );
+      if (isParent && lastUserText === "delegate" && toolResults.length === 0) {
+        return turn(toolCall("task", { task: "look" }), { usage });
+      }
+      return turn(`reply ${long}`, { usage });
+    },
+    { ...places, settings: SettingsStore.inMemory(settings) },
+  );
+}
+
+const budgetEvents = (events: readonly SessionEvent[]) =>
+  events.map(({ type }) => type).filter((type) => type.startsWith("budget_"));
+
+describe("what a session has used", () => {
+  it("includes its subagents, in the statistics as in the budget, and tells their part", async () => {
+    const { session } = await start(placesIn(temporaryFolder()));
+    await session.prompt("delegate");
+    const { stats } = session;
+    expect(stats).toMatchObject({ cost: 0, toolCalls: 1, assistantMessages: 2 });
+    expect(stats.tokens).toMatchObject({ input: 300, output: 30, total: 330 });
+    expect(stats.subagents).toMatchObject({ count: 1, tokens: { input: 100, output: 10 } });
+    expect(session.budget.snapshot).toMatchObject({
+      inputTokens: 300,
+      outputTokens: 30,
+      totalTokens: 330,
+      toolCalls: 1,
+      subagents: 1,
+    });
+    expect(Object.keys(session.budget.snapshot)).not.toContain("cacheReadTokens");
+  });
+
+  it("has no member for subagents where there were none", async () => {
+    const { session } = await start(placesIn(temporaryFolder()));
+    await session.prompt("hello");
+    expect(session.stats).not.toHaveProperty("subagents");
+  });
+
+  it("counts on when the session is resumed by another host", async () => {
+    const places = placesIn(temporaryFolder());
+    const first = await start(places);
+    await first.session.prompt("delegate");
+    const { tokens, subagents } = first.session.stats;
+    const { wallTimeMs, ...used } = first.session.budget.snapshot;
+    await first.session.dispose();
+    const limits = { "task.budget.maxInputTokens": 350 };
+    const again = await start({ ...places, session: { kind: "latest" } }, limits);
+    expect(again.session.stats).toMatchObject({ tokens, subagents });
+    expect(again.session.budget.snapshot).toMatchObject(used);
+    // Only the entries' times are left of the runs, and those are whole milliseconds.
+    expect(again.session.budget.snapshot.wallTimeMs).toBeLessThanOrEqual(wallTimeMs + 5);
+    await expect(again.session.prompt("more")).resolves.toMatchObject({ status: "aborted" });
+    await expect(again.session.prompt("more")).rejects.toThrow(/input_tokens reached 400 of 350/);
+    expect(budgetEvents(again.events)).toEqual(["budget_warning", "budget_exceeded"]);
+  });
+
+  it("that is more than a limit when the session is resumed refuses its first prompt", async () => {
+    const places = placesIn(temporaryFolder());
+    const first = await start(places);
+    await first.session.prompt("delegate");
+    await first.session.dispose();
+    const limits = { "task.budget.maxSubagents": 0 };
+    const again = await start({ ...places, session: { kind: "latest" } }, limits);
+    expect(again.session.budget.snapshot.status).toBe("exceeded");
+    await expect(again.session.prompt("more")).rejects.toThrow(/subagents reached 1 of 0/);
+    expect(again.events).toEqual([]);
+    again.session.budget.setLimits({ maxSubagents: 1 });
+    await expect(again.session.prompt("more")).resolves.toMatchObject({ status: "completed" });
+  });
+
+  it("begins anew with a new session, comes back with the old one, and goes along with a fork", async () => {
+    const { session } = await start(placesIn(temporaryFolder()), {
+      "task.budget.maxInputTokens": 250,
+    });
+    await session.prompt("first");
+    await session.prompt("second");
+    const old = session.log.path ?? "";
+    await expect(session.prompt("third")).resolves.toMatchObject({ status: "aborted" });
+    await expect(session.prompt("fourth")).rejects.toThrow(/maxInputTokens/);
+    const [, second] = session.navigation.forkMessages();
+    await session.newSession();
+    expect(session.budget.snapshot).toMatchObject({ status: "ok", inputTokens: 0, wallTimeMs: 0 });
+    await expect(session.prompt("new")).resolves.toMatchObject({ status: "completed" });
+    await session.navigation.switchSession(old);
+    expect(session.budget.snapshot).toMatchObject({ status: "exceeded", inputTokens: 300 });
+    await expect(session.prompt("fourth")).rejects.toThrow(/maxInputTokens/);
+    await session.navigation.fork(second?.entryId ?? "");
+    expect(session.budget.snapshot).toMatchObject({ status: "ok", inputTokens: 100 });
+    await expect(session.prompt("second")).resolves.toMatchObject({ status: "completed" });
+  });
+
+  it("includes summaries, also those that came to nothing", async () => {
+    const places = placesIn(temporaryFolder());
+    const { session } = await start(places, { "compaction.keepRecentTokens": 100 });
+    for (const prompt of ["first", "second", "third"]) await session.prompt(prompt);
+    const before = session.budget.snapshot.inputTokens;
+    await session.compact();
+    expect(session.budget.snapshot.inputTokens).toBeGreaterThan(before);
+    expect(session.budget.snapshot.inputTokens).toBe(session.stats.tokens.input);
+    await session.prompt("fourth");
+    const { inputTokens } = session.budget.snapshot;
+    await session.dispose();
+    const again = await createTestSession(
+      () => turn("cut off", { stopReason: "length", usage: { input: 70, output: 7 } }),
+      {
+        ...places,
+        session: { kind: "latest" },
+        settings: SettingsStore.inMemory({ "compaction.keepRecentTokens": 100 }),
+      },
+    );
+    const { messages } = again.session;
+    await expect(again.session.compact()).rejects.toMatchObject({ code: "summary_failed" });
+    expect(again.session.messages).toEqual(messages);
+    expect(again.session.budget.snapshot.inputTokens).toBe(inputTokens + 70);
+    expect(again.session.stats.tokens.input).toBe(inputTokens + 70);
+  });
+});
