@@ -14,6 +14,8 @@ import type { FrameWriter } from "./writer.ts";
 
 /** A frame that carries a whole message is written at most this often per block. */
 const FULL_FORM_INTERVAL_MS = 25;
+/** Below what a person notices; a frame's envelope is longer than most deltas in it. */
+const DELTA_FORM_INTERVAL_MS = 10;
 
 /** What one client has asked for, and the way frames take to it. */
 export class Connection {
@@ -102,7 +104,8 @@ export class Connection {
       isDrained: () => writer.isDrained,
       onDrain: (listener: () => void) => writer.onDrain(listener),
     };
-    return new DeltaMerger(sink, this.#encoder.form === "full" ? FULL_FORM_INTERVAL_MS : 0);
+    const isFull = this.#encoder.form === "full";
+    return new DeltaMerger(sink, isFull ? FULL_FORM_INTERVAL_MS : DELTA_FORM_INTERVAL_MS);
   }
 
   #write(event: SessionEvent): void | Promise<void> {

@@ -104,7 +104,7 @@ describe("DeltaMerger", () => {
     expect(shown()).toEqual(["text_start", "0:a", "0:b", "text_start", "1:x", "1:y", "text_end"]);
   });
 
-  it("merges nothing for a reader that keeps up in the delta form", () => {
+  it("merges nothing for a reader that keeps up when there is no interval", () => {
     const { merger, shown } = create(0);
     for (const event of textBlock(["a", "b", "c"])) void merger.push(event);
     expect(shown()).toEqual(["text_start", "0:a", "0:b", "0:c", "text_end"]);

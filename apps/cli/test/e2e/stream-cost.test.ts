@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { loopbackApis, startLoopbackServer } from "@tau-agent/ai/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startHost } from "../support/start-host.ts";
+
+const DELTAS = 16_000;
+const piece = "twelve chars";
+
+/** A host over a server of one wire format that streams a long reply to each prompt. */
+async function startStreaming(api: (typeof loopbackApis)[number], delayMs = 0) {
+  const text = { type: "text" as const, text: piece.repeat(DELTAS), chunkSize: piece.length };
+  const server = await startLoopbackServer({ scenario: () => ({ content: [text], delayMs }) });
+  onTestFinished(() => server.close());
+  const models = [{ id: "scripted" }];
+  const providers = { loopback: { baseUrl: server.urls[api], api, apiKey: "none", models } };
+  const host = startHost({
+    files: { "agent/models.json": JSON.stringify({ providers }) },
+    arguments: ["--provider", "loopback", "--model", "scripted"],
+  });
+  return { server, host };
+}
+
+describe("16 000 deltas", () => {
+  it.each(loopbackApis)("cost at most 1.3 × the bytes of %s as deltas", async (api) => {
+    const { server, host } = await startStreaming(api);
+    host.send({ type: "initialize", stream: "delta" });
+    host.send({ type: "prompt", message: "go" });
+    await host.until({ "...": true, type: "agent_settled" }, 20_000);
+    const [request] = server.requests;
+    const again = await fetch(`${server.url}${request?.path}`, {
+      method: "POST",
+      body: JSON.stringify(request?.body),
+    });
+    const sent = (await again.arrayBuffer()).byteLength;
+    expect(sent).toBeGreaterThan(DELTAS * 100);
+    expect(Buffer.byteLength(host.stdout)).toBeLessThan(sent * 1.3);
+  });
+
+  it("are at most 60 frames a second in the full form, and leave no memory behind", async () => {
+    const { host } = await startStreaming("anthropic-messages");
+    const peaks: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      const from = host.stdout.length;
+      const start = performance.now();
+      host.send({ type: "prompt", message: "go" });
+      await host.until({ "...": true, type: "agent_settled" }, 20_000);
+      const seconds = (performance.now() - start) / 1_000;
+      const frames = host.stdout.slice(from).match(/^\{"type":"message_update"/gm)?.length ?? 0;
+      // The first delta of the block and its start and end are never held back.
+      expect(frames - 3).toBeLessThanOrEqual(60 * seconds);
+      expect(frames).toBeGreaterThan(3);
+      host.send({ type: "new_session", id: round });
+      await host.until({ "...": true, command: "new_session", success: true });
+      peaks.push(residentBytes(host.child.pid));
+    }
+    if (process.platform === "linux") {
+      expect(peaks.at(-1)).toBeLessThan((peaks[1] ?? 0) + 64 * 1024 * 1024);
+    }
+  });
+});
+
+function residentBytes(pid: number | undefined): number {
+  if (process.platform !== "linux") return 0;
+  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(line?.[1]) * 1024;
+}
