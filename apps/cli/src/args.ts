@@ -42,6 +42,10 @@ export interface CliOptions {
   protocol?: string;
   /** What to look for; empty for all models. */
   listModels?: string;
+  /** Session file to make a page of; the first message is where. */
+  export?: string;
+  noThemes?: boolean;
+  theme: string[];
   logFile?: string;
   /** Long flags this version does not know; extensions may. */
   unknown: Map<string, string | true>;
@@ -207,6 +211,17 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "optional",
     help: "List the models whose provider has a key, all or those with these words",
   },
+  export: {
+    key: "export",
+    kind: "value",
+    help: "Write a session file as one HTML page; a path behind it says where",
+  },
+  theme: { key: "theme", kind: "list", help: "Taken and without effect: there is no terminal" },
+  "no-themes": {
+    key: "noThemes",
+    kind: "switch",
+    help: "Taken and without effect: there is no terminal",
+  },
   offline: { key: "offline", kind: "switch", help: "No network besides model requests" },
   "log-file": { key: "logFile", kind: "value", help: "Write the log here instead of stderr" },
   verbose: { key: "verbose", kind: "switch", help: "Log more" },
@@ -225,6 +240,7 @@ export function parseArgs(argv: readonly string[]): CliOptions {
     skill: [],
     promptTemplate: [],
     extension: [],
+    theme: [],
     unknown: new Map(),
     borrowed: [],
     files: [],

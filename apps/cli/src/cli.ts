@@ -1,6 +1,6 @@
 // First of all: from here on nothing but frames reaches stdout.
 import "./output.ts";
-import { createAgentSession } from "@tau-agent/coding-agent";
+import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { type CliOptions, parseArgs } from "./args.ts";
 import { readEnvironment } from "./environment.ts";
@@ -39,6 +39,7 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   guard(logger);
   process.env.PI_CODING_AGENT = "true";
   process.env.AI_AGENT = "tau";
+  if (options.export !== undefined) return printExport(options.export, options, output);
   if (options.listModels !== undefined) return printModels(options, output, logger);
   const mode = options.mode ?? "text";
   if (mode === "rpc") await startRpc(options, output, logger);
@@ -53,7 +54,8 @@ async function informationText(options: CliOptions): Promise<string | undefined>
     !options.print &&
     options.messages.length === 0 &&
     options.borrowed.length === 0 &&
-    options.listModels === undefined;
+    options.listModels === undefined &&
+    options.export === undefined;
   if (!options.help && !(isBare && options.files.length === 0 && process.stdin.isTTY)) {
     return undefined;
   }
@@ -71,6 +73,15 @@ async function printModels(
   const text = listModels(await session.models.available(), options.listModels);
   await session.dispose();
   output.write(text, () => process.exit(0));
+}
+
+async function printExport(
+  file: string,
+  { messages: [outputPath] }: CliOptions,
+  output: FrameOutput,
+): Promise<void> {
+  const path = await exportSessionFile(file, { cwd: process.cwd(), outputPath });
+  output.write(`${path}\n`, () => process.exit(0));
 }
 
 async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger): Promise<void> {

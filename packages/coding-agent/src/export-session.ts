@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AgentSession } from "./agent-session.ts";
+import { SessionError } from "./errors.ts";
 
 /**
  * Writes a session, one in memory too, as one HTML page.
@@ -23,5 +25,35 @@ export async function exportSession(session: AgentSession, outputPath?: string):
     },
     target,
   );
+  return target;
+}
+
+/**
+ * Writes the session of a file as one HTML page. The file may belong to a host that is running: it is
+ * read and left as it is.
+ *
+ * @param outputPath - default: a name made from the file's, in `cwd`
+ * @returns the absolute path of the page
+ * @throws {SessionError} `session_not_found`, `session_invalid`, `nothing_to_export`, `export_failed`
+ */
+export async function exportSessionFile(
+  sessionPath: string,
+  { cwd, outputPath }: { readonly cwd: string; readonly outputPath?: string | undefined },
+): Promise<string> {
+  const { defaultExportName, exportHtmlToFile } = await import("./export-html/export-html.ts");
+  const { readSessionFile } = await import("./session/read-session-file.ts");
+  const { migrateEntries } = await import("./session/migrate.ts");
+  const { SessionLog } = await import("./session/session-log.ts");
+  const path = resolve(cwd, sessionPath);
+  if (!existsSync(path)) throw new SessionError("session_not_found", { path });
+  const { header, entries } = await readSessionFile(path);
+  if (header === undefined) {
+    throw new SessionError("session_invalid", { path, reason: "it is empty" });
+  }
+  const log = SessionLog.create({ cwd: header.cwd });
+  log.takeOver(migrateEntries({ header, entries }));
+  const target = resolve(cwd, outputPath ?? defaultExportName(path));
+  const { tree, name } = log;
+  await exportHtmlToFile({ header, entries: tree.entries, leafId: tree.leafId, name }, target);
   return target;
 }

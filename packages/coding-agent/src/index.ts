@@ -8,7 +8,7 @@ export {
 export type { Diagnostic } from "./diagnostic.ts";
 export { SessionError } from "./errors.ts";
 export type { Listener } from "./event-bus.ts";
-export { exportSession } from "./export-session.ts";
+export { exportSession, exportSessionFile } from "./export-session.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";
 export type { ExtensionApi, ExtensionFactory } from "./extensions/api.ts";

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runHost, startHost } from "../support/start-host.ts";
 
@@ -85,5 +87,31 @@ describe("--mode json", () => {
     expect(result.code).toBe(1);
     expect(result.stdout).toContain('"stopReason":"error"');
     expect(result.stderr).toContain("bad key");
+  });
+});
+
+describe("--export", () => {
+  it("makes a page of a session file that another host has open, and prints where", async () => {
+    const host = startHost({ scenario: ["A page of mine."] });
+    host.send({ type: "prompt", message: "go" });
+    await host.until({ "...": true, type: "agent_settled" });
+    host.send({ type: "get_state" });
+    const { data } = await host.until({ "...": true, command: "get_state" });
+    const { sessionFile } = data as { sessionFile: string };
+    const before = readFileSync(sessionFile, "utf8");
+    const page = join(host.place.folder, "page.html");
+    const result = await runHost({ arguments: ["--export", sessionFile, page] });
+    expect(result).toMatchObject({ code: 0, stdout: `${page}\n`, stderr: "" });
+    expect(readFileSync(page, "utf8")).toContain("A page of mine.");
+    expect(readFileSync(sessionFile, "utf8")).toBe(before);
+  });
+
+  it("names a file that is not there, and one that is no session", async () => {
+    const none = await runHost({ arguments: ["--export", "none.jsonl"] });
+    expect(none.code).toBe(1);
+    expect(none.stderr).toMatch(/^tau: error: .*none\.jsonl/);
+    const other = await runHost({ arguments: ["--export", "notes.txt"] });
+    expect(other.code).toBe(1);
+    expect(other.stderr).toMatch(/^tau: error: .*notes\.txt/);
   });
 });
