@@ -1,4 +1,4 @@
-import { Agent, type RunOutcome } from "@tau-agent/agent";
+import { Agent } from "@tau-agent/agent";
 import type {
   CompactionResult,
   SessionEvent,
@@ -26,12 +26,14 @@ import { applyQueueModes, applyQueueSettings, type QueueModes } from "./queue-re
 import { Retry } from "./retry.ts";
 import { RunContinuation } from "./run-continuation.ts";
 import { RunDriver } from "./run-driver.ts";
+import { RunEnd } from "./run-end.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import { loopHooks, type SessionHooks } from "./session-hooks.ts";
 import { SessionNavigation } from "./session-navigation.ts";
 import type { AgentSessionParts } from "./session-parts.ts";
 import type { SettingsStore } from "./settings/store.ts";
 import type { SessionBudget } from "./subagents/budgets/session-budget.ts";
+import { SessionTodos } from "./todos/session-todos.ts";
 import type { ToolSet } from "./tool-set.ts";
 
 /** A coding agent with its conversation: what every interface of Tau drives. */
@@ -42,6 +44,8 @@ export class AgentSession {
   readonly requests: ModelRequests;
   readonly tools: ToolSet;
   readonly budget: SessionBudget;
+  /** The todo list of the branch the session is on. */
+  readonly todos = new SessionTodos(this);
   readonly bash: BashCommands;
   readonly compaction: Compaction;
   readonly retry: Retry;
@@ -57,6 +61,7 @@ export class AgentSession {
   readonly #problems: ProblemReport;
   readonly #conversation: Conversation;
   readonly #continuation: RunContinuation;
+  readonly #runEnd: RunEnd;
   readonly #admission = new Admission();
   #disposal: Promise<void> | undefined;
 
@@ -72,8 +77,8 @@ export class AgentSession {
     this.agent = this.#createAgent();
     this.driver = new RunDriver({
       agent: this.agent,
-      onRunEnd: (input, outcome, signal) => this.#endRun(input, outcome, signal),
-      onSettled: (aborted) => this.#settle(aborted),
+      onRunEnd: (input, outcome, signal) => this.#runEnd.end(input, outcome, signal),
+      onSettled: (aborted) => this.#runEnd.settle(aborted),
       onFailure: (error) => this.#problems.add(error),
     });
     this.models = new ModelSelection({
@@ -124,6 +129,14 @@ export class AgentSession {
       isHeld: () => this.isStreaming,
       record: (message) => this.#conversation.add(message),
       hooks: parts.hooks,
+    });
+    this.#runEnd = new RunEnd({
+      emit,
+      continuation: this.#continuation,
+      intake: this.#intake,
+      problems: this.#problems,
+      bash: this.bash,
+      log: () => this.log,
     });
   }
 
@@ -350,32 +363,6 @@ export class AgentSession {
       return { running: this.driver.perform(work) };
     });
     return running;
-  }
-
-  async #endRun(
-    input: readonly AgentMessage[],
-    outcome: RunOutcome,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const continuation = this.#continuation.decide(outcome);
-    const willRetry = continuation !== "none";
-    if (!willRetry) this.#intake.noteRunEnd(input, outcome);
-    if (outcome.failure !== undefined) this.#problems.add(outcome.failure);
-    this.#problems.attempt(() => this.bash.recordHeld());
-    this.#problems.attempt(() => this.log.endTurn());
-    await this.#events.emit({ type: "agent_end", messages: [...outcome.messages], willRetry });
-    const goesOn = await this.#continuation.proceed(continuation, outcome, signal);
-    if (willRetry && !goesOn) {
-      this.#intake.noteRunEnd(input, { ...outcome, aborted: signal.aborted });
-    }
-    return goesOn;
-  }
-
-  async #settle(aborted: boolean): Promise<void> {
-    // Results that came while listeners heard of the run's end.
-    this.#problems.attempt(() => this.bash.recordHeld());
-    await this.#events.emit({ type: "agent_settled", aborted });
-    await this.#intake.settle();
   }
 
   /** Ends what runs, drops what waits, and says so. */

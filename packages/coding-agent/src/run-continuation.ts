@@ -2,55 +2,67 @@ import type { Agent, RunOutcome } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { Retry } from "./retry.ts";
+import { TodoReminder, type TodoReminderOptions } from "./todos/todo-reminder.ts";
 
 /** What follows a run by itself. */
-export type Continuation = "retry" | "compact" | "none";
+export type Continuation = "retry" | "compact" | "remind" | "none";
 
 /** What {@link RunContinuation} works with. */
-export interface RunContinuationOptions {
+export interface RunContinuationOptions extends TodoReminderOptions {
   readonly agent: Agent;
   readonly retry: Retry;
   readonly compaction: Compaction;
 }
 
-/** Decides whether a run that ended goes on by itself: a retry, or a compaction after an overflow. */
+/**
+ * Decides whether a run that ended goes on by itself: a retry, a compaction after an overflow, or a
+ * reminder of open todos.
+ */
 export class RunContinuation {
   readonly #options: RunContinuationOptions;
+  readonly #reminder: TodoReminder;
   /** One overflow is answered by one compaction; a second in a row is final. */
   #hasCompacted = false;
 
   constructor(options: RunContinuationOptions) {
     this.#options = options;
+    this.#reminder = new TodoReminder(options);
   }
 
   /** What follows this run. */
   decide(outcome: RunOutcome): Continuation {
     const { retry, compaction } = this.#options;
+    this.#reminder.noteRun(outcome);
     if (outcome.aborted || outcome.failure !== undefined) return "none";
     if (outcome.reply?.error?.code === "context_overflow") {
       return this.#hasCompacted || !compaction.isEnabled ? "none" : "compact";
     }
-    return retry.wants(outcome) ? "retry" : "none";
+    if (retry.wants(outcome)) return "retry";
+    return this.#reminder.isDue(outcome) ? "remind" : "none";
   }
 
   /**
    * Does what {@link decide} said.
    *
-   * @returns whether the run goes on from the conversation as it is then
+   * @returns the messages it goes on with, besides the conversation as it is then; undefined when it
+   *   is over
    */
   async proceed(
     continuation: Continuation,
     outcome: RunOutcome,
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<readonly AgentMessage[] | undefined> {
     const { retry } = this.#options;
-    if (continuation === "none") {
+    if (continuation === "none" || continuation === "remind") {
       await this.#conclude(outcome, signal);
-      return false;
+      return continuation === "remind" ? this.#remind(outcome, signal) : undefined;
     }
     this.#dropFailedReply(outcome);
-    if (continuation === "compact") return this.#compact(signal);
-    return retry.waitForNext(outcome, signal);
+    const goesOn =
+      continuation === "compact"
+        ? await this.#compact(signal)
+        : await retry.waitForNext(outcome, signal);
+    return goesOn ? [] : undefined;
   }
 
   /** A reply came that did not fail. */
@@ -67,6 +79,13 @@ export class RunContinuation {
     if (hasReplied && !outcome.aborted && compaction.isDue) {
       await quietly(compaction.run({ reason: "threshold" }, signal));
     }
+  }
+
+  /** Asked once more: what came while the run's end was told may be queued, or have used up a budget. */
+  async #remind(outcome: RunOutcome, signal: AbortSignal): Promise<AgentMessage[] | undefined> {
+    if (signal.aborted || !this.#reminder.isDue(outcome)) return undefined;
+    const message = await this.#reminder.remind();
+    return signal.aborted ? undefined : [message];
   }
 
   async #compact(signal: AbortSignal): Promise<boolean> {

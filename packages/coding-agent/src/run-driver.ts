@@ -7,13 +7,13 @@ export interface RunDriverOptions {
   /**
    * After each run, before the next one starts.
    *
-   * @returns whether the run goes on from the conversation as it is, as for a retry
+   * @returns the messages it goes on with, none for a retry; undefined when it is over
    */
   readonly onRunEnd: (
     input: readonly AgentMessage[],
     outcome: RunOutcome,
     signal: AbortSignal,
-  ) => Promise<boolean>;
+  ) => Promise<readonly AgentMessage[] | undefined>;
   /** Once nothing is running and nothing is queued. */
   readonly onSettled: (aborted: boolean) => Promise<void>;
   /** Nothing of the above may throw; this hears of it when it does. */
@@ -128,9 +128,9 @@ export class RunDriver {
     for (;;) {
       const signal = this.#controller?.signal ?? AbortSignal.abort();
       outcome = await agent.run(input, signal);
-      const goesOn = await this.#guard(() => onRunEnd(input, outcome, signal));
-      if (goesOn) {
-        input = [];
+      const next = await this.#guard(() => onRunEnd(input, outcome, signal));
+      if (next !== undefined) {
+        input = next;
         continue;
       }
       input = this.#isHeld ? [] : this.#takeQueued();

@@ -33,5 +33,6 @@ export const eventSummaries = {
   subagent_verification_end: "An attempt to verify a subagent's work is over.",
   budget_warning: "The larger part of a budget is used; comes once per dimension.",
   budget_exceeded: "A budget is used up.",
+  todo_reminder: "The agent stopped with open todos, which are listed, and is asked to go on.",
   error: "A problem that concerns no single command.",
 } as const satisfies Record<SessionEvent["type"], string>;

@@ -49,3 +49,4 @@ export type {
   VerificationCommandResult,
   VerificationResult,
 } from "./subagent-event.ts";
+export type { TodoItem, TodoPhase, TodoStatus } from "./todo.ts";

@@ -3,6 +3,7 @@ import { AgentEvent } from "./agent-event.ts";
 import { budgetEvents } from "./budget.ts";
 import { ThinkingLevel } from "./model.ts";
 import { subagentEvents } from "./subagent-event.ts";
+import { todoEvents } from "./todo.ts";
 
 /** What a compaction produced. */
 export const CompactionResult = z.object({
@@ -81,6 +82,7 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
   }),
   ...subagentEvents,
   ...budgetEvents,
+  ...todoEvents,
   /** A problem that concerns no single command, e.g. a full disk during a run. */
   z.object({ type: z.literal("error"), error: z.string(), code: z.optional(z.string()) }),
 ]);

@@ -55,6 +55,7 @@ export class EventObserver {
       case "message_update":
       case "agent_end":
       case "agent_settled":
+      case "todo_reminder":
       case "tool_execution_start":
       case "tool_execution_update":
       case "tool_execution_end":

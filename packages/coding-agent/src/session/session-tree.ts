@@ -64,16 +64,19 @@ export class SessionTree {
    * stood before in the file takes its place, so that a damaged line costs no more than itself.
    */
   branch(leafId: string | null = this.#leafId): SessionEntry[] {
-    const path: SessionEntry[] = [];
+    return [...this.ancestors(leafId)].reverse();
+  }
+
+  /** The entries of {@link branch} the other way round, for those who need only the last of them. */
+  *ancestors(leafId: string | null = this.#leafId): Generator<SessionEntry> {
     const seen = new Set<string>();
     let id = leafId;
     while (id !== null && !seen.has(id)) {
       seen.add(id);
       const entry = this.#byId.get(id);
-      if (entry === undefined) break;
-      path.push(entry);
+      if (entry === undefined) return;
+      yield entry;
       id = this.#standIns.get(entry.id) ?? entry.parentId;
     }
-    return path.reverse();
   }
 }

@@ -19,9 +19,10 @@ it("makes the tools in a fixed order with names that types know", () => {
     "grep",
     "find",
     "ls",
+    "todo_write",
   ]);
   expectTypeOf<BuiltinToolName>().toEqualTypeOf<
-    "read" | "bash" | "edit" | "write" | "grep" | "find" | "ls"
+    "read" | "bash" | "edit" | "write" | "grep" | "find" | "ls" | "todo_write"
   >();
   expect(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name)).toEqual([
     "read",
@@ -47,4 +48,5 @@ it("runs every tool with arguments as the loop validates them", async () => {
   expect(await run("grep", { pattern: "2" })).toBe("f.txt:2: 2");
   expect(await run("find", { pattern: "*.txt" })).toBe("f.txt");
   expect(await run("ls", {})).toBe("f.txt");
+  expect(await run("todo_write", { todos: "[]" })).toBe("The todo list is empty now.");
 });

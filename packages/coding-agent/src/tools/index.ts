@@ -9,6 +9,11 @@ import { lsDescription, lsParameters } from "./ls/definition.ts";
 import { readDescription, readParameters } from "./read/definition.ts";
 import { ReadLedger } from "./read-ledger.ts";
 import type { ArgumentsOf, ObjectSchema } from "./schema.ts";
+import {
+  prepareTodoArguments,
+  todoWriteDescription,
+  todoWriteParameters,
+} from "./todo-write/definition.ts";
 import { writeDescription, writeParameters } from "./write/definition.ts";
 
 type BuiltinEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
@@ -102,12 +107,22 @@ const tools = [
     promptSnippet: "List a directory",
     load: async () => (await import("./ls/ls.ts")).runLsTool,
   }),
+  builtin("todo_write", {
+    description: todoWriteDescription,
+    parameters: todoWriteParameters,
+    promptSnippet: "Write the todo list of the session",
+    promptGuidelines: [
+      "For work of three steps or more, keep a list with todo_write: one item in_progress, each completed as soon as it is done.",
+    ],
+    prepareArguments: prepareTodoArguments,
+    load: async () => (await import("./todo-write/todo-write.ts")).runTodoWriteTool,
+  }),
 ] as const;
 
-/** Name of a built-in file or shell tool. */
+/** Name of a built-in tool that needs nothing but its environment. */
 export type BuiltinToolName = ReturnType<(typeof tools)[number]>["name"];
 
-/** Makes the built-in file and shell tools, always in the same order; loads and reads nothing yet. */
+/** Makes those tools, always in the same order; loads and reads nothing yet. */
 export function createTools(environment: ToolEnvironment): NamedTool<BuiltinToolName>[] {
   const shared = { ...environment, readLedger: new ReadLedger() };
   return tools.map((create) => create(shared));

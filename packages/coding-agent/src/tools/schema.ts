@@ -7,12 +7,15 @@ export type ObjectSchema = {
 
 /** Schema of one argument. */
 type PropertySchema = { readonly description?: string } & (
-  | { readonly type: "string" | "number" | "boolean" }
+  | { readonly type: "string"; readonly enum?: readonly string[] }
+  | { readonly type: "number" | "boolean" }
   | { readonly type: "array"; readonly items: ObjectSchema }
 );
 
 type ValueOf<Property> = Property extends { readonly type: "string" }
-  ? string
+  ? Property extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : string
   : Property extends { readonly type: "number" }
     ? number
     : Property extends { readonly type: "boolean" }

@@ -1,4 +1,4 @@
-import type { CompactionResult, SessionEntry } from "@tau-agent/rpc-protocol";
+import type { CompactionResult, SessionEntry, TodoItem } from "@tau-agent/rpc-protocol";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type {
   AgentMessage,
@@ -172,6 +172,7 @@ export interface ExtensionEventMap {
     },
     { message?: CustomMessageInput | undefined; systemPrompt?: string | undefined }
   >;
+  todo_reminder: Pair<{ todos: TodoItem[]; attempt: number; maxAttempts: number }>;
   agent_start: Pair<object>;
   agent_end: Pair<{ messages: readonly AgentMessage[] }>;
   agent_before_settle: Pair<object>;

@@ -1,0 +1,23 @@
+import type { KnownSessionEntry, SessionEntry, TodoItem } from "@tau-agent/rpc-protocol";
+import { isJsonObject } from "../files/read-json.ts";
+import { readPhases, readTodos } from "./read-todos.ts";
+
+/** The entry that keeps a list somebody other than the model has written; the family's name for it. */
+export const TODO_EDIT_TYPE = "user_todo_edit";
+
+/** The list an entry sets; undefined for all entries that set none. */
+export function todosOf(entry: SessionEntry): TodoItem[] | undefined {
+  const known = entry as KnownSessionEntry;
+  if (known.type === "custom" && known.customType === TODO_EDIT_TYPE) return listOf(known.data);
+  if (known.type !== "message" || known.message.role !== "toolResult") return undefined;
+  const { toolName, isError, details } = known.message;
+  if (isError) return undefined;
+  if (toolName === "todo_write") return listOf(details);
+  // Other tools of this name keep lists of their own, which are no phases.
+  return toolName === "todo" && isJsonObject(details) ? readPhases(details.phases) : undefined;
+}
+
+function listOf(value: unknown): TodoItem[] | undefined {
+  if (!isJsonObject(value)) return undefined;
+  return readTodos(value.todos) ?? readPhases(value.phases);
+}

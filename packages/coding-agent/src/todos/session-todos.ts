@@ -1,0 +1,92 @@
+import type { KnownSessionEntry, SessionEntry, TodoItem } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { SessionLog } from "../session/session-log.ts";
+import { TODO_EDIT_TYPE, todosOf } from "./branch-todos.ts";
+import { isOpen, phasesOf } from "./read-todos.ts";
+import { todoLines } from "./todo-text.ts";
+
+/** The session a todo list belongs to. */
+export interface TodoSession {
+  readonly log: SessionLog;
+  readonly isStreaming: boolean;
+  readonly agent: { readonly nextTurn: { enqueue(message: AgentMessage): void } };
+  deliver(message: AgentMessage, behavior: "none"): Promise<void>;
+}
+
+interface KnownTodos {
+  readonly log: SessionLog;
+  readonly leafId: string | null;
+  readonly items: readonly TodoItem[];
+}
+
+/**
+ * The todo list of a session: what the branch that leads to the leaf says last. It is nowhere else, so
+ * it comes back with the session and goes along to forks.
+ */
+export class SessionTodos {
+  readonly #session: TodoSession;
+  #known: KnownTodos | undefined;
+
+  constructor(session: TodoSession) {
+    this.#session = session;
+  }
+
+  /** The items in their order; none for a session that has no list. */
+  get items(): readonly TodoItem[] {
+    const { log } = this.#session;
+    const { leafId } = log.tree;
+    const known = this.#known?.log === log ? this.#known : undefined;
+    if (known?.leafId === leafId) return known.items;
+    const items = find(log, known);
+    this.#known = { log, leafId, items };
+    return items;
+  }
+
+  /** The items somebody still has to do. */
+  get open(): readonly TodoItem[] {
+    return this.items.filter(isOpen);
+  }
+
+  /**
+   * Replaces the list, as a client does; the model hears of it at its next turn.
+   *
+   * @throws {SessionError} `session_write_failed`; the list is as it was then.
+   */
+  async set(items: readonly TodoItem[]): Promise<void> {
+    const { log, isStreaming, agent } = this.#session;
+    const todos = [...items];
+    const data = { todos, phases: phasesOf(todos) };
+    log.append({ type: "custom", customType: TODO_EDIT_TYPE, data });
+    const message = noticeOf(todos);
+    if (isStreaming) agent.nextTurn.enqueue(message);
+    else await this.#session.deliver(message, "none");
+  }
+}
+
+/** Goes back from the leaf only as far as it has to: to what sets a list, or to where it is known. */
+function find({ tree }: SessionLog, known: KnownTodos | undefined): readonly TodoItem[] {
+  let isPromptedSince = false;
+  for (const entry of tree.ancestors()) {
+    const items = entry.id === known?.leafId ? known.items : todosOf(entry);
+    // A list that was finished before the user went on is done with.
+    if (items !== undefined) return isPromptedSince && !items.some(isOpen) ? [] : items;
+    isPromptedSince ||= isUserMessage(entry);
+  }
+  return [];
+}
+
+function isUserMessage(entry: SessionEntry): boolean {
+  const known = entry as KnownSessionEntry;
+  return known.type === "message" && known.message.role === "user";
+}
+
+function noticeOf(todos: readonly TodoItem[]): AgentMessage {
+  const list = todos.length === 0 ? "It is empty now." : todoLines(todos);
+  return {
+    role: "custom",
+    customType: "todo_edit",
+    content: `<system-reminder>\nThe user has changed the todo list:\n${list}\n</system-reminder>`,
+    display: false,
+    timestamp: Date.now(),
+  };
+}

@@ -1,0 +1,67 @@
+import { bendTodo } from "../../todos/read-todos.ts";
+import type { ArgumentsOf, ObjectSchema } from "../schema.ts";
+
+export const todoWriteParameters = {
+  type: "object",
+  properties: {
+    todos: {
+      type: "array",
+      description: "The whole list, in order; it replaces the one before. Empty to clear it",
+      items: {
+        type: "object",
+        properties: {
+          content: { type: "string", description: "What is to be done" },
+          status: {
+            type: "string",
+            enum: ["pending", "in_progress", "completed", "abandoned"],
+            description: "At most one is in_progress",
+          },
+          id: { type: "string", description: "Name of the item, if it needs one" },
+          activeForm: {
+            type: "string",
+            description: 'What it is called while on: "Running tests"',
+          },
+          notes: { type: "string", description: "What to remember about it" },
+          phase: { type: "string", description: "Heading it stands under" },
+        },
+        required: ["content", "status"],
+      },
+    },
+  },
+  required: ["todos"],
+} as const satisfies ObjectSchema;
+
+export type TodoWriteArguments = ArgumentsOf<typeof todoWriteParameters>;
+
+export const todoWriteDescription =
+  "Write the todo list of this session, which the user sees. " +
+  "Each call brings the whole list, done items included.";
+
+/** Other names for the list, and a list under headings, as other hosts' models send them. */
+export function prepareTodoArguments(received: Record<string, unknown>): Record<string, unknown> {
+  const { todos, items, tasks, phases, ...rest } = received;
+  const list = parsed(todos ?? items ?? tasks) ?? fromPhases(parsed(phases));
+  if (list === undefined) return received;
+  return { ...rest, todos: Array.isArray(list) ? list.map(bendTodo) : list };
+}
+
+function fromPhases(phases: unknown): unknown {
+  if (!Array.isArray(phases)) return undefined;
+  return phases.flatMap((phase: unknown) => {
+    const { name, tasks } = Object(phase) as { name?: unknown; tasks?: unknown };
+    if (!Array.isArray(tasks)) return [phase];
+    return tasks.map((task: unknown) =>
+      typeof task === "string" ? { content: task, phase: name } : { phase: name, ...Object(task) },
+    );
+  });
+}
+
+/** A list that was sent as JSON in a string. */
+function parsed(value: unknown): unknown {
+  if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
