@@ -32,6 +32,8 @@ function resolver(
   });
 }
 
+const bearer = ({ access }: { access: string }) => `vendor:${access}`;
+
 describe("key order", () => {
   const environment = { ANTHROPIC_API_KEY: "from-environment" };
   const custom = { anthropic: { apiKey: "from-models" } };
@@ -175,16 +177,28 @@ describe("auth.json", () => {
   it("renews a login once for all who ask, and keeps the refresh token when none comes", async () => {
     putAuth({ vendor: { type: "oauth", access: "old", refresh: "r", expires: 0, account: "me" } });
     const refresh = vi.fn(async () => ({ access: "new", expires: Date.now() + 3_600_000 }));
-    const one = resolver({ refreshers: { vendor: refresh } });
-    const two = resolver({ refreshers: { vendor: refresh } });
+    const custom = { vendor: { login: { refresh, keyOf: bearer } } };
+    const [one, two] = [resolver({ custom }), resolver({ custom })];
     const found = await Promise.all([one.require("vendor"), two.require("vendor")]);
     expect(found).toEqual([
-      { key: "new", source: "login" },
-      { key: "new", source: "login" },
+      { key: "vendor:new", source: "login" },
+      { key: "vendor:new", source: "login" },
     ]);
     expect(refresh).toHaveBeenCalledTimes(1);
     const stored = JSON.parse(readFileSync(join(agentDir, "auth.json"), "utf8"));
     expect(stored.vendor).toMatchObject({ access: "new", refresh: "r", account: "me" });
+  });
+
+  it("uses a login that cannot be renewed until it ends, and then says why", async () => {
+    const refresh = () => Promise.reject(new RangeError("no such account"));
+    const custom = { vendor: { login: { refresh, keyOf: bearer } } };
+    const soon = Date.now() + 60_000;
+    putAuth({ vendor: { type: "oauth", access: "a", refresh: "r", expires: soon } });
+    expect(await resolver({ custom }).require("vendor")).toMatchObject({ key: "vendor:a" });
+    putAuth({ vendor: { type: "oauth", access: "a", refresh: "r", expires: 1 } });
+    await expect(resolver({ custom }).require("vendor")).rejects.toThrow(
+      /vendor .*could not be renewed: no such account/,
+    );
   });
 
   it("says that a login has expired when nobody can renew it", async () => {

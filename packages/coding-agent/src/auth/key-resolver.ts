@@ -2,7 +2,7 @@ import { SessionError } from "../errors.ts";
 import { type CommandRunner, mayResolve, resolveConfigValue } from "./config-value.ts";
 import { type Environment, environmentKeys } from "./environment-keys.ts";
 import { createCommandRunner } from "./run-command.ts";
-import type { AuthStore, Credential, OAuthRefresh } from "./store.ts";
+import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
 
 /** Where a key came from. */
 type KeySource = "runtime" | "auth_file" | "login" | "models_file" | "environment" | "none";
@@ -13,12 +13,22 @@ export interface ResolvedKey {
   readonly source: KeySource;
 }
 
-/** What models.json says about a provider's key. */
+/** How the logins of a provider are used; whoever describes the provider knows its vendor. */
+export interface ProviderLogin {
+  /** Trades the refresh token for new tokens. */
+  readonly refresh: OAuthRefresh;
+  /** What stands in a request for the login. */
+  readonly keyOf: (credential: OAuthCredential) => string;
+}
+
+/** What models.json, or an extension, says about a provider's key. */
 export interface ProviderKeyEntry {
   /** Unresolved, as in the file. */
   readonly apiKey?: string | undefined;
   /** The provider is on this machine and wants no key. */
   readonly isKeyless?: boolean | undefined;
+  /** Its users may have logged in instead of having a key. */
+  readonly login?: ProviderLogin | undefined;
 }
 
 /** What a {@link KeyResolver} works with. */
@@ -29,8 +39,6 @@ export interface KeyResolverOptions {
   readonly customProviders?: () => Promise<ReadonlyMap<string, ProviderKeyEntry>>;
   /** Variable names of providers outside the built-in table. */
   readonly variableNames?: (provider: string) => readonly string[] | undefined;
-  /** How to renew the logins of providers that have them. */
-  readonly refreshers?: Readonly<Record<string, OAuthRefresh>>;
   readonly runCommand?: CommandRunner;
 }
 
@@ -65,6 +73,12 @@ export class KeyResolver {
   /** Every secret handed out so far, for redaction. */
   get secrets(): ReadonlySet<string> {
     return this.#secrets;
+  }
+
+  /** The login that auth.json holds for a provider, as it is there. */
+  async login(provider: string): Promise<OAuthCredential | undefined> {
+    const credential = await this.#options.auth.get(provider);
+    return credential?.type === "oauth" ? credential : undefined;
   }
 
   /**
@@ -153,20 +167,36 @@ export class KeyResolver {
   }
 
   async #findStored(provider: string): Promise<ResolvedKey | undefined> {
-    const { auth, refreshers } = this.#options;
+    const { auth } = this.#options;
     const credential = await auth.get(provider);
     if (credential === undefined) return undefined;
     const owner = { provider, path: auth.path };
     if (credential.type === "api_key") {
       return { key: await this.resolveValue(credential.key, owner), source: "auth_file" };
     }
-    const refresh =
-      refreshers && Object.hasOwn(refreshers, provider) ? refreshers[provider] : undefined;
-    if (refresh !== undefined) {
-      const tokens = await auth.freshTokens(provider, refresh);
-      if (tokens !== undefined) return { key: tokens.access, source: "login" };
+    const login = (await this.#options.customProviders?.())?.get(provider)?.login;
+    const tokens = login === undefined ? credential : await this.#renew(provider, login.refresh);
+    if (tokens !== undefined && tokens.expires > Date.now()) {
+      return { key: login?.keyOf(tokens) ?? tokens.access, source: "login" };
     }
-    if (credential.expires > Date.now()) return { key: credential.access, source: "login" };
     throw new SessionError("key_unresolved", { ...owner, reason: "the login has expired" });
+  }
+
+  /** A login that cannot be renewed is good until it ends. */
+  async #renew(provider: string, refresh: OAuthRefresh): Promise<OAuthCredential | undefined> {
+    const { auth } = this.#options;
+    try {
+      return await auth.freshTokens(provider, refresh);
+    } catch (error) {
+      const known = await auth.get(provider);
+      if (known?.type === "oauth" && known.expires > Date.now()) return known;
+      const cause = error instanceof Error ? error.message : String(error);
+      const reason = `the login has expired and could not be renewed: ${cause}`;
+      throw new SessionError(
+        "key_unresolved",
+        { provider, path: auth.path, reason },
+        { cause: error },
+      );
+    }
   }
 }

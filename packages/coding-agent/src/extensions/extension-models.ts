@@ -20,6 +20,7 @@ export class ModelsView implements ExtensionModels {
   readonly #options: ModelsViewOptions;
   #all: readonly Model[] = [];
   #available: ReadonlySet<string> = new Set();
+  #loggedIn: ReadonlySet<string> = new Set();
   #error: string | undefined;
 
   constructor(options: ModelsViewOptions) {
@@ -35,6 +36,8 @@ export class ModelsView implements ExtensionModels {
     ]);
     this.#all = all;
     this.#available = new Set(available);
+    const logins = await Promise.all(available.map((provider) => registry.keys.login(provider)));
+    this.#loggedIn = new Set(available.filter((_, index) => logins[index] !== undefined));
     this.#error = error?.message;
   }
 
@@ -62,8 +65,8 @@ export class ModelsView implements ExtensionModels {
     return this.#available.has(model.provider);
   }
 
-  isUsingOAuth(_model: Model): boolean {
-    return false;
+  isUsingOAuth(model: Model): boolean {
+    return this.#loggedIn.has(model.provider);
   }
 
   async getApiKey(model: Model): Promise<string | undefined> {

@@ -4,7 +4,7 @@ import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { type CustomProvider, createCustomProvider } from "../models/custom-models.ts";
 import { parseModelsFile } from "../models/custom-schema.ts";
-import type { ProviderConfig, ProviderStream } from "./api/models.ts";
+import type { ProviderConfig, ProviderOAuth, ProviderStream } from "./api/models.ts";
 import { ExtensionError } from "./errors.ts";
 
 /**
@@ -14,7 +14,7 @@ import { ExtensionError } from "./errors.ts";
 export function customProviderOf(name: string, config: ProviderConfig): CustomProvider {
   // What streams by itself needs neither an address nor a wire format of ours.
   const own = config.streamSimple === undefined ? {} : { baseUrl: "extension:", api: name };
-  const { streamSimple: _, oauth: __, ...described } = { ...own, ...definedOf(config) };
+  const { streamSimple: _, oauth, ...described } = { ...own, ...definedOf(config) };
   const parsed = parseModelsFile({ providers: { [name]: described } });
   const entry = "providers" in parsed ? parsed.providers[name] : undefined;
   if (entry === undefined) {
@@ -25,9 +25,24 @@ export function customProviderOf(name: string, config: ProviderConfig): CustomPr
   const isOwnStream = config.streamSimple !== undefined && config.apiKey === undefined;
   return {
     ...provider,
-    isKeyless: provider.isKeyless || (isOwnStream && config.oauth === undefined),
+    isKeyless: provider.isKeyless || (isOwnStream && oauth === undefined),
+    ...(oauth && withLogin(oauth)),
     // A list of models is the whole list.
     models: (builtIn) => provider.models(entry.models === undefined ? builtIn : []),
+  };
+}
+
+function withLogin(oauth: ProviderOAuth): Pick<CustomProvider, "login" | "modelsOfLogin"> {
+  const { modifyModels } = oauth;
+  return {
+    login: {
+      refresh: (credential, signal = new AbortController().signal) =>
+        oauth.refreshToken(credential, signal),
+      keyOf: (credential) => oauth.getApiKey?.(credential) ?? credential.access,
+    },
+    ...(modifyModels && {
+      modelsOfLogin: (models, credential) => modifyModels.call(oauth, [...models], credential),
+    }),
   };
 }
 

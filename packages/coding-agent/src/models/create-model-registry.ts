@@ -1,7 +1,7 @@
 import type { CommandRunner } from "../auth/config-value.ts";
 import type { Environment } from "../auth/environment-keys.ts";
 import { KeyResolver } from "../auth/key-resolver.ts";
-import { AuthStore, type OAuthRefresh } from "../auth/store.ts";
+import { AuthStore } from "../auth/store.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import { loadCustomModels } from "./custom-models.ts";
 import { ModelRegistry } from "./registry.ts";
@@ -13,13 +13,12 @@ export interface ModelRegistryInput {
   readonly environment: Environment;
   /** Default: the auth.json of `agentDir`. */
   readonly auth?: AuthStore;
-  readonly refreshers?: Readonly<Record<string, OAuthRefresh>>;
   readonly runCommand?: CommandRunner;
 }
 
 /** Joins the model registry and the key resolver, which ask each other. Reads nothing yet. */
 export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
-  const { agentDir, catalog, environment, refreshers, runCommand } = input;
+  const { agentDir, catalog, environment, runCommand } = input;
   const keys = new KeyResolver({
     environment,
     auth: input.auth ?? new AuthStore(agentDir),
@@ -29,7 +28,6 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
       const name = Object.hasOwn(providers, provider) ? providers[provider]?.apiKeyEnv : undefined;
       return name === undefined ? undefined : [name];
     },
-    ...(refreshers === undefined ? {} : { refreshers }),
     ...(runCommand === undefined ? {} : { runCommand }),
   });
   const registry = new ModelRegistry({

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { ProviderKeyEntry } from "../auth/key-resolver.ts";
+import type { OAuthCredential } from "../auth/store.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import { readJsonFile } from "../files/read-json.ts";
 import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
@@ -15,6 +16,10 @@ export interface CustomProvider extends ProviderKeyEntry {
   readonly usesAuthHeader: boolean;
   /** The provider's list: its own models over `builtIn`, with overrides applied. */
   models(builtIn: readonly Model[]): readonly Model[];
+  /** The same for somebody who is logged in. */
+  readonly modelsOfLogin?:
+    | ((models: readonly Model[], credential: OAuthCredential) => readonly Model[])
+    | undefined;
   /** Header templates of one model: the model's over the provider's. */
   headers(modelId: string): HeaderTemplates;
 }

@@ -140,6 +140,10 @@ export class ModelRegistry {
       isBuiltIn ? this.#catalog.models(provider) : [],
       this.customProviders(),
     ]);
-    return custom.get(provider)?.models(builtIn) ?? builtIn;
+    const own = custom.get(provider);
+    const models = own?.models(builtIn) ?? builtIn;
+    if (own?.modelsOfLogin === undefined) return models;
+    const login = await this.keys.login(provider);
+    return login === undefined ? models : own.modelsOfLogin(models, login);
   }
 }

@@ -57,8 +57,27 @@ export interface ProviderConfig {
   readonly models?: readonly ProviderModelConfig[] | undefined;
   /** Streams replies itself instead of over a built-in wire format. */
   readonly streamSimple?: ProviderStream | undefined;
-  /** Login with an account; kept, since only a terminal can log in. */
-  readonly oauth?: unknown;
+  /** Logins that auth.json holds are renewed and used; only a terminal can log in. */
+  readonly oauth?: ProviderOAuth | undefined;
+}
+
+/** How an extension's provider uses logins. */
+export interface ProviderOAuth {
+  readonly name?: string | undefined;
+  readonly login?: unknown;
+  refreshToken(credentials: OAuthTokens, signal?: AbortSignal): Promise<OAuthTokens>;
+  /** What stands in a request; the access token without it. */
+  getApiKey?(credentials: OAuthTokens): string;
+  /** The models of somebody who is logged in. */
+  modifyModels?(models: Model[], credentials: OAuthTokens): Model[];
+}
+
+/** Tokens of a login; `expires` is epoch time in ms. */
+export interface OAuthTokens {
+  readonly access: string;
+  readonly refresh: string;
+  readonly expires: number;
+  readonly [member: string]: unknown;
 }
 
 /** Streams a reply as the family's stream events; the last one carries the message. */

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { createModelRegistry } from "../models/create-model-registry.ts";
+import type { ProviderConfig } from "./api/models.ts";
+import { customProviderOf } from "./provider-config.ts";
+
+/** A registry with one provider of an extension, and a login for it that is about to end. */
+function registryWith(config: ProviderConfig, access: string) {
+  const agentDir = mkdtempSync(join(tmpdir(), "tau-login-"));
+  onTestFinished(() => rmSync(agentDir, { recursive: true, force: true }));
+  const login = { type: "oauth", access, refresh: "r1", expires: Date.now() + 1_000, region: "eu" };
+  writeFileSync(join(agentDir, "auth.json"), JSON.stringify({ house: login }));
+  const registry = createModelRegistry({
+    agentDir,
+    environment: {},
+    catalog: { providers: () => ({}), models: async () => [] },
+  });
+  registry.addProvider(customProviderOf("house", config));
+  return registry;
+}
+
+const described: ProviderConfig = {
+  baseUrl: "https://house.invalid/v1",
+  api: "openai-completions",
+  models: [{ id: "m", contextWindow: 1000, maxTokens: 100 }],
+};
+
+it("renews a login as the extension says, and sends what it makes of the tokens", async () => {
+  const asked: unknown[] = [];
+  const registry = registryWith(
+    {
+      ...described,
+      oauth: {
+        async refreshToken(credentials) {
+          asked.push(credentials.refresh);
+          return { access: "new", refresh: "r2", expires: Date.now() + 3_600_000 };
+        },
+        getApiKey: ({ access, region }) => `${region}:${access}`,
+      },
+    },
+    "old",
+  );
+  expect(await registry.keys.require("house")).toEqual({ key: "eu:new", source: "login" });
+  expect(await registry.keys.require("house")).toEqual({ key: "eu:new", source: "login" });
+  expect(asked).toEqual(["r1"]);
+  expect(await registry.availableProviders()).toEqual(["house"]);
+});
+
+it("shows the models that somebody who is logged in has", async () => {
+  const registry = registryWith(
+    {
+      ...described,
+      oauth: {
+        refreshToken: (credentials) => Promise.resolve(credentials),
+        modifyModels: (models, { region }) =>
+          models.map((model) => ({ ...model, baseUrl: `https://${region}.house.invalid` })),
+      },
+    },
+    "old",
+  );
+  const models = await registry.models("house");
+  expect(models.map(({ baseUrl }) => baseUrl)).toEqual(["https://eu.house.invalid"]);
+});
