@@ -40,5 +40,6 @@ export type {
 } from "./subagents/process-runner.ts";
 export type { TaskOptions } from "./subagents/session-tasks.ts";
 export type { Subagent, SubagentReply } from "./subagents/subagent-runner.ts";
+export type { SessionTodos } from "./todos/session-todos.ts";
 export type { ToolSelection } from "./tool-selection.ts";
 export { ToolSet } from "./tool-set.ts";

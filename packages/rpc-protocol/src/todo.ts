@@ -7,7 +7,7 @@ export type TodoStatus = z.infer<typeof TodoStatus>;
 const task = {
   /** As whoever wrote the list gave it. */
   id: z.optional(z.string()),
-  content: z.string(),
+  content: z.string().check(z.minLength(1)),
   status: TodoStatus,
   /** The content as something that is going on, for people who watch. */
   activeForm: z.optional(z.string()),

@@ -36,6 +36,7 @@ const sessionCommands: ReadonlySet<string> = new Set([
   "cycle_thinking_level",
   "set_session_name",
   "set_label",
+  "set_todos",
   "new_session",
   "switch_session",
   "fork",

@@ -1,8 +1,8 @@
-import type { KnownSessionEntry, SessionEntry, TodoItem } from "@tau-agent/rpc-protocol";
+import type { KnownSessionEntry, SessionEntry, TodoItem, TodoPhase } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { SessionLog } from "../session/session-log.ts";
 import { TODO_EDIT_TYPE, todosOf } from "./branch-todos.ts";
-import { isOpen, phasesOf } from "./read-todos.ts";
+import { isOpen, phasesOf, readPhases } from "./read-todos.ts";
 import { todoLines } from "./todo-text.ts";
 
 /** The session a todo list belongs to. */
@@ -47,6 +47,11 @@ export class SessionTodos {
     return this.items.filter(isOpen);
   }
 
+  /** The items under their headings. */
+  get phases(): TodoPhase[] {
+    return phasesOf(this.items);
+  }
+
   /**
    * Replaces the list, as a client does; the model hears of it at its next turn.
    *
@@ -60,6 +65,11 @@ export class SessionTodos {
     const message = noticeOf(todos);
     if (isStreaming) agent.nextTurn.enqueue(message);
     else await this.#session.deliver(message, "none");
+  }
+
+  /** Replaces the list by one in the shape other hosts of the family keep; see {@link set}. */
+  setPhases(phases: readonly { name: string; tasks: readonly object[] }[]): Promise<void> {
+    return this.set(readPhases(phases) ?? []);
   }
 }
 

@@ -8,6 +8,7 @@ import { promptingCommands } from "./prompting.ts";
 import { queueCommands } from "./queue.ts";
 import { sessionCommands } from "./session.ts";
 import { stateCommands } from "./state.ts";
+import { todoCommands } from "./todos.ts";
 
 export {
   bashCommands,
@@ -19,6 +20,7 @@ export {
   queueCommands,
   sessionCommands,
   stateCommands,
+  todoCommands,
 };
 
 /** Every command of the protocol by its wire name. */
@@ -30,6 +32,7 @@ export const commands = {
   ...compactionCommands,
   ...bashCommands,
   ...budgetCommands,
+  ...todoCommands,
   ...sessionCommands,
   ...connectionCommands,
 };

@@ -9,6 +9,7 @@ import { promptingHandlers } from "./prompting.ts";
 import { queueHandlers } from "./queue.ts";
 import { sessionHandlers } from "./session.ts";
 import { stateHandlers } from "./state.ts";
+import { todoHandlers } from "./todos.ts";
 
 /** One handler per command; a missing one does not compile. */
 export const handlers = {
@@ -19,6 +20,7 @@ export const handlers = {
   ...compactionHandlers,
   ...bashHandlers,
   ...budgetHandlers,
+  ...todoHandlers,
   ...sessionHandlers,
   ...connectionHandlers,
 } satisfies Handlers<Host>;
