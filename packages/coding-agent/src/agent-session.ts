@@ -119,6 +119,7 @@ export class AgentSession {
       agent: this.agent,
       log: () => this.log,
       model: () => this.models.model,
+      todos: () => this.todos.items,
       prepareRequest: () => this.requests.prepare(),
       decide: parts.hooks?.decideCompaction,
     });

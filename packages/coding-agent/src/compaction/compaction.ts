@@ -1,9 +1,10 @@
 import type { Agent } from "@tau-agent/agent";
-import type { CompactionResult, SessionOnlyEvent } from "@tau-agent/rpc-protocol";
+import type { CompactionResult, SessionOnlyEvent, TodoItem } from "@tau-agent/rpc-protocol";
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../errors.ts";
 import { buildSessionContext } from "../session/session-context.ts";
 import type { SessionLog } from "../session/session-log.ts";
+import { todoSection, withoutTodoSection } from "../todos/todo-text.ts";
 import { contextTokens } from "./estimate.ts";
 import { renderFileLists } from "./file-operations.ts";
 import { type CompactionPreparation, prepareCompaction } from "./prepare.ts";
@@ -31,6 +32,8 @@ export interface CompactionOptions extends SummarizerOptions {
   readonly agent: Agent;
   readonly log: () => SessionLog;
   readonly model: () => Model | undefined;
+  /** The session's todo list, which the model is to know afterwards. */
+  readonly todos: () => readonly TodoItem[];
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
   /** Asks extensions first; may cancel or bring a summary of its own. */
   readonly decide?:
@@ -195,7 +198,8 @@ export class Compaction {
           }),
         )
       : undefined;
-    const summary = joinSummaries(history, prefix) + renderFileLists(files);
+    const lists = renderFileLists(files) + todoSection(this.#options.todos());
+    const summary = joinSummaries(history, prefix) + lists;
     const { firstKeptEntryId } = preparation;
     return { summary, firstKeptEntryId, tokensBefore, details: files };
   }
@@ -245,7 +249,9 @@ export class Compaction {
 }
 
 function historyRequest(preparation: CompactionPreparation, focus: string | undefined): string {
-  const { messagesToSummarize, previousSummary } = preparation;
+  const { messagesToSummarize } = preparation;
+  const previousSummary =
+    preparation.previousSummary && withoutTodoSection(preparation.previousSummary);
   return summaryRequest(
     serializeConversation(messagesToSummarize),
     previousSummary === undefined ? firstSummaryInstructions : updatedSummaryInstructions,

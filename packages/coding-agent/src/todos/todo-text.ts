@@ -1,4 +1,5 @@
 import type { TodoItem, TodoStatus } from "@tau-agent/rpc-protocol";
+import { isOpen } from "./read-todos.ts";
 
 const marks: Readonly<Record<TodoStatus, string>> = {
   pending: "[ ]",
@@ -18,4 +19,16 @@ export function todoLines(todos: readonly TodoItem[]): string {
     if (notes !== undefined) lines.push(`    ${notes.replaceAll("\n", "\n    ")}`);
   }
   return lines.join("\n");
+}
+
+const sectionPattern = /\n\n<todos>\n.*?\n<\/todos>/gs;
+
+/** The list as it stands at the end of a summary; empty when nothing is left to do. */
+export function todoSection(todos: readonly TodoItem[]): string {
+  return todos.some(isOpen) ? `\n\n<todos>\n${todoLines(todos)}\n</todos>` : "";
+}
+
+/** A summary without its list, which is out of date when the next one is made. */
+export function withoutTodoSection(summary: string): string {
+  return summary.replace(sectionPattern, "");
 }

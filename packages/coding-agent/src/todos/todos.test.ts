@@ -64,9 +64,16 @@ describe("the todo list of a session", () => {
     expect(shown(session.todos.items)).toEqual(["t0 completed", "t1 pending"]);
   });
 
-  it("outlives a compaction", async () => {
+  it("outlives a compaction, and the model still knows it", async () => {
+    const replies = [write("pending"), "1", "2", write("completed", "in_progress"), "3", "4"];
+    const asked: string[] = [];
+    const summarised: string[] = [];
     const { session } = await createTestSession(
-      [write("pending"), "one", "two", "a summary", "three"],
+      ({ systemPrompt, messages }) => {
+        const isSummary = systemPrompt.includes("You write summaries");
+        (isSummary ? summarised : asked).push(JSON.stringify(messages));
+        return isSummary ? "a summary" : replies.shift();
+      },
       { settings: SettingsStore.inMemory({ "compaction.keepRecentTokens": 1 }) },
     );
     await session.prompt("first");
@@ -74,6 +81,17 @@ describe("the todo list of a session", () => {
     await session.compact();
     expect(session.messages.some(({ role }) => role === "toolResult")).toBe(false);
     expect(shown(session.todos.items)).toEqual(["t0 pending"]);
+    await session.prompt("third");
+    expect(asked[3]).toContain("<todos>\\n[ ] t0\\n</todos>");
+    await session.prompt("fourth");
+    await session.compact();
+    // The list of the earlier summary is out of date.
+    const renewed = summarised.findLast((text) => text.includes("<previous-summary>"));
+    expect(renewed).toContain("a summary");
+    expect(renewed).not.toContain("<todos>");
+    const [summary] = session.messages;
+    const text = summary?.role === "compactionSummary" ? summary.summary : "";
+    expect(text).toContain("<todos>\n[x] t0\n[>] t1\n</todos>");
   });
 
   it("is done with when it was finished before the next prompt", async () => {
