@@ -52,6 +52,19 @@ describe("pi-1", () => {
     expect(await encode("pi-1", automatic)).toEqual([{ ...automatic, type: "compaction_end" }]);
   });
 
+  it("says in an object where a command comes from", async () => {
+    const greet = { name: "greet", source: "prompt", location: "project", path: "/p/greet.md" };
+    const answer = { type: "response", command: "get_commands", success: true };
+    const [frame] = (await encode("pi-1", { ...answer, data: { commands: [greet] } })) as [object];
+    const sourceInfo = {
+      path: "/p/greet.md",
+      source: "auto",
+      scope: "project",
+      origin: "top-level",
+    };
+    expect(frame).toEqual({ ...answer, data: { commands: [{ ...greet, sourceInfo }] } });
+  });
+
   it("has no result of a compaction that brought none", async () => {
     const failed = { type: "compaction_end", reason: "manual", errorMessage: "No.", ...end };
     expect(await encode("pi-1", { ...failed, result: null })).toEqual([failed]);

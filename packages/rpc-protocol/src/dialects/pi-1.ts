@@ -1,4 +1,4 @@
-import type { HostFrame } from "../frame.ts";
+import type { HostFrame, ResponseFrame } from "../frame.ts";
 import type { SessionEvent } from "../session-event.ts";
 import type { Dialect, DialectFrame } from "./dialect.ts";
 
@@ -20,6 +20,8 @@ function encode(frame: HostFrame): readonly DialectFrame[] {
     case "auto_compaction_end":
     case "compaction_end":
       return [compactionEnd(frame)];
+    case "response":
+      return [frame.command === "get_commands" && frame.success ? withSources(frame) : frame];
     default:
       return [frame];
   }
@@ -32,4 +34,23 @@ function compactionEnd(
   const { type: _, reason, result, ...rest } = frame;
   const end = { type: "compaction_end", reason, ...(result === null ? {} : { result }), ...rest };
   return end;
+}
+
+const scopes = { user: "user", project: "project", path: "temporary" } as const;
+
+interface Command {
+  readonly path?: string;
+  readonly location?: keyof typeof scopes;
+}
+
+/** Where a command comes from stands in an object of its own. */
+function withSources(frame: ResponseFrame): DialectFrame {
+  const { commands } = frame.data as { commands: readonly Command[] };
+  const described = commands.map((command) => {
+    const { path = "", location = "path" } = command;
+    const source = location === "path" ? "cli" : "auto";
+    const sourceInfo = { path, source, scope: scopes[location], origin: "top-level" };
+    return { ...command, sourceInfo };
+  });
+  return { ...frame, data: { commands: described } } as DialectFrame;
 }
