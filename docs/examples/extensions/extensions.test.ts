@@ -107,6 +107,21 @@ describe("tools", () => {
     expect(test.events.some(({ type }) => type === "tool_execution_update")).toBe(true);
   });
 
+  it("give results as data, too", async () => {
+    const test = await sessionWith("structured-tool.ts", [call("add", { a: 1, b: 2 }), "done"]);
+    await test.session.prompt("add them");
+    expect(test.session.messages.find(({ role }) => role === "toolResult")).toMatchObject({
+      content: [{ type: "text", text: "3" }],
+      structuredContent: { sum: 3 },
+    });
+  });
+
+  it("of MCP servers are for an extension that connects to them", async () => {
+    const test = await sessionWith("mcp-servers.ts");
+    await test.session.prompt("/add-server more");
+    expect(entries(test, "custom").map(({ data }) => data)).toEqual([["docs"], ["docs", "more"]]);
+  });
+
   it("may stand in the place of built-in ones", async () => {
     const test = await sessionWith("replaced-bash.ts", [
       call("bash", { command: "echo hi" }),
@@ -204,6 +219,54 @@ describe("prompts", () => {
     expect(entries(test, "custom_message")).toHaveLength(2);
     expect(read[1]).toContain("This is prompt 2.");
     expect(read[1]).not.toContain("This is prompt 1.");
+  });
+});
+
+describe("the ends of turns and runs", () => {
+  it("take entries of an extension, which may ask for one more turn", async () => {
+    const scenario = [
+      call("write", { path: "a.txt", content: "a" }),
+      "written",
+      "checked",
+      "nothing to check",
+    ];
+    const test = await sessionWith("follow-through.ts", scenario);
+    await test.session.prompt("write it");
+    await test.session.waitForIdle();
+    expect(test.session.lastAssistantText).toBe("checked");
+    expect(entries(test, "custom_message")).toMatchObject([{ customType: "check" }]);
+    const replies = entries(test, "message").filter(
+      ({ message }) => (message as { role: string }).role === "assistant",
+    );
+    expect(entries(test, "custom").map(({ data }) => data)).toEqual([
+      { turnIndex: 0, messageEntryId: replies[0]?.id },
+      { turnIndex: 1, messageEntryId: replies[1]?.id },
+      { turnIndex: 0, messageEntryId: replies[2]?.id },
+    ]);
+    const settled = test.events.filter(({ type }) => type === "agent_settled");
+    expect(settled).toHaveLength(1);
+    await test.session.prompt("and now?");
+    expect(test.session.lastAssistantText).toBe("nothing to check");
+  });
+
+  it("are watched, with raw events, the whole request and questions to people", async () => {
+    const prompts: (string | undefined)[] = [];
+    const scenario: Scenario = ({ systemPrompt }) => {
+      prompts.push(systemPrompt);
+      return "done";
+    };
+    const answer: Answers = ({ method }) =>
+      method === "confirm" ? { confirmed: true } : undefined;
+    const test = await sessionWith("observe.ts", scenario, { answer });
+    await test.session.prompt("go");
+    expect(prompts[0]).toMatch(/\n\nAnswer in verse\.$/);
+    const { result } = await test.session.submit("/observed", {});
+    await result;
+    expect(Number(test.notices()[0])).toBeGreaterThan(0);
+    expect(entries(test, "custom")).toMatchObject([
+      { customType: "waiting", data: { kind: "confirm", title: "Show the count?" } },
+      { customType: "answered", data: { kind: "confirm" } },
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ declare module "@sinclair/typebox" {
   export const Type: {
     Object(properties: Record<string, unknown>): Schema;
     String(options?: Schema): Schema;
+    Number(options?: Schema): Schema;
     Optional(schema: unknown): Schema;
   };
 }

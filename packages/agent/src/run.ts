@@ -12,6 +12,8 @@ export interface BeforeToolCallResult {
   readonly block?: boolean;
   /** Why it was blocked, for the model. */
   readonly reason?: string;
+  /** Of a blocked call: ends the run when every result of the batch asks for it. */
+  readonly terminate?: boolean;
   /** Replaces the arguments; validated again. */
   readonly arguments?: Record<string, unknown>;
 }
@@ -47,6 +49,8 @@ export interface AgentOptions {
   /** May replace what one model call reads; the conversation itself stays. */
   readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
   readonly hooks?: ToolHooks | undefined;
+  /** Asked after each `turn_end` that did not fail: whether the model is to be called once more. */
+  readonly wantsNextTurn?: (() => boolean) | undefined;
   /** May replace a message that is complete before it is recorded; its role has to stay. */
   readonly replaceMessage?: (<M extends AgentMessage>(message: M) => Promise<M>) | undefined;
 }

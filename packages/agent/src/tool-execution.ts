@@ -146,7 +146,10 @@ async function prepare(
   let args = await validateArguments(tool, call);
   refuseAborted();
   const decision = await run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool);
-  if (decision?.block) throw new ToolError(decision.reason ?? "Tool execution was blocked");
+  if (decision?.block) {
+    const { reason = "Tool execution was blocked", terminate = false } = decision;
+    return async () => ({ ...errorResult(reason), terminate });
+  }
   if (decision?.arguments !== undefined) {
     args = await validateArguments(tool, { ...call, arguments: decision.arguments });
   }
@@ -273,6 +276,9 @@ function toMessage(call: ToolCall, result: ToolResult): ToolResultMessage {
     toolName: call.name,
     content: result.content,
     ...(result.details === undefined ? {} : { details: result.details }),
+    ...(result.structuredContent === undefined
+      ? {}
+      : { structuredContent: result.structuredContent }),
     isError: result.isError ?? false,
     ...(result.usage === undefined ? {} : { usage: result.usage }),
     timestamp: Date.now(),

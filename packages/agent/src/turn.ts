@@ -27,11 +27,9 @@ export async function runTurn(run: Run, input: readonly AgentMessage[]): Promise
   await emit(run, { type: "turn_end", message: reply.message, toolResults: batch.results });
   const { stopReason } = reply.message;
   const failed = stopReason === "error" || stopReason === "aborted";
-  return {
-    reply,
-    toolResults: batch.results,
-    continues: batch.results.length > 0 && !failed && !batch.terminate,
-  };
+  const isWanted = run.options.wantsNextTurn?.() ?? false;
+  const hasResults = batch.results.length > 0 && !batch.terminate;
+  return { reply, toolResults: batch.results, continues: !failed && (hasResults || isWanted) };
 }
 
 async function settleToolCalls(

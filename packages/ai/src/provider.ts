@@ -56,6 +56,8 @@ export interface StreamOptions {
   readonly idleTimeoutMs?: number | undefined;
   /** Sees the vendor request just before it is sent; may return a replacement. */
   readonly onPayload?: ((payload: unknown) => unknown) | undefined;
+  /** Sees each event of the vendor's stream before it is understood; the next one waits for it. */
+  readonly onStreamEvent?: ((event: unknown) => void | Promise<void>) | undefined;
 }
 
 /** Options of one encoding. */

@@ -69,6 +69,8 @@ async function* run(task: Run): AssistantStream {
       const next = await readNext(chunks, guard, assembler.hasStopped);
       if (next.done) break;
       guard.watch(request.idleTimeoutMs ?? defaultIdleTimeoutMs, "The model went silent");
+      const seen = request.onStreamEvent?.(next.value);
+      if (seen) await guard.wait(() => seen);
       for (const delta of reduce(next.value)) yield* assembler.push(delta);
       if (!assembler.hasStopped) continue;
       if (provider.endsAtStop) break;

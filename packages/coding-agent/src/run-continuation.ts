@@ -2,6 +2,7 @@ import type { Agent, RunOutcome } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { Retry } from "./retry.ts";
+import type { SessionHooks } from "./session-hooks.ts";
 import { TodoReminder, type TodoReminderOptions } from "./todos/todo-reminder.ts";
 
 /** What follows a run by itself. */
@@ -12,6 +13,7 @@ export interface RunContinuationOptions extends TodoReminderOptions {
   readonly agent: Agent;
   readonly retry: Retry;
   readonly compaction: Compaction;
+  readonly hooks: Pick<SessionHooks, "beforeSettle"> | undefined;
 }
 
 /**
@@ -55,7 +57,8 @@ export class RunContinuation {
     const { retry } = this.#options;
     if (continuation === "none" || continuation === "remind") {
       await this.#conclude(outcome, signal);
-      return continuation === "remind" ? this.#remind(outcome, signal) : undefined;
+      if (continuation === "remind") return this.#remind(outcome, signal);
+      return (await this.#isKeptGoing(outcome)) ? [] : undefined;
     }
     this.#dropFailedReply(outcome);
     const goesOn =
@@ -63,6 +66,14 @@ export class RunContinuation {
         ? await this.#compact(signal)
         : await retry.waitForNext(outcome, signal);
     return goesOn ? [] : undefined;
+  }
+
+  /** Before the session settles, extensions may ask for one more turn. */
+  async #isKeptGoing({ aborted, failure, reply }: RunOutcome): Promise<boolean> {
+    const { agent, hooks } = this.#options;
+    const hasQueued = agent.steering.size + agent.followUp.size > 0;
+    if (hooks === undefined || aborted || failure !== undefined || hasQueued) return false;
+    return hooks.beforeSettle(reply?.message.stopReason === "error" ? "error" : "completed");
   }
 
   /** A reply came that did not fail. */

@@ -23,6 +23,12 @@ export interface InputSource {
   readonly streamingBehavior?: "steer" | "followUp" | undefined;
 }
 
+/** What one request to the model says, as far as extensions may change it. */
+export interface RequestContext {
+  readonly messages: readonly AgentMessage[];
+  readonly systemPrompt: string;
+}
+
 /** Why a session takes another's place. */
 export type SessionChange = "new" | "resume" | "fork";
 
@@ -72,7 +78,11 @@ export interface SessionHooks {
   /** The system prompt of the run that is on. */
   systemPrompt(base: string): string;
   headers(headers: Readonly<Record<string, string>>): Promise<Record<string, string | null>>;
-  changeContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]>;
+  changeContext(context: RequestContext): Promise<RequestContext>;
+  /** Whether the turn that has just ended is to be followed by another, whatever it was. */
+  wantsNextTurn(): boolean;
+  /** Whether a run that has nothing left to do is to go on all the same. */
+  beforeSettle(outcome: "completed" | "error"): Promise<boolean>;
   /** The message as it is to be stored. */
   finishMessage<Message extends AgentMessage>(message: Message): Promise<Message>;
   /** Whether the change is called off. */
@@ -116,14 +126,18 @@ export interface ChangeDetail {
 export function loopHooks(
   hooks: SessionHooks,
   messages: () => readonly AgentMessage[],
-): Pick<AgentOptions, "hooks" | "transformContext" | "replaceMessage"> {
+): Pick<AgentOptions, "hooks" | "transformContext" | "replaceMessage" | "wantsNextTurn"> {
   const toLlmMessages = createLlmConverter();
   return {
     hooks: hooks.tools,
     replaceMessage: (message) => hooks.finishMessage(message),
+    wantsNextTurn: () => hooks.wantsNextTurn(),
     transformContext: async (context) => {
-      const chosen = await hooks.changeContext(messages());
-      return chosen === messages() ? context : { ...context, messages: toLlmMessages(chosen) };
+      const given = { messages: messages(), systemPrompt: context.systemPrompt ?? "" };
+      const chosen = await hooks.changeContext(given);
+      if (chosen === given) return context;
+      const { systemPrompt } = chosen;
+      return { ...context, systemPrompt, messages: toLlmMessages(chosen.messages) };
     },
   };
 }

@@ -7,6 +7,8 @@ import { AssistantMessageEvent } from "./stream-event.ts";
 export const ToolResult = z.object({
   content: z.array(UserContent),
   details: z.optional(z.unknown()),
+  /** The content as data; kept in the message, not sent to the model. */
+  structuredContent: z.optional(z.unknown()),
   isError: z.optional(z.boolean()),
   usage: z.optional(Usage),
   /** Ends the run without another model call when every result of the batch asks for it. */

@@ -66,6 +66,8 @@ export const ToolResultMessage = z.object({
   toolName: z.string(),
   content: z.array(UserContent),
   details: z.optional(z.unknown()),
+  /** The same as data, from tools that give it. */
+  structuredContent: z.optional(z.unknown()),
   isError: z.boolean(),
   usage: z.optional(Usage),
   timestamp: z.number(),

@@ -64,6 +64,13 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
     targetId: z.string(),
     label: z.optional(z.string()),
   }),
+  /** What the context says instead of the target; `null` leaves the target out of it. */
+  z.object({
+    type: z.literal("context_edit"),
+    ...node,
+    targetId: z.string(),
+    replacement: z.nullable(z.object({ content: z.unknown() })),
+  }),
   z.object({ type: z.literal("session_info"), ...node, name: z.optional(z.string()) }),
 ]);
 export type KnownSessionEntry = z.infer<typeof KnownSessionEntry>;

@@ -8,6 +8,7 @@ import { ExtensionError } from "./errors.ts";
 import type { ExecEnvironment } from "./exec.ts";
 import { contextUsageOf, customMessageOf, type ExtensionHooks } from "./extension-hooks.ts";
 import type { ExtensionSystem } from "./extension-system.ts";
+import { addEntries, messagesWith, pendingMessages } from "./session-entries.ts";
 import type { SessionPort } from "./session-port.ts";
 import { sessionWriter } from "./session-view.ts";
 
@@ -37,6 +38,7 @@ export function createSessionPort(options: PortOptions): SessionPort {
       signal: () => session.driver.signal,
       isIdle: () => !session.driver.isBusy,
       hasPendingMessages: () => session.agent.steering.size + session.agent.followUp.size > 0,
+      pendingMessages: () => pendingMessages(session),
       contextUsage: () => contextUsageOf(session.messages, session.models.model),
       systemPrompt: () => options.hooks.systemPrompt(systemPrompt),
       textCommands: () => options.textCommands(),
@@ -67,6 +69,7 @@ type SessionPortState = Pick<
   | "signal"
   | "isIdle"
   | "hasPendingMessages"
+  | "pendingMessages"
   | "contextUsage"
   | "systemPrompt"
   | "textCommands"
@@ -92,6 +95,9 @@ function sessionActions(session: AgentSession) {
     compact: ({ customInstructions }: { customInstructions?: string | undefined }) =>
       session.compact(customInstructions),
     append: (entry: Parameters<SessionPort["append"]>[0]) => session.log.append(entry),
+    messagesWith: (drafts: Parameters<SessionPort["messagesWith"]>[0]) =>
+      messagesWith(session, drafts),
+    addEntries: (drafts: Parameters<SessionPort["addEntries"]>[0]) => addEntries(session, drafts),
     setName: (name: string) => session.setName(name),
     waitForIdle: () => session.waitForIdle(),
     newSession: ({ parentSession, setup }: Parameters<SessionPort["newSession"]>[0]) =>

@@ -53,6 +53,9 @@ function toolResultOf(result: ExtensionToolResult): ToolResult {
   return {
     content: [...result.content],
     ...(result.details === undefined ? {} : { details: result.details }),
+    ...(result.structuredContent === undefined
+      ? {}
+      : { structuredContent: result.structuredContent }),
     ...(result.isError === undefined ? {} : { isError: result.isError }),
     ...(result.terminate === undefined ? {} : { terminate: result.terminate }),
     ...(result.usage === undefined ? {} : { usage: result.usage }),

@@ -6,6 +6,7 @@ import type {
   ExtensionEventMap,
   ExtensionEventName,
   ExtensionEventResult,
+  RegisteredMcpServer,
 } from "./api/events.ts";
 import type { ProviderConfig } from "./api/models.ts";
 import type { ExtensionTool, SourceInfo, ToolInfo } from "./api/tool.ts";
@@ -126,8 +127,8 @@ export interface ExtensionApi {
   unregisterProvider(name: string): void;
   registerMcpServer(name: string, config: unknown): void;
   unregisterMcpServer(name: string): void;
-  /** Always empty: this host connects to none. */
-  getMcpServers(): readonly unknown[];
+  /** Those of all extensions. The host connects to none; an extension that does reads them here. */
+  getMcpServers(): RegisteredMcpServer[];
   registerVirtualModel(definition: unknown): void;
   unregisterVirtualModel(name: string): void;
   sendMessage(

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { SessionLog } from "../session/session-log.ts";
 import type { CommandContext, ExtensionContext } from "./api/context.ts";
 import { EventObserver } from "./event-observer.ts";
 import { type AnyHandler, Extension } from "./registration.ts";
 import { ExtensionRunner } from "./runner.ts";
+import type { SessionPort } from "./session-port.ts";
 
 /** An observer of an empty session, and the reasons of compactions that an extension hears. */
 function observed() {
@@ -17,12 +17,8 @@ function observed() {
     commandContext: {} as CommandContext,
     onFailure: () => {},
   });
-  const log = { tree: { entries: [] } } as unknown as SessionLog;
-  const observer = new EventObserver(
-    () => runner,
-    () => log,
-    "off",
-  );
+  const port = { log: { tree: { entries: [] } }, thinkingLevel: "off" } as unknown as SessionPort;
+  const observer = new EventObserver(() => runner, port);
   return { observer, reasons };
 }
 

@@ -1,23 +1,25 @@
 import type { KnownSessionEntry, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { SessionLog } from "../session/session-log.ts";
+import { askBoundary, entryIds } from "./boundary.ts";
 import { askMessageEnd } from "./prompt-events.ts";
 import type { ExtensionRunner } from "./runner.ts";
+import type { SessionPort } from "./session-port.ts";
 
 /** Tells extensions what a session reports, in their words. */
 export class EventObserver {
   readonly #runner: () => ExtensionRunner;
-  readonly #log: () => SessionLog;
+  readonly #port: SessionPort;
   /** Messages that extensions have heard of already, before they were recorded. */
   readonly #told = new WeakSet<AgentMessage>();
   #turnIndex = 0;
   #compactionReason: "threshold" | "overflow" = "threshold";
   #level: ThinkingLevel;
+  #wantsNextTurn = false;
 
-  constructor(runner: () => ExtensionRunner, log: () => SessionLog, level: ThinkingLevel) {
+  constructor(runner: () => ExtensionRunner, port: SessionPort) {
     this.#runner = runner;
-    this.#log = log;
-    this.#level = level;
+    this.#port = port;
+    this.#level = port.thinkingLevel;
   }
 
   /** The message as extensions leave it, before it is recorded. */
@@ -48,9 +50,8 @@ export class EventObserver {
           timestamp: Date.now(),
         });
       case "turn_end": {
-        const { message, toolResults } = event;
         const turnIndex = this.#turnIndex++;
-        return runner.emit({ type: "turn_end", turnIndex, message, toolResults });
+        return runner.has("turn_end") ? this.#endTurn(event, turnIndex) : undefined;
       }
       case "message_update":
       case "agent_end":
@@ -75,6 +76,34 @@ export class EventObserver {
     }
   }
 
+  /** Whether the turn that ended last is to be followed by another; asked once for each. */
+  takeTurnWish(): boolean {
+    const isWanted = this.#wantsNextTurn;
+    this.#wantsNextTurn = false;
+    return isWanted;
+  }
+
+  async #endTurn(
+    { message, toolResults }: Extract<SessionEvent, { type: "turn_end" }>,
+    turnIndex: number,
+  ): Promise<void> {
+    const stopReason = message.role === "assistant" ? message.stopReason : "stop";
+    const isWhole = stopReason !== "aborted" && stopReason !== "error";
+    const [messageEntryId = "", ...toolResultEntryIds] = entryIds(this.#port.log, [
+      message,
+      ...toolResults,
+    ]);
+    this.#wantsNextTurn = await askBoundary(this.#runner(), this.#port, {
+      type: "turn_end",
+      turnIndex,
+      message,
+      toolResults,
+      messageEntryId,
+      toolResultEntryIds,
+      outcome: isWhole ? "completed" : stopReason,
+    });
+  }
+
   #noteLevel(level: ThinkingLevel): Promise<void> {
     const previousLevel = this.#level;
     this.#level = level;
@@ -86,7 +115,7 @@ export class EventObserver {
   ): Promise<void> {
     const reason = event.type === "compaction_end" ? "manual" : this.#compactionReason;
     const { result, aborted, willRetry, errorMessage } = event;
-    const entries = this.#log().tree.entries as readonly KnownSessionEntry[];
+    const entries = this.#port.log.tree.entries as readonly KnownSessionEntry[];
     const entry = entries.findLast(({ type }) => type === "compaction");
     if (result !== null && entry?.type === "compaction") {
       const fromExtension = entry.fromHook ?? false;

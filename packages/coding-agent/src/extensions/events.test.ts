@@ -172,8 +172,26 @@ it("context handlers work on a copy, each on what the one before left", async ()
     },
     (event: { messages: AgentMessage[] }) => ({ messages: event.messages.slice(0, 1) }),
   );
-  expect(await askContext(runner, messages)).toEqual([user("changed")]);
+  expect(await askContext(runner, { messages, systemPrompt: "base" })).toEqual({
+    messages: [user("changed")],
+    systemPrompt: "base",
+  });
   expect(messages).toEqual([user("one"), user("two")]);
+});
+
+it("context_with_system handlers own the system prompt, which is the first message", async () => {
+  const { runner } = runnerOf(
+    "context_with_system",
+    (event: { messages: { content: string }[] }) => {
+      const [head, ...rest] = event.messages;
+      return { messages: [{ ...head, content: `${head?.content}, changed` }, ...rest] };
+    },
+  );
+  const context = { messages: [user("one")], systemPrompt: "base" };
+  expect(await askContext(runner, context)).toEqual({ ...context, systemPrompt: "base, changed" });
+  const dropping = runnerOf("context_with_system", () => ({ messages: [user("alone")] })).runner;
+  const alone = { messages: [user("alone")], systemPrompt: "" };
+  expect(await askContext(dropping, context)).toEqual(alone);
 });
 
 it("message_end may replace a message, but not by one of another role", async () => {

@@ -19,6 +19,9 @@ export interface ApiSources {
   readonly registerProvider: (name: string, config: ProviderConfig) => void;
   readonly unregisterProvider: (name: string) => void;
   readonly commands: () => ReturnType<ExtensionApi["getCommands"]>;
+  readonly mcpServers: () => ReturnType<ExtensionApi["getMcpServers"]>;
+  /** An extension has registered a server, or taken one back. */
+  readonly mcpServersChanged: () => void;
   /** Members of older hosts: `typebox`, `zod`, `logger`, … */
   readonly extras: object;
 }
@@ -108,11 +111,12 @@ function registrations(sources: ApiSources): Registrations {
     },
     registerMcpServer: (name, config) => {
       checked("registerMcpServer").mcpServers.set(name, config);
+      sources.mcpServersChanged();
     },
     unregisterMcpServer: (name) => {
-      checked("unregisterMcpServer").mcpServers.delete(name);
+      if (checked("unregisterMcpServer").mcpServers.delete(name)) sources.mcpServersChanged();
     },
-    getMcpServers: () => [],
+    getMcpServers: () => sources.mcpServers(),
     unregisterVirtualModel: () => {
       checked("unregisterVirtualModel");
     },

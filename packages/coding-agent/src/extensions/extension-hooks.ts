@@ -11,6 +11,7 @@ import type {
   ChangeDetail,
   InputSource,
   InputText,
+  RequestContext,
   SessionChange,
   SessionHooks,
   ShellRequest,
@@ -20,6 +21,7 @@ import type {
 import { userText } from "../session-hooks.ts";
 import type { CustomMessageInput } from "./api/events.ts";
 import type { SlashCommandInfo } from "./api.ts";
+import { askBoundary } from "./boundary.ts";
 import { EventObserver } from "./event-observer.ts";
 import type { ExtensionSystem } from "./extension-system.ts";
 import {
@@ -92,11 +94,7 @@ export class ExtensionHooks implements SessionHooks {
   connect(port: SessionPort, prepare: () => Promise<void>): void {
     this.#port = port;
     this.#prepare = prepare;
-    this.#observer = new EventObserver(
-      () => this.#runner,
-      () => port.log,
-      port.thinkingLevel,
-    );
+    this.#observer = new EventObserver(() => this.#runner, port);
   }
 
   get observer(): EventObserver | undefined {
@@ -168,8 +166,17 @@ export class ExtensionHooks implements SessionHooks {
     return askProviderHeaders(this.#runner, headers);
   }
 
-  changeContext(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
-    return askContext(this.#runner, messages);
+  changeContext(context: RequestContext): Promise<RequestContext> {
+    return askContext(this.#runner, context);
+  }
+
+  wantsNextTurn(): boolean {
+    return this.#observer?.takeTurnWish() ?? false;
+  }
+
+  async beforeSettle(outcome: "completed" | "error"): Promise<boolean> {
+    if (this.#port === undefined || !this.#runner.has("agent_before_settle")) return false;
+    return askBoundary(this.#runner, this.#port, { type: "agent_before_settle", outcome });
   }
 
   async finishMessage<Message extends AgentMessage>(message: Message): Promise<Message> {

@@ -205,6 +205,12 @@ export class ExtensionSystem {
             extension.providers.delete(name);
             if (staged.isCommitted) this.#removeProvider(name);
           },
+          mcpServers: () => this.runner.mcpServers,
+          mcpServersChanged: () => {
+            if (!staged.isBound) return;
+            const { mcpServers: servers } = this.runner;
+            void this.runner.emit({ type: "mcp_servers_change", servers });
+          },
           commands: () => [
             ...this.runner.commandInfos,
             ...staged.port("pi.getCommands").textCommands,

@@ -3,7 +3,8 @@ import type { HostModules } from "./host-imports.ts";
 /** Module behind each member that older hosts put on the `pi` object. */
 const memberModules: Readonly<Record<string, string>> = {
   typebox: "@sinclair/typebox",
-  zod: "zod",
+  // No name of a package: an extension that imports zod has one of its own.
+  zod: "pi.zod",
   pi: "@oh-my-pi/pi-coding-agent",
 };
 

@@ -52,7 +52,13 @@ export class OpenExtensions {
     this.#ui =
       sendUiRequest === undefined
         ? createHeadlessUiPort()
-        : createUiPort({ send: (request) => this.#send(request, sendUiRequest) });
+        : createUiPort({
+            send: (request) => this.#send(request, sendUiRequest),
+            onDialog: (phase, kind, title) => {
+              const type = `ui_prompt_${phase}` as const;
+              void this.system.runner.emit({ type, reason: "ui_prompt", kind, title });
+            },
+          });
     this.system = new ExtensionSystem({
       ...options,
       ui: this.#ui,

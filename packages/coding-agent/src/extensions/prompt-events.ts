@@ -1,5 +1,11 @@
 import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
-import type { BashOperations, CustomMessageInput, UserBashOutput } from "./api/events.ts";
+import type { RequestContext } from "../session-hooks.ts";
+import type {
+  BashOperations,
+  CustomMessageInput,
+  SystemMessage,
+  UserBashOutput,
+} from "./api/events.ts";
 import { ExtensionError, reasonOf } from "./errors.ts";
 import { type ExtensionRunner, STOP } from "./runner.ts";
 
@@ -24,18 +30,32 @@ export async function askInput(
   let current: UserText | undefined = input;
   await runner.each("input", () => ({ type: "input", ...(current ?? input), ...origin }), {
     take: (result) => {
-      if (result.action === "handled") {
+      const { action, text, images = current?.images } = actionOf(result);
+      if (action === "handled") {
         current = undefined;
         return STOP;
       }
-      if (result.action === "transform") {
-        const images = result.images ?? current?.images;
-        current = { text: result.text, ...(images === undefined ? {} : { images }) };
+      if (action === "transform" && typeof text === "string") {
+        current = { text, ...(images === undefined ? {} : { images }) };
       }
       return undefined;
     },
   });
   return current;
+}
+
+interface InputAnswer {
+  readonly action?: string;
+  readonly text?: string;
+  readonly images?: readonly ImageContent[];
+}
+
+/** Some hosts of the family leave the action out: then the text or `handled` says it. */
+function actionOf(given: object): InputAnswer {
+  const answer = given as InputAnswer & { readonly handled?: unknown };
+  if (answer.action !== undefined) return answer;
+  if (answer.handled === true) return { action: "handled" };
+  return answer.text === undefined ? {} : { ...answer, action: "transform" };
 }
 
 /** What extensions want before a run. */
@@ -64,7 +84,10 @@ export async function askBeforeStart(
     }),
     {
       take: (result) => {
-        if (typeof result.systemPrompt === "string") systemPrompt = result.systemPrompt;
+        const given: unknown = result.systemPrompt;
+        if (typeof given === "string") systemPrompt = given;
+        // Some hosts of the family keep it in pieces.
+        else if (Array.isArray(given)) systemPrompt = given.join("\n\n");
         if (result.message !== undefined) messages.push(result.message);
         return undefined;
       },
@@ -73,8 +96,17 @@ export async function askBeforeStart(
   return { systemPrompt, messages };
 }
 
-/** Lets extensions choose what of the conversation one model call reads. */
+/** Lets extensions choose what one model call reads; the same object when they leave it as it is. */
 export async function askContext(
+  runner: ExtensionRunner,
+  context: RequestContext,
+): Promise<RequestContext> {
+  const messages = await askMessages(runner, context.messages);
+  if (runner.has("context_with_system")) return askWithSystem(runner, { ...context, messages });
+  return messages === context.messages ? context : { ...context, messages };
+}
+
+async function askMessages(
   runner: ExtensionRunner,
   messages: readonly AgentMessage[],
 ): Promise<readonly AgentMessage[]> {
@@ -88,6 +120,32 @@ export async function askContext(
     },
   });
   return current;
+}
+
+/** What handlers return is sent as it is: without a system message there is no system prompt. */
+async function askWithSystem(
+  runner: ExtensionRunner,
+  { messages, systemPrompt }: RequestContext,
+): Promise<RequestContext> {
+  const head: SystemMessage = { role: "system", content: systemPrompt, timestamp: Date.now() };
+  let current: readonly (AgentMessage | SystemMessage)[] = [head, ...structuredClone(messages)];
+  const event = () => ({ type: "context_with_system" as const, messages: [...current] });
+  await runner.each("context_with_system", event, {
+    take: (result) => {
+      if (Array.isArray(result.messages)) current = result.messages;
+      return undefined;
+    },
+  });
+  const isSystem = (message: AgentMessage | SystemMessage) => message.role === "system";
+  const system = current.filter((message): message is SystemMessage => isSystem(message));
+  return {
+    systemPrompt: system.map(({ content }) => textOf(content)).join("\n\n"),
+    messages: current.filter((message): message is AgentMessage => !isSystem(message)),
+  };
+}
+
+function textOf(content: SystemMessage["content"]): string {
+  return typeof content === "string" ? content : content.map(({ text }) => text).join("\n");
 }
 
 /** Lets extensions replace the vendor's request. */

@@ -59,14 +59,17 @@ export function withProviderStreams(
   return (model, context, options) => {
     const own = find(model.provider);
     if (own === undefined) return stream(model, context, options);
-    return relay(model, () => own(model, context, familyOptions(options)));
+    const words = familyOptions(options);
+    return relay(model, () => own(model, context, words));
   };
 }
 
 /** The options in the words of the family. */
-function familyOptions({ thinkingLevel, ...options }: StreamOptions): Record<string, unknown> {
+function familyOptions(given: StreamOptions): Record<string, unknown> {
+  const { thinkingLevel, onStreamEvent, ...options } = given;
   const reasoning = thinkingLevel === "off" ? undefined : thinkingLevel;
-  return { ...options, reasoning, thinkingEnabled: reasoning !== undefined };
+  const heard = onStreamEvent && { onProviderStreamEvent: onStreamEvent };
+  return { ...options, ...heard, reasoning, thinkingEnabled: reasoning !== undefined };
 }
 
 async function* relay(model: Model, open: () => AsyncIterable<unknown>): AssistantStream {

@@ -1,8 +1,12 @@
 import type { StreamFunction } from "@tau-agent/ai";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { askProviderRequest } from "./prompt-events.ts";
 import type { ExtensionRunner } from "./runner.ts";
 
-/** Shows extensions each request to a vendor, which they may replace, and the head of its response. */
+/**
+ * Shows extensions each request to a vendor, which they may replace, the head of its response and
+ * the events of its stream.
+ */
 export function withRequestEvents(
   stream: StreamFunction,
   runner: () => ExtensionRunner,
@@ -11,7 +15,8 @@ export function withRequestEvents(
     const current = runner();
     const hearsRequest = current.has("before_provider_request");
     const hearsResponse = current.has("after_provider_response");
-    if (!hearsRequest && !hearsResponse) return stream(model, context, options);
+    const hearsStream = current.has("provider_stream_event");
+    if (!hearsRequest && !hearsResponse && !hearsStream) return stream(model, context, options);
     const fetch = options.fetch ?? globalThis.fetch;
     return stream(model, context, {
       ...options,
@@ -26,6 +31,12 @@ export function withRequestEvents(
         await current.emit({ type: "after_provider_response", status, headers });
         return response;
       },
+      ...(hearsStream ? { onStreamEvent: (data) => tellStreamEvent(current, model, data) } : {}),
     });
   };
+}
+
+function tellStreamEvent(runner: ExtensionRunner, model: Model, data: unknown): Promise<void> {
+  const { provider, api, id } = model;
+  return runner.emit({ type: "provider_stream_event", provider, api, model: id, data });
 }

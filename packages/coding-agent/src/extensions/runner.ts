@@ -1,6 +1,11 @@
 import type { Diagnostic } from "../diagnostic.ts";
 import type { CommandContext, ExtensionContext } from "./api/context.ts";
-import type { ExtensionEvent, ExtensionEventName, ExtensionEventResult } from "./api/events.ts";
+import type {
+  ExtensionEvent,
+  ExtensionEventName,
+  ExtensionEventResult,
+  RegisteredMcpServer,
+} from "./api/events.ts";
 import type { ExtensionTool } from "./api/tool.ts";
 import type { ExtensionCommand, SlashCommandInfo } from "./api.ts";
 import { ExtensionError, reasonOf } from "./errors.ts";
@@ -96,6 +101,11 @@ export class ExtensionRunner {
     return this.each(event.type as Name, () => event);
   }
 
+  /** Reports what went wrong with what extensions asked for together. */
+  report(event: string, error: unknown): void {
+    this.#onFailure({ extensionPath: "", event, error: reasonOf(error) });
+  }
+
   /** Reports what went wrong in an extension's code. */
   reportFailure(extension: Extension, event: string, error: unknown): void {
     this.#onFailure({ extensionPath: extension.path, event, error: reasonOf(error) });
@@ -110,6 +120,17 @@ export class ExtensionRunner {
       }
     }
     return [...tools.values()];
+  }
+
+  /** The MCP servers of all extensions; the first of a name counts. */
+  get mcpServers(): RegisteredMcpServer[] {
+    const servers = new Map<string, RegisteredMcpServer>();
+    for (const { mcpServers, path } of this.extensions) {
+      for (const [name, config] of mcpServers) {
+        if (!servers.has(name)) servers.set(name, { name, config, extensionPath: path });
+      }
+    }
+    return [...servers.values()];
   }
 
   /** All commands, with a number behind names that are there already. */

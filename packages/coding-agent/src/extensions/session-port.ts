@@ -1,6 +1,11 @@
 import type { StreamFunction } from "@tau-agent/ai";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
-import type { Model, ThinkingLevel, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type {
+  AgentMessage,
+  Model,
+  ThinkingLevel,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
 import type { NewEntry, SessionLog } from "../session/session-log.ts";
@@ -13,7 +18,7 @@ import type {
   NavigateTreeOptions,
   NewSessionOptions,
 } from "./api/context.ts";
-import type { CustomMessageInput } from "./api/events.ts";
+import type { BoundaryDraft, CustomMessageInput } from "./api/events.ts";
 import type { ToolInfo } from "./api/tool.ts";
 import type { DeliveryOptions, SlashCommandInfo } from "./api.ts";
 import type { ExecEnvironment } from "./exec.ts";
@@ -51,6 +56,12 @@ export interface SessionPort {
     options: DeliveryOptions & { readonly expandPromptTemplates?: boolean | undefined },
   ): Promise<unknown>;
   append(entry: NewEntry): SessionEntry;
+  /** The messages of the conversation as they are, or as they would be with these entries. */
+  messagesWith(drafts: readonly BoundaryDraft[]): readonly AgentMessage[];
+  /** Messages that wait for the run. */
+  readonly pendingMessages: readonly AgentMessage[];
+  /** Writes entries and takes them into the conversation. */
+  addEntries(drafts: readonly BoundaryDraft[]): Promise<void>;
   setName(name: string): void;
   allTools(): ToolInfo[];
   activeTools(): string[];

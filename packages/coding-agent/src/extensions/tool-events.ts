@@ -33,7 +33,12 @@ async function askBefore(
       take: (result) => {
         if (result.input !== undefined) input = result.input;
         if (result.block !== true) return undefined;
-        block = { block: true, ...(result.reason === undefined ? {} : { reason: result.reason }) };
+        const { reason, terminate } = result;
+        block = {
+          block: true,
+          ...(reason === undefined ? {} : { reason }),
+          ...(terminate === undefined ? {} : { terminate }),
+        };
         return STOP;
       },
       fail: (extension, error) => {
@@ -61,6 +66,7 @@ async function askAfter(
     input,
     content: current.content,
     details: current.details,
+    structuredContent: current.structuredContent,
     isError: current.isError ?? false,
   });
   await runner.each("tool_result", event, {
@@ -68,7 +74,13 @@ async function askAfter(
       hasChanged = true;
       current = {
         ...current,
-        ...(Array.isArray(patch.content) ? { content: [...patch.content] } : {}),
+        // Other content may no longer say what the data says.
+        ...(Array.isArray(patch.content)
+          ? { content: [...patch.content], structuredContent: patch.structuredContent }
+          : {}),
+        ...(patch.structuredContent === undefined
+          ? {}
+          : { structuredContent: patch.structuredContent }),
         ...(patch.details === undefined ? {} : { details: patch.details }),
         ...(patch.isError === undefined ? {} : { isError: patch.isError }),
         ...(patch.usage === undefined ? {} : { usage: patch.usage }),

@@ -32,6 +32,7 @@ export function createHostModules(places: HostPlaces): HostModules {
     "@tau-agent/ai": ai,
     "@tau-agent/agent": once(async () => import("@tau-agent/agent")),
     "@tau-agent/rpc-protocol": once(async () => import("@tau-agent/rpc-protocol")),
+    "pi.zod": once(async () => import("zod")),
     typebox: once(async () => import("typebox")),
     "typebox/compile": once(async () => import("typebox/compile")),
     "typebox/value": once(async () => import("typebox/value")),

@@ -53,13 +53,32 @@ function collectMessages(branch: readonly SessionEntry[]): AgentMessage[] {
       timestamp: Date.parse(compaction.timestamp),
     });
   }
+  const edits = contextEdits(branch);
   for (const entry of entries) {
-    const message = messageOf(entry);
+    const message = edited(messageOf(entry), edits?.get(entry.id));
     if (message === undefined) continue;
     if (message.role === "assistant") dropRetried(messages);
     messages.push(message);
   }
   return messages;
+}
+
+type ContextEdit = SessionEntryOf<"context_edit">;
+
+/** The latest edit of each entry; undefined when there is none. */
+function contextEdits(branch: readonly SessionEntry[]): Map<string, ContextEdit> | undefined {
+  const edits = branch.filter((entry): entry is ContextEdit => entry.type === "context_edit");
+  return edits.length === 0 ? undefined : new Map(edits.map((edit) => [edit.targetId, edit]));
+}
+
+function edited(
+  message: AgentMessage | undefined,
+  edit: ContextEdit | undefined,
+): AgentMessage | undefined {
+  if (message === undefined || edit === undefined) return message;
+  if (edit.replacement === null) return undefined;
+  if (!("content" in message)) return message;
+  return normalizeMessage({ ...message, content: edit.replacement.content } as AgentMessage);
 }
 
 /** A failed reply that another one follows was retried: it stays in the file, not in the context. */

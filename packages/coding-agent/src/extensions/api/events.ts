@@ -4,6 +4,7 @@ import type {
   AgentMessage,
   BashExecutionMessage,
   ImageContent,
+  LlmMessage,
   Model,
   ThinkingLevel,
   ToolResultMessage,
@@ -76,6 +77,60 @@ export interface BashOperations {
   ): Promise<{ readonly exitCode: number | null }>;
 }
 
+/** An MCP server that an extension has registered, for the extension that connects to it. */
+export interface RegisteredMcpServer {
+  readonly name: string;
+  readonly config: unknown;
+  readonly extensionPath: string;
+}
+
+/** The system prompt as the head of a request's messages. */
+export interface SystemMessage {
+  readonly role: "system";
+  readonly content: string | readonly { readonly type: "text"; readonly text: string }[];
+  readonly timestamp: number;
+}
+
+/** An entry that an extension wants in the session where a turn or a run ends. */
+export type BoundaryDraft =
+  | { readonly type: "custom"; readonly customType: string; readonly data?: unknown }
+  | ({ readonly type: "custom_message" } & CustomMessageInput)
+  | {
+      readonly type: "context_edit";
+      readonly targetId: string;
+      /** Stands for the target's content; null leaves the target out of the context. */
+      readonly replacement: { readonly content: unknown } | null;
+    }
+  | {
+      readonly type: "compaction";
+      readonly summary: string;
+      /** Null keeps nothing of what came before. */
+      readonly firstKeptEntryId: string | null;
+      readonly details?: unknown;
+    };
+
+/** Where a turn or a run ends, with what earlier handlers want there. */
+export interface Boundary {
+  readonly entries: readonly BoundaryDraft[];
+  readonly continue: boolean;
+  readonly outcome: "completed" | "aborted" | "error";
+  /** How it would go on with these entries; made when it is read. */
+  readonly context: {
+    readonly contextMessages: readonly AgentMessage[];
+    readonly llmMessages: readonly LlmMessage[];
+    readonly pendingMessages: readonly AgentMessage[];
+    /** Whether there is something for the model to answer. */
+    readonly canContinue: boolean;
+  };
+}
+
+/** Takes the place of what earlier handlers want. */
+export interface BoundaryResult {
+  readonly entries?: readonly BoundaryDraft[] | undefined;
+  /** Calls the model once more, also when it had nothing left to do. */
+  readonly continue?: boolean | undefined;
+}
+
 type StartReason = "startup" | "reload" | "new" | "resume" | "fork";
 type ShutdownReason = "quit" | "reload" | "new" | "resume" | "fork";
 
@@ -98,7 +153,7 @@ export interface ExtensionEventMap {
       themePaths?: readonly string[] | undefined;
     }
   >;
-  mcp_servers_change: Pair<{ servers: unknown[] }>;
+  mcp_servers_change: Pair<{ servers: readonly RegisteredMcpServer[] }>;
   session_start: Pair<{ reason: StartReason; previousSessionFile?: string | undefined }>;
   session_info_changed: Pair<{ name: string | undefined }>;
   session_before_switch: Pair<
@@ -175,16 +230,22 @@ export interface ExtensionEventMap {
   todo_reminder: Pair<{ todos: TodoItem[]; attempt: number; maxAttempts: number }>;
   agent_start: Pair<object>;
   agent_end: Pair<{ messages: readonly AgentMessage[] }>;
-  agent_before_settle: Pair<object>;
+  agent_before_settle: Pair<Boundary, BoundaryResult>;
   agent_settled: Pair<{ aborted: boolean }>;
-  ui_prompt_start: Pair<{ kind: string; title: string }>;
-  ui_prompt_end: Pair<{ kind: string; title: string }>;
+  ui_prompt_start: Pair<{ reason: "ui_prompt"; kind: string; title: string }>;
+  ui_prompt_end: Pair<{ reason: "ui_prompt"; kind: string; title: string }>;
   turn_start: Pair<{ turnIndex: number; timestamp: number }>;
-  turn_end: Pair<{
-    turnIndex: number;
-    message: AgentMessage;
-    toolResults: readonly ToolResultMessage[];
-  }>;
+  turn_end: Pair<
+    Boundary & {
+      turnIndex: number;
+      message: AgentMessage;
+      toolResults: readonly ToolResultMessage[];
+      /** Empty when the message could not be recorded. */
+      messageEntryId: string;
+      toolResultEntryIds: readonly string[];
+    },
+    BoundaryResult
+  >;
   message_start: Pair<{ message: AgentMessage }>;
   message_update: Pair<{ message: AgentMessage; assistantMessageEvent: AssistantMessageEvent }>;
   message_end: Pair<{ message: AgentMessage }, { message?: AgentMessage | undefined }>;
@@ -193,8 +254,8 @@ export interface ExtensionEventMap {
   tool_execution_end: Pair<ToolExecution & { result: unknown; isError: boolean }>;
   context: Pair<{ messages: AgentMessage[] }, { messages?: readonly AgentMessage[] | undefined }>;
   context_with_system: Pair<
-    { messages: AgentMessage[]; systemPrompt: string },
-    { messages?: readonly AgentMessage[] | undefined; systemPrompt?: string | undefined }
+    { messages: (AgentMessage | SystemMessage)[] },
+    { messages?: readonly (AgentMessage | SystemMessage)[] | undefined }
   >;
   before_provider_request: Pair<{ payload: unknown }, unknown>;
   before_provider_headers: Pair<{ headers: Record<string, string | null> }>;
@@ -222,12 +283,14 @@ export interface ExtensionEventMap {
       input: Record<string, unknown>;
       content: readonly UserContent[];
       details: unknown;
+      structuredContent?: unknown;
       isError: boolean;
     },
     {
       content?: readonly UserContent[] | undefined;
       details?: unknown;
       isError?: boolean | undefined;
+      /** Goes with the content: new content without it drops what was there. */
       structuredContent?: unknown;
       usage?: Usage | undefined;
     }
