@@ -31,6 +31,7 @@ const configuration = [
   "core.quotePath=false",
   "core.safecrlf=false",
   "core.longpaths=true",
+  "core.splitIndex=false",
   "commit.gpgSign=false",
   "gc.auto=0",
   "maintenance.auto=false",
@@ -43,10 +44,10 @@ const configuration = [
 
 /** Runs git without prompts, hooks, translations and the host's own `GIT_*` variables. */
 export class Git {
-  readonly #environment: ToolEnvironment;
+  readonly environment: ToolEnvironment;
 
   constructor(environment: ToolEnvironment) {
-    this.#environment = environment;
+    this.environment = environment;
   }
 
   /**
@@ -74,7 +75,7 @@ export class Git {
       args: words,
       cwd: request.cwd,
       variables,
-      processes: this.#environment.processes,
+      processes: this.environment.processes,
       signal: request.signal,
       timeoutMs: TIMEOUT_MS,
       onOutput: (chunk, stream) => output.add(chunk, stream),
@@ -95,7 +96,7 @@ export class Git {
 
   #variables({ indexFile, location }: GitRequest): Record<string, string> {
     const variables: Record<string, string> = {};
-    for (const [name, value] of Object.entries(this.#environment.environment)) {
+    for (const [name, value] of Object.entries(this.environment.environment)) {
       if (value !== undefined && !name.startsWith("GIT_")) variables[name] = value;
     }
     return {

@@ -9,9 +9,10 @@ import {
   rmSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Workspace } from "../../tools/__fixtures__/workspace.ts";
 import { Isolation } from "./isolation.ts";
@@ -110,6 +111,30 @@ describe("a tree for a task", () => {
     await mergeChanges(isolation, [change]);
     expect(workspace.read("sub/deep/c.txt")).toBe("c\n");
     expect(workspace.read("a.txt")).toBe("top\n");
+  });
+
+  it("sees changes that leave size and second as they were", async () => {
+    const workspace = repository({ "b.txt": "old b\n" });
+    const past = new Date("2020-01-01T12:00:00Z");
+    // As if all of it happened within one second: only the content can tell.
+    gitIn(workspace.directory, "config", "core.trustctime", "false");
+    const rewrite = (path: string, text: string) => {
+      writeFileSync(path, text);
+      utimesSync(path, past, past);
+    };
+    rewrite(workspace.path("b.txt"), "old b\n");
+    gitIn(workspace.directory, "add", "-A");
+    utimesSync(workspace.path(".git/index"), past, past);
+    rewrite(workspace.path("b.txt"), "new b\n");
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    expect(readFileSync(join(tree.cwd, "b.txt"), "utf8")).toBe("new b\n");
+    const index = join(workspace.directory, ".git/worktrees", basename(tree.cwd), "index");
+    rewrite(join(tree.cwd, "b.txt"), "new b\n");
+    gitIn(tree.cwd, "update-index", "--refresh");
+    utimesSync(index, past, past);
+    rewrite(join(tree.cwd, "b.txt"), "its b\n");
+    expect((await changeOf(isolation, "t", tree)).statistics.files).toEqual(["b.txt"]);
   });
 
   it("is made before the first commit and leaves repositories inside alone", async () => {

@@ -2,6 +2,7 @@ import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolEnvironment } from "../../tools/environment.ts";
 import { Git } from "./git.ts";
+import { removeFolder } from "./remove-folder.ts";
 import {
   commitTree,
   headOf,
@@ -11,7 +12,10 @@ import {
   takeSnapshot,
 } from "./repository.ts";
 import { RunFolder, removeLeftovers } from "./run-folder.ts";
-import { createWorktree, removeWorktree, type Worktree } from "./worktree.ts";
+import { createWorktree, forgetWorktree, type Worktree } from "./worktree.ts";
+
+/** A call that was aborted does not wait any longer for its trees to be removed; they are all the same. */
+const MAX_WAIT_MS = 2000;
 
 /** Where and how tasks are isolated. */
 export interface IsolationOptions {
@@ -95,7 +99,8 @@ export class Isolation {
     this.#count += 1;
     const { git, repository, folder } = this;
     const path = join(folder.path, `${folder.path.slice(-8)}-${this.#count}`);
-    const options = { path, commit: this.baseline.commit, signal: this.#signal };
+    const { commit, indexFile } = this.baseline;
+    const options = { path, commit, indexFile, signal: this.#signal };
     const worktree = await createWorktree(git, repository, options);
     this.#trees.add(worktree);
     const cwd = join(path, repository.prefix);
@@ -114,11 +119,15 @@ export class Isolation {
 
   /** Removes all trees and everything else that was made. */
   async dispose(): Promise<void> {
-    for (const worktree of this.#trees) await this.#remove(worktree);
-    await this.folder.remove();
+    for (const worktree of this.#trees) await forgetWorktree(worktree);
+    this.#trees.clear();
+    await this.folder.remove(this.#signal?.aborted ? MAX_WAIT_MS : undefined);
   }
 
   async #remove(worktree: Worktree): Promise<void> {
-    if (this.#trees.delete(worktree)) await removeWorktree(worktree);
+    if (!this.#trees.delete(worktree)) return;
+    await forgetWorktree(worktree);
+    // When all is over at once, what is left is removed at once, too.
+    if (!this.#signal?.aborted) await removeFolder(worktree.path);
   }
 }

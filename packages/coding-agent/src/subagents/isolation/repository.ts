@@ -1,4 +1,4 @@
-import { copyFile, lstat, mkdir, writeFile } from "node:fs/promises";
+import { copyFile, lstat, mkdir, stat, utimes, writeFile } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import { errorCode } from "../../files/read-text.ts";
@@ -23,6 +23,8 @@ export interface Repository {
 /** A state of a working tree: everything but ignored files. */
 export interface Snapshot {
   readonly tree: string;
+  /** An index with exactly that, which knows the files on the disk. */
+  readonly indexFile: string;
   /** Untracked files that were too large, from the top. */
   readonly leftOut: readonly string[];
 }
@@ -97,7 +99,7 @@ export async function takeSnapshot(
     await git.run([...args, `--pathspec-from-file=${list}`], request);
   }
   const tree = (await git.run(["write-tree"], request)).trim();
-  return { tree, leftOut };
+  return { tree, indexFile, leftOut };
 }
 
 /** Keeps a tree as a commit that no ref points to. */
@@ -123,11 +125,21 @@ export async function headOf(git: Git, repository: Repository): Promise<string |
 async function copyIndex(git: Git, request: GitRequest, indexFile: string): Promise<void> {
   const path = (await git.run(["rev-parse", "--git-path", "index"], request)).trim();
   try {
-    await copyFile(isAbsolute(path) ? path : join(request.cwd, path), indexFile);
+    await copyIndexFile(isAbsolute(path) ? path : join(request.cwd, path), indexFile);
   } catch (error) {
     // A repository in which nothing was ever added has none.
     if (errorCode(error) !== "ENOENT") throw error;
   }
+}
+
+/**
+ * Copies an index with its time: files that are not older than it are what git looks into, because
+ * they may have been changed within the same second.
+ */
+export async function copyIndexFile(from: string, to: string): Promise<void> {
+  const { atime, mtime } = await stat(from);
+  await copyFile(from, to);
+  await utimes(to, atime, mtime);
 }
 
 /** Untracked files that are not ignored; repositories inside the tree are left alone. */

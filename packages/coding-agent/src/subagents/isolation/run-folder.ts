@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/p
 import { hostname } from "node:os";
 import { basename, join, sep } from "node:path";
 import { randomHex } from "../../random.ts";
+import { removeFolder } from "./remove-folder.ts";
 
 const HEARTBEAT_MS = 10_000;
 /** An owner elsewhere that showed nothing for this long is gone. */
@@ -47,9 +48,10 @@ export class RunFolder {
     return writeOwner(this.path, [commonDir]);
   }
 
-  async remove(): Promise<void> {
+  /** Removes it; after `maxWaitMs` that goes on by itself. */
+  async remove(maxWaitMs?: number): Promise<void> {
     clearInterval(this.#heartbeat);
-    await rm(this.path, { recursive: true, force: true, maxRetries: 3 });
+    await removeFolder(this.path, maxWaitMs);
   }
 }
 
@@ -62,7 +64,7 @@ export async function removeLeftovers(root: string): Promise<void> {
     const owner = await readOwner(path);
     if (await isAlive(owner, path)) continue;
     for (const commonDir of owner?.commonDirs ?? []) await removeWorktreesIn(commonDir, path);
-    await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+    await removeFolder(path).catch(() => undefined);
   }
 }
 

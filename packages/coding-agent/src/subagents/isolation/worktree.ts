@@ -1,13 +1,9 @@
-import { constants } from "node:fs";
-import { copyFile, lstat, mkdir, readlink, rm, symlink, utimes } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { withFileLock } from "../../files/write-file.ts";
-import { randomHex } from "../../random.ts";
-import type { Git, GitRequest } from "./git.ts";
-import type { Repository } from "./repository.ts";
-
-/** Copies under way at one time; more only wait for the disk. */
-const COPIES = 16;
+import { cloneFiles } from "./clone-files.ts";
+import type { Git } from "./git.ts";
+import { copyIndexFile, type Repository } from "./repository.ts";
 
 /** A working tree of its own for one task. */
 export interface Worktree {
@@ -16,13 +12,21 @@ export interface Worktree {
   readonly adminDir: string;
 }
 
+/** A state of the caller's files, and the index that was made when they were recorded. */
+interface WorktreeSource {
+  readonly path: string;
+  readonly commit: string;
+  readonly indexFile: string;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** Makes a worktree with the files of `commit`, as the caller's own stand on the disk. */
 export async function createWorktree(
   git: Git,
   repository: Repository,
-  options: { path: string; commit: string; signal: AbortSignal | undefined },
+  source: WorktreeSource,
 ): Promise<Worktree> {
-  const { path, commit, signal } = options;
+  const { path, commit, signal } = source;
   const { root: cwd, location } = repository;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const args = ["worktree", "add", "--quiet", "--detach", "--no-checkout", path, commit];
@@ -31,73 +35,34 @@ export async function createWorktree(
   await withFileLock(registry, () => git.run(args, { cwd, location, signal }));
   const inside = { cwd: path, signal };
   const adminDir = (await git.run(["rev-parse", "--absolute-git-dir"], inside)).trim();
-  await cloneFiles(git, repository, { ...inside, commit });
+  const cloned = await cloneTree(git, repository, { ...source, adminDir });
   // Writes what is missing or differs, and nothing else.
-  await git.run(["reset", "--quiet", "--hard", commit], inside);
+  await git.run([...cloned, "reset", "--quiet", "--hard", commit], inside);
   return { path, adminDir };
 }
 
-/** Removes a worktree and what git knows of it; other worktrees are not looked at. */
-export async function removeWorktree({ path, adminDir }: Worktree): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 3 });
-  if (basename(dirname(adminDir)) === "worktrees") {
-    await rm(adminDir, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
 /**
- * Where the file system can share blocks between files (APFS, Btrfs, XFS, ReFS), takes the caller's
- * files over in that way: no disk is used until one is changed. Elsewhere does nothing.
+ * Shares the blocks of the caller's files where that is possible, and has git know them by their
+ * times, which came along, so that it does not write them again.
+ *
+ * @returns what git must be told for that
  */
-async function cloneFiles(
+async function cloneTree(
   git: Git,
   { root }: Repository,
-  options: Pick<GitRequest, "cwd" | "signal"> & { commit: string },
-): Promise<void> {
-  const { cwd: target, commit, signal } = options;
+  { path, commit, indexFile, adminDir, signal }: WorktreeSource & Pick<Worktree, "adminDir">,
+): Promise<string[]> {
   const args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit];
-  const files = (await git.run(args, { cwd: target, signal })).split("\0").filter(Boolean);
-  const [first] = files;
-  if (first === undefined || !(await canShareBlocks(root, files, target))) return;
-  const folders = new Set(files.map((file) => dirname(join(target, file))));
-  for (const folder of folders) await mkdir(folder, { recursive: true });
-  const queue = files.values();
-  const workers = Array.from({ length: COPIES }, async () => {
-    for (const file of queue) {
-      if (signal?.aborted) return;
-      // One that was removed or changed meanwhile is written by git afterwards.
-      await cloneFile(join(root, file), join(target, file)).catch(() => undefined);
-    }
-  });
-  await Promise.all(workers);
+  const files = (await git.run(args, { cwd: path, signal })).split("\0").filter(Boolean);
+  const { environment } = git;
+  if (!(await cloneFiles({ from: root, to: path, files, environment, signal }))) return [];
+  await copyIndexFile(indexFile, join(adminDir, "index"));
+  return ["-c", "core.checkStat=minimal", "-c", "core.trustctime=false"];
 }
 
-async function canShareBlocks(
-  root: string,
-  files: readonly string[],
-  target: string,
-): Promise<boolean> {
-  const probe = join(target, `.probe-${randomHex(6)}`);
-  for (const file of files.slice(0, 100)) {
-    const found = await lstat(join(root, file)).catch(() => undefined);
-    if (!found?.isFile() || found.size === 0) continue;
-    try {
-      await copyFile(join(root, file), probe, constants.COPYFILE_FICLONE_FORCE);
-      return true;
-    } catch {
-      return false;
-    } finally {
-      await rm(probe, { force: true });
-    }
-  }
-  return false;
-}
-
-async function cloneFile(source: string, target: string): Promise<void> {
-  const found = await lstat(source);
-  if (found.isSymbolicLink()) await symlink(await readlink(source), target);
-  else if (found.isFile()) {
-    await copyFile(source, target, constants.COPYFILE_FICLONE);
-    await utimes(target, found.atime, found.mtime);
+/** Has git forget a worktree; others are not looked at. */
+export async function forgetWorktree({ adminDir }: Worktree): Promise<void> {
+  if (basename(dirname(adminDir)) === "worktrees") {
+    await rm(adminDir, { recursive: true, force: true, maxRetries: 3 });
   }
 }
