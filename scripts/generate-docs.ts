@@ -1,5 +1,5 @@
 /**
- * Writes the pages of docs/ and the schema that follow from schemas and tables. `--check` writes nothing and exits
+ * Writes the pages of docs/, the schema and the Python types that follow from schemas and tables. `--check` writes nothing and exits
  * with 1 when a page is not what it should be.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -8,12 +8,15 @@ import { errorsPage } from "./docs/errors-page.ts";
 import { protocolReference } from "./docs/protocol-reference.ts";
 import { protocolSchema } from "./docs/protocol-schema.ts";
 import { settingsPage } from "./docs/settings-page.ts";
+import { pythonCommands, pythonProtocol } from "./python/python-module.ts";
 
 const pages = {
   "docs/protocol-reference.md": protocolReference,
   "docs/errors.md": errorsPage,
   "docs/settings.md": settingsPage,
   "packages/rpc-protocol/generated/schema.json": protocolSchema,
+  "docs/examples/clients/python/tau_rpc/protocol.py": pythonProtocol,
+  "docs/examples/clients/python/tau_rpc/commands.py": pythonCommands,
 };
 
 const isCheck = process.argv.includes("--check");

@@ -1,0 +1,406 @@
+"""A Tau host as a child process, with a method for each command and its events to iterate over."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Literal, cast
+
+from .commands import CommandMethods
+from .errors import ConnectionClosedError, FrameTooLargeError, RequestTimeoutError, RpcError
+from .events import EventStream
+from .lines import LineReader, decode_line, encode_line
+from .process import HostProcess
+from .protocol import Attachment, ExtensionUiRequest, HostInfo, ImageInput
+from .rebuild import MessageRebuilder
+from .run import MAYBE_LAST, PromptRun
+from .ui import UiHandler, is_dialog, show
+
+__version__ = "0.1.0"
+
+_HOST_LIMIT = 64 * 1024 * 1024
+_SKIPPED_ID = re.compile(rb'\{\s*"id"\s*:\s*"(py\d+)"')
+
+
+class TauClient(CommandMethods):
+    """One host and one session.
+
+        async with TauClient(cwd="/path/to/project") as client:
+            async for event in client.run("What does this project do?"):
+                ...
+
+    The commands of the protocol are methods. Many clients may live in one event loop; a client
+    belongs to the loop it was started in and is started once.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str | os.PathLike[str]] = ("tau", "--mode", "rpc"),
+        *,
+        args: Sequence[str | os.PathLike[str]] = (),
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str | None] | None = None,
+        stream: Literal["delta", "full"] = "delta",
+        ui: UiHandler | None = None,
+        dialog_timeout: float | None = None,
+        request_timeout: float | None = None,
+        start_timeout: float = 60.0,
+        close_timeout: float = 5.0,
+        max_frame_bytes: int = 256 * 1024 * 1024,
+        on_stderr: Callable[[str], None] | None = None,
+        client_info: tuple[str, str] = ("tau_rpc", __version__),
+    ) -> None:
+        """
+        `command`: program and arguments that start a host; `args` follow it.
+        `env`: added to the environment of this process; None takes a variable away.
+        `stream`: how replies travel. Events are the same either way; "full" gives each
+          `message_update` a message of its own, at a cost.
+        `ui`: shows what extensions ask for; without one, dialogs are cancelled.
+        `dialog_timeout`: seconds after which an unanswered dialog is cancelled; None for never.
+        `request_timeout`: seconds to wait for each answer; None, and 0, for as long as it takes.
+        `close_timeout`: seconds for the host to end by itself, before it is terminated.
+        `max_frame_bytes`: a longer line of the host is skipped.
+        `on_stderr`: gets the host's stderr as it comes.
+        `client_info`: name and version, told to the host.
+        """
+        self._command = [*command, *args]
+        self._cwd = cwd
+        self._env = dict(env or {})
+        self._stream: Literal["delta", "full"] = stream
+        self._ui = ui or UiHandler()
+        self._dialog_timeout = dialog_timeout
+        self._request_timeout = request_timeout
+        self._start_timeout = start_timeout
+        self._close_timeout = close_timeout
+        self._max_frame_bytes = max_frame_bytes
+        self._on_stderr = on_stderr
+        self._client_info = client_info
+        self._process: HostProcess | None = None
+        self._host: HostInfo | None = None
+        self._last_id = 0
+        self._pending: dict[str, tuple[str, asyncio.Future[Any]]] = {}
+        # Weak: a reader that is dropped in the middle of its loop is not filled any more.
+        self._streams: weakref.WeakSet[EventStream] = weakref.WeakSet()
+        self._so_far = MessageRebuilder()
+        self._dialogs: set[asyncio.Task[None]] = set()
+        self._is_closing = False
+        self._closed: ConnectionClosedError | None = None
+
+    # Life.
+
+    async def __aenter__(self) -> TauClient:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    @property
+    def host(self) -> HostInfo | None:
+        """What the host says of itself; None before the start and when it has no `initialize`."""
+        return self._host
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the host is there and takes commands."""
+        return self._process is not None and self._closed is None and not self._is_closing
+
+    @property
+    def pid(self) -> int | None:
+        """The host's process id."""
+        return self._process.pid if self._process else None
+
+    @property
+    def exit_code(self) -> int | None:
+        """The host's exit code once it has one; negative when a signal ended it."""
+        return self._process.exit_code if self._process else None
+
+    @property
+    def stderr(self) -> str:
+        """The end of what the host wrote to stderr (64 KiB)."""
+        return self._process.stderr if self._process else ""
+
+    async def start(self) -> None:
+        """Starts the host and agrees with it on the form of replies."""
+        if self._process is not None:
+            raise ConnectionClosedError("A client is started only once")
+        lines = LineReader(self._max_frame_bytes, self._receive, self._skipped)
+        self._process = HostProcess(lines, self._on_stderr, self._ended)
+        try:
+            await self._process.start(self._command, self._cwd, self._env)
+            await self._initialize()
+        except BaseException:
+            await self._process.stop(0)
+            raise
+
+    async def close(self) -> None:
+        """Ends the host: closes its input, then SIGTERM, then SIGKILL; returns when it is gone.
+
+        A run that is on is aborted by the host. What still waits gets ConnectionClosedError.
+        """
+        self._is_closing = True
+        if self._process is not None:
+            await self._process.stop(self._close_timeout)
+
+    # Commands.
+
+    def new_request_id(self) -> str:
+        """An id that no request has had."""
+        self._last_id += 1
+        return f"py{self._last_id}"
+
+    async def request(
+        self,
+        command: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        request_id: str | None = None,
+    ) -> Any:
+        """Sends any command, also one that this client does not know; the `data` of its answer.
+
+        Cancelling it forgets the answer; the command may still take effect.
+        """
+        process = self._connected()
+        request_id = request_id or self.new_request_id()
+        line = encode_line({"id": request_id, "type": command, **(params or {})})
+        limit = self._host["maxFrameBytes"] if self._host else _HOST_LIMIT
+        if len(line) > limit:
+            raise FrameTooLargeError(f"The command {command}", len(line), limit)
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._pending[request_id] = (command, answer)
+        timer = self._expire(command, answer, timeout)
+        try:
+            while not process.writable.done() and not answer.done():
+                await asyncio.wait({process.writable, answer}, return_when="FIRST_COMPLETED")
+            if not answer.done():
+                process.write(line)
+            return await answer
+        finally:
+            del self._pending[request_id]
+            if timer is not None:
+                timer.cancel()
+            if answer.done() and not answer.cancelled():
+                answer.exception()
+
+    async def is_idle(self) -> bool:
+        """Whether nothing is running, queued or compacting."""
+        state = await self.get_state()
+        waiting = state.get("pendingMessageCount", 0)
+        return not state["isStreaming"] and not state.get("isCompacting") and waiting == 0
+
+    # Events and prompts.
+
+    def events(
+        self, *, max_events: int = 100_000, max_bytes: int = 256 * 1024 * 1024
+    ) -> EventStream:
+        """All events from now on; see EventStream.
+
+        At most `max_events` wait to be read, of at most `max_bytes` on the wire.
+        """
+        stream = EventStream(max_events, max_bytes, self._so_far, self._streams.discard)
+        if self._closed is not None or self._process is None:
+            stream.end(self._closed or ConnectionClosedError("The client has not been started"))
+        else:
+            self._streams.add(stream)
+        return stream
+
+    def run(
+        self,
+        message: str,
+        images: list[ImageInput] | None = None,
+        *,
+        attachments: list[Attachment] | None = None,
+        streaming_behavior: Literal["steer", "followUp"] | None = None,
+    ) -> PromptRun:
+        """Sends a prompt when iteration begins; its events up to its `prompt_result`."""
+        params = {
+            "message": message,
+            "images": images,
+            "attachments": attachments,
+            "streamingBehavior": streaming_behavior,
+        }
+        return PromptRun(self, {name: value for name, value in params.items() if value is not None})
+
+    async def prompt_and_wait(
+        self,
+        message: str,
+        images: list[ImageInput] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> PromptRun:
+        """Sends a prompt and returns its run when all of its work is done.
+
+        Raises RpcError when it is refused and, with the code `prompt_failed`, when its run fails.
+        When `timeout` is over, the run goes on.
+        """
+        run = self.run(message, images)
+        try:
+            await asyncio.wait_for(run.wait(), timeout)
+        except asyncio.TimeoutError:
+            raise RequestTimeoutError("the end of the prompt", timeout or 0) from None
+        if run.status == "error":
+            text = run.error or "The prompt failed"
+            raise RpcError(text, command="prompt", code="prompt_failed", request_id=run.id)
+        return run
+
+    async def wait_until_settled(self, timeout: float | None = None) -> None:
+        """Returns when nothing is running, queued, retried or compacted; at once if that is so."""
+        try:
+            await asyncio.wait_for(self._settled(), timeout)
+        except asyncio.TimeoutError:
+            raise RequestTimeoutError("the end of all work", timeout or 0) from None
+
+    async def _settled(self) -> None:
+        events = self.events()
+        if await self.is_idle():
+            return
+        async for event in events:
+            if event["type"] in MAYBE_LAST and await self.is_idle():
+                return
+        raise ConnectionClosedError("The client was closed")
+
+    # What the host sends.
+
+    async def _initialize(self) -> None:
+        name, version = self._client_info
+        try:
+            self._host = await self.initialize(
+                protocol="pi",
+                stream=self._stream,
+                client_info={"name": name, "version": version},
+                timeout=self._start_timeout,
+            )
+        except RpcError:
+            # An older host: everything works, with replies in full form.
+            self._host = None
+
+    def _connected(self) -> HostProcess:
+        if self._closed is not None:
+            raise self._closed.again()
+        if self._process is None:
+            raise ConnectionClosedError("The client has not been started")
+        if self._is_closing:
+            raise ConnectionClosedError("The client was closed")
+        return self._process
+
+    def _expire(
+        self, command: str, answer: asyncio.Future[Any], timeout: float | None
+    ) -> asyncio.TimerHandle | None:
+        seconds = timeout if timeout is not None else self._request_timeout
+        if not seconds:
+            return None
+
+        def expire() -> None:
+            _fail(answer, RequestTimeoutError(command, seconds))
+
+        return asyncio.get_running_loop().call_later(seconds, expire)
+
+    def _receive(self, line: bytes) -> None:
+        frame = decode_line(line)
+        if frame is None:
+            self._note(f"not a frame: {line[:500].decode('utf-8', 'replace').strip()}")
+        elif frame["type"] == "response":
+            self._answer(frame)
+        elif frame["type"] == "extension_ui_request":
+            self._show(frame)
+        else:
+            for stream in list(self._streams):
+                stream.push(frame, len(line))
+            self._so_far.apply(frame)
+
+    def _skipped(self, head: bytes, size: int) -> None:
+        self._note(f"a frame of {size} bytes was skipped (max_frame_bytes)")
+        match = _SKIPPED_ID.match(head)
+        if match is not None and (request := self._pending.get(match.group(1).decode())):
+            command, answer = request
+            what = f"The answer to {command}"
+            _fail(answer, FrameTooLargeError(what, size, self._max_frame_bytes))
+
+    def _answer(self, frame: dict[str, Any]) -> None:
+        request_id = self._request_of(frame)
+        if request_id is None:
+            return
+        command, answer = self._pending[request_id]
+        if frame.get("success") is not True:
+            error = RpcError(
+                str(frame.get("error") or f"{command} failed"),
+                command=command,
+                code=frame.get("code"),
+                request_id=request_id,
+            )
+            _fail(answer, error)
+        elif not answer.done():
+            answer.set_result(frame.get("data"))
+
+    def _request_of(self, frame: dict[str, Any]) -> str | None:
+        """Some hosts leave the id out of an error: of a command they don't know, of a bad line."""
+        request_id = frame.get("id")
+        if request_id is not None:
+            return request_id if request_id in self._pending else None
+        if frame.get("command") == "parse":
+            return next(iter(self._pending)) if len(self._pending) == 1 else None
+        for pending_id, (command, _) in self._pending.items():
+            if command == frame.get("command"):
+                return pending_id
+        return None
+
+    def _show(self, request: dict[str, Any]) -> None:
+        task = asyncio.ensure_future(self._dialog(cast(ExtensionUiRequest, request)))
+        self._dialogs.add(task)
+        task.add_done_callback(self._dialogs.discard)
+
+    async def _dialog(self, request: ExtensionUiRequest) -> None:
+        # The host settles a dialog with a timeout (in ms) by itself; then nobody waits any more.
+        own = cast("Mapping[str, Any]", request).get("timeout")
+        timeouts = [own / 1000 if own else None, self._dialog_timeout]
+        timeout = min((seconds for seconds in timeouts if seconds is not None), default=None)
+        answer: dict[str, Any] = {"cancelled": True}
+        try:
+            answer = await asyncio.wait_for(show(self._ui, request), timeout)
+        except asyncio.TimeoutError:
+            self._note(f"the dialog {request['method']} was not answered in time")
+        except Exception as error:  # An application's fault must not keep an extension waiting.
+            self._note(f"the handler of {request['method']} failed: {error!r}")
+        if is_dialog(request) and self._closed is None and self._process is not None:
+            frame = {"type": "extension_ui_response", "id": request["id"], **answer}
+            self._process.write(encode_line(frame))
+
+    def _note(self, text: str) -> None:
+        if self._process is not None:
+            self._process.note(text)
+
+    def _ended(self) -> None:
+        error = ConnectionClosedError(
+            "The client was closed" if self._is_closing else _describe_exit(self.exit_code),
+            exit_code=self.exit_code,
+            stderr=self.stderr,
+        )
+        self._closed = error
+        for _, answer in list(self._pending.values()):
+            _fail(answer, error.again())
+        for stream in list(self._streams):
+            stream.end(None if self._is_closing else error.again())
+        for task in list(self._dialogs):
+            task.cancel()
+
+
+def _fail(answer: asyncio.Future[Any], error: BaseException) -> None:
+    if not answer.done():
+        answer.set_exception(error)
+
+
+def _describe_exit(code: int | None) -> str:
+    if code is None:
+        return "The host closed its output"
+    how = f"on signal {-code}" if code < 0 else f"with exit code {code}"
+    return f"The host ended {how}"

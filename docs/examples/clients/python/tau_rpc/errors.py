@@ -1,0 +1,66 @@
+"""What can go wrong between a client and its host."""
+
+from __future__ import annotations
+
+
+class TauError(Exception):
+    """The base of all errors of this package."""
+
+
+class RpcError(TauError):
+    """The host answered a command with an error, or a prompt it had accepted failed."""
+
+    def __init__(
+        self, message: str, *, command: str, code: str | None = None, request_id: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.command = command
+        """The command that was answered."""
+        self.code = code
+        """An `ErrorCode`, `prompt_failed`, or None from a host that sends no codes."""
+        self.request_id = request_id
+        """The id this client had given the request."""
+
+
+class RequestTimeoutError(TauError, TimeoutError):
+    """The host did not answer in time. The command may still take effect; its answer is ignored."""
+
+    def __init__(self, what: str, timeout: float) -> None:
+        super().__init__(f"No answer to {what} within {timeout:g} s")
+        self.command = what
+        self.timeout = timeout
+
+
+class ConnectionClosedError(TauError, ConnectionError):
+    """The host is gone; whatever waits for an answer or an event gets this."""
+
+    def __init__(self, reason: str, *, exit_code: int | None = None, stderr: str = "") -> None:
+        last_words = stderr.strip()
+        super().__init__(f"{reason}\n{last_words}" if last_words else reason)
+        self.reason = reason
+        self.exit_code = exit_code
+        """Negative when a signal ended the host, None when it never ran or still does."""
+        self.stderr = stderr
+        """The end of what the host wrote to stderr."""
+
+    def again(self) -> ConnectionClosedError:
+        """The same for one more who waits: a raised error keeps the trace of one place."""
+        return ConnectionClosedError(self.reason, exit_code=self.exit_code, stderr=self.stderr)
+
+
+class FrameTooLargeError(TauError):
+    """A command was too long to be sent, or its answer too long to be kept."""
+
+    def __init__(self, what: str, size: int, limit: int) -> None:
+        super().__init__(f"{what} has {size} bytes; the limit is {limit}")
+        self.size = size
+        self.limit = limit
+
+
+class EventOverflowError(TauError):
+    """An iterator was read too slowly and ended, rather than hold ever more memory."""
+
+    def __init__(self, events: int, size: int) -> None:
+        super().__init__(f"{events} events ({size} bytes) waited to be read from this iterator")
+        self.events = events
+        self.size = size

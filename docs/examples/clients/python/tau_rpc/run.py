@@ -1,0 +1,133 @@
+"""One prompt, from before it is sent to its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any, cast
+
+from .errors import ConnectionClosedError, RpcError
+from .protocol import (
+    AgentMessage,
+    AssistantMessage,
+    Event,
+    PromptDisposition,
+    PromptResultEvent,
+    PromptStatus,
+)
+
+if TYPE_CHECKING:
+    from .client import TauClient
+
+MAYBE_LAST = {
+    "agent_end",
+    "agent_settled",
+    "auto_compaction_end",
+    "compaction_end",
+    "auto_retry_end",
+}
+"""After these events, nothing may be left to do."""
+
+
+class PromptRun(AsyncIterator[Event]):
+    """The events of the session from a prompt on, up to and with its `prompt_result`.
+
+    The prompt is sent when the first event is asked for. A prompt that is refused raises RpcError;
+    one that fails later ends with the `status` "error". Leaving the loop early, or cancelling it,
+    leaves the run on: `client.abort()` stops it. Used as an async context manager, leaving the
+    block aborts a run that is still on.
+    """
+
+    def __init__(self, client: TauClient, params: dict[str, Any]) -> None:
+        self._client = client
+        self._params = params
+        self._stream: AsyncIterator[Event] | None = None
+        self._answer: asyncio.Task[Any] | None = None
+        self.id: str | None = None
+        """The id of the prompt, once it is sent."""
+        self.disposition: PromptDisposition | None = None
+        """What became of the prompt, once the host has said so."""
+        self.status: PromptStatus | None = None
+        """How the prompt ended; None while it is on."""
+        self.error: str | None = None
+        """What went wrong, when `status` is "error"."""
+        self.messages: list[AgentMessage] = []
+        """Every message that was completed since the prompt was sent."""
+
+    @property
+    def text(self) -> str:
+        """The text of the last reply; empty when there is none."""
+        reply = self._last_reply()
+        blocks = reply["content"] if reply is not None else []
+        return "".join(block["text"] for block in blocks if block["type"] == "text")
+
+    def __aiter__(self) -> PromptRun:
+        return self
+
+    async def __anext__(self) -> Event:
+        if self.status is not None:
+            raise StopAsyncIteration
+        stream = self._stream if self._stream is not None else self._start()
+        try:
+            event = await stream.__anext__()
+        except StopAsyncIteration:
+            # Only the end of the client ends it so.
+            raise ConnectionClosedError("The client was closed") from None
+        await self._look_at(event)
+        return event
+
+    async def __aenter__(self) -> PromptRun:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._stream is not None and self.status is None and self._client.is_running:
+            try:
+                await self._client.abort()
+            except (ConnectionClosedError, RpcError):
+                pass
+
+    async def wait(self) -> PromptStatus:
+        """Reads to the end; how the prompt ended."""
+        async for _ in self:
+            pass
+        return cast(PromptStatus, self.status)
+
+    def _start(self) -> AsyncIterator[Event]:
+        stream = self._stream = self._client.events()
+        self.id = self._client.new_request_id()
+        send = self._client.request("prompt", self._params, request_id=self.id)
+        self._answer = asyncio.ensure_future(send)
+
+        def answered(task: asyncio.Task[Any]) -> None:
+            error = asyncio.CancelledError() if task.cancelled() else task.exception()
+            if error is not None:
+                stream.end(error)
+            else:
+                self.disposition = task.result()
+
+        self._answer.add_done_callback(answered)
+        return stream
+
+    async def _look_at(self, event: Event) -> None:
+        if event["type"] == "message_end":
+            self.messages.append(event["message"])
+        elif event["type"] == "prompt_result":
+            if event.get("id") == self.id:
+                self._end(event)
+        elif self._client.host is None and event["type"] in MAYBE_LAST:
+            # A host that reports no outcome of a prompt leaves it in its last reply.
+            if await self._client.is_idle():
+                reply = self._last_reply()
+                reason = reply["stopReason"] if reply is not None else "stop"
+                self.status = reason if reason in ("aborted", "error") else "completed"
+                self.error = reply.get("errorMessage") if reply is not None else None
+
+    def _end(self, event: PromptResultEvent) -> None:
+        self.status = event["status"]
+        self.error = event.get("error")
+
+    def _last_reply(self) -> AssistantMessage | None:
+        for message in reversed(self.messages):
+            if message["role"] == "assistant":
+                return message
+        return None
