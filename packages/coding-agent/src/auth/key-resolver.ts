@@ -14,7 +14,7 @@ export interface ResolvedKey {
 }
 
 /** How the logins of a provider are used; whoever describes the provider knows its vendor. */
-export interface ProviderLogin {
+interface ProviderLogin {
   /** Trades the refresh token for new tokens. */
   readonly refresh: OAuthRefresh;
   /** What stands in a request for the login. */

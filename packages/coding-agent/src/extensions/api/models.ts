@@ -73,7 +73,7 @@ export interface ProviderOAuth {
 }
 
 /** Tokens of a login; `expires` is epoch time in ms. */
-export interface OAuthTokens {
+interface OAuthTokens {
   readonly access: string;
   readonly refresh: string;
   readonly expires: number;
