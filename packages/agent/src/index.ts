@@ -2,6 +2,7 @@ export { Agent } from "./agent.ts";
 export { ToolError } from "./errors.ts";
 export type { RunOutcome } from "./loop.ts";
 export { MessageQueue, type QueueMode } from "./message-queue.ts";
+export type { ReplyWatch, StoppedTurn } from "./reply-watch.ts";
 export type {
   AgentOptions,
   BeforeToolCallResult,

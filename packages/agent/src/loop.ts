@@ -3,7 +3,7 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import { addMessage, emit, type Run } from "./run.ts";
-import { runTurn } from "./turn.ts";
+import { runTurn, type TurnOutcome } from "./turn.ts";
 
 /** How a run ended. */
 export interface RunOutcome {
@@ -37,15 +37,23 @@ export async function runLoop(run: Run, input: readonly AgentMessage[]): Promise
 async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<StreamResult> {
   let pending: readonly AgentMessage[] = input;
   let source: MessageQueue | undefined;
+  /** What the end of the turn before brought along. */
+  let inserted: readonly AgentMessage[] = [];
   for (;;) {
     const along = run.nextTurn.take();
-    const turn = await runTurn(run, [...pending, ...along]).catch((error: unknown) => {
+    const turn = await runTurn(run, [...inserted, ...pending, ...along]).catch((error: unknown) => {
       // What left its queue but did not get into the conversation goes back where it was.
       const isLeft = (message: AgentMessage): boolean => !run.added.includes(message);
       source?.putBack(pending.filter(isLeft));
       run.nextTurn.putBack(along.filter(isLeft));
       throw error;
     });
+    inserted = await insertsAfter(run, turn);
+    if (inserted.length > 0) {
+      source = run.steering;
+      pending = source.take();
+      continue;
+    }
     const { stopReason } = turn.reply.message;
     const hasFailed = stopReason === "error" || stopReason === "aborted";
     if (hasFailed) return turn.reply;
@@ -58,6 +66,15 @@ async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<Strea
       if (pending.length === 0 && run.nextTurn.size === 0) return turn.reply;
     }
   }
+}
+
+/** A reply that was stopped is followed by another one, unless the run ends here anyway. */
+async function insertsAfter(
+  run: Run,
+  { reply, toolResults, stoppedBy }: TurnOutcome,
+): Promise<readonly AgentMessage[]> {
+  if (stoppedBy === undefined || run.signal.aborted || run.failure !== undefined) return [];
+  return stoppedBy.resume({ reply: reply.message, toolResults });
 }
 
 /** Aborted while tools ran: clients read how a run ended from its last reply, so there is one. */

@@ -2,6 +2,7 @@ import type { Context, StreamFunction, StreamOptions } from "@tau-agent/ai";
 import type { AgentEvent, ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { AgentMessage, LlmMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { MessageQueue } from "./message-queue.ts";
+import type { ReplyWatch } from "./reply-watch.ts";
 import type { AgentTool } from "./tool.ts";
 
 /** Whether steering interrupts a batch of tool calls between groups, or waits for its end. */
@@ -53,6 +54,8 @@ export interface AgentOptions {
   readonly wantsNextTurn?: (() => boolean) | undefined;
   /** May replace a message that is complete before it is recorded; its role has to stay. */
   readonly replaceMessage?: (<M extends AgentMessage>(message: M) => Promise<M>) | undefined;
+  /** Asked before each reply; undefined for one that nobody watches, which then costs nothing. */
+  readonly watchReply?: ((run: AbortSignal) => Promise<ReplyWatch | undefined>) | undefined;
 }
 
 /** The state one run works on. */

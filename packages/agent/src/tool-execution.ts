@@ -11,6 +11,7 @@ const ABORTED_TEXT = "The run was aborted before this tool call started.";
 const ERROR_TEXT = "Not run: the reply failed before this tool call could start.";
 const LENGTH_TEXT =
   "Not run: the reply hit the output limit, so this call may be incomplete. Split the work into smaller steps.";
+const STOPPED_TEXT = "Not run: the reply was stopped before this tool call could start.";
 
 /** How long an aborted tool may take to settle before the run goes on without it. */
 const ABORT_GRACE_MS = 5000;
@@ -22,13 +23,14 @@ export interface ToolBatch {
 }
 
 /** Why the calls of a message are answered without running them. */
-export type SkipReason = "steering" | "aborted" | "error" | "length";
+export type SkipReason = "steering" | "aborted" | "error" | "length" | "stopped";
 
 const skipTexts: Record<SkipReason, string> = {
   steering: SKIPPED_TEXT,
   aborted: ABORTED_TEXT,
   error: ERROR_TEXT,
   length: LENGTH_TEXT,
+  stopped: STOPPED_TEXT,
 };
 
 /**

@@ -7,6 +7,7 @@ import type {
   ToolResultMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
+import type { ReplyWatch } from "./reply-watch.ts";
 import { addMessage, emit, type ModelRequest, type Run } from "./run.ts";
 import { executeToolCalls, skipToolCalls, type ToolBatch } from "./tool-execution.ts";
 
@@ -16,29 +17,42 @@ export interface TurnOutcome {
   readonly toolResults: readonly ToolResultMessage[];
   /** Whether the model has to be called again for the tool results. */
   readonly continues: boolean;
+  /** What stopped the reply; it knows how the run goes on. */
+  readonly stoppedBy?: ReplyWatch | undefined;
+}
+
+/** A reply, the tools it could call, and what stopped it, if anything did. */
+interface WatchedReply {
+  readonly reply: StreamResult;
+  readonly tools: ModelRequest["tools"];
+  readonly stoppedBy?: ReplyWatch | undefined;
 }
 
 /** Adds the input, calls the model, runs its tools. */
 export async function runTurn(run: Run, input: readonly AgentMessage[]): Promise<TurnOutcome> {
   await emit(run, { type: "turn_start" });
   for (const message of input) await addMessage(run, message);
-  const { reply, tools } = await callModel(run);
-  const batch = await settleToolCalls(run, reply.message, tools);
+  const called = await callModel(run);
+  const { reply, stoppedBy } = called;
+  const batch = await settleToolCalls(run, called);
   await emit(run, { type: "turn_end", message: reply.message, toolResults: batch.results });
   const { stopReason } = reply.message;
   const failed = stopReason === "error" || stopReason === "aborted";
   const isWanted = run.options.wantsNextTurn?.() ?? false;
   const hasResults = batch.results.length > 0 && !batch.terminate;
-  return { reply, toolResults: batch.results, continues: !failed && (hasResults || isWanted) };
+  const continues = !failed && (hasResults || isWanted);
+  return { reply, toolResults: batch.results, continues, stoppedBy };
 }
 
 async function settleToolCalls(
   run: Run,
-  message: AssistantMessage,
-  tools: ModelRequest["tools"],
+  { reply: { message }, tools, stoppedBy }: WatchedReply,
 ): Promise<ToolBatch> {
   if (run.failure !== undefined) return { results: [], terminate: false };
   const calls = message.content.filter((block): block is ToolCall => block.type === "toolCall");
+  if (stoppedBy !== undefined) {
+    return { results: await skipToolCalls(run, calls, "stopped"), terminate: false };
+  }
   switch (message.stopReason) {
     case "length":
       return { results: await skipToolCalls(run, calls, "length"), terminate: false };
@@ -51,15 +65,16 @@ async function settleToolCalls(
 }
 
 /** Streams one reply; whatever keeps it from being made becomes an error reply. */
-async function callModel(run: Run): Promise<{ reply: StreamResult; tools: ModelRequest["tools"] }> {
+async function callModel(run: Run): Promise<WatchedReply> {
   let request: ModelRequest | undefined;
   try {
     await run.options.beforeModelCall?.();
     request = await run.options.prepareRequest();
     const context = await buildContext(run, request);
-    const options = { ...request.options, signal: run.signal };
-    const reply = await relay(run, run.options.stream(request.model, context, options));
-    return { reply, tools: request.tools };
+    const watch = await run.options.watchReply?.(run.signal);
+    const signal = watch === undefined ? run.signal : AbortSignal.any([run.signal, watch.signal]);
+    const stream = run.options.stream(request.model, context, { ...request.options, signal });
+    return { ...(await relay(run, stream, watch)), tools: request.tools };
   } catch (error) {
     const message = replyInstead(run, request, error);
     await addMessage(run, message);
@@ -77,16 +92,24 @@ async function buildContext(run: Run, request: ModelRequest): Promise<Context> {
 }
 
 /** Turns the stream's start and end into message events and passes on what lies between. */
-async function relay(run: Run, stream: AssistantStream): Promise<StreamResult> {
+async function relay(
+  run: Run,
+  stream: AssistantStream,
+  watch: ReplyWatch | undefined,
+): Promise<Omit<WatchedReply, "tools">> {
   let started = false;
   for (;;) {
     const step = await stream.next();
     if (step.done) {
-      const message = await finishReply(run, step.value.message, started);
-      return { ...step.value, message };
+      // Who aborts the run has the last word, also over a reply that was being stopped.
+      const stoppedBy = watch?.signal.aborted && !run.signal.aborted ? watch : undefined;
+      const { message: received } = step.value;
+      const ended = stoppedBy?.conclude(received) ?? received;
+      const message = await finishReply(run, ended, started);
+      return { reply: stoppedBy ? { message } : { ...step.value, message }, stoppedBy };
     }
     const event: AssistantMessageEvent = step.value;
-    if (event.type === "done" || event.type === "error") continue;
+    if (event.type === "done" || event.type === "error" || watch?.signal.aborted) continue;
     const message = event.partial;
     const wait = started
       ? run.options.emit({ type: "message_update", message, assistantMessageEvent: event })
@@ -96,6 +119,8 @@ async function relay(run: Run, stream: AssistantStream): Promise<StreamResult> {
       await emit(run, { type: "message_update", message, assistantMessageEvent: event });
     }
     started = true;
+    const look = watch?.look(event);
+    if (look) await look;
   }
 }
 

@@ -51,6 +51,7 @@ export class AgentSession {
   readonly retry: Retry;
   readonly navigation: SessionNavigation;
   readonly settings: SettingsStore;
+  readonly problems: ProblemReport;
   /** What extensions do; undefined without any. */
   readonly hooks: SessionHooks | undefined;
   /** Commands of extensions, templates and skills that a prompt may begin with. */
@@ -58,7 +59,6 @@ export class AgentSession {
   readonly #parts: AgentSessionParts;
   readonly #events: EventBus<SessionEvent>;
   readonly #intake: PromptIntake;
-  readonly #problems: ProblemReport;
   readonly #conversation: Conversation;
   readonly #continuation: RunContinuation;
   readonly #runEnd: RunEnd;
@@ -72,14 +72,14 @@ export class AgentSession {
     this.budget = parts.budget;
     this.hooks = parts.hooks;
     this.listCommands = parts.listCommands;
-    this.#problems = new ProblemReport(parts.diagnostics, (event) => void this.#events.emit(event));
-    this.#events = new EventBus((error) => this.#problems.noteListenerError(error));
+    this.problems = new ProblemReport(parts.diagnostics, (event) => void this.#events.emit(event));
+    this.#events = new EventBus((error) => this.problems.noteListenerError(error));
     this.agent = this.#createAgent();
     this.driver = new RunDriver({
       agent: this.agent,
       onRunEnd: (input, outcome, signal) => this.#runEnd.end(input, outcome, signal),
       onSettled: (aborted) => this.#runEnd.settle(aborted),
-      onFailure: (error) => this.#problems.add(error),
+      onFailure: (error) => this.problems.add(error),
     });
     this.models = new ModelSelection({
       ...parts,
@@ -96,7 +96,7 @@ export class AgentSession {
       agent: this.agent,
       models: this.models,
       openLog: parts.openLog,
-      diagnostics: this.#problems.diagnostics,
+      diagnostics: this.problems.diagnostics,
     });
     this.requests = new ModelRequests({
       ...parts,
@@ -135,7 +135,7 @@ export class AgentSession {
       emit,
       continuation: this.#continuation,
       intake: this.#intake,
-      problems: this.#problems,
+      problems: this.problems,
       bash: this.bash,
       log: () => this.log,
     });
@@ -148,7 +148,7 @@ export class AgentSession {
 
   /** What was found wrong, when the session was made and since. */
   get diagnostics(): readonly Diagnostic[] {
-    return this.#problems.diagnostics;
+    return this.problems.diagnostics;
   }
 
   /** The settled messages of the conversation. */
@@ -314,9 +314,10 @@ export class AgentSession {
   }
 
   #createAgent(): Agent {
-    const { stream, settings, hooks } = this.#parts;
+    const { stream, settings, hooks, watchReply } = this.#parts;
     const agent = new Agent({
       stream,
+      watchReply,
       prepareRequest: () => this.requests.prepare(),
       record: (message) => this.#record(message),
       emit: (event) => this.#relay(event),

@@ -22,6 +22,7 @@ import { SessionLog, type SessionLogOptions } from "./session/session-log.ts";
 import { sessionDirectoryFor } from "./session/session-path.ts";
 import { type ExtensionOptions, SessionExtensions } from "./session-extensions.ts";
 import { SettingsStore } from "./settings/store.ts";
+import { SessionRules } from "./stream-rules/session-rules.ts";
 import { createSessionTasks, type TaskOptions } from "./subagents/session-tasks.ts";
 import { selectTools, type ToolSelection } from "./tool-selection.ts";
 import { ToolSet } from "./tool-set.ts";
@@ -160,6 +161,7 @@ async function assemble(
     createSession: (differences, systemPrompt) => createLike(options, differences, systemPrompt),
   });
   const builtIn = [...createTools(toolEnvironment), ...tasks.tools];
+  const rules = new SessionRules({ cwd: places.cwd, rules: () => resources.rules() });
   const { opened } = extensions ?? {};
   const selectAll = (added: readonly AgentTool[]) =>
     selectTools(builtIn, [...added, ...(options.customTools ?? [])], options.tools, settings);
@@ -178,6 +180,7 @@ async function assemble(
       selected.tools.filter(({ name }) => !opened?.inactiveTools.has(name)),
     ),
     budget: tasks.budget,
+    watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
@@ -205,6 +208,7 @@ async function assemble(
     ],
   });
   tasks.attach(session);
+  rules.attach(session);
   const connected = { session, resources, scopedModels: scope.models, textCommands };
   opened?.connect({ ...connected, selectTools: selectAll });
   return session;

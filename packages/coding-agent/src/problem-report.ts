@@ -7,6 +7,7 @@ export class ProblemReport {
   /** What was found wrong, when the session was made and since. */
   readonly diagnostics: Diagnostic[];
   readonly #emit: (event: SessionOnlyEvent) => void;
+  #onNote: ((diagnostic: Diagnostic) => void) | undefined;
 
   constructor(diagnostics: readonly Diagnostic[], emit: (event: SessionOnlyEvent) => void) {
     this.diagnostics = [...diagnostics];
@@ -19,6 +20,17 @@ export class ProblemReport {
     this.diagnostics.push({ severity: "error", message });
     const code = error instanceof SessionError ? error.code : undefined;
     this.#emit({ type: "error", error: message, ...(code === undefined ? {} : { code }) });
+  }
+
+  /** Notes something that concerns the user's files and stopped nothing: no client is told. */
+  note(diagnostic: Diagnostic): void {
+    this.diagnostics.push(diagnostic);
+    this.#onNote?.(diagnostic);
+  }
+
+  /** Hears what is noted from now on, to show it where the first diagnostics were shown. */
+  onNote(listener: (diagnostic: Diagnostic) => void): void {
+    this.#onNote = listener;
   }
 
   /** Does a step; a failure is reported instead of thrown. */

@@ -1,4 +1,4 @@
-import type { AgentTool } from "@tau-agent/agent";
+import type { AgentOptions, AgentTool } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "./diagnostic.ts";
@@ -41,6 +41,8 @@ export interface AgentSessionParts {
   readonly diagnostics: readonly Diagnostic[];
   /** Commands of extensions, templates and skills. */
   readonly listCommands: () => Promise<CommandInfo[]>;
+  /** Looks at replies while they stream; what it loads is none of the session's. */
+  readonly watchReply?: AgentOptions["watchReply"];
   /** What extensions do; undefined without any. */
   readonly hooks?: SessionHooks | undefined;
 }

@@ -25,6 +25,7 @@ export const eventSummaries = {
   thinking_level_changed: "The model thinks more or less than before.",
   bash_execution_update: "A piece of the output of a `bash` command that asked for it.",
   extension_error: "An extension threw.",
+  ttsr_triggered: "Stream rules stop the reply; it is begun again with them as a reminder.",
   subagent_start: "A subagent is about to start.",
   subagent_end: "A subagent is done, its verification included.",
   subagent_verification_start: "An attempt to verify a subagent's work begins.",

@@ -44,6 +44,7 @@ export type {
 } from "./session-event.ts";
 export type { SessionTreeNode } from "./session-tree.ts";
 export { SESSION_VERSION } from "./session-version.ts";
+export type { StreamRuleInfo } from "./stream-rule.ts";
 export type {
   VerificationAttemptResult,
   VerificationCommandResult,

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { AgentEvent } from "./agent-event.ts";
 import { budgetEvents } from "./budget.ts";
 import { ThinkingLevel } from "./model.ts";
+import { StreamRuleInfo } from "./stream-rule.ts";
 import { subagentEvents } from "./subagent-event.ts";
 import { todoEvents } from "./todo.ts";
 
@@ -80,6 +81,7 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     event: z.string(),
     error: z.string(),
   }),
+  z.object({ type: z.literal("ttsr_triggered"), rules: z.array(StreamRuleInfo) }),
   ...subagentEvents,
   ...budgetEvents,
   ...todoEvents,

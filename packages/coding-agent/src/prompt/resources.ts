@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Diagnostic } from "../diagnostic.ts";
 import { readTextFile } from "../files/read-text.ts";
 import type { SettingsStore } from "../settings/store.ts";
+import type { LoadedRules } from "../stream-rules/load-rules.ts";
 import { type ContextFiles, loadContextFiles } from "./context-files.ts";
 import { expandPrompt } from "./expand.ts";
 import {
@@ -44,6 +45,7 @@ export class PromptResources {
   #templates: Promise<LoadedTemplates> | undefined;
   #contextFiles: Promise<ContextFiles> | undefined;
   #custom: Promise<CustomPrompts> | undefined;
+  #rules: Promise<LoadedRules> | undefined;
   /** Places that extensions have named. */
   #added: { skillPaths: readonly string[]; promptPaths: readonly string[] } | undefined;
 
@@ -66,12 +68,19 @@ export class PromptResources {
     return (await this.#contextFiles).files;
   }
 
+  /** The rules that watch replies, with what was wrong with others. */
+  rules(): Promise<LoadedRules> {
+    this.#rules ??= this.#loadRules();
+    return this.#rules;
+  }
+
   /** Forgets everything read; the next question reads again. */
   reload(): void {
     this.#skills = undefined;
     this.#templates = undefined;
     this.#contextFiles = undefined;
     this.#custom = undefined;
+    this.#rules = undefined;
   }
 
   /** Further places of skills and templates; replaces those given before. */
@@ -137,6 +146,11 @@ export class PromptResources {
     if (noTemplates) return loadTemplates(this.#options, flags, { onlyNamed: true });
     const { places, excludes } = settingPlaces(settings.resources("prompts"), homeDir);
     return loadTemplates(this.#options, [...flags, ...places], { excludes });
+  }
+
+  async #loadRules(): Promise<LoadedRules> {
+    const { loadRules } = await import("../stream-rules/load-rules.ts");
+    return loadRules(this.#options);
   }
 
   async #loadContextFiles(): Promise<ContextFiles> {

@@ -1,5 +1,6 @@
 import type { KnownSessionEntry, SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
-import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messages";
+import { reminderDetails } from "../stream-rules/reminder.ts";
 import { normalizeMessage } from "./normalize-message.ts";
 
 /** What a branch says about the conversation to continue. */
@@ -58,6 +59,7 @@ function collectMessages(branch: readonly SessionEntry[]): AgentMessage[] {
     const message = edited(messageOf(entry), edits?.get(entry.id));
     if (message === undefined) continue;
     if (message.role === "assistant") dropRetried(messages);
+    if (message.role === "custom") dropStopped(messages, message);
     messages.push(message);
   }
   return messages;
@@ -86,6 +88,18 @@ function dropRetried(messages: AgentMessage[]): void {
   const last = messages.findLastIndex(({ role }) => role !== "bashExecution");
   const message = messages[last];
   if (message?.role === "assistant" && message.stopReason === "error") messages.splice(last, 1);
+}
+
+/** A reply that a stream rule stopped leaves the context with its results, unless it is to be kept. */
+function dropStopped(messages: AgentMessage[], reminder: CustomMessage): void {
+  if (reminderDetails(reminder)?.contextMode !== "discard") return;
+  const last = messages.findLastIndex(
+    ({ role }) => role !== "toolResult" && role !== "bashExecution",
+  );
+  const reply = messages[last];
+  if (reply?.role !== "assistant" || reply.stopReason !== "aborted") return;
+  const rest = messages.splice(last).filter(({ role }) => role === "bashExecution");
+  messages.push(...rest);
 }
 
 /** The message an entry adds to the conversation; undefined for entries that add none. */

@@ -1,4 +1,4 @@
-import type { CompactionResult, SessionEntry, TodoItem } from "@tau-agent/rpc-protocol";
+import type { CompactionResult, SessionEntry, StreamRuleInfo, TodoItem } from "@tau-agent/rpc-protocol";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type {
   AgentMessage,
@@ -235,17 +235,7 @@ export interface ExtensionEventMap {
   ui_prompt_start: Pair<{ reason: "ui_prompt"; kind: string; title: string }>;
   ui_prompt_end: Pair<{ reason: "ui_prompt"; kind: string; title: string }>;
   turn_start: Pair<{ turnIndex: number; timestamp: number }>;
-  turn_end: Pair<
-    Boundary & {
-      turnIndex: number;
-      message: AgentMessage;
-      toolResults: readonly ToolResultMessage[];
-      /** Empty when the message could not be recorded. */
-      messageEntryId: string;
-      toolResultEntryIds: readonly string[];
-    },
-    BoundaryResult
-  >;
+import type { CompactionResult, SessionEntry, StreamRuleInfo, TodoItem } from "@tau-agent/rpc-protocol";
   message_start: Pair<{ message: AgentMessage }>;
   message_update: Pair<{ message: AgentMessage; assistantMessageEvent: AssistantMessageEvent }>;
   message_end: Pair<{ message: AgentMessage }, { message?: AgentMessage | undefined }>;

@@ -1,0 +1,126 @@
+import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
+import { ArgumentText } from "./argument-text.ts";
+import type { RulePattern } from "./rule-pattern.ts";
+import { coversFiles, filesOf, interestIn } from "./rule-scope.ts";
+import type { StreamRule } from "./stream-rule.ts";
+import { type Probe, TextWindow } from "./text-window.ts";
+
+type ToolCall = Extract<AssistantContent, { type: "toolCall" }>;
+
+/** The patterns of one request, each once; probes name them by their places. */
+export class PatternList {
+  readonly patterns: RulePattern[] = [];
+  readonly #places = new Map<RulePattern, number>();
+
+  /** The places of the rules' patterns. */
+  placesOf(rules: readonly StreamRule[]): number[] {
+    return rules.flatMap(({ patterns }) => patterns.map((pattern) => this.#placeOf(pattern)));
+  }
+
+  #placeOf(pattern: RulePattern): number {
+    const known = this.#places.get(pattern);
+    if (known !== undefined) return known;
+    const place = this.patterns.push(pattern) - 1;
+    this.#places.set(pattern, place);
+    return place;
+  }
+}
+
+/** A block of text or thinking as it grows. */
+export class TextBlockWatch {
+  readonly #window = new TextWindow();
+  readonly #patterns: readonly number[];
+
+  constructor(patterns: readonly number[]) {
+    this.#patterns = patterns;
+  }
+
+  /** Takes a delta in. */
+  push(delta: string): Probe[] {
+    if (this.#patterns.length === 0 || delta === "") return [];
+    return [{ ...this.#window.add(delta), patterns: this.#patterns }];
+  }
+
+  /** Takes in what of the whole text came without a delta. */
+  end(content: string): Probe[] {
+    return this.push(content.slice(this.#window.length));
+  }
+}
+
+/** A call's arguments as they grow: the whole of them, and each string by itself. */
+class ArgumentsWatch {
+  readonly #text = new ArgumentText();
+  readonly #whole = new TextWindow();
+  readonly #value = new TextWindow();
+  readonly #patterns: readonly number[];
+
+  constructor(patterns: readonly number[]) {
+    this.#patterns = patterns;
+  }
+
+  push(json: string): Probe[] {
+    const { whole, values } = this.#text.push(json);
+    const patterns = this.#patterns;
+    const probes: Probe[] = [{ ...this.#whole.add(whole), patterns }];
+    for (const { text, isStart } of values) {
+      if (isStart) this.#value.restart();
+      probes.push({ ...this.#value.add(text), patterns });
+    }
+    return probes;
+  }
+}
+
+/** A tool call as it grows. Rules about certain files wait until it is known which file it is about. */
+export class ToolCallWatch {
+  readonly #name: string;
+  readonly #list: PatternList;
+  readonly #toProjectPath: (path: string) => string;
+  #watches: ArgumentsWatch[];
+  /** Rules that wait, and what came meanwhile. */
+  #waiting: readonly StreamRule[];
+  #held: string[] = [];
+  #hasDeltas = false;
+
+  constructor(
+    name: string,
+    rules: readonly StreamRule[],
+    shared: { list: PatternList; toProjectPath: (path: string) => string },
+  ) {
+    this.#name = name;
+    this.#list = shared.list;
+    this.#toProjectPath = shared.toProjectPath;
+    const always = rules.filter(({ scope }) => interestIn(scope, name) === "always");
+    this.#waiting = rules.filter(({ scope }) => interestIn(scope, name) === "file");
+    this.#watches = always.length === 0 ? [] : [new ArgumentsWatch(this.#list.placesOf(always))];
+  }
+
+  /** Takes a delta in; `call` is what is known of the call with it. */
+  push(delta: string, call: AssistantContent | undefined): Probe[] {
+    this.#hasDeltas = true;
+    const probes = this.#watches.flatMap((watch) => watch.push(delta));
+    if (this.#waiting.length === 0) return probes;
+    this.#held.push(delta);
+    if (call?.type === "toolCall") probes.push(...this.#decide(call, false));
+    return probes;
+  }
+
+  /** Takes in what came without deltas, and decides for the rules that still wait. */
+  end(call: ToolCall): Probe[] {
+    const probes = this.#hasDeltas ? [] : this.push(JSON.stringify(call.arguments), undefined);
+    if (this.#waiting.length > 0) probes.push(...this.#decide(call, true));
+    return probes;
+  }
+
+  #decide(call: ToolCall, isComplete: boolean): Probe[] {
+    const files = filesOf(call, isComplete)?.map(this.#toProjectPath);
+    if (files === undefined) return [];
+    const rules = this.#waiting.filter(({ scope }) => coversFiles(scope, this.#name, files));
+    const held = this.#held.join("");
+    this.#waiting = [];
+    this.#held = [];
+    if (rules.length === 0) return [];
+    const watch = new ArgumentsWatch(this.#list.placesOf(rules));
+    this.#watches.push(watch);
+    return watch.push(held);
+  }
+}

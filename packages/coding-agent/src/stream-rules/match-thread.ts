@@ -1,0 +1,187 @@
+import { Worker } from "node:worker_threads";
+import { type MatchRequest, type MatchResponse, matchInWorker } from "./match-worker.ts";
+import type { RulePattern } from "./rule-pattern.ts";
+import type { Probe } from "./text-window.ts";
+
+/** What came of a search. */
+export interface MatchResult {
+  readonly matched: readonly RulePattern[];
+  /** Patterns that cannot be searched for: they never end, or fail. */
+  readonly hopeless: readonly RulePattern[];
+  /** Patterns that took long, with their time in ms. */
+  readonly slow: readonly (readonly [RulePattern, number])[];
+}
+
+interface Task {
+  readonly patterns: readonly RulePattern[];
+  readonly probes: readonly Probe[];
+  readonly resolve: (result: Partial<MatchResult>) => void;
+  attempts: number;
+}
+
+/** How long one pattern may take, once. */
+const LIMIT_MS = 500;
+/** A machine that is busy may stop the thread for that long; hardly twice in a row. */
+const MAX_ATTEMPTS = 2;
+/** How often a thread that has not come to its request yet is waited for again. */
+const MAX_WAITS = 20;
+/** From here on a search counts as slow. */
+const SLOW_MS = 50;
+/** A thread that nobody needs ends after this. */
+const IDLE_MS = 10_000;
+
+/**
+ * Searches texts for patterns in a thread of its own: a pattern that backtracks without end cannot
+ * hold up the host, and is given up when its time is over. The thread starts with the first
+ * request, works on one at a time, and ends when there is nothing to do for a while.
+ */
+export class MatchThread {
+  readonly #progress = new Int32Array(new SharedArrayBuffer(4));
+  /** Whoever asks for one of them again is told at once. */
+  readonly #hopeless = new Set<string>();
+  readonly #queue = new Set<Task>();
+  #worker: Worker | undefined;
+  #current: Task | undefined;
+  #limit: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  /** Searches the probes; never rejects. An aborted signal ends the wait, with nothing found. */
+  search(
+    patterns: readonly RulePattern[],
+    probes: readonly Probe[],
+    signal: AbortSignal,
+  ): Promise<MatchResult> {
+    return new Promise((resolve) => {
+      const settle = (result: Partial<MatchResult>): void => {
+        signal.removeEventListener("abort", onAbort);
+        this.#queue.delete(task);
+        resolve({ matched: [], hopeless: [], slow: [], ...result });
+      };
+      const onAbort = (): void => settle({});
+      const task: Task = { patterns, probes, resolve: settle, attempts: 0 };
+      if (signal.aborted) return settle({});
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#queue.add(task);
+      this.#begin();
+    });
+  }
+
+  #begin(): void {
+    if (this.#current !== undefined) return;
+    const [task] = this.#queue;
+    clearTimeout(this.#idle);
+    if (task === undefined) {
+      this.#idle = setTimeout(() => this.#stop(), IDLE_MS).unref();
+      return;
+    }
+    this.#queue.delete(task);
+    const wanted = new Set(task.probes.flatMap(({ patterns }) => patterns));
+    const hopeless = task.patterns.filter(
+      (pattern, place) => wanted.has(place) && this.#hopeless.has(keyOf(pattern)),
+    );
+    if (hopeless.length > 0) {
+      task.resolve({ hopeless });
+      this.#begin();
+      return;
+    }
+    this.#current = task;
+    task.attempts++;
+    const patterns = task.patterns.map(({ source, flags, isLineBound }) => ({
+      source,
+      flags,
+      isLineBound,
+    }));
+    try {
+      this.#worker ??= this.#start();
+      this.#worker.postMessage({ patterns, probes: task.probes } satisfies MatchRequest);
+      this.#watch(MAX_WAITS);
+    } catch {
+      // No thread is to be had, or its memory was refused.
+      this.#fail();
+    }
+  }
+
+  #start(): Worker {
+    this.#progress[0] = 0;
+    const worker = new Worker(`(${matchInWorker.toString()})()`, {
+      eval: true,
+      env: {},
+      execArgv: [],
+      name: "stream-rules",
+      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 },
+      workerData: { progress: this.#progress.buffer, slowMs: SLOW_MS },
+    });
+    worker.on("message", (response: unknown) => {
+      if (worker === this.#worker && isResponse(response)) this.#finish(response);
+    });
+    const onEnd = (): void => {
+      if (worker === this.#worker) this.#fail();
+    };
+    worker.on("error", onEnd);
+    worker.on("exit", onEnd);
+    // It must not keep the process alive; while a request is on, its time limit does.
+    worker.unref();
+    return worker;
+  }
+
+  #watch(waits: number): void {
+    const limit = setTimeout(() => {
+      // Once more through the event loop: when it was the host that was busy, the answer is there.
+      setImmediate(() => {
+        if (limit !== this.#limit) return;
+        const isAtWork = Atomics.load(this.#progress, 0) !== 0;
+        if (isAtWork || waits === 0) this.#fail();
+        else this.#watch(waits - 1);
+      });
+    }, LIMIT_MS);
+    this.#limit = limit;
+  }
+
+  #finish({ matched, failed, slow }: MatchResponse): void {
+    const task = this.#current;
+    this.#release();
+    const at = (place: number): RulePattern[] => task?.patterns.slice(place, place + 1) ?? [];
+    task?.resolve({
+      matched: matched.flatMap(at),
+      hopeless: failed.flatMap(at),
+      slow: slow.flatMap(([place, ms]) => at(place).map((pattern) => [pattern, ms] as const)),
+    });
+    this.#begin();
+  }
+
+  /** The request has no end, or the thread has one. */
+  #fail(): void {
+    const task = this.#current;
+    const place = Atomics.load(this.#progress, 0) - 1;
+    this.#release();
+    this.#stop();
+    if (task !== undefined && task.attempts < MAX_ATTEMPTS) this.#queue.add(task);
+    else if (task !== undefined) {
+      const culprit = task.patterns[place];
+      if (culprit !== undefined) this.#hopeless.add(keyOf(culprit));
+      task.resolve({ hopeless: culprit === undefined ? task.patterns : [culprit] });
+    }
+    this.#begin();
+  }
+
+  #release(): void {
+    clearTimeout(this.#limit);
+    this.#limit = undefined;
+    this.#current = undefined;
+  }
+
+  #stop(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    void worker?.terminate();
+  }
+}
+
+function keyOf({ source, flags }: RulePattern): string {
+  return `${flags}/${source}`;
+}
+
+// Node may post messages of its own on the channel.
+function isResponse(message: unknown): message is MatchResponse {
+  return typeof message === "object" && message !== null && "matched" in message;
+}

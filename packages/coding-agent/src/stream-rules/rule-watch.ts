@@ -1,0 +1,136 @@
+import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
+import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
+import { PatternList, TextBlockWatch, ToolCallWatch } from "./block-watch.ts";
+import type { MatchResult, MatchThread } from "./match-thread.ts";
+import type { RulePattern } from "./rule-pattern.ts";
+import type { StreamRule } from "./stream-rule.ts";
+import type { Probe } from "./text-window.ts";
+
+/** What a {@link RuleWatch} works with. */
+export interface RuleWatchOptions {
+  readonly rules: readonly StreamRule[];
+  readonly thread: MatchThread;
+  /** Aborted with the run. */
+  readonly run: AbortSignal;
+  readonly toProjectPath: (path: string) => string;
+  /** Patterns that are of no use; those that turn out so are added. */
+  readonly hopeless: Set<RulePattern>;
+  /** Hears of those that are added. */
+  readonly onHopeless: (patterns: readonly RulePattern[]) => void;
+}
+
+/** How long all slow searches of one pattern may take within one reply. */
+const SLOW_LIMIT_MS = 5000;
+
+/** Looks for rules in one reply, block by block, as it streams. */
+export class RuleWatch {
+  readonly #options: RuleWatchOptions;
+  readonly #list = new PatternList();
+  readonly #texts = new Map<number, TextBlockWatch>();
+  readonly #calls = new Map<number, ToolCallWatch>();
+  readonly #slowMs = new Map<RulePattern, number>();
+  readonly #textPatterns: readonly number[];
+  readonly #thinkingPatterns: readonly number[];
+
+  constructor(options: RuleWatchOptions) {
+    this.#options = options;
+    const { rules } = options;
+    this.#textPatterns = this.#list.placesOf(rules.filter(({ scope }) => scope.watchesText));
+    this.#thinkingPatterns = this.#list.placesOf(
+      rules.filter(({ scope }) => scope.watchesThinking),
+    );
+  }
+
+  /** The rules that a step of the reply goes against; nothing to wait for when it cannot. */
+  look(event: AssistantMessageEvent): Promise<readonly StreamRule[]> | undefined {
+    const probes = this.#probesOf(event);
+    return probes.length === 0 ? undefined : this.#search(probes);
+  }
+
+  #probesOf(event: AssistantMessageEvent): Probe[] {
+    switch (event.type) {
+      case "text_delta":
+      case "thinking_delta":
+        return this.#text(event).push(event.delta);
+      case "text_end":
+      case "thinking_end":
+        return this.#text(event).end(event.content);
+      case "toolcall_start":
+        this.#call(event.contentIndex, event.toolName);
+        return [];
+      case "toolcall_delta": {
+        const call = event.partial.content[event.contentIndex];
+        return this.#call(event.contentIndex, nameOf(call)).push(event.delta, call);
+      }
+      case "toolcall_end":
+        return this.#call(event.contentIndex, event.toolCall.name).end(event.toolCall);
+      default:
+        return [];
+    }
+  }
+
+  #text({ type, contentIndex }: { type: string; contentIndex: number }): TextBlockWatch {
+    const known = this.#texts.get(contentIndex);
+    if (known !== undefined) return known;
+    const isText = type.startsWith("text");
+    const made = new TextBlockWatch(isText ? this.#textPatterns : this.#thinkingPatterns);
+    this.#texts.set(contentIndex, made);
+    return made;
+  }
+
+  #call(contentIndex: number, name: string): ToolCallWatch {
+    const known = this.#calls.get(contentIndex);
+    if (known !== undefined) return known;
+    const { rules, toProjectPath } = this.#options;
+    const made = new ToolCallWatch(name, rules, { list: this.#list, toProjectPath });
+    this.#calls.set(contentIndex, made);
+    return made;
+  }
+
+  async #search(probes: readonly Probe[]): Promise<readonly StreamRule[]> {
+    const { thread, run, rules } = this.#options;
+    for (;;) {
+      const wanted = this.#withoutHopeless(probes);
+      if (wanted.length === 0) return [];
+      const result = await thread.search(this.#list.patterns, wanted, run);
+      const hasChanged = this.#noteHopeless(result);
+      const { matched, hopeless } = result;
+      if (matched.length > 0) {
+        return rules.filter(({ patterns }) => patterns.some((one) => matched.includes(one)));
+      }
+      // What stopped the search is out of the way; the others have not been looked for yet.
+      if (hopeless.length === 0 || !hasChanged) return [];
+    }
+  }
+
+  #withoutHopeless(probes: readonly Probe[]): readonly Probe[] {
+    const { hopeless } = this.#options;
+    if (hopeless.size === 0) return probes;
+    const isWanted = (place: number): boolean => {
+      const pattern = this.#list.patterns[place];
+      return pattern !== undefined && !hopeless.has(pattern);
+    };
+    return probes
+      .map((probe) => ({ ...probe, patterns: probe.patterns.filter(isWanted) }))
+      .filter(({ patterns }) => patterns.length > 0);
+  }
+
+  /** Whether there are patterns now that are not to be looked for any more. */
+  #noteHopeless({ slow, hopeless }: MatchResult): boolean {
+    const found = [...hopeless];
+    for (const [pattern, ms] of slow) {
+      const spentMs = (this.#slowMs.get(pattern) ?? 0) + ms;
+      this.#slowMs.set(pattern, spentMs);
+      if (spentMs > SLOW_LIMIT_MS) found.push(pattern);
+    }
+    const known = this.#options.hopeless;
+    const added = found.filter((pattern) => !known.has(pattern));
+    for (const pattern of added) known.add(pattern);
+    if (added.length > 0) this.#options.onHopeless(added);
+    return added.length > 0;
+  }
+}
+
+function nameOf(content: AssistantContent | undefined): string {
+  return content?.type === "toolCall" ? content.name : "";
+}

@@ -1,0 +1,45 @@
+import type { ReplyWatch } from "@tau-agent/agent";
+import type { LoadedRules } from "./load-rules.ts";
+import type { StreamRules, WatchedSession } from "./stream-rules.ts";
+
+/** What {@link SessionRules} works with. */
+export interface SessionRulesOptions {
+  readonly cwd: string;
+  /** The rules there are; read when first asked for. */
+  readonly rules: () => Promise<LoadedRules>;
+}
+
+/** A session's stream rules. What watches replies is loaded when there is a rule to watch for. */
+export class SessionRules {
+  readonly #options: SessionRulesOptions;
+  #session: WatchedSession | undefined;
+  #watched: StreamRules | undefined;
+  /** The rules whose problems have been told. */
+  #told: LoadedRules | undefined;
+
+  constructor(options: SessionRulesOptions) {
+    this.#options = options;
+  }
+
+  /** Binds the rules to the session they are for. */
+  attach(session: WatchedSession): void {
+    this.#session = session;
+  }
+
+  /** Watches the next reply of a run; nothing when there is no rule to watch for. */
+  async watch(run: AbortSignal): Promise<ReplyWatch | undefined> {
+    const session = this.#session;
+    if (session === undefined || !session.settings.get("ttsr.enabled")) return undefined;
+    const loaded = await this.#options.rules();
+    if (this.#told !== loaded) {
+      this.#told = loaded;
+      for (const diagnostic of loaded.diagnostics) session.problems.note(diagnostic);
+    }
+    if (loaded.rules.length === 0) return undefined;
+    if (this.#watched === undefined) {
+      const { StreamRules } = await import("./stream-rules.ts");
+      this.#watched = new StreamRules(session, this.#options.cwd);
+    }
+    return this.#watched.watch(loaded.rules, run);
+  }
+}

@@ -1,0 +1,13 @@
+import { MatchThread } from "./match-thread.ts";
+
+/**
+ * The one thread of this process. State of a module on purpose: a hundred sessions in one process
+ * would otherwise have a hundred threads, each with an engine of its own.
+ */
+let shared: MatchThread | undefined;
+
+/** The thread that all sessions of this process share. */
+export function sharedMatchThread(): MatchThread {
+  shared ??= new MatchThread();
+  return shared;
+}

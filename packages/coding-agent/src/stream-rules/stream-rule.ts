@@ -1,0 +1,29 @@
+import type { StreamRuleInfo } from "@tau-agent/rpc-protocol";
+import type { RulePattern } from "./rule-pattern.ts";
+import type { RuleScope } from "./rule-scope.ts";
+
+/** A rule that watches replies while they stream. */
+export interface StreamRule {
+  readonly name: string;
+  readonly filePath: string;
+  readonly description: string | undefined;
+  /** What the model is told when the rule strikes. */
+  readonly content: string;
+  /** One match of one of them is enough. */
+  readonly patterns: readonly RulePattern[];
+  readonly scope: RuleScope;
+}
+
+/** The rule as clients and extensions see it. */
+export function describeRule(rule: StreamRule): StreamRuleInfo {
+  const { name, filePath: path, content, description, patterns, scope } = rule;
+  return {
+    name,
+    path,
+    content,
+    ...(description === undefined ? {} : { description }),
+    condition: patterns.map(({ written }) => written),
+    ...(scope.tokens === undefined ? {} : { scope: [...scope.tokens] }),
+    ...(scope.globs === undefined ? {} : { globs: [...scope.globs] }),
+  };
+}

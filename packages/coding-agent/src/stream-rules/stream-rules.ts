@@ -1,0 +1,113 @@
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import type { Agent, ReplyWatch, StoppedTurn } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { SessionLog } from "../session/session-log.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import { createReminder } from "./reminder.ts";
+import { RuleHistory } from "./rule-history.ts";
+import type { RulePattern } from "./rule-pattern.ts";
+import { RuleWatch } from "./rule-watch.ts";
+import { sharedMatchThread } from "./shared-match-thread.ts";
+import { describeRule, type StreamRule } from "./stream-rule.ts";
+
+/** The session whose replies are watched. */
+export interface WatchedSession {
+  readonly agent: Pick<Agent, "messages">;
+  readonly log: SessionLog;
+  readonly settings: Pick<SettingsStore, "get">;
+  readonly problems: { note(diagnostic: Diagnostic): void };
+  report(event: SessionEvent): void | Promise<void>;
+}
+
+/** Stops replies that go against a rule of the user, and has them begun again with the rule in view. */
+export class StreamRules {
+  readonly #session: WatchedSession;
+  readonly #cwd: string;
+  readonly #history = new RuleHistory();
+  readonly #hopeless = new Set<RulePattern>();
+
+  constructor(session: WatchedSession, cwd: string) {
+    this.#session = session;
+    this.#cwd = cwd;
+  }
+
+  /** Watches the next reply; nothing when no rule may strike in it. */
+  watch(rules: readonly StreamRule[], run: AbortSignal): ReplyWatch | undefined {
+    const { settings, log } = this.#session;
+    this.#history.follow(log.tree);
+    const policy = { mode: settings.get("ttsr.repeatMode"), gap: settings.get("ttsr.repeatGap") };
+    const able = rules.filter(
+      ({ name, patterns }) =>
+        this.#history.allows(name, policy) && !patterns.every((one) => this.#hopeless.has(one)),
+    );
+    return able.length === 0 ? undefined : this.#watchFor(able, run);
+  }
+
+  #watchFor(rules: readonly StreamRule[], run: AbortSignal): ReplyWatch {
+    const stop = new AbortController();
+    let struck: readonly StreamRule[] = [];
+    const watch = new RuleWatch({
+      rules,
+      run,
+      thread: sharedMatchThread(),
+      toProjectPath: (path) => projectPath(path, this.#cwd),
+      hopeless: this.#hopeless,
+      onHopeless: (patterns) => this.#report(patterns, rules),
+    });
+    const strike = async (found: readonly StreamRule[]): Promise<void> => {
+      if (found.length === 0 || run.aborted) return;
+      struck = found;
+      stop.abort();
+      await this.#session.report({ type: "ttsr_triggered", rules: found.map(describeRule) });
+    };
+    const mode = this.#session.settings.get("ttsr.contextMode");
+    return {
+      signal: stop.signal,
+      look: (event) => watch.look(event)?.then(strike),
+      conclude: (reply) => (mode === "keep" ? kept(reply) : discarded(reply, struck)),
+      resume: async (turn) => this.#resume(turn, struck),
+    };
+  }
+
+  #resume(turn: StoppedTurn, rules: readonly StreamRule[]): readonly AgentMessage[] {
+    const isDiscarded = turn.reply.stopReason === "aborted";
+    if (isDiscarded) {
+      const { agent } = this.#session;
+      const gone = new Set<AgentMessage>([turn.reply, ...turn.toolResults]);
+      agent.messages = agent.messages.filter((message) => !gone.has(message));
+    }
+    return [createReminder(rules, isDiscarded ? "discard" : "keep")];
+  }
+
+  #report(patterns: readonly RulePattern[], rules: readonly StreamRule[]): void {
+    for (const pattern of patterns) {
+      const rule = rules.find((one) => one.patterns.includes(pattern));
+      const path = rule?.filePath ?? "";
+      const message = `Rule ${path}: its ttsr_trigger ${pattern.written} takes too long to search for and is off now; make it simpler, without repetitions inside of repetitions`;
+      this.#session.problems.note({ severity: "warning", message, path });
+    }
+  }
+}
+
+/** A reply that hosts of the family leave out of the conversation, too. */
+function discarded(reply: AssistantMessage, rules: readonly StreamRule[]): AssistantMessage {
+  const names = rules.map(({ name }) => name).join(", ");
+  return { ...reply, stopReason: "aborted", errorMessage: `Stopped by rule ${names}` };
+}
+
+/** A reply that the conversation goes on from; one of which nothing is left cannot be. */
+function kept(reply: AssistantMessage): AssistantMessage {
+  const { errorMessage: _, ...rest } = reply;
+  if (reply.content.length === 0) return { ...reply, stopReason: "aborted" };
+  const hasCalls = reply.content.some(({ type }) => type === "toolCall");
+  return { ...rest, stopReason: hasCalls ? "toolUse" : "stop" };
+}
+
+/** For globs: relative to the project where it lies within, with forward slashes. */
+function projectPath(path: string, cwd: string): string {
+  const inside = relative(cwd, resolve(cwd, path));
+  const isOutside = inside.startsWith("..") || isAbsolute(inside);
+  return (isOutside ? resolve(cwd, path) : inside).split(sep).join("/");
+}
