@@ -57,12 +57,11 @@ export class EventObserver {
       case "agent_end":
       case "agent_settled":
       case "todo_reminder":
+      case "ttsr_triggered":
       case "tool_execution_start":
       case "tool_execution_update":
       case "tool_execution_end":
         return runner.has(event.type) ? runner.emit(event) : undefined;
-      case "ttsr_triggered":
-        return runner.emit({ type: "ttsr_triggered", rules: event.rules });
       case "session_info_changed":
         return runner.emit({ type: "session_info_changed", name: event.name });
       case "thinking_level_changed":

@@ -1,5 +1,5 @@
 /** A piece of a string of the arguments. */
-export interface ValuePiece {
+interface ValuePiece {
   readonly text: string;
   /** Whether another string begins with it. */
   readonly isStart: boolean;

@@ -20,7 +20,7 @@ export interface MatchResponse {
 }
 
 /** What the worker is started with. */
-export interface MatchWorkerData {
+interface MatchWorkerData {
   /** One cell: the pattern at work, counted from 1; 0 between requests. */
   readonly progress: SharedArrayBuffer;
   /** From how many ms on a pattern is reported as slow. */

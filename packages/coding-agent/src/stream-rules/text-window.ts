@@ -1,5 +1,5 @@
 /** How far back a match may begin, in characters. */
-export const WINDOW_LENGTH = 8192;
+const WINDOW_LENGTH = 8192;
 /** How much before that stays in sight of look-behinds. */
 const LEAD_LENGTH = 256;
 

@@ -1,4 +1,9 @@
-import type { CompactionResult, SessionEntry, StreamRuleInfo, TodoItem } from "@tau-agent/rpc-protocol";
+import type {
+  CompactionResult,
+  SessionEntry,
+  StreamRuleInfo,
+  TodoItem,
+} from "@tau-agent/rpc-protocol";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type {
   AgentMessage,
@@ -227,6 +232,7 @@ export interface ExtensionEventMap {
     },
     { message?: CustomMessageInput | undefined; systemPrompt?: string | undefined }
   >;
+  ttsr_triggered: Pair<{ rules: readonly StreamRuleInfo[] }>;
   todo_reminder: Pair<{ todos: TodoItem[]; attempt: number; maxAttempts: number }>;
   agent_start: Pair<object>;
   agent_end: Pair<{ messages: readonly AgentMessage[] }>;
@@ -235,7 +241,17 @@ export interface ExtensionEventMap {
   ui_prompt_start: Pair<{ reason: "ui_prompt"; kind: string; title: string }>;
   ui_prompt_end: Pair<{ reason: "ui_prompt"; kind: string; title: string }>;
   turn_start: Pair<{ turnIndex: number; timestamp: number }>;
-import type { CompactionResult, SessionEntry, StreamRuleInfo, TodoItem } from "@tau-agent/rpc-protocol";
+  turn_end: Pair<
+    Boundary & {
+      turnIndex: number;
+      message: AgentMessage;
+      toolResults: readonly ToolResultMessage[];
+      /** Empty when the message could not be recorded. */
+      messageEntryId: string;
+      toolResultEntryIds: readonly string[];
+    },
+    BoundaryResult
+  >;
   message_start: Pair<{ message: AgentMessage }>;
   message_update: Pair<{ message: AgentMessage; assistantMessageEvent: AssistantMessageEvent }>;
   message_end: Pair<{ message: AgentMessage }, { message?: AgentMessage | undefined }>;

@@ -1,0 +1,61 @@
+import { basename } from "node:path";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { JsonObject } from "../files/read-json.ts";
+import { readTextFile } from "../files/read-text.ts";
+import { parseFrontmatter, textAttribute } from "../prompt/frontmatter.ts";
+import { parsePattern, type RulePattern } from "./rule-pattern.ts";
+import { parseScope, splitList } from "./rule-scope.ts";
+import type { StreamRule } from "./stream-rule.ts";
+
+/** Reads a rule's file; undefined when it holds none that watches replies, or a broken one. */
+export async function readRule(
+  path: string,
+  diagnostics: Diagnostic[],
+): Promise<StreamRule | undefined> {
+  const leaveOut = (reason: string): undefined => {
+    const message = `Rule ${path} is left out: ${reason}`;
+    diagnostics.push({ severity: "warning", message, path });
+  };
+  const file = await readTextFile(path);
+  if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
+  if (file.kind !== "text") return undefined;
+  const { attributes, body, problem } = await parseFrontmatter(file.text);
+  if (problem !== undefined) {
+    return leaveOut(`${problem}. Put patterns and globs in single quotes`);
+  }
+  const written = listAttribute(attributes, "ttsr_trigger", "ttsrTrigger", "condition");
+  if (written === undefined || attributes.enabled === false) return undefined;
+  const patterns: RulePattern[] = [];
+  for (const text of written) {
+    const pattern = parsePattern(text);
+    if ("problem" in pattern) {
+      return leaveOut(`its ttsr_trigger is no regular expression (${pattern.problem})`);
+    }
+    patterns.push(pattern);
+  }
+  const globs = listAttribute(attributes, "globs")?.flatMap(splitList);
+  const scope = parseScope(listAttribute(attributes, "scope")?.flatMap(splitList), globs);
+  if ("unknown" in scope) {
+    return leaveOut(
+      `its scope ${scope.unknown} is none of text, thinking, tool, tool:name, tool:name(glob)`,
+    );
+  }
+  const description = textAttribute(attributes, "description");
+  const content = body === "" ? description : body;
+  if (content === undefined) return leaveOut("it has no text that could be shown to the model");
+  const name = textAttribute(attributes, "name") ?? basename(path).replace(/\.mdc?$/, "");
+  return { name, filePath: path, description, content, patterns, scope };
+}
+
+/** The first of these attributes that is there, as a list of texts; undefined when it says nothing. */
+function listAttribute(attributes: JsonObject, ...names: readonly string[]): string[] | undefined {
+  for (const name of names) {
+    const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+    const texts = (Array.isArray(value) ? value : [value])
+      .filter((one) => ["string", "number"].includes(typeof one))
+      .map(String)
+      .filter((text) => text.trim() !== "");
+    if (texts.length > 0) return texts;
+  }
+  return undefined;
+}
