@@ -145,7 +145,10 @@ async function assemble(
     cwd: places.cwd,
     homeDir: places.homeDirectory,
   });
-  const modelsError = await registry.error();
+  const [modelsError, packages] = await Promise.all([
+    registry.error(),
+    packageDiagnostics(settings, places),
+  ]);
   let session: AgentSession | undefined;
   const toolEnvironment = createToolEnvironment({
     ...places,
@@ -205,6 +208,7 @@ async function assemble(
       ...chosen.diagnostics,
       ...selected.diagnostics,
       ...(extensions?.diagnostics ?? []),
+      ...packages,
     ],
   });
   tasks.attach(session);
@@ -270,6 +274,16 @@ async function trustDiagnostics(
   });
   if (trust.isTrusted) settings.trustProject();
   return trust.diagnostics;
+}
+
+/** Packages that are not there, or cannot be read. */
+async function packageDiagnostics(
+  settings: SettingsStore,
+  { agentDirectory: agentDir, cwd, homeDirectory: homeDir }: Places,
+): Promise<readonly Diagnostic[]> {
+  if (settings.packages.length === 0) return [];
+  const { findPackages } = await import("./packages/find-packages.ts");
+  return (await findPackages(settings, { agentDir, cwd, homeDir })).diagnostics;
 }
 
 /** Nothing is looked for unless the embedder says what extensions are to be given. */

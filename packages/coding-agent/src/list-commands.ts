@@ -10,7 +10,12 @@ export interface CommandInfo {
   readonly path?: string | undefined;
 }
 
-const locations = { user: "user", project: "project", temporary: "path" } as const;
+const locations = {
+  user: "user",
+  project: "project",
+  temporary: "path",
+  package: "path",
+} as const;
 
 /** The commands that stand for a text: templates, and skills unless they are switched off. */
 export async function listTextCommands(

@@ -1,7 +1,7 @@
 import type { StreamFunction } from "@tau-agent/ai";
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "./diagnostic.ts";
-import { discoverExtensions } from "./extensions/discover.ts";
+import { discoverExtensions, type PackageFinder } from "./extensions/discover.ts";
 import type { HostModules } from "./extensions/host-imports.ts";
 import type { OpenExtensions } from "./extensions/open-extensions.ts";
 import type { ModelRegistry } from "./models/registry.ts";
@@ -85,6 +85,7 @@ export class SessionExtensions {
         paths: options.paths ?? [],
         onlyNamed: options.onlyNamed ?? false,
         entries: settings.resources("extensions"),
+        packages: this.#packages(),
       });
       if (files.length === 0) {
         this.#diagnostics.push(...diagnostics);
@@ -101,6 +102,22 @@ export class SessionExtensions {
     return this.#opened?.system.askTrust();
   }
 
+  /** Loaded when there is something to find. */
+  #packages(): PackageFinder {
+    const { places, settings } = this.#context;
+    const { cwd, agentDirectory: agentDir, homeDirectory: homeDir } = places;
+    const finder = () => import("./packages/find-packages.ts");
+    return {
+      all: async () => {
+        if (settings.packages.length === 0) return [];
+        const { findPackages } = await finder();
+        return (await findPackages(settings, { cwd, agentDir, homeDir })).packages;
+      },
+      named: async (source) =>
+        (await finder()).findNamedPackage(source, { cwd, agentDir, homeDir }),
+    };
+  }
+
   async #open(): Promise<OpenExtensions> {
     const { options, places, settings, registry, stream, environment, processes } = this.#context;
     const [{ OpenExtensions }, hostModules] = await Promise.all([
@@ -115,6 +132,7 @@ export class SessionExtensions {
       paths: options.paths ?? [],
       onlyNamed: options.onlyNamed ?? false,
       entries: () => settings.resources("extensions"),
+      packages: this.#packages(),
       hostModules,
       flagValues: options.flagValues ?? new Map(),
       mode: options.mode,

@@ -176,7 +176,10 @@ function sourceOf(name: string, { runner }: ExtensionSystem): SourceInfo {
   if (owner === undefined) {
     return { path: "", source: "builtin", scope: "temporary", origin: "top-level" };
   }
-  return { path: owner.path, source: "local", scope: owner.file.scope, origin: "top-level" };
+  const { scope, package: from } = owner.file;
+  return from === undefined
+    ? { path: owner.path, source: "local", scope, origin: "top-level" }
+    : { path: owner.path, source: from.source, scope, origin: "package", baseDir: from.root };
 }
 
 function partsOf(content: string | UserContent[]): { text: string; images: ImageContent[] } {

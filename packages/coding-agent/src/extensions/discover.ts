@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Diagnostic } from "../diagnostic.ts";
 import { createGlob } from "../files/glob.ts";
 import { isJsonObject, readJsonFile } from "../files/read-json.ts";
+import type { InstalledPackage } from "../packages/find-packages.ts";
 import { absolutePath } from "../prompt/places.ts";
 import type { ResourceEntry } from "../settings/store.ts";
 
@@ -16,6 +17,14 @@ export interface ExtensionFile {
   /** The file itself, which decides where its dependencies are looked for. */
   readonly realPath: string;
   readonly scope: ExtensionScope;
+  /** The package that brings it. */
+  readonly package?: PackageName | undefined;
+}
+
+/** A package by its source in the settings and its folder. */
+interface PackageName {
+  readonly source: string;
+  readonly root: string;
 }
 
 /** What was found, strongest first, and what was wrong. */
@@ -35,14 +44,25 @@ export interface DiscoverOptions {
   readonly entries: readonly ResourceEntry[];
   /** Only what `paths` names. */
   readonly onlyNamed: boolean;
+  /** Finds installed packages; asked for when the settings or a path of `-e` name some. */
+  readonly packages?: PackageFinder | undefined;
   /** Which part: the user's own, or a trusted project's. */
   readonly part: "own" | "project";
+}
+
+/** Finds packages. */
+export interface PackageFinder {
+  /** Those of the settings. */
+  all(): Promise<readonly InstalledPackage[]>;
+  /** The one of `npm:…` or `git:…`, or why it is not there. */
+  named(source: string): Promise<InstalledPackage | Diagnostic>;
 }
 
 interface Search {
   readonly found: Map<string, ExtensionFile>;
   readonly diagnostics: Diagnostic[];
   readonly excludes: (path: string) => boolean;
+  readonly package?: PackageName | undefined;
 }
 
 /**
@@ -56,7 +76,10 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   const named: Search = { found, diagnostics, excludes: () => false };
   if (part === "own") {
     for (const path of options.paths) {
-      await addNamed(named, absolutePath(path, cwd, homeDir), "temporary");
+      const source = /^(npm|git|https?|ssh):/.test(path) ? options.packages : undefined;
+      if (source === undefined)
+        await addNamed(named, absolutePath(path, cwd, homeDir), "temporary");
+      else await addSource(named, await source.named(path));
     }
   }
   if (options.onlyNamed) return { files: [...found.values()], diagnostics };
@@ -75,7 +98,33 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
       await addFolder(search, join(folder, "extensions"), scope);
     }
   }
+  for (const found of (await options.packages?.all()) ?? []) {
+    if (found.scope === scope) await addInstalled(search, found, scope);
+  }
   return { files: [...found.values()], diagnostics };
+}
+
+async function addSource(search: Search, found: InstalledPackage | Diagnostic): Promise<void> {
+  if ("message" in found) search.diagnostics.push({ ...found, severity: "error" });
+  else await addInstalled(search, found, "temporary");
+}
+
+/** The extensions a package brings. */
+async function addInstalled(
+  search: Search,
+  { source, root, parts }: InstalledPackage,
+  scope: ExtensionScope,
+): Promise<void> {
+  const { places, includes } = parts.extensions;
+  const within: Search = {
+    ...search,
+    package: { source, root },
+    excludes: (path) => search.excludes(path) || !includes(path),
+  };
+  for (const place of places) {
+    if (/[*?[]/.test(place)) await addMatching(within, place, scope);
+    else await addNamed(within, place, scope);
+  }
 }
 
 interface Rules {
@@ -194,7 +243,9 @@ async function addMatching(search: Search, glob: string, scope: ExtensionScope):
 function add(search: Search, path: string, scope: ExtensionScope): void {
   if (search.excludes(path)) return;
   const realPath = realpathSync(path);
-  if (!search.found.has(realPath)) search.found.set(realPath, { path, realPath, scope });
+  if (search.found.has(realPath)) return;
+  const from = search.package === undefined ? {} : { package: search.package };
+  search.found.set(realPath, { path, realPath, scope, ...from });
 }
 
 function isModule(name: string): boolean {

@@ -5,7 +5,7 @@ import type { ResourceEntry } from "../settings/store.ts";
 import type { ExtensionMode } from "./api/context.ts";
 import type { ProviderConfig, ProviderStream } from "./api/models.ts";
 import { Binding } from "./binding.ts";
-import { discoverExtensions, type ExtensionFile } from "./discover.ts";
+import { discoverExtensions, type ExtensionFile, type PackageFinder } from "./discover.ts";
 import { EventChannels } from "./event-channels.ts";
 import type { ExecEnvironment } from "./exec.ts";
 import { createExtensionApi } from "./extension-api.ts";
@@ -32,6 +32,7 @@ export interface ExtensionSystemOptions {
   readonly onlyNamed: boolean;
   /** The setting `extensions`, asked for again at a reload. */
   readonly entries: () => readonly ResourceEntry[];
+  readonly packages?: PackageFinder | undefined;
   readonly hostModules: HostModules;
   /** Unknown long flags of the command line. */
   readonly flagValues: ReadonlyMap<string, string | true>;
@@ -325,10 +326,12 @@ function recording(channels: EventChannels, removers: (() => void)[]) {
   };
 }
 
-/** The command line's extensions first, then the project's, then the user's. */
+/** The command line's extensions first, then the project's, then the user's, then those of packages. */
 function inOrder(factories: readonly LoadedFactory[]): LoadedFactory[] {
-  const rank = { temporary: 0, project: 1, user: 2 };
-  return [...factories].sort((a, b) => rank[a.file.scope] - rank[b.file.scope]);
+  const ranks = { temporary: 0, project: 1, user: 2 };
+  const rankOf = ({ file }: LoadedFactory): number =>
+    ranks[file.scope] + (file.package === undefined || file.scope === "temporary" ? 0 : 2);
+  return [...factories].sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 function unique(files: readonly ExtensionFile[]): ExtensionFile[] {

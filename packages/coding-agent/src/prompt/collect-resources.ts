@@ -38,6 +38,7 @@ export async function collectResources<
     for (const file of await kind.filesIn(place)) {
       const real = await realPathOf(file.path);
       if (seen.has(real) || excludes?.(file.path)) continue;
+      if (place.includes?.(file.path) === false) continue;
       seen.add(real);
       const resource = await kind.read(file, place);
       if (resource === undefined) continue;

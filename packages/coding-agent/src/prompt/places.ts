@@ -1,10 +1,10 @@
-import { readFile, realpath, stat } from "node:fs/promises";
-import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { createGlob } from "../files/glob.ts";
 import type { ResourceEntry } from "../settings/store.ts";
 
 /** Who put a resource where it is. */
-export type ResourceScope = "user" | "project" | "temporary";
+export type ResourceScope = "user" | "project" | "temporary" | "package";
 
 /** A file or folder to look for resources in. */
 export interface ResourcePlace {
@@ -12,6 +12,8 @@ export interface ResourcePlace {
   readonly scope: ResourceScope;
   /** Named by a setting or a flag: its absence is worth a diagnostic. */
   readonly isNamed: boolean;
+  /** Which of its files count; all when it is not said. */
+  readonly includes?: (path: string) => boolean;
 }
 
 /** The folders a session's text resources come from. */
@@ -92,17 +94,65 @@ export interface SettingPlaces {
   readonly excludes: (path: string) => boolean;
 }
 
-/** Reads a settings list: `path` and `+path` name a place, `-path` and `!pattern` leave files out. */
+/**
+ * Reads a settings list: a path or a glob names a place, `!pattern` leaves files out, `+path` names
+ * one that no pattern leaves out, and `-path` wins over all.
+ */
 export function settingPlaces(entries: readonly ResourceEntry[], homeDir: string): SettingPlaces {
   const places: ResourcePlace[] = [];
-  const exclusions: ((path: string) => boolean)[] = [];
+  const rules: { readonly mark: string; readonly fits: (file: string) => boolean }[] = [];
   for (const { entry, scope, baseDir } of entries) {
     const mark = /^[-+!]/.exec(entry)?.[0] ?? "";
-    const path = absolutePath(entry.slice(mark.length), baseDir, homeDir);
-    if (mark === "-" || mark === "!") {
-      const isMatch = createGlob(path);
-      exclusions.push((file) => file.startsWith(`${path}${sep}`) || isMatch(file));
-    } else places.push({ path, scope, isNamed: true });
+    const given = entry.slice(mark.length);
+    const path = absolutePath(given, baseDir, homeDir);
+    if (mark === "" || mark === "+") places.push({ path, scope, isNamed: true });
+    const isInside = (file: string): boolean => file === path || file.startsWith(`${path}${sep}`);
+    // A pattern also fits from anywhere, and one without a folder files of that name.
+    const globs = mark === "!" || mark === "-" ? [path, given].map(createGlob) : [];
+    const fitsName = mark === "!" && !given.includes("/") ? createGlob(given) : () => false;
+    const fits = (file: string): boolean =>
+      isInside(file) || globs.some((glob) => glob(file)) || fitsName(basename(file));
+    rules.push({ mark, fits });
   }
-  return { places, excludes: (path) => exclusions.some((excludes) => excludes(path)) };
+  const fitsOne = (mark: string, file: string): boolean =>
+    rules.some((rule) => rule.mark === mark && rule.fits(file));
+  const excludes = (file: string): boolean =>
+    fitsOne("-", file) || (fitsOne("!", file) && !fitsOne("+", file));
+  return { places, excludes };
+}
+
+/** Levels below a glob's first wildcard that `**` reaches. */
+const maxGlobLevels = 8;
+
+/** The places that globs among the paths stand for: folders, and Markdown files outside of them. */
+export async function expandPlaces(places: readonly ResourcePlace[]): Promise<ResourcePlace[]> {
+  const expanded = await Promise.all(
+    places.map(async (place) => {
+      if (!/[*?[]/.test(place.path)) return [place];
+      const paths = await pathsOf(place.path);
+      return paths.map((path) => ({ ...place, path }));
+    }),
+  );
+  return expanded.flat();
+}
+
+async function pathsOf(glob: string): Promise<string[]> {
+  const fits = createGlob(glob);
+  let folder = glob;
+  while (/[*?[]/.test(folder)) folder = dirname(folder);
+  const levels = glob.slice(folder.length).split(/[/\\]/).length;
+  const last = levels + (glob.includes("**") ? maxGlobLevels : 0);
+  const found: string[] = [];
+  const visit = async (current: string, level: number): Promise<void> => {
+    const names = await readdir(current).catch(() => []);
+    for (const name of names.sort()) {
+      if (name.startsWith(".") || name === "node_modules") continue;
+      const path = join(current, name);
+      const kind = await kindOf(path);
+      if (fits(path) && (kind === "directory" || name.endsWith(".md"))) found.push(path);
+      else if (kind === "directory" && level < last) await visit(path, level + 1);
+    }
+  };
+  await visit(folder, 1);
+  return found;
 }

@@ -235,3 +235,20 @@ describe("custom system prompts", () => {
     );
   });
 });
+
+describe("settings lists", () => {
+  const named = async (skills: string[]) => {
+    for (const name of ["a", "b", "c"]) put(`skills/${name}/SKILL.md`, skillText(name));
+    put(join(dirs.agentDir, "settings.json"), JSON.stringify({ skills }));
+    const settings = await SettingsStore.load(dirs);
+    return (await resources({ settings }).skills()).map(({ name }) => name);
+  };
+  const all = () => join(root, "skills");
+
+  it("take globs, leave out what a pattern fits, and bring one of that back", async () => {
+    expect(await named([`${all()}/*`])).toEqual(["a", "b", "c"]);
+    expect(await named([all(), "!**/skills/b/**"])).toEqual(["a", "c"]);
+    expect(await named([all(), `!${all()}/*`, `+${all()}/b`])).toEqual(["b"]);
+    expect(await named([all(), `+${all()}/b`, `-${all()}/b`])).toEqual(["a", "c"]);
+  });
+});

@@ -7,6 +7,7 @@ import { type ContextFiles, loadContextFiles } from "./context-files.ts";
 import { expandPrompt } from "./expand.ts";
 import {
   absolutePath,
+  expandPlaces,
   kindOf,
   type ResourceDirs,
   type ResourcePlace,
@@ -131,21 +132,36 @@ export class PromptResources {
     }));
   }
 
+  /** What installed packages bring of one kind. */
+  async #packaged(kind: "skills" | "prompts"): Promise<ResourcePlace[]> {
+    const { settings } = this.#options;
+    if (settings.packages.length === 0) return [];
+    const { findPackages } = await import("../packages/find-packages.ts");
+    const { packages } = await findPackages(settings, this.#options);
+    return packages.flatMap(({ parts }) =>
+      parts[kind].places.map((path) => {
+        const { includes } = parts[kind];
+        return { path, scope: "package" as const, isNamed: false, includes };
+      }),
+    );
+  }
+
   async #loadSkills(): Promise<LoadedSkills> {
     const { settings, homeDir, skillPaths, noSkills = false } = this.#options;
     const flags = this.#flagPlaces([...(skillPaths ?? []), ...(this.#added?.skillPaths ?? [])]);
     if (noSkills) return loadSkills(this.#options, flags, { onlyNamed: true });
     const { places, excludes } = settingPlaces(settings.resources("skills"), homeDir);
-    return loadSkills(this.#options, [...flags, ...places], { excludes });
+    const named = await expandPlaces([...places, ...(await this.#packaged("skills"))]);
+    return loadSkills(this.#options, [...flags, ...named], { excludes });
   }
 
   async #loadTemplates(): Promise<LoadedTemplates> {
     const { settings, homeDir, templatePaths, noTemplates = false } = this.#options;
-    const named = [...(templatePaths ?? []), ...(this.#added?.promptPaths ?? [])];
-    const flags = this.#flagPlaces(named);
+    const flags = this.#flagPlaces([...(templatePaths ?? []), ...(this.#added?.promptPaths ?? [])]);
     if (noTemplates) return loadTemplates(this.#options, flags, { onlyNamed: true });
     const { places, excludes } = settingPlaces(settings.resources("prompts"), homeDir);
-    return loadTemplates(this.#options, [...flags, ...places], { excludes });
+    const named = await expandPlaces([...places, ...(await this.#packaged("prompts"))]);
+    return loadTemplates(this.#options, [...flags, ...named], { excludes });
   }
 
   async #loadRules(): Promise<LoadedRules> {

@@ -66,7 +66,7 @@ async function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]) {
   // Home and project may be one folder; the files are the user's then.
   const ownDirs = new Set(standard.filter(({ scope }) => scope === "user").map(({ path }) => path));
   const project = of("project").filter((place) => place.isNamed || !ownDirs.has(place.path));
-  return [...of("temporary"), ...project, ...of("user")];
+  return [...of("temporary"), ...project, ...of("user"), ...of("package")];
 }
 
 /**

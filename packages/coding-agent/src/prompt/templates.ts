@@ -45,6 +45,7 @@ function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]): Resource
       project.filter((path) => path !== user),
     ),
     ...of("user", [user]),
+    ...of("package", []),
   ];
 }
 

@@ -111,7 +111,17 @@ export function resources(description: string): Setting<readonly string[]> {
 }
 
 /** Where a package comes from, alone or with a choice of what it brings. */
-export type PackageSource = string | { readonly source: string };
+export type PackageSource =
+  | string
+  | {
+      readonly source: string;
+      /** What of each kind counts; everything when it is not said, nothing for an empty list. */
+      readonly extensions?: readonly string[];
+      readonly skills?: readonly string[];
+      readonly prompts?: readonly string[];
+      /** `false`: only what the lists choose counts. */
+      readonly autoload?: boolean;
+    };
 
 /** A list of packages; the lists of both settings files count. */
 export function packageSources(description: string): Setting<readonly PackageSource[]> {

@@ -10,13 +10,14 @@ import {
   type SettingValue,
   type SettingValues,
 } from "./schema.ts";
+import type { PackageSource } from "./setting.ts";
 
 /** Whose file: the user's or the project's. */
 export type SettingsScope = "user" | "project";
 
 /** One entry of a resource list, with the folder its relative path starts from. */
-export interface ResourceEntry {
-  readonly entry: string;
+export interface ResourceEntry<Entry = string> {
+  readonly entry: Entry;
   readonly scope: SettingsScope;
   readonly baseDir: string;
 }
@@ -139,8 +140,17 @@ export class SettingsStore {
 
   /** Entries of a resource list with their origin, the project's first. */
   resources(key: ResourceKey): readonly ResourceEntry[] {
+    return this.#listed<string>(key);
+  }
+
+  /** The packages that settings name, the project's first. */
+  get packages(): readonly ResourceEntry<PackageSource>[] {
+    return this.#listed<PackageSource>("packages");
+  }
+
+  #listed<Entry>(key: ResourceKey | "packages"): readonly ResourceEntry<Entry>[] {
     const entries = this.#activeFiles().flatMap(({ layer, scope, baseDir }) =>
-      ((layer.get(key) ?? []) as readonly string[]).map((entry) => ({ entry, scope, baseDir })),
+      ((layer.get(key) ?? []) as readonly Entry[]).map((entry) => ({ entry, scope, baseDir })),
     );
     return [
       ...entries.filter(({ scope }) => scope === "project"),

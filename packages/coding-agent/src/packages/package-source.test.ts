@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { parsePackageSource } from "./package-source.ts";
+
+const folders = { root: "/agent", baseDir: "/base", homeDir: "/home/me" };
+const parse = (source: string) => parsePackageSource(source, folders);
+
+it.each([
+  ["npm:pi-x", "npm:pi-x", "/agent/npm/node_modules/pi-x"],
+  ["npm:@me/pi-x@1.2.3", "npm:@me/pi-x", "/agent/npm/node_modules/@me/pi-x"],
+  ["git:github.com/me/x", "git:github.com/me/x", "/agent/git/github.com/me/x"],
+  ["git:github.com/me/x@v1", "git:github.com/me/x", "/agent/git/github.com/me/x"],
+  ["git:git@github.com:me/x.git@v1", "git:github.com/me/x", "/agent/git/github.com/me/x"],
+  ["https://github.com/me/x.git", "git:github.com/me/x", "/agent/git/github.com/me/x"],
+  ["git:https://github.com/me/x@main", "git:github.com/me/x", "/agent/git/github.com/me/x"],
+  ["ssh://git@host.org:2222/me/x", "git:host.org/me/x", "/agent/git/host.org/me/x"],
+  ["git:host.org/../../etc/x", "git:host.org/../../etc/x", "/agent/git/host.org/etc/x"],
+  ["./pack", "/base/pack", "/base/pack"],
+  ["~/pack", "/home/me/pack", "/home/me/pack"],
+])("%s is one package wherever it is named", (source, identity, path) => {
+  expect(parse(source)).toMatchObject({ identity, path });
+});
+
+it.each([
+  ["npm:@me/x@1", "npm install --prefix /agent/npm @me/x@1"],
+  [
+    "git:github.com/me/x@v1",
+    "git clone --branch v1 https://github.com/me/x /agent/git/github.com/me/x",
+  ],
+  ["https://h.org/me/x", "git clone https://h.org/me/x /agent/git/h.org/me/x"],
+  ["git:git@h.org:me/x@v1", "git clone --branch v1 git@h.org:me/x /agent/git/h.org/me/x"],
+  ["/here", undefined],
+])("%s says how it is installed", (source, command) => {
+  expect(parse(source).installCommand).toBe(command);
+});

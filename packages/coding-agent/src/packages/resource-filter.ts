@@ -1,0 +1,55 @@
+import { basename, dirname, relative, sep } from "node:path";
+import picomatch from "picomatch";
+
+/** Whether a file counts. */
+export type FileTest = (path: string) => boolean;
+
+interface Rule {
+  readonly mark: string;
+  readonly fits: FileTest;
+}
+
+/**
+ * A test of a list's entries: plain patterns choose (all files when there are none), `!pattern` leaves
+ * out, `+path` brings one back, `-path` wins over all. A pattern fits the path from `root`, the whole
+ * path or the file's name; for a skill also its folder.
+ */
+export function createResourceFilter(entries: readonly string[], root: string): FileTest {
+  const rules = entries.map((entry) => ruleOf(entry, root));
+  const fitsOne = (mark: string, path: string): boolean =>
+    rules.some((rule) => rule.mark === mark && rule.fits(path));
+  const choosesAll = !rules.some(({ mark }) => mark === "");
+  return (path) => {
+    if (fitsOne("-", path)) return false;
+    if (fitsOne("+", path)) return true;
+    return !fitsOne("!", path) && (choosesAll || fitsOne("", path));
+  };
+}
+
+/** A test for packages that bring nothing by themselves: the last entry that fits decides. */
+export function createOptInFilter(entries: readonly string[], root: string): FileTest {
+  const rules = entries.map((entry) => ruleOf(entry, root));
+  return (path) => {
+    const mark = rules.findLast(({ fits }) => fits(path))?.mark;
+    return mark === "" || mark === "+";
+  };
+}
+
+function ruleOf(entry: string, root: string): Rule {
+  const mark = /^[-+!]/.exec(entry)?.[0] ?? "";
+  const pattern = entry
+    .slice(mark.length)
+    .replace(/^\.[/\\]/, "")
+    .replace(/[/\\]+$/, "");
+  const isExact = mark === "+" || mark === "-";
+  const matches = isExact ? (name: string) => name === pattern : picomatch(pattern, { dot: true });
+  return { mark, fits: (path) => namesOf(path, root, isExact).some((name) => matches(name)) };
+}
+
+function namesOf(path: string, root: string, isExact: boolean): string[] {
+  const places = basename(path) === "SKILL.md" ? [path, dirname(path)] : [path];
+  return places.flatMap((place) => {
+    const names = [relative(root, place), place, ...(isExact ? [] : [basename(place)])];
+    return names.map((name) => name.split(sep).join("/"));
+  });
+}
