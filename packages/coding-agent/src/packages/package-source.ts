@@ -20,7 +20,7 @@ export interface PackageFolders {
 }
 
 /** Whether a text names a package that has to be installed, not a path. */
-export function isInstalledSource(source: string): boolean {
+function isInstalledSource(source: string): boolean {
   return /^(npm|git):|^(https?|ssh|git):\/\//.test(source);
 }
 

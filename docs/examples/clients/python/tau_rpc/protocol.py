@@ -2523,6 +2523,26 @@ class ToolcallStartStep(TypedDict):
     partial: AssistantMessage
 
 
+class TtsrTriggeredEvent(TypedDict):
+    """Stream rules stop the reply; it is begun again with them as a reminder."""
+
+    type: Literal["ttsr_triggered"]
+    rules: list[TtsrTriggeredEventRules]
+
+
+class _TtsrTriggeredEventRules(TypedDict):
+    name: str
+    path: str
+    content: str
+    condition: list[str]
+
+
+class TtsrTriggeredEventRules(_TtsrTriggeredEventRules, total=False):
+    description: str
+    scope: list[str]
+    globs: list[str]
+
+
 class TurnEndEvent(TypedDict):
     """A turn is over; the reply and the results of its tool calls."""
 
@@ -2757,6 +2777,7 @@ Event: TypeAlias = Union[
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
     ExtensionErrorEvent,
+    TtsrTriggeredEvent,
     SubagentStartEvent,
     SubagentEndEvent,
     SubagentVerificationStartEvent,
@@ -2860,6 +2881,7 @@ HostFrame: TypeAlias = Union[
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
     ExtensionErrorEvent,
+    TtsrTriggeredEvent,
     SubagentStartEvent,
     SubagentEndEvent,
     SubagentVerificationStartEvent,
@@ -3253,6 +3275,8 @@ __all__ = [
     "ToolcallEndStep",
     "ToolcallStartDeltaStep",
     "ToolcallStartStep",
+    "TtsrTriggeredEvent",
+    "TtsrTriggeredEventRules",
     "TurnEndEvent",
     "TurnStartEvent",
     "UrlImageSource",
