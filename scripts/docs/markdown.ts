@@ -15,3 +15,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line), ""].join("\n");
 }
+
+/** A wire name as the name of a type: `set_model` is SetModel. */
+export function pascal(name: string): string {
+  return name.replace(/(?:^|[_-])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -2,8 +2,9 @@ import type * as z from "zod/mini";
 import { eventSummaries } from "../../packages/rpc-protocol/src/event-summaries.ts";
 import * as events from "../../packages/rpc-protocol/src/events.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
-import { code, generated, table } from "./markdown.ts";
+import { code, generated, pascal, table } from "./markdown.ts";
 import { namedSchemas } from "./named-schemas.ts";
+import { protocolSchema } from "./protocol-schema.ts";
 import { type Member, TypeRenderer } from "./render-type.ts";
 
 /** Listed by their members in a table of their own. */
@@ -49,30 +50,40 @@ export function protocolReference(): string {
   ].join("\n");
 }
 
+/** The part of a schema that says what its members mean. */
+interface Described {
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+}
+
 function commandList(renderer: TypeRenderer): string {
   const entries = Object.entries(protocol.commands);
+  const { $defs } = JSON.parse(protocolSchema()) as { $defs: Record<string, Described> };
   const index = entries.map(([name]) => `[\`${name}\`](#${name})`).join(" · ");
   return [
     `${index}\n`,
-    ...entries.map(([name, command]) => commandEntry(renderer, name, command)),
+    ...entries.map(([name, command]) => {
+      const described = $defs[`${pascal(name)}Command`]?.properties ?? {};
+      return commandEntry(renderer, { name, ...command }, described);
+    }),
   ].join("\n");
 }
 
 function commandEntry(
   renderer: TypeRenderer,
-  name: string,
-  { summary, params, result, data }: protocol.Command,
+  { name, summary, params, result, data }: protocol.Command & { readonly name: string },
+  descriptions: NonNullable<Described["properties"]>,
 ): string {
   const members = renderer.members(params());
   const rows = members.map((member) => [
     code(member.name),
     code(member.type),
     member.isRequired ? "required" : "",
+    descriptions[member.name]?.description ?? "",
   ]);
   return [
     `### ${name}\n`,
     `${summary}\n`,
-    rows.length > 0 ? table(["Field", "Type", ""], rows) : "No fields.\n",
+    rows.length > 0 ? table(["Field", "Type", "", "Meaning"], rows) : "No fields.\n",
     answer(data, renderer.type(result())),
   ].join("\n");
 }

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import * as z from "zod/mini";
 import { hostFrames } from "../../packages/rpc-protocol/src/dialects/host-frames.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
+import { describeMembers } from "./describe-members.ts";
+import { pascal } from "./markdown.ts";
 import { namedSchemas } from "./named-schemas.ts";
 
 type JsonSchema = Record<string, unknown>;
@@ -50,6 +52,7 @@ export function protocolSchema(): string {
     defs[name] = anyOf("What a host may send in this dialect.", alternatives);
   }
   withSourceImages(defs, "OhMyPi");
+  describeMembers(defs, Object.keys(hostFrames).map(pascal));
   const schema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "The Tau RPC protocol",
@@ -170,8 +173,4 @@ function readComments(): Map<string, string> {
     }
   }
   return comments;
-}
-
-function pascal(name: string): string {
-  return name.replace(/(?:^|[_-])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,3 +1,5 @@
+import { pascal } from "../docs/markdown.ts";
+
 /** The part of JSON Schema that `schema.json` uses. */
 export interface JsonSchema {
   readonly $ref?: string;
@@ -305,9 +307,4 @@ const keywords =
 function identifier(name: string): string {
   if (keywords.test(name)) throw new Error(`${name} is a word of Python's own`);
   return name;
-}
-
-/** `set_model` as SetModel. */
-export function pascal(name: string): string {
-  return name.replace(/(?:^|[_-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

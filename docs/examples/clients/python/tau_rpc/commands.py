@@ -116,6 +116,13 @@ class CommandMethods:
     ) -> PromptDisposition | None:
         """Sends a user prompt. Answered once it is accepted, before the first event of its run;
         while a run is on, `streamingBehavior` says how to queue it.
+
+        `message`: What the user says; `/name` at its beginning uses a command, template or
+          skill.
+        `images`: Images to show to the model.
+        `attachments`: Files sent along, with the text that was found in them.
+        `streaming_behavior`: How to wait when a run is on; without it, the prompt is then
+          refused.
         """
         data: PromptDisposition | None = await self.request(
             "prompt",
@@ -139,6 +146,10 @@ class CommandMethods:
     ) -> PromptDisposition | None:
         """Queues a message that interrupts the run after the current tool execution; the
         remaining tool calls are skipped.
+
+        `message`: The message.
+        `images`: Images to show to the model.
+        `attachments`: Files sent along, with the text that was found in them.
         """
         data: PromptDisposition | None = await self.request(
             "steer",
@@ -155,7 +166,12 @@ class CommandMethods:
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
-        """Queues a message for when the agent has nothing left to do."""
+        """Queues a message for when the agent has nothing left to do.
+
+        `message`: The message.
+        `images`: Images to show to the model.
+        `attachments`: Files sent along, with the text that was found in them.
+        """
         data: PromptDisposition | None = await self.request(
             "follow_up",
             _given(message=message, images=images, attachments=attachments),
@@ -173,6 +189,10 @@ class CommandMethods:
     ) -> PromptDisposition | None:
         """Queues a message for the next turn, of the run that is on or of the next one; starts
         none.
+
+        `message`: The message.
+        `images`: Images to show to the model.
+        `attachments`: Files sent along, with the text that was found in them.
         """
         data: PromptDisposition | None = await self.request(
             "queue_message",
@@ -191,6 +211,10 @@ class CommandMethods:
     ) -> PromptDisposition | None:
         """Stops whatever the agent is doing and sends a prompt, which comes before all that is
         queued.
+
+        `message`: The message.
+        `images`: Images to show to the model.
+        `attachments`: Files sent along, with the text that was found in them.
         """
         data: PromptDisposition | None = await self.request(
             "abort_and_prompt",
@@ -209,7 +233,10 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> Cancelled:
-        """Starts a fresh session; `parentSession` is recorded in it."""
+        """Starts a fresh session; `parentSession` is recorded in it.
+
+        `parent_session`: The file of the session it came from.
+        """
         data: Cancelled = await self.request(
             "new_session",
             _given(parentSession=parent_session),
@@ -261,7 +288,11 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> Model:
-        """Switches to a model and returns it."""
+        """Switches to a model and returns it.
+
+        `provider`: Whose model it is.
+        `model_id`: The model's id at its provider.
+        """
         data: Model = await self.request(
             "set_model",
             _given(provider=provider, modelId=model_id),
@@ -289,7 +320,10 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> None:
-        """Sets the thinking level, clamped to what the model supports."""
+        """Sets the thinking level, clamped to what the model supports.
+
+        `level`: How much the model thinks.
+        """
         await self.request("set_thinking_level", _given(level=level), timeout=timeout)
 
     async def cycle_thinking_level(
@@ -319,15 +353,24 @@ class CommandMethods:
         return data
 
     async def set_steering_mode(self, mode: QueueMode, *, timeout: float | None = None) -> None:
-        """Sets whether steering messages are delivered one at a time or all at once."""
+        """Sets whether steering messages are delivered one at a time or all at once.
+
+        `mode`: How the queue is emptied.
+        """
         await self.request("set_steering_mode", _given(mode=mode), timeout=timeout)
 
     async def set_follow_up_mode(self, mode: QueueMode, *, timeout: float | None = None) -> None:
-        """Sets whether follow-up messages are delivered one at a time or all at once."""
+        """Sets whether follow-up messages are delivered one at a time or all at once.
+
+        `mode`: How the queue is emptied.
+        """
         await self.request("set_follow_up_mode", _given(mode=mode), timeout=timeout)
 
     async def set_queue_mode(self, mode: QueueMode, *, timeout: float | None = None) -> None:
-        """Sets whether messages of `queue_message` are delivered one a turn or all at once."""
+        """Sets whether messages of `queue_message` are delivered one a turn or all at once.
+
+        `mode`: How the queue is emptied.
+        """
         await self.request("set_queue_mode", _given(mode=mode), timeout=timeout)
 
     async def set_interrupt_mode(
@@ -336,7 +379,10 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> None:
-        """Sets whether steering skips the tool calls that are left or waits for the turn to end."""
+        """Sets whether steering skips the tool calls that are left or waits for the turn to end.
+
+        `mode`: When steering messages are delivered.
+        """
         await self.request("set_interrupt_mode", _given(mode=mode), timeout=timeout)
 
     async def clear_queue(self, *, timeout: float | None = None) -> ClearQueueData:
@@ -350,7 +396,10 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> CompactionResult:
-        """Replaces older messages by a summary."""
+        """Replaces older messages by a summary.
+
+        `custom_instructions`: What the summary should heed.
+        """
         data: CompactionResult = await self.request(
             "compact",
             _given(customInstructions=custom_instructions),
@@ -359,11 +408,17 @@ class CommandMethods:
         return data
 
     async def set_auto_compaction(self, enabled: bool, *, timeout: float | None = None) -> None:
-        """Switches automatic compaction on or off for this session."""
+        """Switches automatic compaction on or off for this session.
+
+        `enabled`: On or off.
+        """
         await self.request("set_auto_compaction", _given(enabled=enabled), timeout=timeout)
 
     async def set_auto_retry(self, enabled: bool, *, timeout: float | None = None) -> None:
-        """Switches automatic retry of transient errors on or off for this session."""
+        """Switches automatic retry of transient errors on or off for this session.
+
+        `enabled`: On or off.
+        """
         await self.request("set_auto_retry", _given(enabled=enabled), timeout=timeout)
 
     async def abort_retry(self, *, timeout: float | None = None) -> None:
@@ -380,6 +435,10 @@ class CommandMethods:
     ) -> BashResult:
         """Runs a shell command and adds its output to the conversation; with `stream`, reports
         output as `bash_execution_update`.
+
+        `command`: The shell command.
+        `exclude_from_context`: Whether the model is not to see it.
+        `stream`: Whether to report output while it comes.
         """
         data: BashResult = await self.request(
             "bash",
@@ -407,6 +466,15 @@ class CommandMethods:
     ) -> Budget:
         """Sets limits for the session and its subagents; what is absent stays, and `clear` names
         limits to take away. A session whose budget ran out goes on once the limit is raised.
+
+        `max_wall_time_ms`: Time that the session takes.
+        `max_input_tokens`: Tokens sent.
+        `max_output_tokens`: Tokens that came back.
+        `max_total_tokens`: Tokens in both directions.
+        `max_cost_usd`: US dollars.
+        `max_tool_calls`: Calls of tools.
+        `max_subagents`: Subagents started.
+        `clear`: Limits to take away.
         """
         data: Budget = await self.request(
             "set_budget",
@@ -443,6 +511,9 @@ class CommandMethods:
     ) -> SetTodosData:
         """Replaces the todo list, by `todos` or by `phases`; the model hears of it at its next
         turn.
+
+        `todos`: The whole list, in one phase.
+        `phases`: The whole list by phases.
         """
         data: SetTodosData = await self.request(
             "set_todos",
@@ -452,11 +523,17 @@ class CommandMethods:
         return data
 
     async def set_session_name(self, name: str, *, timeout: float | None = None) -> None:
-        """Sets the name shown in session lists."""
+        """Sets the name shown in session lists.
+
+        `name`: The name.
+        """
         await self.request("set_session_name", _given(name=name), timeout=timeout)
 
     async def switch_session(self, session_path: str, *, timeout: float | None = None) -> Cancelled:
-        """Continues another session file."""
+        """Continues another session file.
+
+        `session_path`: The file of the session.
+        """
         data: Cancelled = await self.request(
             "switch_session",
             _given(sessionPath=session_path),
@@ -467,6 +544,8 @@ class CommandMethods:
     async def fork(self, entry_id: str, *, timeout: float | None = None) -> ForkResult:
         """Starts a new session file that ends before a chosen user message and returns that
         message's text.
+
+        `entry_id`: The entry of a user message.
         """
         data: ForkResult = await self.request("fork", _given(entryId=entry_id), timeout=timeout)
         return data
@@ -479,6 +558,8 @@ class CommandMethods:
     async def branch(self, entry_id: str, *, timeout: float | None = None) -> ForkResult:
         """Starts a new session file that ends before a chosen user message and returns that
         message's text.
+
+        `entry_id`: The entry of a user message.
         """
         data: ForkResult = await self.request("branch", _given(entryId=entry_id), timeout=timeout)
         return data
@@ -501,6 +582,8 @@ class CommandMethods:
     ) -> GetEntriesData:
         """Returns the entries of the session in the order of its file; with `since`, those after
         it.
+
+        `since`: The id of the last entry that is known.
         """
         data: GetEntriesData = await self.request(
             "get_entries",
@@ -526,6 +609,12 @@ class CommandMethods:
     ) -> NavigateTreeData:
         """Goes on from another entry; from a user message, from just before it, and its text is
         returned. `summarize` keeps a summary of the branch that is left.
+
+        `target_id`: The entry that is meant.
+        `summarize`: Whether to keep a summary of the branch that is left.
+        `custom_instructions`: What the summary should heed.
+        `replace_instructions`: Whether `customInstructions` stand in for the usual ones.
+        `label`: A name for the target.
         """
         data: NavigateTreeData = await self.request(
             "navigate_tree",
@@ -547,7 +636,11 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> None:
-        """Gives an entry a label; without one, takes it away."""
+        """Gives an entry a label; without one, takes it away.
+
+        `entry_id`: The entry.
+        `label`: The name; absent to take it away.
+        """
         await self.request("set_label", _given(entryId=entry_id, label=label), timeout=timeout)
 
     async def list_sessions(
@@ -558,6 +651,8 @@ class CommandMethods:
     ) -> ListSessionsData:
         """Lists the sessions of this project's folder, the latest first; with `all`, those of
         every project.
+
+        `all`: Whether to list those of every project.
         """
         data: ListSessionsData = await self.request(
             "list_sessions",
@@ -567,7 +662,10 @@ class CommandMethods:
         return data
 
     async def delete_session(self, session_path: str, *, timeout: float | None = None) -> None:
-        """Deletes a session file that is not in use."""
+        """Deletes a session file that is not in use.
+
+        `session_path`: The file of the session.
+        """
         await self.request("delete_session", _given(sessionPath=session_path), timeout=timeout)
 
     async def export_html(
@@ -576,7 +674,10 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> ExportHtmlData:
-        """Writes the session as one HTML page and returns its path."""
+        """Writes the session as one HTML page and returns its path.
+
+        `output_path`: Where the page goes; in the project's folder by default.
+        """
         data: ExportHtmlData = await self.request(
             "export_html",
             _given(outputPath=output_path),
@@ -596,6 +697,12 @@ class CommandMethods:
     ) -> HostInfo:
         """Optional first command: chooses the dialect, the stream form and the events to send,
         and allows additive fields in responses and events.
+
+        `protocol`: The dialect to speak.
+        `stream`: How replies are to be streamed.
+        `client_info`: Who is asking.
+        `events`: The types of events to send; null for all.
+        `capabilities`: What the client can do; kept, not used.
         """
         data: HostInfo = await self.request(
             "initialize",
@@ -621,5 +728,8 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> None:
-        """Sends only events of the types named from now on; without `events`, all of them again."""
+        """Sends only events of the types named from now on; without `events`, all of them again.
+
+        `events`: The types of events to send; null for all.
+        """
         await self.request("set_event_filter", _given(events=events), timeout=timeout)

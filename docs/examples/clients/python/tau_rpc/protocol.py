@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Union
 class _AbortAndPromptCommand(TypedDict):
     type: Literal["abort_and_prompt"]
     message: str
+    """The message."""
 
 
 class AbortAndPromptCommand(_AbortAndPromptCommand, total=False):
@@ -21,8 +22,11 @@ class AbortAndPromptCommand(_AbortAndPromptCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     images: list[ImageInput]
+    """Images to show to the model."""
     attachments: list[Attachment]
+    """Files sent along, with the text that was found in them."""
 
 
 class _AbortAndPromptResponse(TypedDict):
@@ -35,7 +39,9 @@ class AbortAndPromptResponse(_AbortAndPromptResponse, total=False):
     """Answers `abort_and_prompt`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
     data: PromptDisposition
+    """What the command returns."""
 
 
 class _AbortBashCommand(TypedDict):
@@ -46,6 +52,7 @@ class AbortBashCommand(_AbortBashCommand, total=False):
     """Kills every running `bash` command."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _AbortBashResponse(TypedDict):
@@ -58,6 +65,7 @@ class AbortBashResponse(_AbortBashResponse, total=False):
     """Answers `abort_bash`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _AbortCommand(TypedDict):
@@ -68,6 +76,7 @@ class AbortCommand(_AbortCommand, total=False):
     """Stops whatever the agent is doing; answered once it is idle."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _AbortResponse(TypedDict):
@@ -80,6 +89,7 @@ class AbortResponse(_AbortResponse, total=False):
     """Answers `abort`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _AbortRetryCommand(TypedDict):
@@ -90,6 +100,7 @@ class AbortRetryCommand(_AbortRetryCommand, total=False):
     """Ends a pending retry."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _AbortRetryResponse(TypedDict):
@@ -102,17 +113,20 @@ class AbortRetryResponse(_AbortRetryResponse, total=False):
     """Answers `abort_retry`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _AgentEndEvent(TypedDict):
     type: Literal["agent_end"]
     messages: list[AgentMessage]
+    """Everything the run added to the conversation."""
 
 
 class AgentEndEvent(_AgentEndEvent, total=False):
     """A run is over; `messages` is everything it added to the conversation."""
 
     willRetry: bool
+    """Whether the failed request is sent again; after `initialize`."""
 
 
 class AgentSettledEvent(TypedDict):
@@ -120,6 +134,7 @@ class AgentSettledEvent(TypedDict):
 
     type: Literal["agent_settled"]
     aborted: bool
+    """Whether it was stopped before its end."""
 
 
 class AgentStartEvent(TypedDict):
@@ -130,59 +145,87 @@ class AgentStartEvent(TypedDict):
 
 class AnySessionEntry(TypedDict):
     type: str
+    """What it is."""
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
 
 
 class _AssistantMessage(TypedDict):
     role: Literal["assistant"]
     content: list[AssistantContent]
+    """Texts, thoughts and tool calls, in the order they came."""
     api: str
+    """The wire format of the model."""
     provider: str
+    """Whose model it is."""
     model: str
+    """The id of the model that was asked."""
     usage: Usage
+    """Tokens and cost."""
     stopReason: StopReason
+    """Why the reply ended."""
     timestamp: int
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
 
 
 class AssistantMessage(_AssistantMessage, total=False):
     """One reply of a model."""
 
     errorMessage: str
+    """What went wrong, in words."""
     responseModel: str
+    """The model a gateway really used, when it says so."""
     responseId: str
+    """The vendor's id of the reply."""
     rawStopReason: str
+    """The vendor's own word for the stop, when it is not one we map."""
 
 
 class _Attachment(TypedDict):
     id: str
+    """Tells it from others."""
     type: Literal["image", "document"]
+    """What it is."""
     fileName: str
+    """Its name, without a folder."""
     mimeType: str
+    """The MIME type."""
     size: int
+    """Its size in bytes."""
     content: str
+    """The file as base64."""
 
 
 class Attachment(_Attachment, total=False):
     """A file sent along with a user message, as the oldest dialect knows it."""
 
     extractedText: str | None
+    """The text of a document."""
     preview: str | None
+    """A small image of it, as base64."""
 
 
 class _AutoCompactionEndEvent(TypedDict):
     type: Literal["auto_compaction_end"]
     result: CompactionResult | None
+    """What it produced; null when it came to nothing."""
     aborted: bool
+    """Whether it was stopped before its end."""
     willRetry: bool
+    """Whether the run goes on by itself."""
 
 
 class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
     """A compaction that began by itself is over."""
 
     reason: Literal["threshold", "overflow"]
+    """Why."""
     errorMessage: str
+    """What went wrong, in words."""
 
 
 class AutoCompactionStartEvent(TypedDict):
@@ -190,18 +233,22 @@ class AutoCompactionStartEvent(TypedDict):
 
     type: Literal["auto_compaction_start"]
     reason: Literal["threshold", "overflow"]
+    """The window was nearly full, or too full."""
 
 
 class _AutoRetryEndEvent(TypedDict):
     type: Literal["auto_retry_end"]
     success: bool
+    """Whether one went through."""
     attempt: int
+    """How many attempts were made."""
 
 
 class AutoRetryEndEvent(_AutoRetryEndEvent, total=False):
     """Retrying is over."""
 
     finalError: str
+    """What went wrong the last time."""
 
 
 class AutoRetryStartEvent(TypedDict):
@@ -209,20 +256,27 @@ class AutoRetryStartEvent(TypedDict):
 
     type: Literal["auto_retry_start"]
     attempt: int
+    """The number of this attempt, from 1."""
     maxAttempts: int
+    """How many attempts there are at most."""
     delayMs: float
+    """How long it waits before."""
     errorMessage: str
+    """What went wrong, in words."""
 
 
 class Base64ImageSource(TypedDict):
     type: Literal["base64"]
     mediaType: str
+    """The MIME type."""
     data: str
+    """The image as base64."""
 
 
 class _BashCommand(TypedDict):
     type: Literal["bash"]
     command: str
+    """The shell command."""
 
 
 class BashCommand(_BashCommand, total=False):
@@ -231,36 +285,49 @@ class BashCommand(_BashCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     excludeFromContext: bool
+    """Whether the model is not to see it."""
     stream: bool
+    """Whether to report output while it comes."""
 
 
 class _BashExecutionMessage(TypedDict):
     role: Literal["bashExecution"]
     command: str
+    """The shell command."""
     output: str
+    """What it printed, perhaps only the end."""
     cancelled: bool
+    """Whether it was killed."""
     truncated: bool
+    """Whether `output` is only a part."""
     timestamp: int
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
 
 
 class BashExecutionMessage(_BashExecutionMessage, total=False):
     """A command the client ran with `bash`; reaches the model as user text at the next prompt."""
 
     exitCode: int | None
+    """The exit code; absent when a signal ended the process."""
     fullOutputPath: str | None
+    """The file with the whole output, when it was truncated."""
     excludeFromContext: bool
+    """Whether the model is not to see it."""
 
 
 class _BashExecutionUpdateEvent(TypedDict):
     type: Literal["bash_execution_update"]
     delta: str
+    """The piece that is new."""
 
 
 class BashExecutionUpdateEvent(_BashExecutionUpdateEvent, total=False):
     """A piece of the output of a `bash` command that asked for it."""
 
     id: str | int
+    """The id of the command."""
 
 
 class _BashResponse(TypedDict):
@@ -268,30 +335,38 @@ class _BashResponse(TypedDict):
     command: Literal["bash"]
     success: Literal[True]
     data: BashResult
+    """What the command returns."""
 
 
 class BashResponse(_BashResponse, total=False):
     """Answers `bash`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _BashResult(TypedDict):
     output: str
+    """What it printed, perhaps only the end."""
     cancelled: bool
+    """Whether it was killed."""
     truncated: bool
+    """Whether `output` is only a part."""
 
 
 class BashResult(_BashResult, total=False):
     """What a `bash` command printed and how it ended. `exitCode` is absent when it was killed."""
 
     exitCode: int
+    """The exit code; absent when a signal ended the process."""
     fullOutputPath: str
+    """The file with the whole output, when it was truncated."""
 
 
 class _BranchCommand(TypedDict):
     type: Literal["branch"]
     entryId: str
+    """The entry of a user message."""
 
 
 class BranchCommand(_BranchCommand, total=False):
@@ -300,6 +375,7 @@ class BranchCommand(_BranchCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _BranchResponse(TypedDict):
@@ -307,27 +383,37 @@ class _BranchResponse(TypedDict):
     command: Literal["branch"]
     success: Literal[True]
     data: ForkResult
+    """What the command returns."""
 
 
 class BranchResponse(_BranchResponse, total=False):
     """Answers `branch`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _BranchSummaryEntry(TypedDict):
     type: Literal["branch_summary"]
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
     fromId: str
+    """The last entry of the branch that was left."""
     summary: str
+    """The text that stands in for what was said."""
 
 
 class BranchSummaryEntry(_BranchSummaryEntry, total=False):
     details: Any
+    """Data for clients, which the model does not see."""
     fromHook: bool
+    """Whether an extension wrote the summary."""
     usage: Usage
+    """Tokens and cost."""
 
 
 class BranchSummaryMessage(TypedDict):
@@ -335,13 +421,20 @@ class BranchSummaryMessage(TypedDict):
 
     role: Literal["branchSummary"]
     summary: str
+    """The text that stands in for what was said."""
     fromId: str
+    """The last entry of the branch that was left."""
     timestamp: int
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
 
 
 class Budget(TypedDict):
+    """What the command returns."""
+
     limits: BudgetLimits
+    """The limits."""
     snapshot: BudgetSnapshot
+    """What is used so far."""
 
 
 class BudgetExceededEvent(TypedDict):
@@ -349,32 +442,54 @@ class BudgetExceededEvent(TypedDict):
 
     type: Literal["budget_exceeded"]
     scope: Literal["session", "task", "subagent"]
+    """Whose budget it is."""
     snapshot: BudgetSnapshot
+    """What is used so far."""
 
 
 class BudgetLimits(TypedDict, total=False):
+    """The limits."""
+
     maxWallTimeMs: float
+    """Time that the session takes."""
     maxInputTokens: int
+    """Tokens sent."""
     maxOutputTokens: int
+    """Tokens that came back."""
     maxTotalTokens: int
+    """Tokens in both directions."""
     maxCostUsd: float
+    """US dollars."""
     maxToolCalls: int
+    """Calls of tools."""
     maxSubagents: int
+    """Subagents started."""
 
 
 class _BudgetSnapshot(TypedDict):
     status: Literal["ok", "warning", "exceeded"]
+    """How that stands to the limits."""
     wallTimeMs: float
+    """Time that the session took."""
     inputTokens: int
+    """Tokens sent."""
     outputTokens: int
+    """Tokens that came back."""
     totalTokens: int
+    """Tokens in both directions."""
     costUsd: float
+    """US dollars."""
     toolCalls: int
+    """Calls of tools."""
     subagents: int
+    """Subagents started."""
 
 
 class BudgetSnapshot(_BudgetSnapshot, total=False):
+    """What is used so far."""
+
     reason: BudgetViolationReason
+    """What is running out or used up."""
 
 
 class BudgetWarningEvent(TypedDict):
@@ -382,11 +497,16 @@ class BudgetWarningEvent(TypedDict):
 
     type: Literal["budget_warning"]
     scope: Literal["session", "task", "subagent"]
+    """Whose budget it is."""
     snapshot: BudgetSnapshot
+    """What is used so far."""
 
 
 class Cancelled(TypedDict):
+    """What the command returns."""
+
     cancelled: bool
+    """Whether an extension vetoed it; then nothing has changed."""
 
 
 class _ClearQueueCommand(TypedDict):
@@ -397,11 +517,16 @@ class ClearQueueCommand(_ClearQueueCommand, total=False):
     """Empties all queues and returns the texts that waited."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class ClearQueueData(TypedDict):
+    """What the command returns."""
+
     steering: list[str]
+    """Texts that wait for the next opportunity in the run."""
     followUp: list[str]
+    """Texts that wait for the end of the run."""
 
 
 class _ClearQueueResponse(TypedDict):
@@ -409,20 +534,26 @@ class _ClearQueueResponse(TypedDict):
     command: Literal["clear_queue"]
     success: Literal[True]
     data: ClearQueueData
+    """What the command returns."""
 
 
 class ClearQueueResponse(_ClearQueueResponse, total=False):
     """Answers `clear_queue`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _ClientInfo(TypedDict):
     name: str
+    """The name of the client."""
 
 
 class ClientInfo(_ClientInfo, total=False):
+    """Who is asking."""
+
     version: str
+    """The version of the client."""
 
 
 class _CloneCommand(TypedDict):
@@ -433,6 +564,7 @@ class CloneCommand(_CloneCommand, total=False):
     """Starts a new session file with a copy of the current branch."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _CloneResponse(TypedDict):
@@ -440,12 +572,14 @@ class _CloneResponse(TypedDict):
     command: Literal["clone"]
     success: Literal[True]
     data: Cancelled
+    """What the command returns."""
 
 
 class CloneResponse(_CloneResponse, total=False):
     """Answers `clone`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _CompactCommand(TypedDict):
@@ -456,7 +590,9 @@ class CompactCommand(_CompactCommand, total=False):
     """Replaces older messages by a summary."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     customInstructions: str
+    """What the summary should heed."""
 
 
 class _CompactResponse(TypedDict):
@@ -464,54 +600,73 @@ class _CompactResponse(TypedDict):
     command: Literal["compact"]
     success: Literal[True]
     data: CompactionResult
+    """What the command returns."""
 
 
 class CompactResponse(_CompactResponse, total=False):
     """Answers `compact`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _CompactionEndEvent(TypedDict):
     type: Literal["compaction_end"]
     reason: Literal["manual"]
     result: CompactionResult | None
+    """What it produced; null when it came to nothing."""
     aborted: bool
+    """Whether it was stopped before its end."""
     willRetry: bool
+    """Whether the run goes on by itself."""
 
 
 class CompactionEndEvent(_CompactionEndEvent, total=False):
     """A compaction that the client asked for is over."""
 
     errorMessage: str
+    """What went wrong, in words."""
 
 
 class _CompactionEntry(TypedDict):
     type: Literal["compaction"]
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
     summary: str
+    """The text that stands in for what was said."""
     firstKeptEntryId: str
+    """The first entry that the model still sees as it was."""
     tokensBefore: int
+    """The tokens of the conversation before."""
 
 
 class CompactionEntry(_CompactionEntry, total=False):
     details: Any
+    """Data for clients, which the model does not see."""
     fromHook: bool
+    """Whether an extension wrote the summary."""
     usage: Usage
+    """Tokens and cost."""
 
 
 class _CompactionResult(TypedDict):
     summary: str
+    """The text that stands in for what was said."""
     firstKeptEntryId: str
+    """The first entry that the model still sees as it was."""
     tokensBefore: int
+    """The tokens of the conversation before."""
 
 
 class CompactionResult(_CompactionResult, total=False):
     """What a compaction produced."""
 
     details: Any
+    """Data for clients, which the model does not see."""
 
 
 class CompactionStartEvent(TypedDict):
@@ -526,61 +681,87 @@ class CompactionSummaryMessage(TypedDict):
 
     role: Literal["compactionSummary"]
     summary: str
+    """The text that stands in for what was said."""
     tokensBefore: int
+    """The tokens of the conversation before."""
     timestamp: int
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
 
 
 class ContextEditEntry(TypedDict):
     type: Literal["context_edit"]
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
     targetId: str
+    """The entry that is meant."""
     replacement: ContextEditEntryReplacement | None
+    """What the context says instead of the target; null leaves the target out."""
 
 
 class ContextEditEntryReplacement(TypedDict):
     content: Any
+    """The text of the block."""
 
 
 class _CustomEntry(TypedDict):
     type: Literal["custom"]
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
     customType: str
+    """The extension's own name for its kind."""
 
 
 class CustomEntry(_CustomEntry, total=False):
     data: Any
+    """The extension's own data."""
 
 
 class _CustomMessage(TypedDict):
     role: Literal["custom"]
     customType: str
+    """The extension's own name for its kind."""
     content: str | list[UserContent]
+    """What the model reads."""
     display: bool
+    """Whether it is shown to people."""
     timestamp: int
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
 
 
 class CustomMessage(_CustomMessage, total=False):
     """A message an extension put into the conversation."""
 
     details: Any
+    """Data for clients, which the model does not see."""
 
 
 class _CustomMessageEntry(TypedDict):
     type: Literal["custom_message"]
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
     customType: str
+    """The extension's own name for its kind."""
     content: str | list[UserContent]
+    """What the model reads."""
     display: bool
+    """Whether it is shown to people."""
 
 
 class CustomMessageEntry(_CustomMessageEntry, total=False):
     details: Any
+    """Data for clients, which the model does not see."""
 
 
 class _CycleModelCommand(TypedDict):
@@ -591,12 +772,16 @@ class CycleModelCommand(_CycleModelCommand, total=False):
     """Switches to the next available model; null when there is no other."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class CycleModelData(TypedDict):
     model: Model
+    """The model."""
     thinkingLevel: ThinkingLevel
+    """How much the model thinks."""
     isScoped: bool
+    """Whether only some models take part in the cycle."""
 
 
 class _CycleModelResponse(TypedDict):
@@ -604,12 +789,14 @@ class _CycleModelResponse(TypedDict):
     command: Literal["cycle_model"]
     success: Literal[True]
     data: CycleModelData | None
+    """What the command returns."""
 
 
 class CycleModelResponse(_CycleModelResponse, total=False):
     """Answers `cycle_model`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _CycleThinkingLevelCommand(TypedDict):
@@ -620,10 +807,12 @@ class CycleThinkingLevelCommand(_CycleThinkingLevelCommand, total=False):
     """Goes to the next thinking level the model supports; null when it supports none."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class CycleThinkingLevelData(TypedDict):
     level: ThinkingLevel
+    """How much the model thinks."""
 
 
 class _CycleThinkingLevelResponse(TypedDict):
@@ -631,23 +820,27 @@ class _CycleThinkingLevelResponse(TypedDict):
     command: Literal["cycle_thinking_level"]
     success: Literal[True]
     data: CycleThinkingLevelData | None
+    """What the command returns."""
 
 
 class CycleThinkingLevelResponse(_CycleThinkingLevelResponse, total=False):
     """Answers `cycle_thinking_level`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _DeleteSessionCommand(TypedDict):
     type: Literal["delete_session"]
     sessionPath: str
+    """The file of the session."""
 
 
 class DeleteSessionCommand(_DeleteSessionCommand, total=False):
     """Deletes a session file that is not in use."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _DeleteSessionResponse(TypedDict):
@@ -660,43 +853,54 @@ class DeleteSessionResponse(_DeleteSessionResponse, total=False):
     """Answers `delete_session`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class DoneStep(TypedDict):
     type: Literal["done"]
     reason: Literal["stop", "length", "toolUse"]
+    """Why the reply ended."""
     message: AssistantMessage
+    """The whole reply."""
 
 
 class _ErrorEvent(TypedDict):
     type: Literal["error"]
     error: str
+    """What went wrong, in words."""
 
 
 class ErrorEvent(_ErrorEvent, total=False):
     """A problem that concerns no single command."""
 
     code: str
+    """What went wrong, as a word to decide by."""
 
 
 class _ErrorResponse(TypedDict):
     type: Literal["response"]
     command: str
+    """The command that failed; `parse` when the line could not be read."""
     success: Literal[False]
     error: str
+    """What went wrong, in words."""
 
 
 class ErrorResponse(_ErrorResponse, total=False):
     """A command failed; `code` comes after `initialize`."""
 
     id: str | int
+    """The id of the command, when it could be read."""
     code: str
+    """What went wrong, as a word to decide by."""
 
 
 class ErrorStep(TypedDict):
     type: Literal["error"]
     reason: Literal["aborted", "error"]
+    """Why the reply ended."""
     error: AssistantMessage
+    """The reply as far as it came."""
 
 
 class _ExportHtmlCommand(TypedDict):
@@ -707,11 +911,16 @@ class ExportHtmlCommand(_ExportHtmlCommand, total=False):
     """Writes the session as one HTML page and returns its path."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     outputPath: str
+    """Where the page goes; in the project's folder by default."""
 
 
 class ExportHtmlData(TypedDict):
+    """What the command returns."""
+
     path: str
+    """The file."""
 
 
 class _ExportHtmlResponse(TypedDict):
@@ -719,12 +928,14 @@ class _ExportHtmlResponse(TypedDict):
     command: Literal["export_html"]
     success: Literal[True]
     data: ExportHtmlData
+    """What the command returns."""
 
 
 class ExportHtmlResponse(_ExportHtmlResponse, total=False):
     """Answers `export_html`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class ExtensionErrorEvent(TypedDict):
@@ -732,76 +943,97 @@ class ExtensionErrorEvent(TypedDict):
 
     type: Literal["extension_error"]
     extensionPath: str
+    """The file of the extension."""
     event: str
+    """The event whose handler threw."""
     error: str
+    """What went wrong, in words."""
 
 
 class _ExtensionUiRequestConfirm(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
+    """Tells it from others."""
     method: Literal["confirm"]
     title: str
+    """What is asked."""
     message: str
+    """The message."""
 
 
 class ExtensionUiRequestConfirm(_ExtensionUiRequestConfirm, total=False):
     """An extension asks the client to show something."""
 
     timeout: float
+    """The milliseconds after which the dialog settles itself."""
 
 
 class _ExtensionUiRequestEditor(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
+    """Tells it from others."""
     method: Literal["editor"]
     title: str
+    """What is asked."""
 
 
 class ExtensionUiRequestEditor(_ExtensionUiRequestEditor, total=False):
     """An extension asks the client to show something."""
 
     prefill: str
+    """The text to begin with."""
 
 
 class _ExtensionUiRequestInput(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
+    """Tells it from others."""
     method: Literal["input"]
     title: str
+    """What is asked."""
 
 
 class ExtensionUiRequestInput(_ExtensionUiRequestInput, total=False):
     """An extension asks the client to show something."""
 
     placeholder: str
+    """What stands in the empty field."""
     timeout: float
+    """The milliseconds after which the dialog settles itself."""
 
 
 class _ExtensionUiRequestNotify(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
+    """Tells it from others."""
     method: Literal["notify"]
     message: str
+    """The message."""
 
 
 class ExtensionUiRequestNotify(_ExtensionUiRequestNotify, total=False):
     """An extension asks the client to show something."""
 
     notifyType: Literal["info", "warning", "error"]
+    """How grave it is."""
 
 
 class _ExtensionUiRequestSelect(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
+    """Tells it from others."""
     method: Literal["select"]
     title: str
+    """What is asked."""
     options: list[str]
+    """What there is to choose from."""
 
 
 class ExtensionUiRequestSelect(_ExtensionUiRequestSelect, total=False):
     """An extension asks the client to show something."""
 
     timeout: float
+    """The milliseconds after which the dialog settles itself."""
 
 
 class ExtensionUiRequestSetEditorText(TypedDict):
@@ -809,21 +1041,26 @@ class ExtensionUiRequestSetEditorText(TypedDict):
 
     type: Literal["extension_ui_request"]
     id: str
+    """Tells it from others."""
     method: Literal["set_editor_text"]
     text: str
+    """The text to put into the user's editor."""
 
 
 class _ExtensionUiRequestSetStatus(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
+    """Tells it from others."""
     method: Literal["setStatus"]
     statusKey: str
+    """Which status it is: a later one of the same key takes its place."""
 
 
 class ExtensionUiRequestSetStatus(_ExtensionUiRequestSetStatus, total=False):
     """An extension asks the client to show something."""
 
     statusText: str
+    """The status; absent to take it away."""
 
 
 class ExtensionUiRequestSetTitle(TypedDict):
@@ -831,48 +1068,62 @@ class ExtensionUiRequestSetTitle(TypedDict):
 
     type: Literal["extension_ui_request"]
     id: str
+    """Tells it from others."""
     method: Literal["setTitle"]
     title: str
+    """What is asked."""
 
 
 class _ExtensionUiRequestSetWidget(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
+    """Tells it from others."""
     method: Literal["setWidget"]
     widgetKey: str
+    """Which widget it is: a later one of the same key takes its place."""
 
 
 class ExtensionUiRequestSetWidget(_ExtensionUiRequestSetWidget, total=False):
     """An extension asks the client to show something."""
 
     widgetLines: list[str]
+    """Its lines; absent to take it away."""
     widgetPlacement: Literal["aboveEditor", "belowEditor"]
+    """Where it is shown."""
 
 
 class _ExtensionUiResponse(TypedDict):
     type: Literal["extension_ui_response"]
     id: str
+    """The id of the request."""
 
 
 class ExtensionUiResponse(_ExtensionUiResponse, total=False):
     """The client's answer to a dialog; sent on stdin, itself never answered."""
 
     value: str
+    """The answer to `select`, `input` and `editor`."""
     confirmed: bool
+    """The answer to `confirm`."""
     cancelled: bool
+    """The dialog was dismissed."""
 
 
 class _FollowUpCommand(TypedDict):
     type: Literal["follow_up"]
     message: str
+    """The message."""
 
 
 class FollowUpCommand(_FollowUpCommand, total=False):
     """Queues a message for when the agent has nothing left to do."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     images: list[ImageInput]
+    """Images to show to the model."""
     attachments: list[Attachment]
+    """Files sent along, with the text that was found in them."""
 
 
 class _FollowUpResponse(TypedDict):
@@ -885,12 +1136,15 @@ class FollowUpResponse(_FollowUpResponse, total=False):
     """Answers `follow_up`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
     data: PromptDisposition
+    """What the command returns."""
 
 
 class _ForkCommand(TypedDict):
     type: Literal["fork"]
     entryId: str
+    """The entry of a user message."""
 
 
 class ForkCommand(_ForkCommand, total=False):
@@ -899,15 +1153,21 @@ class ForkCommand(_ForkCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class ForkMessage(TypedDict):
     entryId: str
+    """The entry of a user message."""
     text: str
+    """The text of the message."""
 
 
 class ForkMessages(TypedDict):
+    """What the command returns."""
+
     messages: list[ForkMessage]
+    """The messages, oldest first."""
 
 
 class _ForkResponse(TypedDict):
@@ -915,17 +1175,23 @@ class _ForkResponse(TypedDict):
     command: Literal["fork"]
     success: Literal[True]
     data: ForkResult
+    """What the command returns."""
 
 
 class ForkResponse(_ForkResponse, total=False):
     """Answers `fork`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class ForkResult(TypedDict):
+    """What the command returns."""
+
     text: str
+    """The text of the chosen message."""
     cancelled: bool
+    """Whether an extension vetoed it; then nothing has changed."""
 
 
 class _GetAvailableModelsCommand(TypedDict):
@@ -936,10 +1202,14 @@ class GetAvailableModelsCommand(_GetAvailableModelsCommand, total=False):
     """Lists the models whose provider has a key."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class GetAvailableModelsData(TypedDict):
+    """What the command returns."""
+
     models: list[Model]
+    """The models."""
 
 
 class _GetAvailableModelsResponse(TypedDict):
@@ -947,12 +1217,14 @@ class _GetAvailableModelsResponse(TypedDict):
     command: Literal["get_available_models"]
     success: Literal[True]
     data: GetAvailableModelsData
+    """What the command returns."""
 
 
 class GetAvailableModelsResponse(_GetAvailableModelsResponse, total=False):
     """Answers `get_available_models`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetAvailableThinkingLevelsCommand(TypedDict):
@@ -963,10 +1235,14 @@ class GetAvailableThinkingLevelsCommand(_GetAvailableThinkingLevelsCommand, tota
     """Lists the thinking levels the model supports, least first."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class GetAvailableThinkingLevelsData(TypedDict):
+    """What the command returns."""
+
     levels: list[ThinkingLevel]
+    """The levels."""
 
 
 class _GetAvailableThinkingLevelsResponse(TypedDict):
@@ -974,12 +1250,14 @@ class _GetAvailableThinkingLevelsResponse(TypedDict):
     command: Literal["get_available_thinking_levels"]
     success: Literal[True]
     data: GetAvailableThinkingLevelsData
+    """What the command returns."""
 
 
 class GetAvailableThinkingLevelsResponse(_GetAvailableThinkingLevelsResponse, total=False):
     """Answers `get_available_thinking_levels`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetBranchMessagesCommand(TypedDict):
@@ -990,6 +1268,7 @@ class GetBranchMessagesCommand(_GetBranchMessagesCommand, total=False):
     """Lists the user messages a fork can start from."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _GetBranchMessagesResponse(TypedDict):
@@ -997,12 +1276,14 @@ class _GetBranchMessagesResponse(TypedDict):
     command: Literal["get_branch_messages"]
     success: Literal[True]
     data: ForkMessages
+    """What the command returns."""
 
 
 class GetBranchMessagesResponse(_GetBranchMessagesResponse, total=False):
     """Answers `get_branch_messages`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetBudgetCommand(TypedDict):
@@ -1013,6 +1294,7 @@ class GetBudgetCommand(_GetBudgetCommand, total=False):
     """Returns the limits and what is used of them."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _GetBudgetResponse(TypedDict):
@@ -1020,12 +1302,14 @@ class _GetBudgetResponse(TypedDict):
     command: Literal["get_budget"]
     success: Literal[True]
     data: Budget
+    """What the command returns."""
 
 
 class GetBudgetResponse(_GetBudgetResponse, total=False):
     """Answers `get_budget`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetCapabilitiesCommand(TypedDict):
@@ -1036,6 +1320,7 @@ class GetCapabilitiesCommand(_GetCapabilitiesCommand, total=False):
     """Returns what the host says of itself in the answer to `initialize`; changes nothing."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _GetCapabilitiesResponse(TypedDict):
@@ -1043,12 +1328,14 @@ class _GetCapabilitiesResponse(TypedDict):
     command: Literal["get_capabilities"]
     success: Literal[True]
     data: HostInfo
+    """What the command returns."""
 
 
 class GetCapabilitiesResponse(_GetCapabilitiesResponse, total=False):
     """Answers `get_capabilities`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetCommandsCommand(TypedDict):
@@ -1061,10 +1348,14 @@ class GetCommandsCommand(_GetCommandsCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class GetCommandsData(TypedDict):
+    """What the command returns."""
+
     commands: list[PromptCommandInfo]
+    """The commands."""
 
 
 class _GetCommandsResponse(TypedDict):
@@ -1072,12 +1363,14 @@ class _GetCommandsResponse(TypedDict):
     command: Literal["get_commands"]
     success: Literal[True]
     data: GetCommandsData
+    """What the command returns."""
 
 
 class GetCommandsResponse(_GetCommandsResponse, total=False):
     """Answers `get_commands`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetEntriesCommand(TypedDict):
@@ -1088,12 +1381,18 @@ class GetEntriesCommand(_GetEntriesCommand, total=False):
     """Returns the entries of the session in the order of its file; with `since`, those after it."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     since: str
+    """The id of the last entry that is known."""
 
 
 class GetEntriesData(TypedDict):
+    """What the command returns."""
+
     entries: list[AnySessionEntry]
+    """The entries, in the order of the file."""
     leafId: str | None
+    """The entry that the conversation goes on from; null before the first."""
 
 
 class _GetEntriesResponse(TypedDict):
@@ -1101,12 +1400,14 @@ class _GetEntriesResponse(TypedDict):
     command: Literal["get_entries"]
     success: Literal[True]
     data: GetEntriesData
+    """What the command returns."""
 
 
 class GetEntriesResponse(_GetEntriesResponse, total=False):
     """Answers `get_entries`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetForkMessagesCommand(TypedDict):
@@ -1117,6 +1418,7 @@ class GetForkMessagesCommand(_GetForkMessagesCommand, total=False):
     """Lists the user messages a fork can start from."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _GetForkMessagesResponse(TypedDict):
@@ -1124,12 +1426,14 @@ class _GetForkMessagesResponse(TypedDict):
     command: Literal["get_fork_messages"]
     success: Literal[True]
     data: ForkMessages
+    """What the command returns."""
 
 
 class GetForkMessagesResponse(_GetForkMessagesResponse, total=False):
     """Answers `get_fork_messages`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetLastAssistantTextCommand(TypedDict):
@@ -1140,10 +1444,14 @@ class GetLastAssistantTextCommand(_GetLastAssistantTextCommand, total=False):
     """Returns the text of the last assistant message, or null."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class GetLastAssistantTextData(TypedDict):
+    """What the command returns."""
+
     text: str | None
+    """The text; null when there is no reply yet."""
 
 
 class _GetLastAssistantTextResponse(TypedDict):
@@ -1151,12 +1459,14 @@ class _GetLastAssistantTextResponse(TypedDict):
     command: Literal["get_last_assistant_text"]
     success: Literal[True]
     data: GetLastAssistantTextData
+    """What the command returns."""
 
 
 class GetLastAssistantTextResponse(_GetLastAssistantTextResponse, total=False):
     """Answers `get_last_assistant_text`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetMessagesCommand(TypedDict):
@@ -1167,10 +1477,14 @@ class GetMessagesCommand(_GetMessagesCommand, total=False):
     """Returns all messages of the conversation; one that is still streaming is not among them."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class GetMessagesData(TypedDict):
+    """What the command returns."""
+
     messages: list[AgentMessage]
+    """The messages, oldest first."""
 
 
 class _GetMessagesResponse(TypedDict):
@@ -1178,12 +1492,14 @@ class _GetMessagesResponse(TypedDict):
     command: Literal["get_messages"]
     success: Literal[True]
     data: GetMessagesData
+    """What the command returns."""
 
 
 class GetMessagesResponse(_GetMessagesResponse, total=False):
     """Answers `get_messages`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetSessionStatsCommand(TypedDict):
@@ -1194,6 +1510,7 @@ class GetSessionStatsCommand(_GetSessionStatsCommand, total=False):
     """Returns message counts, tokens and cost of the session."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _GetSessionStatsResponse(TypedDict):
@@ -1201,12 +1518,14 @@ class _GetSessionStatsResponse(TypedDict):
     command: Literal["get_session_stats"]
     success: Literal[True]
     data: SessionStats
+    """What the command returns."""
 
 
 class GetSessionStatsResponse(_GetSessionStatsResponse, total=False):
     """Answers `get_session_stats`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetStateCommand(TypedDict):
@@ -1217,6 +1536,7 @@ class GetStateCommand(_GetStateCommand, total=False):
     """Returns the state of the session."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _GetStateResponse(TypedDict):
@@ -1224,12 +1544,14 @@ class _GetStateResponse(TypedDict):
     command: Literal["get_state"]
     success: Literal[True]
     data: SessionState
+    """What the command returns."""
 
 
 class GetStateResponse(_GetStateResponse, total=False):
     """Answers `get_state`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetTodosCommand(TypedDict):
@@ -1240,39 +1562,57 @@ class GetTodosCommand(_GetTodosCommand, total=False):
     """Returns the todo list of the branch the session is on."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class GetTodosData(TypedDict):
+    """What the command returns."""
+
     todos: list[GetTodosDataTodos]
+    """The todo list without its phases."""
     todoPhases: list[GetTodosDataTodoPhases]
+    """The todo list by its phases."""
 
 
 class GetTodosDataTodoPhases(TypedDict):
     name: str
+    """Its name."""
     tasks: list[GetTodosDataTodoPhasesTasks]
+    """The tasks, in order."""
 
 
 class _GetTodosDataTodoPhasesTasks(TypedDict):
     content: str
+    """What is to be done."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
+    """How it stands or ended."""
 
 
 class GetTodosDataTodoPhasesTasks(_GetTodosDataTodoPhasesTasks, total=False):
     id: str
+    """Tells it from others."""
     activeForm: str
+    """The content as something that is going on."""
     notes: str
+    """Remarks on it."""
 
 
 class _GetTodosDataTodos(TypedDict):
     content: str
+    """What is to be done."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
+    """How it stands or ended."""
 
 
 class GetTodosDataTodos(_GetTodosDataTodos, total=False):
     id: str
+    """Tells it from others."""
     activeForm: str
+    """The content as something that is going on."""
     notes: str
+    """Remarks on it."""
     phase: str
+    """The phase it belongs to."""
 
 
 class _GetTodosResponse(TypedDict):
@@ -1280,12 +1620,14 @@ class _GetTodosResponse(TypedDict):
     command: Literal["get_todos"]
     success: Literal[True]
     data: GetTodosData
+    """What the command returns."""
 
 
 class GetTodosResponse(_GetTodosResponse, total=False):
     """Answers `get_todos`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _GetTreeCommand(TypedDict):
@@ -1296,11 +1638,16 @@ class GetTreeCommand(_GetTreeCommand, total=False):
     """Returns the entries of the session as a tree."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class GetTreeData(TypedDict):
+    """What the command returns."""
+
     tree: list[SessionTreeNode]
+    """The entries that have none before them."""
     leafId: str | None
+    """The entry that the conversation goes on from; null before the first."""
 
 
 class _GetTreeResponse(TypedDict):
@@ -1308,23 +1655,35 @@ class _GetTreeResponse(TypedDict):
     command: Literal["get_tree"]
     success: Literal[True]
     data: GetTreeData
+    """What the command returns."""
 
 
 class GetTreeResponse(_GetTreeResponse, total=False):
     """Answers `get_tree`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class HostInfo(TypedDict):
+    """What the command returns."""
+
     name: str
+    """The name of the host."""
     version: str
+    """The version of the host."""
     protocolVersion: int
+    """Rises when something is taken away."""
     protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"]
+    """The dialect that is on."""
     protocols: list[Literal["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"]]
+    """The dialects that the host speaks."""
     stream: StreamForm
+    """How replies are streamed."""
     maxFrameBytes: int
+    """The longest line that the host takes."""
     capabilities: dict[str, Any]
+    """What the host can do beyond the family's protocol."""
 
 
 class ImageContent(TypedDict):
@@ -1332,7 +1691,9 @@ class ImageContent(TypedDict):
 
     type: Literal["image"]
     data: str
+    """The image as base64, without a data-URL prefix."""
     mimeType: str
+    """The MIME type."""
 
 
 class _InitializeCommand(TypedDict):
@@ -1345,11 +1706,17 @@ class InitializeCommand(_InitializeCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"]
+    """The dialect to speak."""
     stream: StreamForm
+    """How replies are to be streamed."""
     clientInfo: ClientInfo
+    """Who is asking."""
     events: list[str] | None
+    """The types of events to send; null for all."""
     capabilities: dict[str, Any]
+    """What the client can do; kept, not used."""
 
 
 class _InitializeResponse(TypedDict):
@@ -1357,24 +1724,31 @@ class _InitializeResponse(TypedDict):
     command: Literal["initialize"]
     success: Literal[True]
     data: HostInfo
+    """What the command returns."""
 
 
 class InitializeResponse(_InitializeResponse, total=False):
     """Answers `initialize`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _LabelEntry(TypedDict):
     type: Literal["label"]
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
     targetId: str
+    """The entry that is meant."""
 
 
 class LabelEntry(_LabelEntry, total=False):
     label: str
+    """The name; absent to take it away."""
 
 
 class _ListSessionsCommand(TypedDict):
@@ -1387,11 +1761,16 @@ class ListSessionsCommand(_ListSessionsCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     all: bool
+    """Whether to list those of every project."""
 
 
 class ListSessionsData(TypedDict):
+    """What the command returns."""
+
     sessions: list[SessionInfo]
+    """The sessions."""
 
 
 class _ListSessionsResponse(TypedDict):
@@ -1399,12 +1778,14 @@ class _ListSessionsResponse(TypedDict):
     command: Literal["list_sessions"]
     success: Literal[True]
     data: ListSessionsData
+    """What the command returns."""
 
 
 class ListSessionsResponse(_ListSessionsResponse, total=False):
     """Answers `list_sessions`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class MessageEndEvent(TypedDict):
@@ -1412,14 +1793,19 @@ class MessageEndEvent(TypedDict):
 
     type: Literal["message_end"]
     message: AgentMessage
+    """The message."""
 
 
 class MessageEntry(TypedDict):
     type: Literal["message"]
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
     message: AgentMessage
+    """The message."""
 
 
 class MessageStartEvent(TypedDict):
@@ -1427,17 +1813,20 @@ class MessageStartEvent(TypedDict):
 
     type: Literal["message_start"]
     message: AgentMessage
+    """The message."""
 
 
 class _MessageUpdateDeltaEvent(TypedDict):
     type: Literal["message_update"]
     assistantMessageEvent: AssistantMessageDelta
+    """The step."""
 
 
 class MessageUpdateDeltaEvent(_MessageUpdateDeltaEvent, total=False):
     """A step of a reply with `stream: "delta"`."""
 
     usage: Usage
+    """Tokens and cost."""
 
 
 class MessageUpdateEvent(TypedDict):
@@ -1445,44 +1834,68 @@ class MessageUpdateEvent(TypedDict):
 
     type: Literal["message_update"]
     message: AgentMessage
+    """The message."""
     assistantMessageEvent: AssistantMessageEvent
+    """The step."""
 
 
 class _Model(TypedDict):
     id: str
+    """Its id at its provider."""
     name: str
+    """What people call it."""
     api: str
+    """The wire format: `anthropic-messages`, `openai-responses`, `openai-completions`, …"""
     provider: str
+    """Whose model it is."""
     baseUrl: str
+    """Where it is reached."""
     reasoning: bool
+    """Whether it can think before it answers."""
     input: list[Literal["text", "image"]]
+    """What it can look at."""
     cost: ModelCost
+    """What it costs."""
     contextWindow: int
+    """How many tokens the model takes at once."""
     maxTokens: int
+    """The longest reply, in tokens."""
 
 
 class Model(_Model, total=False):
     """A model, where it is reached, what it can do and what it costs. Sizes are in tokens."""
 
     headers: dict[str, str]
+    """Sent with each request."""
     thinkingLevelMap: dict[str, str | None]
+    """Level → the vendor's value; null marks a level the model refuses."""
     compat: dict[str, Any]
+    """Departures of an endpoint from its wire format."""
 
 
 class ModelChangeEntry(TypedDict):
     type: Literal["model_change"]
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
     provider: str
+    """Whose model it is."""
     modelId: str
+    """The model's id at its provider."""
 
 
 class _ModelCost(TypedDict):
     input: float
+    """US dollars per million tokens sent."""
     output: float
+    """US dollars per million tokens that come back."""
     cacheRead: float
+    """US dollars per million tokens read from the cache."""
     cacheWrite: float
+    """US dollars per million tokens written to the cache."""
 
 
 class ModelCost(_ModelCost, total=False):
@@ -1491,19 +1904,26 @@ class ModelCost(_ModelCost, total=False):
     """
 
     tiers: list[ModelCostTier]
+    """Other prices for larger requests."""
 
 
 class ModelCostTier(TypedDict):
     inputTokensAbove: float
+    """The size of a request from which these prices go."""
     input: float
+    """US dollars per million tokens sent."""
     output: float
+    """US dollars per million tokens that come back."""
     cacheRead: float
+    """US dollars per million tokens read from the cache."""
     cacheWrite: float
+    """US dollars per million tokens written to the cache."""
 
 
 class _NavigateTreeCommand(TypedDict):
     type: Literal["navigate_tree"]
     targetId: str
+    """The entry that is meant."""
 
 
 class NavigateTreeCommand(_NavigateTreeCommand, total=False):
@@ -1512,18 +1932,27 @@ class NavigateTreeCommand(_NavigateTreeCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     summarize: bool
+    """Whether to keep a summary of the branch that is left."""
     customInstructions: str
+    """What the summary should heed."""
     replaceInstructions: bool
+    """Whether `customInstructions` stand in for the usual ones."""
     label: str
+    """A name for the target."""
 
 
 class _NavigateTreeData(TypedDict):
     cancelled: bool
+    """Whether an extension vetoed it; then nothing has changed."""
 
 
 class NavigateTreeData(_NavigateTreeData, total=False):
+    """What the command returns."""
+
     text: str
+    """The text of the user message, when it was one."""
 
 
 class _NavigateTreeResponse(TypedDict):
@@ -1531,12 +1960,14 @@ class _NavigateTreeResponse(TypedDict):
     command: Literal["navigate_tree"]
     success: Literal[True]
     data: NavigateTreeData
+    """What the command returns."""
 
 
 class NavigateTreeResponse(_NavigateTreeResponse, total=False):
     """Answers `navigate_tree`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _NewSessionCommand(TypedDict):
@@ -1547,7 +1978,9 @@ class NewSessionCommand(_NewSessionCommand, total=False):
     """Starts a fresh session; `parentSession` is recorded in it."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     parentSession: str
+    """The file of the session it came from."""
 
 
 class _NewSessionResponse(TypedDict):
@@ -1555,17 +1988,20 @@ class _NewSessionResponse(TypedDict):
     command: Literal["new_session"]
     success: Literal[True]
     data: Cancelled
+    """What the command returns."""
 
 
 class NewSessionResponse(_NewSessionResponse, total=False):
     """Answers `new_session`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _PromptCommand(TypedDict):
     type: Literal["prompt"]
     message: str
+    """What the user says; `/name` at its beginning uses a command, template or skill."""
 
 
 class PromptCommand(_PromptCommand, total=False):
@@ -1574,24 +2010,36 @@ class PromptCommand(_PromptCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     images: list[ImageInput]
+    """Images to show to the model."""
     attachments: list[Attachment]
+    """Files sent along, with the text that was found in them."""
     streamingBehavior: Literal["steer", "followUp", "follow-up"]
+    """How to wait when a run is on; without it, the prompt is then refused."""
 
 
 class _PromptCommandInfo(TypedDict):
     name: str
+    """What a prompt begins with, after the slash."""
     source: Literal["extension", "prompt", "skill"]
+    """Who defines it."""
 
 
 class PromptCommandInfo(_PromptCommandInfo, total=False):
     description: str
+    """One line about it."""
     location: Literal["user", "project", "path"]
+    """Whose it is: the user's, the project's, or named on the command line."""
     path: str
+    """The file that defines it."""
 
 
 class PromptDisposition(TypedDict):
+    """What the command returns."""
+
     disposition: Literal["started", "queued", "handled"]
+    """A run began, the message waits, or an extension dealt with it."""
 
 
 class _PromptResponse(TypedDict):
@@ -1604,32 +2052,41 @@ class PromptResponse(_PromptResponse, total=False):
     """Answers `prompt`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
     data: PromptDisposition
+    """What the command returns."""
 
 
 class _PromptResultEvent(TypedDict):
     type: Literal["prompt_result"]
     status: PromptStatus
+    """How it ended."""
 
 
 class PromptResultEvent(_PromptResultEvent, total=False):
     """How an accepted prompt ended; comes once for each."""
 
     id: str | int
+    """The id of the prompt."""
     error: str
+    """What went wrong, when `status` is `error`."""
 
 
 class _QueueMessageCommand(TypedDict):
     type: Literal["queue_message"]
     message: str
+    """The message."""
 
 
 class QueueMessageCommand(_QueueMessageCommand, total=False):
     """Queues a message for the next turn, of the run that is on or of the next one; starts none."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     images: list[ImageInput]
+    """Images to show to the model."""
     attachments: list[Attachment]
+    """Files sent along, with the text that was found in them."""
 
 
 class _QueueMessageResponse(TypedDict):
@@ -1642,7 +2099,9 @@ class QueueMessageResponse(_QueueMessageResponse, total=False):
     """Answers `queue_message`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
     data: PromptDisposition
+    """What the command returns."""
 
 
 class QueueUpdateEvent(TypedDict):
@@ -1650,36 +2109,52 @@ class QueueUpdateEvent(TypedDict):
 
     type: Literal["queue_update"]
     steering: list[str]
+    """Texts that wait for the next opportunity in the run."""
     followUp: list[str]
+    """Texts that wait for the end of the run."""
 
 
 class _SessionHeader(TypedDict):
     type: Literal["session"]
     id: str
+    """Names the session."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
     cwd: str
+    """The folder of the project."""
 
 
 class SessionHeader(_SessionHeader, total=False):
     """First line of a session file. `timestamp` is ISO 8601, `parentSession` a path."""
 
     version: int
+    """The version of the format."""
     parentSession: str
+    """The file of the session it came from."""
 
 
 class _SessionInfo(TypedDict):
     path: str
+    """The file."""
     id: str
+    """Tells it from others."""
     cwd: str
+    """The folder of the project."""
     created: str
+    """When it began, in ISO 8601."""
     modified: str
+    """When it was last written, in ISO 8601."""
     messageCount: int
+    """How many messages it has."""
     firstMessage: str
+    """How it begins."""
 
 
 class SessionInfo(_SessionInfo, total=False):
     name: str
+    """The name it was given."""
     parentSessionPath: str
+    """The file of the session it came from."""
 
 
 class _SessionInfoChangedEvent(TypedDict):
@@ -1690,51 +2165,79 @@ class SessionInfoChangedEvent(_SessionInfoChangedEvent, total=False):
     """The session has another name."""
 
     name: str
+    """The name; absent when it has none."""
 
 
 class _SessionInfoEntry(TypedDict):
     type: Literal["session_info"]
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
 
 
 class SessionInfoEntry(_SessionInfoEntry, total=False):
     name: str
+    """The session's new name; absent to take it away."""
 
 
 class _SessionState(TypedDict):
     model: Model | None
+    """The model; null when there is none to be had."""
     thinkingLevel: ThinkingLevel
+    """How much the model thinks."""
     isStreaming: bool
+    """Whether a run is on."""
     isCompacting: bool
+    """Whether a compaction is on."""
     steeringMode: QueueMode
+    """How steering messages are delivered."""
     followUpMode: QueueMode
+    """How follow-up messages are delivered."""
     interruptMode: InterruptMode
+    """When steering messages are delivered."""
     queueMode: QueueMode
+    """How messages of `queue_message` are delivered."""
     sessionId: str
+    """Names the session."""
     autoCompactionEnabled: bool
+    """Whether the conversation is compacted by itself."""
     messageCount: int
+    """How many messages the conversation has."""
     pendingMessageCount: int
+    """How many messages wait."""
     queuedMessageCount: int
+    """The same as `pendingMessageCount`."""
 
 
 class SessionState(_SessionState, total=False):
     """What `get_state` returns."""
 
     sessionFile: str
+    """The file of the session; absent when it is kept in memory or not begun."""
     sessionName: str
+    """The name shown in lists."""
 
 
 class _SessionStats(TypedDict):
     sessionId: str
+    """Names the session."""
     userMessages: int
+    """Messages of the user."""
     assistantMessages: int
+    """Replies."""
     toolCalls: int
+    """Calls of tools."""
     toolResults: int
+    """Results of tools."""
     totalMessages: int
+    """Messages of all kinds."""
     tokens: TokenTotals
+    """Tokens of the whole session file."""
     cost: float
+    """US dollars for the whole session file."""
 
 
 class SessionStats(_SessionStats, total=False):
@@ -1743,41 +2246,60 @@ class SessionStats(_SessionStats, total=False):
     """
 
     sessionFile: str
+    """The file of the session; absent when it is kept in memory or not begun."""
     subagents: SessionStatsSubagents
+    """What subagents used of it, at every depth; absent when there were none."""
     contextUsage: SessionStatsContextUsage
+    """How full the model's window is."""
 
 
 class SessionStatsContextUsage(TypedDict):
+    """How full the model's window is."""
+
     tokens: int | None
+    """Tokens in it; null where no vendor has counted yet."""
     contextWindow: int
+    """How many tokens the model takes at once."""
     percent: float | None
+    """How full it is; null where no vendor has counted yet."""
 
 
 class SessionStatsSubagents(TypedDict):
+    """What subagents used of it, at every depth; absent when there were none."""
+
     count: int
+    """How many there were."""
     tokens: TokenTotals
+    """Their tokens."""
     cost: float
+    """US dollars."""
 
 
 class _SessionTreeNode(TypedDict):
     entry: AnySessionEntry
+    """The entry."""
     children: list[SessionTreeNode]
+    """What hangs below it."""
 
 
 class SessionTreeNode(_SessionTreeNode, total=False):
     label: str
+    """The latest name it was given."""
     labelTimestamp: str
+    """When it was given."""
 
 
 class _SetAutoCompactionCommand(TypedDict):
     type: Literal["set_auto_compaction"]
     enabled: bool
+    """On or off."""
 
 
 class SetAutoCompactionCommand(_SetAutoCompactionCommand, total=False):
     """Switches automatic compaction on or off for this session."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _SetAutoCompactionResponse(TypedDict):
@@ -1790,17 +2312,20 @@ class SetAutoCompactionResponse(_SetAutoCompactionResponse, total=False):
     """Answers `set_auto_compaction`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetAutoRetryCommand(TypedDict):
     type: Literal["set_auto_retry"]
     enabled: bool
+    """On or off."""
 
 
 class SetAutoRetryCommand(_SetAutoRetryCommand, total=False):
     """Switches automatic retry of transient errors on or off for this session."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _SetAutoRetryResponse(TypedDict):
@@ -1813,6 +2338,7 @@ class SetAutoRetryResponse(_SetAutoRetryResponse, total=False):
     """Answers `set_auto_retry`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetBudgetCommand(TypedDict):
@@ -1825,14 +2351,23 @@ class SetBudgetCommand(_SetBudgetCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     maxWallTimeMs: float
+    """Time that the session takes."""
     maxInputTokens: int
+    """Tokens sent."""
     maxOutputTokens: int
+    """Tokens that came back."""
     maxTotalTokens: int
+    """Tokens in both directions."""
     maxCostUsd: float
+    """US dollars."""
     maxToolCalls: int
+    """Calls of tools."""
     maxSubagents: int
+    """Subagents started."""
     clear: list[Literal["maxWallTimeMs", "maxInputTokens", "maxOutputTokens", "maxTotalTokens", "maxCostUsd", "maxToolCalls", "maxSubagents"]]
+    """Limits to take away."""
 
 
 class _SetBudgetResponse(TypedDict):
@@ -1840,12 +2375,14 @@ class _SetBudgetResponse(TypedDict):
     command: Literal["set_budget"]
     success: Literal[True]
     data: Budget
+    """What the command returns."""
 
 
 class SetBudgetResponse(_SetBudgetResponse, total=False):
     """Answers `set_budget`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetEventFilterCommand(TypedDict):
@@ -1856,7 +2393,9 @@ class SetEventFilterCommand(_SetEventFilterCommand, total=False):
     """Sends only events of the types named from now on; without `events`, all of them again."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     events: list[str] | None
+    """The types of events to send; null for all."""
 
 
 class _SetEventFilterResponse(TypedDict):
@@ -1869,17 +2408,20 @@ class SetEventFilterResponse(_SetEventFilterResponse, total=False):
     """Answers `set_event_filter`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetFollowUpModeCommand(TypedDict):
     type: Literal["set_follow_up_mode"]
     mode: QueueMode
+    """How the queue is emptied."""
 
 
 class SetFollowUpModeCommand(_SetFollowUpModeCommand, total=False):
     """Sets whether follow-up messages are delivered one at a time or all at once."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _SetFollowUpModeResponse(TypedDict):
@@ -1892,17 +2434,20 @@ class SetFollowUpModeResponse(_SetFollowUpModeResponse, total=False):
     """Answers `set_follow_up_mode`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetInterruptModeCommand(TypedDict):
     type: Literal["set_interrupt_mode"]
     mode: InterruptMode
+    """When steering messages are delivered."""
 
 
 class SetInterruptModeCommand(_SetInterruptModeCommand, total=False):
     """Sets whether steering skips the tool calls that are left or waits for the turn to end."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _SetInterruptModeResponse(TypedDict):
@@ -1915,18 +2460,22 @@ class SetInterruptModeResponse(_SetInterruptModeResponse, total=False):
     """Answers `set_interrupt_mode`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetLabelCommand(TypedDict):
     type: Literal["set_label"]
     entryId: str
+    """The entry."""
 
 
 class SetLabelCommand(_SetLabelCommand, total=False):
     """Gives an entry a label; without one, takes it away."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     label: str
+    """The name; absent to take it away."""
 
 
 class _SetLabelResponse(TypedDict):
@@ -1939,18 +2488,22 @@ class SetLabelResponse(_SetLabelResponse, total=False):
     """Answers `set_label`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetModelCommand(TypedDict):
     type: Literal["set_model"]
     provider: str
+    """Whose model it is."""
     modelId: str
+    """The model's id at its provider."""
 
 
 class SetModelCommand(_SetModelCommand, total=False):
     """Switches to a model and returns it."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _SetModelResponse(TypedDict):
@@ -1958,23 +2511,27 @@ class _SetModelResponse(TypedDict):
     command: Literal["set_model"]
     success: Literal[True]
     data: Model
+    """What the command returns."""
 
 
 class SetModelResponse(_SetModelResponse, total=False):
     """Answers `set_model`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetQueueModeCommand(TypedDict):
     type: Literal["set_queue_mode"]
     mode: QueueMode
+    """How the queue is emptied."""
 
 
 class SetQueueModeCommand(_SetQueueModeCommand, total=False):
     """Sets whether messages of `queue_message` are delivered one a turn or all at once."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _SetQueueModeResponse(TypedDict):
@@ -1987,17 +2544,20 @@ class SetQueueModeResponse(_SetQueueModeResponse, total=False):
     """Answers `set_queue_mode`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetSessionNameCommand(TypedDict):
     type: Literal["set_session_name"]
     name: str
+    """The name."""
 
 
 class SetSessionNameCommand(_SetSessionNameCommand, total=False):
     """Sets the name shown in session lists."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _SetSessionNameResponse(TypedDict):
@@ -2010,17 +2570,20 @@ class SetSessionNameResponse(_SetSessionNameResponse, total=False):
     """Answers `set_session_name`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetSteeringModeCommand(TypedDict):
     type: Literal["set_steering_mode"]
     mode: QueueMode
+    """How the queue is emptied."""
 
 
 class SetSteeringModeCommand(_SetSteeringModeCommand, total=False):
     """Sets whether steering messages are delivered one at a time or all at once."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _SetSteeringModeResponse(TypedDict):
@@ -2033,17 +2596,20 @@ class SetSteeringModeResponse(_SetSteeringModeResponse, total=False):
     """Answers `set_steering_mode`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetThinkingLevelCommand(TypedDict):
     type: Literal["set_thinking_level"]
     level: ThinkingLevel
+    """How much the model thinks."""
 
 
 class SetThinkingLevelCommand(_SetThinkingLevelCommand, total=False):
     """Sets the thinking level, clamped to what the model supports."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _SetThinkingLevelResponse(TypedDict):
@@ -2056,6 +2622,7 @@ class SetThinkingLevelResponse(_SetThinkingLevelResponse, total=False):
     """Answers `set_thinking_level`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _SetTodosCommand(TypedDict):
@@ -2066,63 +2633,93 @@ class SetTodosCommand(_SetTodosCommand, total=False):
     """Replaces the todo list, by `todos` or by `phases`; the model hears of it at its next turn."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     todos: list[SetTodosCommandTodos]
+    """The whole list, in one phase."""
     phases: list[SetTodosCommandPhases]
+    """The whole list by phases."""
 
 
 class SetTodosCommandPhases(TypedDict):
     name: str
+    """The name of the phase."""
     tasks: list[SetTodosCommandPhasesTasks]
+    """The tasks, in order."""
 
 
 class SetTodosCommandPhasesTasks(TypedDict):
     content: str
+    """What is to be done."""
     status: str
+    """How it stands or ended."""
 
 
 class _SetTodosCommandTodos(TypedDict):
     content: str
+    """What is to be done."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
+    """How it stands or ended."""
 
 
 class SetTodosCommandTodos(_SetTodosCommandTodos, total=False):
     id: str
+    """Tells it from others."""
     activeForm: str
+    """The content as something that is going on."""
     notes: str
+    """Remarks on it."""
     phase: str
+    """The phase it belongs to."""
 
 
 class SetTodosData(TypedDict):
+    """What the command returns."""
+
     todos: list[SetTodosDataTodos]
+    """The todo list without its phases."""
     todoPhases: list[SetTodosDataTodoPhases]
+    """The todo list by its phases."""
 
 
 class SetTodosDataTodoPhases(TypedDict):
     name: str
+    """Its name."""
     tasks: list[SetTodosDataTodoPhasesTasks]
+    """The tasks, in order."""
 
 
 class _SetTodosDataTodoPhasesTasks(TypedDict):
     content: str
+    """What is to be done."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
+    """How it stands or ended."""
 
 
 class SetTodosDataTodoPhasesTasks(_SetTodosDataTodoPhasesTasks, total=False):
     id: str
+    """Tells it from others."""
     activeForm: str
+    """The content as something that is going on."""
     notes: str
+    """Remarks on it."""
 
 
 class _SetTodosDataTodos(TypedDict):
     content: str
+    """What is to be done."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
+    """How it stands or ended."""
 
 
 class SetTodosDataTodos(_SetTodosDataTodos, total=False):
     id: str
+    """Tells it from others."""
     activeForm: str
+    """The content as something that is going on."""
     notes: str
+    """Remarks on it."""
     phase: str
+    """The phase it belongs to."""
 
 
 class _SetTodosResponse(TypedDict):
@@ -2130,27 +2727,32 @@ class _SetTodosResponse(TypedDict):
     command: Literal["set_todos"]
     success: Literal[True]
     data: SetTodosData
+    """What the command returns."""
 
 
 class SetTodosResponse(_SetTodosResponse, total=False):
     """Answers `set_todos`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class SourceImage(TypedDict):
     type: Literal["image"]
     source: ImageSource
+    """Where it comes from."""
 
 
 class StartStep(TypedDict):
     type: Literal["start"]
     partial: AssistantMessage
+    """The reply so far."""
 
 
 class _SteerCommand(TypedDict):
     type: Literal["steer"]
     message: str
+    """The message."""
 
 
 class SteerCommand(_SteerCommand, total=False):
@@ -2159,8 +2761,11 @@ class SteerCommand(_SteerCommand, total=False):
     """
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
     images: list[ImageInput]
+    """Images to show to the model."""
     attachments: list[Attachment]
+    """Files sent along, with the text that was found in them."""
 
 
 class _SteerResponse(TypedDict):
@@ -2173,20 +2778,26 @@ class SteerResponse(_SteerResponse, total=False):
     """Answers `steer`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
     data: PromptDisposition
+    """What the command returns."""
 
 
 class _SubagentEndEvent(TypedDict):
     type: Literal["subagent_end"]
     id: str
+    """Tells it from others."""
     agent: str
+    """The kind of subagent."""
     exitCode: int
+    """0 when it did its work."""
 
 
 class SubagentEndEvent(_SubagentEndEvent, total=False):
     """A subagent is done, its verification included."""
 
     verification: VerificationResult
+    """What came of verifying the work."""
 
 
 class SubagentStartEvent(TypedDict):
@@ -2194,23 +2805,32 @@ class SubagentStartEvent(TypedDict):
 
     type: Literal["subagent_start"]
     id: str
+    """Tells it from others."""
     agent: str
+    """The kind of subagent."""
     isolated: bool
+    """Whether it works in a tree of its own."""
 
 
 class _SubagentVerificationCommandEndEvent(TypedDict):
     type: Literal["subagent_verification_command_end"]
     id: str
+    """Tells it from others."""
     attempt: int
+    """The number of this attempt, from 1."""
     commandName: str
+    """The command of the verification."""
     exitCode: int
+    """The exit code; absent when a signal ended the process."""
     durationMs: float
+    """How long it took."""
 
 
 class SubagentVerificationCommandEndEvent(_SubagentVerificationCommandEndEvent, total=False):
     """A command of a verification has ended."""
 
     artifactId: str
+    """The file with the whole output."""
 
 
 class SubagentVerificationCommandStartEvent(TypedDict):
@@ -2218,8 +2838,11 @@ class SubagentVerificationCommandStartEvent(TypedDict):
 
     type: Literal["subagent_verification_command_start"]
     id: str
+    """Tells it from others."""
     attempt: int
+    """The number of this attempt, from 1."""
     commandName: str
+    """The command of the verification."""
 
 
 class SubagentVerificationEndEvent(TypedDict):
@@ -2227,31 +2850,39 @@ class SubagentVerificationEndEvent(TypedDict):
 
     type: Literal["subagent_verification_end"]
     id: str
+    """Tells it from others."""
     attempt: int
+    """The number of this attempt, from 1."""
     status: Literal["passed", "failed", "skipped", "budget_exceeded"]
+    """How it stands or ended."""
 
 
 class _SubagentVerificationStartEvent(TypedDict):
     type: Literal["subagent_verification_start"]
     id: str
+    """Tells it from others."""
     attempt: int
+    """The number of this attempt, from 1."""
 
 
 class SubagentVerificationStartEvent(_SubagentVerificationStartEvent, total=False):
     """An attempt to verify a subagent's work begins."""
 
     profile: str
+    """The verification's name in the settings."""
 
 
 class _SwitchSessionCommand(TypedDict):
     type: Literal["switch_session"]
     sessionPath: str
+    """The file of the session."""
 
 
 class SwitchSessionCommand(_SwitchSessionCommand, total=False):
     """Continues another session file."""
 
     id: str | int | None
+    """Comes back in the response as it was sent."""
 
 
 class _SwitchSessionResponse(TypedDict):
@@ -2259,106 +2890,140 @@ class _SwitchSessionResponse(TypedDict):
     command: Literal["switch_session"]
     success: Literal[True]
     data: Cancelled
+    """What the command returns."""
 
 
 class SwitchSessionResponse(_SwitchSessionResponse, total=False):
     """Answers `switch_session`."""
 
     id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _TextContent(TypedDict):
     type: Literal["text"]
     text: str
+    """The text."""
 
 
 class TextContent(_TextContent, total=False):
     """Plain text in a message; `textSignature` is a vendor's opaque replay token."""
 
     textSignature: str
+    """A vendor's opaque token, sent back as it is."""
 
 
 class TextDeltaDeltaStep(TypedDict):
     type: Literal["text_delta"]
     delta: str
+    """The piece that is new."""
     contentIndex: int
+    """The block's place in the content of the message."""
 
 
 class TextDeltaStep(TypedDict):
     type: Literal["text_delta"]
     delta: str
+    """The piece that is new."""
     contentIndex: int
+    """The block's place in the content of the message."""
     partial: AssistantMessage
+    """The reply so far."""
 
 
 class TextEndDeltaStep(TypedDict):
     type: Literal["text_end"]
     content: str
+    """The whole block."""
     contentIndex: int
+    """The block's place in the content of the message."""
 
 
 class TextEndStep(TypedDict):
     type: Literal["text_end"]
     content: str
+    """The whole block."""
     contentIndex: int
+    """The block's place in the content of the message."""
     partial: AssistantMessage
+    """The reply so far."""
 
 
 class TextStartDeltaStep(TypedDict):
     type: Literal["text_start"]
     contentIndex: int
+    """The block's place in the content of the message."""
 
 
 class TextStartStep(TypedDict):
     type: Literal["text_start"]
     contentIndex: int
+    """The block's place in the content of the message."""
     partial: AssistantMessage
+    """The reply so far."""
 
 
 class _ThinkingContent(TypedDict):
     type: Literal["thinking"]
     thinking: str
+    """The thought."""
 
 
 class ThinkingContent(_ThinkingContent, total=False):
     """Model reasoning. A `redacted` block carries only its opaque signature."""
 
     thinkingSignature: str
+    """A vendor's opaque token, sent back as it is."""
     redacted: bool
+    """Whether the vendor keeps the thought for itself."""
 
 
 class ThinkingDeltaDeltaStep(TypedDict):
     type: Literal["thinking_delta"]
     delta: str
+    """The piece that is new."""
     contentIndex: int
+    """The block's place in the content of the message."""
 
 
 class ThinkingDeltaStep(TypedDict):
     type: Literal["thinking_delta"]
     delta: str
+    """The piece that is new."""
     contentIndex: int
+    """The block's place in the content of the message."""
     partial: AssistantMessage
+    """The reply so far."""
 
 
 class ThinkingEndDeltaStep(TypedDict):
     type: Literal["thinking_end"]
     content: str
+    """The whole block."""
     contentIndex: int
+    """The block's place in the content of the message."""
 
 
 class ThinkingEndStep(TypedDict):
     type: Literal["thinking_end"]
     content: str
+    """The whole block."""
     contentIndex: int
+    """The block's place in the content of the message."""
     partial: AssistantMessage
+    """The reply so far."""
 
 
 class ThinkingLevelChangeEntry(TypedDict):
     type: Literal["thinking_level_change"]
     id: str
+    """Tells it from others."""
     parentId: str | None
+    """The entry before it; null at the root."""
     timestamp: str
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
     thinkingLevel: str
+    """How much the model thinks."""
 
 
 class ThinkingLevelChangedEvent(TypedDict):
@@ -2366,17 +3031,21 @@ class ThinkingLevelChangedEvent(TypedDict):
 
     type: Literal["thinking_level_changed"]
     level: ThinkingLevel
+    """How much the model thinks."""
 
 
 class ThinkingStartDeltaStep(TypedDict):
     type: Literal["thinking_start"]
     contentIndex: int
+    """The block's place in the content of the message."""
 
 
 class ThinkingStartStep(TypedDict):
     type: Literal["thinking_start"]
     contentIndex: int
+    """The block's place in the content of the message."""
     partial: AssistantMessage
+    """The reply so far."""
 
 
 class TodoReminderEvent(TypedDict):
@@ -2384,42 +3053,63 @@ class TodoReminderEvent(TypedDict):
 
     type: Literal["todo_reminder"]
     todos: list[TodoReminderEventTodos]
+    """The todo list without its phases."""
     attempt: int
+    """The number of this attempt, from 1."""
     maxAttempts: int
+    """How many attempts there are at most."""
 
 
 class _TodoReminderEventTodos(TypedDict):
     content: str
+    """What is to be done."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
+    """How it stands or ended."""
 
 
 class TodoReminderEventTodos(_TodoReminderEventTodos, total=False):
     id: str
+    """Tells it from others."""
     activeForm: str
+    """The content as something that is going on."""
     notes: str
+    """Remarks on it."""
     phase: str
+    """The phase it belongs to."""
 
 
 class TokenTotals(TypedDict):
+    """Tokens of the whole session file."""
+
     input: int
+    """Tokens that were sent, without cached ones."""
     output: int
+    """Tokens that came back."""
     cacheRead: int
+    """Tokens read from the vendor's cache."""
     cacheWrite: int
+    """Tokens written to the vendor's cache."""
     total: int
+    """All of them."""
 
 
 class _ToolCall(TypedDict):
     type: Literal["toolCall"]
     id: str
+    """The id that its result refers to."""
     name: str
+    """The tool."""
     arguments: dict[str, Any]
+    """The arguments, parsed; grows while the reply streams."""
 
 
 class ToolCall(_ToolCall, total=False):
     """A model's request to run a tool; `arguments` is the parsed JSON object."""
 
     thoughtSignature: str
+    """A vendor's opaque token, sent back as it is."""
     argumentsError: str
+    """The raw text of arguments that never parsed; such a call is not run."""
 
 
 class ToolExecutionEndEvent(TypedDict):
@@ -2427,9 +3117,13 @@ class ToolExecutionEndEvent(TypedDict):
 
     type: Literal["tool_execution_end"]
     toolCallId: str
+    """The id of the call in the reply."""
     toolName: str
+    """The tool."""
     result: ToolResult
+    """What came of it."""
     isError: bool
+    """Whether the tool failed."""
 
 
 class ToolExecutionStartEvent(TypedDict):
@@ -2437,8 +3131,11 @@ class ToolExecutionStartEvent(TypedDict):
 
     type: Literal["tool_execution_start"]
     toolCallId: str
+    """The id of the call in the reply."""
     toolName: str
+    """The tool."""
     args: Any
+    """The arguments of the call."""
 
 
 class ToolExecutionUpdateEvent(TypedDict):
@@ -2446,81 +3143,116 @@ class ToolExecutionUpdateEvent(TypedDict):
 
     type: Literal["tool_execution_update"]
     toolCallId: str
+    """The id of the call in the reply."""
     toolName: str
+    """The tool."""
     args: Any
+    """The arguments of the call."""
     partialResult: ToolResult
+    """What the tool has put out so far, in full."""
 
 
 class _ToolResult(TypedDict):
     content: list[UserContent]
+    """What the model reads."""
 
 
 class ToolResult(_ToolResult, total=False):
     """What a tool hands back: blocks for the model, `details` for clients."""
 
     details: Any
+    """Data for clients, which the model does not see."""
     structuredContent: Any
+    """The content as data; not sent to the model."""
     isError: bool
+    """Whether the tool failed."""
     usage: Usage
+    """What the tool itself used."""
     terminate: bool
+    """Ends the run when every result of the reply asks for it."""
 
 
 class _ToolResultMessage(TypedDict):
     role: Literal["toolResult"]
     toolCallId: str
+    """The id of the call in the reply."""
     toolName: str
+    """The tool."""
     content: list[UserContent]
+    """What the model reads."""
     isError: bool
+    """Whether the tool failed."""
     timestamp: int
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
 
 
 class ToolResultMessage(_ToolResultMessage, total=False):
     """The answer to one tool call."""
 
     details: Any
+    """Data for clients, which the model does not see."""
     structuredContent: Any
+    """The content as data; not sent to the model."""
     usage: Usage
+    """What the tool itself used."""
 
 
 class ToolcallDeltaDeltaStep(TypedDict):
     type: Literal["toolcall_delta"]
     delta: str
+    """The piece that is new."""
     contentIndex: int
+    """The block's place in the content of the message."""
 
 
 class ToolcallDeltaStep(TypedDict):
     type: Literal["toolcall_delta"]
     delta: str
+    """The piece that is new."""
     contentIndex: int
+    """The block's place in the content of the message."""
     partial: AssistantMessage
+    """The reply so far."""
 
 
 class ToolcallEndDeltaStep(TypedDict):
     type: Literal["toolcall_end"]
     toolCall: ToolCall
+    """The whole call."""
     contentIndex: int
+    """The block's place in the content of the message."""
 
 
 class ToolcallEndStep(TypedDict):
     type: Literal["toolcall_end"]
     toolCall: ToolCall
+    """The whole call."""
     contentIndex: int
+    """The block's place in the content of the message."""
     partial: AssistantMessage
+    """The reply so far."""
 
 
 class ToolcallStartDeltaStep(TypedDict):
     type: Literal["toolcall_start"]
     id: str
+    """The id of the call."""
     toolName: str
+    """The tool."""
     contentIndex: int
+    """The block's place in the content of the message."""
 
 
 class ToolcallStartStep(TypedDict):
     type: Literal["toolcall_start"]
     id: str
+    """The id of the call."""
     toolName: str
+    """The tool."""
     contentIndex: int
+    """The block's place in the content of the message."""
     partial: AssistantMessage
+    """The reply so far."""
 
 
 class TtsrTriggeredEvent(TypedDict):
@@ -2548,7 +3280,9 @@ class TurnEndEvent(TypedDict):
 
     type: Literal["turn_end"]
     message: AgentMessage
+    """The reply."""
     toolResults: list[ToolResultMessage]
+    """The results of its calls, in their order."""
 
 
 class TurnStartEvent(TypedDict):
@@ -2560,14 +3294,20 @@ class TurnStartEvent(TypedDict):
 class UrlImageSource(TypedDict):
     type: Literal["url"]
     url: str
+    """An https URL."""
 
 
 class _Usage(TypedDict):
     input: int
+    """Tokens that were sent, without cached ones."""
     output: int
+    """Tokens that came back."""
     cacheRead: int
+    """Tokens read from the vendor's cache."""
     cacheWrite: int
+    """Tokens written to the vendor's cache."""
     cost: UsageCost
+    """What it cost."""
 
 
 class Usage(_Usage, total=False):
@@ -2576,69 +3316,103 @@ class Usage(_Usage, total=False):
     """
 
     totalTokens: int
+    """All of them."""
     reasoning: int
+    """The part of `output` that was thought."""
     cacheWrite1h: int
+    """The part of `cacheWrite` that is kept for an hour."""
 
 
 class UsageCost(TypedDict):
     """US dollars per kind of token; `total` is their sum."""
 
     input: float
+    """US dollars for tokens sent."""
     output: float
+    """US dollars for tokens that came back."""
     cacheRead: float
+    """US dollars for tokens read from the cache."""
     cacheWrite: float
+    """US dollars for tokens written to the cache."""
     total: float
+    """Their sum."""
 
 
 class _UserMessage(TypedDict):
     role: Literal["user"]
     content: str | list[UserContent]
+    """What was said."""
     timestamp: int
+    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
 
 
 class UserMessage(_UserMessage, total=False):
     """What a person (or the client on their behalf) said. `timestamp` is in ms since the epoch."""
 
     attachments: list[Attachment]
+    """Files sent along, with the text that was found in them."""
 
 
 class _VerificationAttemptResult(TypedDict):
     attempt: int
+    """The number of this attempt, from 1."""
     status: Literal["passed", "failed", "skipped"]
+    """How it stands or ended."""
     startedAt: int
+    """In ms since the epoch."""
     endedAt: int
+    """In ms since the epoch."""
     commandResults: list[VerificationCommandResult]
+    """How each command ended."""
 
 
 class VerificationAttemptResult(_VerificationAttemptResult, total=False):
     error: str
+    """What went wrong, in words."""
 
 
 class _VerificationCommandResult(TypedDict):
     name: str
+    """Its name in the settings."""
     command: str
+    """The shell command."""
     exitCode: int
+    """The command's own; 124 when it ran out of time, 127 when it could not start."""
     durationMs: float
+    """How long it took."""
 
 
 class VerificationCommandResult(_VerificationCommandResult, total=False):
     optional: bool
+    """Whether it may fail."""
     timedOut: bool
+    """Whether it ran out of time."""
     artifactPath: str
+    """The file with the whole output."""
     outputPreview: str
+    """The end of what it printed."""
 
 
 class _VerificationResult(TypedDict):
     requested: bool
+    """Whether it was to be verified."""
     status: Literal["not_requested", "passed", "failed", "skipped"]
+    """How it stands or ended."""
     attempts: list[VerificationAttemptResult]
+    """Every attempt, in order."""
     retriesUsed: int
+    """How often the subagent was asked to repair its work."""
 
 
 class VerificationResult(_VerificationResult, total=False):
+    """What came of verifying the work."""
+
     profile: str
+    """The verification's name in the settings."""
     mode: Literal["none", "command"]
+    """How the work is verified."""
     onFailure: Literal["return_failure", "retry_once", "discard_patch"]
+    """What happens when it does not pass."""
 
 
 AgentMessage: TypeAlias = Union[
@@ -2668,6 +3442,7 @@ AssistantMessageDelta: TypeAlias = Union[
     ToolcallDeltaDeltaStep,
     ToolcallEndDeltaStep,
 ]
+"""The step."""
 
 
 AssistantMessageEvent: TypeAlias = Union[
@@ -2684,6 +3459,7 @@ AssistantMessageEvent: TypeAlias = Union[
     DoneStep,
     ErrorStep,
 ]
+"""The step."""
 
 
 BudgetViolationReason: TypeAlias = Literal[
@@ -2695,6 +3471,7 @@ BudgetViolationReason: TypeAlias = Literal[
     "tool_calls",
     "subagents",
 ]
+"""What is running out or used up."""
 
 
 ClientFrame: TypeAlias = Union[
@@ -2913,6 +3690,7 @@ it.
 
 
 ImageSource: TypeAlias = Base64ImageSource | UrlImageSource
+"""Where it comes from."""
 
 
 InterruptMode: TypeAlias = Literal["immediate", "wait"]
