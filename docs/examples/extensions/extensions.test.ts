@@ -249,6 +249,17 @@ describe("the ends of turns and runs", () => {
     expect(test.session.lastAssistantText).toBe("nothing to check");
   });
 
+  it("give a prompt the result of the turn that they asked for", async () => {
+    const refused = { kind: "status", status: 401, message: "key withdrawn" } as const;
+    const write = call("write", { path: "a.txt", content: "a" });
+    const scenario = [write, "written", { content: "x", fault: refused }];
+    const test = await sessionWith("follow-through.ts", scenario);
+    expect(await test.session.prompt("write it")).toMatchObject({
+      status: "error",
+      error: expect.stringContaining("key withdrawn"),
+    });
+  });
+
   it("are watched, with raw events, the whole request and questions to people", async () => {
     const prompts: (string | undefined)[] = [];
     const scenario: Scenario = ({ systemPrompt }) => {

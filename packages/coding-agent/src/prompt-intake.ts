@@ -124,8 +124,8 @@ export class PromptIntake {
   }
 
   /** A run ended and does not go on: that is the result of the prompts it answered. */
-  noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): void {
-    this.#prompts.noteRunEnd(input, outcome);
+  noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
+    return this.#prompts.noteRunEnd(input, outcome);
   }
 
   /** Announces the results there are. */

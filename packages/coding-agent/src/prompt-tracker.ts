@@ -49,12 +49,20 @@ export class PromptTracker {
     for (const prompt of this.#prompts) if (prompt.message === message) prompt.isDelivered = true;
   }
 
-  /** A run ended and will not be retried: that is the result of the prompts it answered. */
-  noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): void {
-    for (const prompt of this.#prompts) {
-      const belongs = prompt.isDelivered || input.includes(prompt.message);
-      if (belongs && prompt.result === undefined) prompt.result = resultOf(prompt.id, outcome);
-    }
+  /**
+   * A run ended and will not be retried: that is the result of the prompts it answered.
+   *
+   * @returns takes it back, as long as it was not given out, should the run go on all the same
+   */
+  noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
+    const answered = this.#prompts.filter(
+      ({ isDelivered, message, result }) =>
+        result === undefined && (isDelivered || input.includes(message)),
+    );
+    for (const prompt of answered) prompt.result = resultOf(prompt.id, outcome);
+    return () => {
+      for (const prompt of answered) prompt.result = undefined;
+    };
   }
 
   /** Gives out the results there are, each once, and returns those to announce. */

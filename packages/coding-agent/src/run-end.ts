@@ -34,7 +34,7 @@ export class RunEnd {
     const { continuation, intake, problems, bash, log, emit } = this.#options;
     const decision = continuation.decide(outcome);
     const isOver = decision === "none";
-    if (isOver) intake.noteRunEnd(input, outcome);
+    const takeBack = isOver ? intake.noteRunEnd(input, outcome) : undefined;
     if (outcome.failure !== undefined) problems.add(outcome.failure);
     problems.attempt(() => bash.recordHeld());
     problems.attempt(() => log().endTurn());
@@ -42,7 +42,9 @@ export class RunEnd {
     const willRetry = !isOver && decision !== "remind";
     await emit({ type: "agent_end", messages: [...outcome.messages], willRetry });
     const next = await continuation.proceed(decision, outcome, signal);
-    if (!isOver && next === undefined) {
+    // Extensions may let it go on although nothing asked for it.
+    if (next !== undefined) takeBack?.();
+    else if (!isOver) {
       intake.noteRunEnd(input, { ...outcome, aborted: signal.aborted });
     }
     return next;
