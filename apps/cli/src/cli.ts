@@ -18,8 +18,12 @@ void main(output);
 
 async function main(output: FrameOutput): Promise<void> {
   try {
-    const options = parseArgs(process.argv.slice(2));
-    await run(options, output);
+    const words = process.argv.slice(2);
+    if (words[0] === "conformance") {
+      const { conformance } = await import("./conformance/command.ts");
+      process.exit(await conformance(words.slice(1), output));
+    }
+    await run(parseArgs(words), output);
   } catch (error) {
     const { message, stack } =
       error instanceof Error ? error : { message: String(error), stack: "" };

@@ -19,6 +19,9 @@ One shot:
   tau -p "explain src/main.ts"         print the answer
   tau --mode json "fix the tests"      print every event of the run
 
+Other hosts:
+  tau conformance -- <host>            play the protocol's transcripts against any host (--help)
+
 Options:
 ${rows.join("\n")}
 `;

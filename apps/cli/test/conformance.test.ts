@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { requirements, shownElsewhere } from "./requirements.ts";
-import { documentedProblem } from "./support/documented.ts";
+import { documentedProblem } from "../src/conformance/documented.ts";
+import { mismatch } from "../src/conformance/pattern.ts";
+import { playTranscript } from "../src/conformance/play-transcript.ts";
+import { requirements } from "../src/conformance/requirements.ts";
+import { readTranscripts } from "../src/conformance/transcript.ts";
+import { shownElsewhere } from "./shown-elsewhere.ts";
 import { commandExamples, frameExamples } from "./support/documented-examples.ts";
 import { memoryHost } from "./support/hosts.ts";
-import { runTranscript } from "./support/run-transcript.ts";
-import { mismatch, readTranscripts } from "./support/transcript.ts";
 
 const transcripts = readTranscripts();
 const seen: Record<string, unknown>[] = [];
@@ -13,7 +15,7 @@ const seen: Record<string, unknown>[] = [];
 describe("transcripts against a host in memory", () => {
   it.each(transcripts)("$name", async (transcript) => {
     await using host = await memoryHost(transcript);
-    seen.push(...(await runTranscript(transcript, host)));
+    seen.push(...(await playTranscript(transcript, host)));
   });
 
   it("bring every frame the document prints", () => {

@@ -1,8 +1,8 @@
 import { decodeClientFrame, protocolNames } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
-import { FrameQueue } from "./support/run-transcript.ts";
-import { schemaViolation } from "./support/schema-check.ts";
-import { readTranscripts } from "./support/transcript.ts";
+import { FrameQueue } from "../src/conformance/frame-queue.ts";
+import { readTranscripts } from "../src/conformance/transcript.ts";
+import { SchemaCheck, schemaViolation } from "./support/schema-check.ts";
 
 const usage = {
   input: 1,
@@ -70,10 +70,11 @@ describe("the published schema", () => {
   });
 
   it("is held against every frame that a test sees", async () => {
-    const queue = new FrameQueue({ arguments: ["--mode", "rpc"], variables: {} });
-    queue.push(JSON.stringify(frames.retry));
+    const check = new SchemaCheck({ arguments: ["--mode", "rpc"], variables: {} });
+    const queue = new FrameQueue((frame) => check.violation(frame));
+    queue.push(frames.retry);
     expect(await queue.next()).toEqual(frames.retry);
-    queue.push(JSON.stringify({ ...frames.retry, attempt: "2" }));
+    queue.push({ ...frames.retry, attempt: "2" });
     await expect(queue.next()).rejects.toThrow("not a PiHostFrame");
   });
 

@@ -2,9 +2,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { binPath } from "../support/host-process.ts";
 import { makePlace } from "../support/place.ts";
-import { runHost, startHost } from "../support/start-host.ts";
+import { binPath, runHost, startHost } from "../support/start-host.ts";
 
 const oneLine = (text: string) => text.trimEnd().split("\n").length === 1;
 

@@ -1,4 +1,4 @@
-import type { Pattern } from "./transcript.ts";
+import type { Pattern } from "../../src/conformance/pattern.ts";
 
 const image = { type: "image", data: "$string", mimeType: "$string" };
 

@@ -3,18 +3,18 @@ import { PassThrough } from "node:stream";
 import { createAgentSession } from "@tau-agent/coding-agent";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
 import { parseArgs } from "../../src/args.ts";
+import { FrameQueue } from "../../src/conformance/frame-queue.ts";
+import type { TestHost } from "../../src/conformance/play-transcript.ts";
 import { chooseDialect } from "../../src/rpc/choose-dialect.ts";
 import { serve } from "../../src/rpc/serve.ts";
 import { UiRequests } from "../../src/rpc/ui-requests.ts";
 import { sessionOptions } from "../../src/session-options.ts";
 import { Shutdown } from "../../src/shutdown.ts";
-import { HostProcess } from "./host-process.ts";
-import { makePlace } from "./place.ts";
-import { FrameQueue, type TestHost } from "./run-transcript.ts";
-import type { TranscriptSetup } from "./transcript.ts";
+import { makePlace, type PlaceSetup } from "./place.ts";
+import { SchemaCheck } from "./schema-check.ts";
 
 /** A host in this process: everything but the process itself is real. */
-export async function memoryHost(setup: TranscriptSetup): Promise<TestHost> {
+export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
   const place = makePlace(setup);
   const agentDirectory = join(place.folder, "agent");
   const environment = {
@@ -33,12 +33,15 @@ export async function memoryHost(setup: TranscriptSetup): Promise<TestHost> {
     onShutdown: () => void shutdown.begin(0),
   });
   const session = await createAgentSession(options);
-  const frames = new FrameQueue(place);
+  const check = new SchemaCheck(place);
+  const frames = new FrameQueue((frame) => check.violation(frame));
   const input = new PassThrough();
   const lines = new LineDecoder();
   const output = {
     write: (text: string, onWritten?: () => void) => {
-      for (const line of lines.push(Buffer.from(text))) if ("text" in line) frames.push(line.text);
+      for (const line of lines.push(Buffer.from(text))) {
+        if ("text" in line) frames.push(JSON.parse(line.text));
+      }
       if (onWritten !== undefined) setImmediate(onWritten);
       return true;
     },
@@ -54,22 +57,6 @@ export async function memoryHost(setup: TranscriptSetup): Promise<TestHost> {
     next: () => frames.next(),
     async [Symbol.asyncDispose]() {
       await shutdown.begin(0);
-      place.remove();
-    },
-  };
-}
-
-/** The built host as a child process. */
-export async function spawnedHost(setup: TranscriptSetup): Promise<TestHost> {
-  const place = makePlace(setup);
-  const host = new HostProcess(place);
-  return {
-    folder: place.folder,
-    send: (line) => host.send(line),
-    next: () => host.frames.next(),
-    async [Symbol.asyncDispose]() {
-      host.child.stdin.end();
-      await host.ended;
       place.remove();
     },
   };

@@ -1,51 +1,26 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { TranscriptSetup } from "./transcript.ts";
+import { dataFolder } from "../../src/conformance/data-folder.ts";
+import { makePlace as makeHostPlace, type Place } from "../../src/conformance/place.ts";
+import type { TranscriptSetup } from "../../src/conformance/transcript.ts";
+
+export type { Place } from "../../src/conformance/place.ts";
+
+/** What a host of a test is started for. */
+export type PlaceSetup = Partial<TranscriptSetup> & { readonly dialect?: string };
 
 /** Folders and arguments of one host over a scripted model. */
-export interface Place {
-  readonly folder: string;
-  readonly cwd: string;
-  readonly arguments: readonly string[];
-  readonly variables: Readonly<Record<string, string>>;
-  readonly remove: () => void;
+export function makePlace(setup: PlaceSetup = {}): Place {
+  const place = makeHostPlace(setup, (folder) => ({
+    arguments: ["--provider", "scripted", "--model", modelFile(setup, folder)],
+    files: { "scenario.json": JSON.stringify(setup.scenario ?? []) },
+  }));
+  const given = setup.arguments ?? [];
+  const mode = given.includes("--mode") || given.includes("-p") ? [] : ["--mode", "rpc"];
+  return { ...place, arguments: [...mode, ...place.arguments] };
 }
 
-const conformanceFile = (path: string) =>
-  fileURLToPath(new URL(`../conformance/${path}`, import.meta.url));
-
-export function makePlace(setup: Partial<TranscriptSetup> = {}): Place {
-  const folder = mkdtempSync(join(tmpdir(), "tau-host-"));
-  const cwd = join(folder, "project");
-  mkdirSync(cwd);
-  writeFileSync(join(cwd, "notes.txt"), "one\ntwo\n");
-  for (const [path, text] of Object.entries(setup.files ?? {})) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
-  for (const name of setup.extensions ?? []) {
-    mkdirSync(join(folder, "agent/extensions"), { recursive: true });
-    copyFileSync(conformanceFile(`extensions/${name}`), join(folder, "agent/extensions", name));
-  }
-  const given = setup.arguments ?? [];
-  const scenario = join(folder, "scenario.json");
-  writeFileSync(scenario, JSON.stringify(setup.scenario ?? []));
-  const model = setup.model === undefined ? scenario : conformanceFile(`models/${setup.model}`);
-  const isScripted = !given.includes("--model") && setup.files?.["agent/models.json"] === undefined;
-  const scripted = isScripted ? ["--provider", "scripted", "--model", model] : [];
-  const mode = given.includes("--mode") || given.includes("-p") ? [] : ["--mode", "rpc"];
-  return {
-    folder,
-    cwd,
-    arguments: [...mode, ...scripted, ...given],
-    variables: {
-      PATH: process.env.PATH ?? "",
-      HOME: folder,
-      PI_CODING_AGENT_DIR: join(folder, "agent"),
-      ...setup.environment,
-    },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+function modelFile({ model }: PlaceSetup, folder: string): string {
+  if (model === undefined) return join(folder, "scenario.json");
+  return fileURLToPath(new URL(`models/${model}`, dataFolder));
 }

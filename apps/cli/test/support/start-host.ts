@@ -1,16 +1,37 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { HostProcess, type HostProcessOptions } from "./host-process.ts";
-import { makePlace, type Place } from "./place.ts";
-import type { TranscriptSetup } from "./transcript.ts";
+import { HostProcess } from "../../src/conformance/host-process.ts";
+import { makePlace, type Place, type PlaceSetup } from "./place.ts";
+import { SchemaCheck } from "./schema-check.ts";
 
-/** A host of the test that is running; gone with its folder when the test is over. */
+/** The host's entry, as it is installed. */
+export const binPath = fileURLToPath(new URL("../../bin/tau.js", import.meta.url));
+
+/** How a host is started. */
+interface StartOptions {
+  /** Default a new one for the setup. */
+  readonly place?: Place;
+  /** Program and its first arguments; default the Node that runs the tests. */
+  readonly command?: readonly string[];
+  /** Whether stdout is read from the start. Default true. */
+  readonly reads?: boolean;
+}
+
+/**
+ * A host of the test that is running; gone with its folder when the test is over. Every frame is held
+ * against the published schema; one that it does not allow ends the test.
+ */
 export function startHost(
-  setup: Partial<TranscriptSetup> = {},
-  options: HostProcessOptions & { place?: Place } = {},
+  setup: PlaceSetup = {},
+  options: StartOptions = {},
 ): HostProcess & { readonly place: Place } {
-  const place = options.place ?? makePlace(setup);
-  const host = new HostProcess(place, options);
+  const { place = makePlace(setup), command = [process.execPath], reads } = options;
+  const check = new SchemaCheck(place);
+  const host = new HostProcess([...command, binPath, ...place.arguments], place, {
+    reads,
+    violation: (frame) => check.violation(frame),
+  });
   onTestFinished(async () => {
     host.child.kill("SIGKILL");
     await host.ended;
@@ -21,7 +42,7 @@ export function startHost(
 
 /** Runs a command line with some input to its end. */
 export async function runHost(
-  setup: Partial<TranscriptSetup>,
+  setup: PlaceSetup,
   input = "",
 ): Promise<{ code: number | null; stdout: string; stderr: string; afterMs: number }> {
   const host = startHost(setup);

@@ -16,6 +16,8 @@ export interface TurnCondition {
   readonly systemPromptIncludes?: string | undefined;
   /** A tool of that name is offered. */
   readonly hasTool?: string | undefined;
+  /** Whether any tool is offered; none is when a conversation is to be summarised. */
+  readonly hasTools?: boolean | undefined;
   /** Whether the request ends in tool results. */
   readonly hasToolResults?: boolean | undefined;
 }
@@ -30,6 +32,7 @@ export const conditionMembers: readonly string[] = [
   "lastToolIsError",
   "systemPromptIncludes",
   "hasTool",
+  "hasTools",
   "hasToolResults",
 ] satisfies (keyof TurnCondition)[];
 
@@ -51,6 +54,7 @@ export function matchCondition(
     equals(last?.toolName, condition.lastToolName) &&
     equals(last?.isError, condition.lastToolIsError) &&
     equals(results.length > 0, condition.hasToolResults) &&
+    equals(request.tools.length > 0, condition.hasTools) &&
     (condition.hasTool === undefined ||
       request.tools.some((tool) => tool.name === condition.hasTool));
   if (!holds) return undefined;

@@ -1,0 +1,137 @@
+import { parseArgs } from "node:util";
+import { type LoopbackApi, loopbackApis } from "@tau-agent/ai/testing";
+import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
+import type { FrameOutput } from "../stdout.ts";
+import { formatReport, reportOf } from "./report.ts";
+import { defaultApi, HostUnusable, runConformance, selectTranscripts } from "./run-conformance.ts";
+
+const usage = `tau conformance [options] -- <host and its arguments>
+
+Plays transcripts of the protocol against a host and tells per dialect which statements of its
+document hold. The host is started with --mode rpc, unless a --mode is among its arguments.
+
+  --dialect <names>     Dialects to try, comma-separated (default: those the host names, else pi)
+  --filter <text>       Only transcripts whose name or requirements contain the text
+  --strict              Further members and events are deviations, too
+  --api <name>          Wire format of the scripted model (default ${defaultApi})
+  --timeout-ms <n>      How long a frame is waited for (default 10000)
+  --json                Print the report as JSON
+  --list                Print the transcripts and what they show, and start nothing
+`;
+
+/** Frames may take long to come on a busy machine, but who waits for none should not wait long. */
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+const flags = {
+  dialect: { type: "string" },
+  filter: { type: "string" },
+  strict: { type: "boolean" },
+  api: { type: "string" },
+  "timeout-ms": { type: "string" },
+  json: { type: "boolean" },
+  list: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** What `tau conformance` was asked for. */
+interface Request {
+  readonly argv: readonly string[];
+  readonly dialects: readonly string[] | undefined;
+  readonly filter: string | undefined;
+  readonly api: LoopbackApi;
+  readonly timeoutMs: number;
+  readonly isStrict: boolean;
+  readonly isJson: boolean;
+  readonly isList: boolean;
+  readonly isHelp: boolean;
+}
+
+/**
+ * Runs `tau conformance` with the words behind it.
+ *
+ * @returns the exit code: 0 when everything holds, 1 when not, 2 when nothing could be tried
+ */
+export async function conformance(words: readonly string[], output: FrameOutput): Promise<number> {
+  try {
+    const request = readRequest(words);
+    if (request.isHelp) return await print(output, usage, 0);
+    if (request.isList) return await print(output, list(request), 0);
+    if (request.argv.length === 0) {
+      throw invalid("--", "the host to try is missing; see tau conformance --help");
+    }
+    const run = await runConformance({ ...request, onPlayed: showProgress() });
+    if (run.played.length === 0) throw invalid("--filter", "no transcript fits");
+    const report = reportOf(run, request.argv);
+    const text = request.isJson ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report);
+    return await print(output, text, report.ok ? 0 : 1);
+  } catch (error) {
+    if (!(error instanceof ProtocolError || error instanceof HostUnusable)) throw error;
+    process.stderr.write(`tau: error: ${error.message}\n`);
+    return 2;
+  }
+}
+
+function readRequest(words: readonly string[]): Request {
+  const at = words.indexOf("--");
+  const own = at === -1 ? words : words.slice(0, at);
+  const { values } = parseFlags(own);
+  const { dialect, api = defaultApi, "timeout-ms": timeout = DEFAULT_TIMEOUT_MS } = values;
+  const timeoutMs = Number(timeout);
+  if (!(timeoutMs > 0)) throw invalid("--timeout-ms", "it is no positive number");
+  return {
+    argv: at === -1 ? [] : words.slice(at + 1),
+    dialects: dialect?.split(",").map((name) => oneOf("--dialect", name, protocolNames)),
+    filter: values.filter,
+    api: oneOf("--api", api, loopbackApis),
+    timeoutMs,
+    isStrict: values.strict === true,
+    isJson: values.json === true,
+    isList: values.list === true,
+    isHelp: values.help === true,
+  };
+}
+
+function parseFlags(words: readonly string[]) {
+  try {
+    return parseArgs({ args: [...words], options: flags, strict: true });
+  } catch (error) {
+    throw invalid("conformance", error instanceof Error ? error.message : String(error));
+  }
+}
+
+function oneOf<Name extends string>(option: string, value: string, names: readonly Name[]): Name {
+  const found = names.find((name) => name === value);
+  if (found !== undefined) return found;
+  throw invalid(option, `${JSON.stringify(value)} is not one of ${names.join(", ")}`);
+}
+
+const invalid = (option: string, reason: string): ProtocolError =>
+  new ProtocolError("invalid_option", { option, reason });
+
+function list({ dialects, filter, isJson }: Request): string {
+  const transcripts = selectTranscripts({ dialects, filter });
+  if (isJson) {
+    const rows = transcripts.map(({ name, dialect, scope = "document", requirements }) => ({
+      name,
+      dialect,
+      scope,
+      requirements,
+    }));
+    return `${JSON.stringify(rows, null, 2)}\n`;
+  }
+  return transcripts
+    .map(
+      ({ name, dialect, requirements }) => `${dialect}  ${name}\n    ${requirements.join(", ")}\n`,
+    )
+    .join("");
+}
+
+/** One character per transcript, for whoever watches. */
+function showProgress(): ((played: { failure?: unknown }) => void) | undefined {
+  if (!process.stderr.isTTY) return undefined;
+  return ({ failure }) => process.stderr.write(failure === undefined ? "." : "F");
+}
+
+function print(output: FrameOutput, text: string, code: number): Promise<number> {
+  return new Promise((resolve) => output.write(text, () => resolve(code)));
+}

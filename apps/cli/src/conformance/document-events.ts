@@ -1,0 +1,55 @@
+const messages = ["message_start", "message_update", "message_end"];
+const turns = ["agent_start", "agent_end", "turn_start", "turn_end", ...messages];
+const tools = ["tool_execution_start", "tool_execution_update", "tool_execution_end"];
+const retries = ["auto_retry_start", "auto_retry_end"];
+const compactions = ["auto_compaction_start", "auto_compaction_end"];
+const dialogs = ["extension_ui_request", "extension_error"];
+const subagents = [
+  "subagent_start",
+  "subagent_end",
+  "subagent_verification_start",
+  "subagent_verification_command_start",
+  "subagent_verification_command_end",
+  "subagent_verification_end",
+];
+const budgets = ["budget_warning", "budget_exceeded"];
+const rules = ["ttsr_triggered", "todo_reminder"];
+
+/** Types of frames each document names, besides `response`; clients pass over all others. */
+const documented: Readonly<Record<string, ReadonlySet<string>>> = {
+  pi: new Set([...turns, ...tools, ...retries, ...compactions, ...dialogs]),
+  pisces: new Set([
+    ...turns,
+    ...tools,
+    ...retries,
+    ...compactions,
+    ...dialogs,
+    ...subagents,
+    ...budgets,
+    ...rules,
+  ]),
+  "oh-my-pi": new Set([...turns, ...tools, ...retries, ...compactions, "hook_error"]),
+  "co-mono": new Set([
+    ...turns,
+    "tool_execution_start",
+    "tool_execution_end",
+    "compaction",
+    "error",
+  ]),
+  "pi-rust": new Set([
+    "agent_start",
+    "agent_end",
+    "text_delta",
+    "thinking_delta",
+    "tool_start",
+    "tool_update",
+    "tool_end",
+    ...retries,
+    ...compactions,
+  ]),
+};
+
+/** Whether the document of a dialect names an event of this type. */
+export function isDocumentedEvent(dialect: string, type: unknown): boolean {
+  return documented[dialect]?.has(String(type)) === true;
+}

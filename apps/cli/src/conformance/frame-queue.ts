@@ -1,0 +1,45 @@
+/** A frame a host has sent. */
+export type Frame = Record<string, unknown>;
+
+/** Frames that have come and somebody who waits for them. */
+export class FrameQueue {
+  readonly #frames: Frame[] = [];
+  readonly #violation: ((frame: Frame) => string | undefined) | undefined;
+  #problem: string | undefined;
+  #hasEnded = false;
+  #wake: (() => void) | undefined;
+
+  /** `violation` says of every frame why it must not be; the first that is ends the waiting. */
+  constructor(violation?: (frame: Frame) => string | undefined) {
+    this.#violation = violation;
+  }
+
+  push(frame: Frame): void {
+    this.#problem ??= this.#violation?.(frame);
+    this.#frames.push(frame);
+    this.#wake?.();
+  }
+
+  /** No more frames will come. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#wake?.();
+  }
+
+  /**
+   * The next frame; undefined when none comes in time, or none will.
+   *
+   * @throws {RangeError} when a frame must not be
+   */
+  async next(timeoutMs = 8_000): Promise<Frame | undefined> {
+    if (this.#problem !== undefined) throw new RangeError(this.#problem);
+    if (this.#frames.length === 0 && !this.#hasEnded) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      const timer = setTimeout(resolve, timeoutMs);
+      await promise;
+      clearTimeout(timer);
+    }
+    return this.#frames.shift();
+  }
+}

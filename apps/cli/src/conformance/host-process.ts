@@ -1,0 +1,114 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { LineDecoder } from "@tau-agent/rpc-protocol";
+import { type Frame, FrameQueue } from "./frame-queue.ts";
+import { isRecord, mismatch, type Pattern } from "./pattern.ts";
+
+/** How a host ended. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** From the start of the process, in ms. */
+  readonly afterMs: number;
+  /** Why it could not even be started. */
+  readonly error?: Error | undefined;
+}
+
+/** How a host is started. */
+export interface HostProcessOptions {
+  /** Whether stdout is read from the start. Default true. */
+  readonly reads?: boolean | undefined;
+  /** Why a frame must not be. */
+  readonly violation?: ((frame: Frame) => string | undefined) | undefined;
+  /** Whether it leads a process group of its own. Default false. */
+  readonly isDetached?: boolean | undefined;
+}
+
+/** A host as a child process, with everything it says. */
+export class HostProcess {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly frames: FrameQueue;
+  readonly ended: Promise<Exit>;
+  stderr = "";
+  stdout = "";
+  /** Lines on stdout that are no frame. */
+  readonly noise: string[] = [];
+
+  constructor(
+    argv: readonly string[],
+    place: { readonly cwd: string; readonly variables: Readonly<Record<string, string>> },
+    options: HostProcessOptions = {},
+  ) {
+    this.frames = new FrameQueue(options.violation);
+    const [program = "", ...words] = argv;
+    const start = performance.now();
+    this.child = spawn(program, words, {
+      cwd: place.cwd,
+      env: place.variables,
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: options.isDetached === true,
+      windowsHide: true,
+    });
+    this.child.stdin.on("error", () => {});
+    this.child.stderr.on("data", (chunk) => {
+      this.stderr += chunk;
+    });
+    if (options.reads !== false) this.read();
+    this.ended = new Promise((resolve) => {
+      const end = (exit: Omit<Exit, "afterMs">): void => {
+        this.frames.end();
+        resolve({ ...exit, afterMs: performance.now() - start });
+      };
+      this.child.once("error", (error) => end({ code: null, signal: null, error }));
+      this.child.once("close", (code, signal) => end({ code, signal }));
+    });
+  }
+
+  /** Reads stdout from now on; what is no frame is kept as text. */
+  read(): void {
+    const lines = new LineDecoder();
+    const take = (decoded: Iterable<{ text: string } | { oversizedBytes: number }>): void => {
+      for (const line of decoded) if ("text" in line) this.#take(line.text);
+    };
+    this.child.stdout.on("data", (chunk: Buffer) => take(lines.push(chunk)));
+    this.child.stdout.on("end", () => take(lines.end()));
+  }
+
+  /** Sends a line, or a command as one. */
+  send(line: string | object): void {
+    this.child.stdin.write(`${typeof line === "string" ? line : JSON.stringify(line)}\n`);
+  }
+
+  /** The next frame that fits, leaving out those before it. */
+  async until(pattern: Pattern, timeoutMs = 8_000): Promise<Frame> {
+    for (;;) {
+      const frame = await this.frames.next(timeoutMs);
+      if (frame === undefined) {
+        throw new RangeError(`No frame fits ${JSON.stringify(pattern)}; stderr: ${this.stderr}`);
+      }
+      if (mismatch(pattern, frame) === undefined) return frame;
+    }
+  }
+
+  /** Ends stdin and waits for the exit. */
+  async finish(): Promise<Exit> {
+    this.child.stdin.end();
+    return this.ended;
+  }
+
+  #take(line: string): void {
+    this.stdout += `${line}\n`;
+    const frame = parsed(line);
+    if (frame === undefined) this.noise.push(line);
+    else this.frames.push(frame);
+  }
+}
+
+function parsed(line: string): Frame | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Frame } from "./frame-queue.ts";
+import { isRecord, type Pattern } from "./pattern.ts";
+
+/**
+ * Frames in the order in which they are looked at. Strictly that is the order they came in. A
+ * tolerant reader does as a client does: it finds a response by its id, else by its command, and
+ * reads the events in their order, whatever came between.
+ */
+export class Incoming {
+  readonly #next: () => Promise<Frame | undefined>;
+  readonly #isTolerant: boolean;
+  readonly #pending: Frame[] = [];
+
+  constructor(next: () => Promise<Frame | undefined>, isTolerant: boolean) {
+    this.#next = next;
+    this.#isTolerant = isTolerant;
+  }
+
+  /** The next frame of the kind a pattern is about; undefined when none comes in time. */
+  async take(pattern: Pattern): Promise<Frame | undefined> {
+    const isWanted = this.#isTolerant ? wanted(pattern) : () => true;
+    const index = this.#pending.findIndex(isWanted);
+    if (index !== -1) return this.#pending.splice(index, 1)[0];
+    for (;;) {
+      const frame = await this.#next();
+      if (frame === undefined || isWanted(frame)) return frame;
+      this.#pending.push(frame);
+    }
+  }
+
+  /** The last response that nothing has asked for. */
+  unclaimed(): Frame | undefined {
+    return this.#pending.findLast(({ type }) => type === "response");
+  }
+
+  /** Gives the last frame back, to be looked at again. */
+  putBack(frame: Frame): void {
+    this.#pending.unshift(frame);
+  }
+}
+
+/** Whether a pattern is about a response, and not about an event. */
+export function isAboutResponse(pattern: Pattern): boolean {
+  if (!isRecord(pattern)) return false;
+  const { type, command, success } = pattern;
+  return (
+    type === "response" || (type === undefined && (command !== undefined || success !== undefined))
+  );
+}
+
+function wanted(pattern: Pattern): (frame: Frame) => boolean {
+  if (!isRecord(pattern)) return () => true;
+  const { id, command } = pattern;
+  if (!isAboutResponse(pattern)) return (frame) => frame.type !== "response";
+  // An id can be missing from an answer, but never be another command's.
+  const hasId = typeof id === "string" && !id.startsWith("$");
+  return (frame) => {
+    if (frame.type !== "response") return false;
+    if (hasId && frame.id === id) return true;
+    if (hasId && frame.id !== undefined) return false;
+    return command === undefined || frame.command === command;
+  };
+}

@@ -1,0 +1,75 @@
+import type { LoopbackApi } from "@tau-agent/ai/testing";
+import type { Frame } from "./frame-queue.ts";
+import { HostProcess } from "./host-process.ts";
+import { killTree } from "./kill-tree.ts";
+import { servedModel, startModelServer } from "./model-server.ts";
+import { makePlace, type Place } from "./place.ts";
+import type { TestHost } from "./play-transcript.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** How hosts under test are started. */
+export interface SpawnOptions {
+  /** Program and arguments of the host. */
+  readonly argv: readonly string[];
+  /** How long a frame is waited for, in ms. */
+  readonly timeoutMs: number;
+  /** The wire format its model is served in. */
+  readonly api: LoopbackApi;
+  /** Why a frame must not be. */
+  readonly violationIn?: ((place: Place) => (frame: Frame) => string | undefined) | undefined;
+}
+
+/** A host under test as a child process, with a model and folders of its own. */
+export interface SpawnedHost extends TestHost {
+  readonly process: HostProcess;
+}
+
+/** How long a host may take to start, which is until its first frame, in ms. */
+const START_MS = 30_000;
+
+/** How long a host may take to leave once its stdin is closed, in ms. */
+const LEAVE_MS = 3_000;
+
+/** Starts a host for a transcript; disposing ends it with all its children, its model and folders. */
+export async function spawnHost(
+  transcript: Transcript,
+  options: SpawnOptions,
+): Promise<SpawnedHost> {
+  const { argv, timeoutMs, api, violationIn } = options;
+  const server = await startModelServer(transcript);
+  const place = makePlace(transcript, () => servedModel(server, api));
+  const mode = argv.some((word) => word === "--mode" || word.startsWith("--mode="))
+    ? []
+    : ["--mode", "rpc"];
+  const host = new HostProcess([...argv, ...mode, ...place.arguments], place, {
+    isDetached: process.platform !== "win32",
+    violation: violationIn?.(place),
+  });
+  let hasStarted = false;
+  const next = async (): Promise<Frame | undefined> => {
+    const frame = await host.frames.next(hasStarted ? timeoutMs : Math.max(START_MS, timeoutMs));
+    hasStarted = true;
+    return frame;
+  };
+  return {
+    process: host,
+    folder: place.folder,
+    send: (line) => host.send(line),
+    next,
+    async [Symbol.asyncDispose]() {
+      await end(host);
+      await server.close();
+      place.remove();
+    },
+  };
+}
+
+async function end(host: HostProcess): Promise<void> {
+  const { pid } = host.child;
+  host.child.stdin.end();
+  const timer = setTimeout(() => {
+    if (pid !== undefined) killTree(pid);
+  }, LEAVE_MS);
+  await host.ended;
+  clearTimeout(timer);
+}

@@ -1,0 +1,144 @@
+import { execFile } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { binPath } from "../support/start-host.ts";
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `tau conformance` to its end. */
+function conformance(...words: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [binPath, "conformance", ...words],
+      { maxBuffer: 2 ** 26 },
+      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+const tau = ["--", process.execPath, binPath];
+
+/** A host that answers each line with what the code makes of `command`. */
+function scriptedHost(code: string): string[] {
+  const folder = mkdtempSync(join(tmpdir(), "tau-other-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "host.mjs");
+  writeFileSync(
+    file,
+    `#!/usr/bin/env node
+import { createInterface } from "node:readline";
+const say = (frame) => process.stdout.write(JSON.stringify(frame) + "\\n");
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const command = JSON.parse(line);
+  ${code}
+});`,
+  );
+  chmodSync(file, 0o755);
+  return ["--", process.execPath, file];
+}
+
+describe.concurrent("tau conformance", () => {
+  it("says of Tau itself that everything holds, in every dialect", async () => {
+    const { code, stdout } = await conformance("--json", ...tau);
+    const report = JSON.parse(stdout);
+    expect(report.dialects.flatMap((dialect: { failures: unknown[] }) => dialect.failures)).toEqual(
+      [],
+    );
+    expect(code).toBe(0);
+    expect(report).toMatchObject({ ok: true, host: { name: "tau" } });
+    expect(report.dialects.map(({ name }: { name: string }) => name)).toEqual([
+      "pi",
+      "pisces",
+      "oh-my-pi",
+      "co-mono",
+      "pi-rust",
+    ]);
+    for (const { statements, shapeProblems } of report.dialects) {
+      expect(shapeProblems).toEqual([]);
+      expect(statements.length).toBeGreaterThan(5);
+      expect(statements.filter(({ status }: { status: string }) => status !== "holds")).toEqual([]);
+    }
+  }, 240_000);
+
+  it("tells where another host leaves its document, and what holds all the same", async () => {
+    const host = scriptedHost(`
+  const answer = { id: command.id, type: "response", command: command.type };
+  if (command.type === "get_messages") {
+    say({ type: "unheard_of" });
+    say({ ...answer, success: true, data: { messages: [], more: 1 } });
+  } else if (command.type === "bash") {
+    say({ ...answer, success: true, data: { output: "a\\nb", exitCode: "3", cancelled: false } });
+  } else say({ ...answer, success: false, error: "I do not know " + command.type });`);
+    const { code, stdout } = await conformance(
+      "--filter",
+      "bash-and-errors.jsonl",
+      "--timeout-ms",
+      "500",
+      ...host,
+    );
+    expect(code).toBe(1);
+    expect(stdout).toContain("Dialect pi\n");
+    expect(stdout).not.toContain("Dialect pisces");
+    expect(stdout).toMatch(/its document: \d+ of \d+ statements hold, \d+ not tried/);
+    expect(stdout).toContain("fails  bash.data: bash answers with output");
+    expect(stdout).toContain("bash-and-errors.jsonl: a shell command, line 4");
+    expect(stdout).toContain('problem   frame.data.exitCode is not 3: "3"');
+    expect(stdout).toMatch(/Frames that are not as the document prints them:\n {4}response bash: /);
+  });
+
+  it("passes over what a document leaves open, unless it is told to be strict", async () => {
+    const host = scriptedHost(`
+  say({ type: "unheard_of" });
+  const answer = { id: command.id, type: "response", command: command.type };
+  if (command.type === "cycle_model") say({ ...answer, success: true, data: null, more: 1 });
+  else say({ ...answer, success: false, error: "no" });`);
+    const words = ["--filter", "one model only", "--timeout-ms", "500"];
+    const lenient = await conformance(...words, ...host);
+    expect(lenient.stdout).toContain("its document: 1 of 1 statements hold");
+    expect(lenient.code).toBe(0);
+    const strict = await conformance("--strict", ...words, ...host);
+    expect(strict.stdout).toContain("fails  cycle_model.null");
+    expect(strict.code).toBe(1);
+  });
+
+  it("plays in the dialects that are asked for, in another wire format, and lists transcripts", async () => {
+    const words = ["--dialect", "co-mono,pi-rust", "--api", "openai-completions"];
+    const { code, stdout } = await conformance(
+      ...words,
+      "--strict",
+      "--filter",
+      "co-mono.session",
+      ...tau,
+    );
+    expect(stdout).toContain("Dialect co-mono\n  its document: 2 of 2 statements hold");
+    expect(code).toBe(0);
+    const list = JSON.parse((await conformance("--list", "--json", "--dialect", "pi-rust")).stdout);
+    expect(list.length).toBeGreaterThan(2);
+    expect(list[0]).toMatchObject({ dialect: "pi-rust", scope: "document" });
+  });
+
+  it("cannot be run without a host, with a wrong option, or with a host that does not start", async () => {
+    expect(await conformance()).toMatchObject({ code: 2, stdout: "" });
+    const wrong = await conformance("--dialect", "klingon", ...tau);
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('"klingon"') });
+    const missing = await conformance("--", "/no/such/host", "--flag");
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toContain("Cannot start the host /no/such/host --flag");
+    const leaves = await conformance(
+      "--",
+      process.execPath,
+      "-e",
+      "console.error('no'); process.exit(7)",
+      "--",
+    );
+    expect(leaves.code).toBe(2);
+    expect(leaves.stderr).toMatch(/exit code 7\nno/);
+  });
+});
