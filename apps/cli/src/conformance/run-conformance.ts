@@ -70,7 +70,7 @@ export class HostUnusable extends Error {
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceRun> {
   const host = await meetHost(options);
-  const dialects = options.dialects ?? host.protocols ?? ["pi"];
+  const dialects = options.dialects ?? documented(host.protocols ?? ["pi"]);
   const queue = selectTranscripts({ ...options, dialects }).filter(
     // What is Tau's own is nothing to ask a host for that does not say it has it.
     (transcript) => host.protocols !== undefined || !isOwn(transcript),
@@ -100,6 +100,12 @@ export function selectTranscripts({
       (dialects === undefined || dialects.includes(dialect)) &&
       [name, ...requirements].some((text) => text.includes(filter)),
   );
+}
+
+/** The dialects there are transcripts of. */
+function documented(names: readonly string[]): readonly string[] {
+  const known = new Set(readTranscripts().map(({ dialect }) => dialect));
+  return names.filter((name) => known.has(name));
 }
 
 /** Whether a transcript shows only what Tau adds to the document of the dialect. */

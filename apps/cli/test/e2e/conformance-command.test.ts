@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { binPath } from "../support/start-host.ts";
 
 interface Outcome {
@@ -25,11 +25,14 @@ function conformance(...words: string[]): Promise<Outcome> {
 
 const tau = ["--", process.execPath, binPath];
 
+const folder = mkdtempSync(join(tmpdir(), "tau-other-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let hosts = 0;
+
 /** A host that answers each line with what the code makes of `command`. */
 function scriptedHost(code: string): string[] {
-  const folder = mkdtempSync(join(tmpdir(), "tau-other-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, "host.mjs");
+  hosts += 1;
+  const file = join(folder, `host-${hosts}.mjs`);
   writeFileSync(
     file,
     `#!/usr/bin/env node

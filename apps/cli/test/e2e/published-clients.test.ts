@@ -6,8 +6,8 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { startLoopbackServer, toolCall } from "@tau-agent/ai/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { binPath } from "../support/host-process.ts";
 import { makePlace, type Place } from "../support/place.ts";
+import { binPath } from "../support/start-host.ts";
 
 /** Clients as they were published, from the registry, unchanged. */
 const clients = [
