@@ -1,36 +1,11 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
-import { makePlace, type Place } from "../support/place.ts";
+import { call, git, hostsOf, repositoryPlace, worker } from "../support/repository-place.ts";
 import { areGone, startHost } from "../support/start-host.ts";
 
-const git = (cwd: string, ...args: string[]): string =>
-  execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
-    cwd,
-    encoding: "utf8",
-  });
-
-const call = (name: string, args: Record<string, unknown>): Turn["content"] => [
-  { type: "toolCall", name, arguments: args },
-];
-/** One reply to a fresh text, one to the result of what it did. */
-const worker = (mark: string, content: Turn["content"]): Turn[] => [
-  { when: { lastUserIncludes: mark, hasToolResults: false }, content },
-  { when: { lastUserIncludes: mark, hasToolResults: true }, content: `${mark} done` },
-];
-
-function repositoryPlace(scenario: Turn[], settings: Record<string, unknown> = {}): Place {
-  const place = makePlace({
-    scenario,
-    files: { "agent/settings.json": JSON.stringify(settings) },
-  });
-  git(place.cwd, "init", "-q");
-  git(place.cwd, "add", "-A");
-  git(place.cwd, "commit", "-qm", "first");
-  return place;
-}
+/** Not a lock, which goes stale. */
+const isRunFolder = (name: string): boolean => /^[0-9a-f]{8}$/.test(name);
 
 const typesOf = (stdout: string, id: string): string[] =>
   stdout
@@ -141,19 +116,31 @@ describe("tasks in processes of their own", () => {
     expect(readFileSync(join(place.cwd, "quick.txt"), "utf8")).toBe("x\n");
   });
 
-  it.each([100, 250, 400, 550, 700, 850])(
-    "leave all or nothing in the user's tree when the host is killed after %d ms",
+  // Times when trees are made, subagents start, work, are checked, and merged; and any others.
+  const moments = [50, 200, 350, 500, 650, 800].map((ms) => ms + Math.floor(Math.random() * 150));
+  it.each(moments)(
+    "leave all or nothing in the user's tree when the host is killed after %d ms, and the next one cleans up",
     async (delayMs) => {
       const ids = ["w1", "w2", "w3", "w4"];
-      const place = repositoryPlace([
-        ...ids.flatMap((id) =>
-          worker(`<${id}>`, call("write", { path: `${id}.txt`, content: "x\n" })),
-        ),
-        ...worker(
-          "start",
-          call("task", { tasks: ids.map((id) => ({ id, task: `<${id}>` })), isolated: true }),
-        ),
-      ]);
+      const work = "echo changed >> notes.txt; rm -f other.txt";
+      const place = repositoryPlace(
+        [
+          ...ids.flatMap((id) => worker(`<${id}>`, call("write", { path: id, content: "x\n" }))),
+          ...worker("<rude>", call("bash", { command: `${work}; sleep 30` })),
+          ...worker(
+            "start",
+            call("task", {
+              tasks: [...ids, "rude"].map((id) => ({ id, task: `<${id}>` })),
+              isolated: true,
+              verify: { commands: [{ name: "there", command: "ls w*" }] },
+            }),
+          ),
+          { when: { lastUserIncludes: "hello" }, content: "hi" },
+        ],
+        { "task.verification.enabled": true, "task.maxRuntimeMs": 700 },
+      );
+      const notes = readFileSync(join(place.cwd, "notes.txt"), "utf8");
+      const index = git(place.cwd, "ls-files", "--stage");
       const host = startHost({}, { place });
       host.send({ type: "prompt", message: "start" });
       await new Promise((resolve) => setTimeout(resolve, delayMs));
@@ -161,8 +148,20 @@ describe("tasks in processes of their own", () => {
       await host.ended;
       // The one step that writes is not interrupted.
       await expect.poll(() => hostsOf(place), { timeout: 8_000 }).toEqual([]);
-      const whole = ids.map((id) => `?? ${id}.txt\n`).join("");
+      const whole = ids.map((id) => `?? ${id}\n`).join("");
       expect(["", whole]).toContain(git(place.cwd, "status", "--porcelain"));
+      expect(readFileSync(join(place.cwd, "notes.txt"), "utf8")).toBe(notes);
+      expect(git(place.cwd, "ls-files", "--stage")).toBe(index);
+      const worktrees = join(place.folder, "agent", "worktrees");
+      const next = startHost({}, { place });
+      next.send({ type: "prompt", message: "hello" });
+      await next.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+      await expect
+        .poll(() => (existsSync(worktrees) ? readdirSync(worktrees) : []).filter(isRunFolder), {
+          timeout: 10_000,
+        })
+        .toEqual([]);
+      expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
     },
   );
 
@@ -232,16 +231,3 @@ describe("the command that starts a subagent", () => {
     expect(await areGone([Number(readFileSync(pidFile, "utf8"))])).toBe(true);
   });
 });
-
-/** Hosts that run with the scenario of this place. */
-function hostsOf(place: Place): number[] {
-  return readdirSync("/proc")
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return pid > 0 && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(place.folder);
-      } catch {
-        return false;
-      }
-    });
-}

@@ -162,13 +162,26 @@ export class SessionBudget {
   }
 
   /**
-   * Takes one subagent from the budget, before it is started. One too many is refused, and ends the
-   * run when the subagents that are on have finished.
+   * Refuses a further request of a run. That no more subagents are left is no reason: the run has
+   * used nothing too much, and is told so by its call.
+   *
+   * @throws {SessionError} `budget_exceeded`
+   */
+  checkRequest(): void {
+    const found = dimensions.find(
+      (dimension) => dimension !== subagentDimension && this.#isExceeded(dimension),
+    );
+    if (found !== undefined) throw this.#refusal(found);
+  }
+
+  /**
+   * Takes one subagent from the budget, before it is started. One too many is refused; further
+   * prompts are, then, too.
    *
    * @throws {SessionError} `budget_exceeded`
    */
   takeSubagent(): void {
-    this.check();
+    this.checkRequest();
     const limit = this.#limit("maxSubagents");
     if (limit !== undefined && this.#used.subagents >= limit) {
       this.#exceed(subagentDimension);

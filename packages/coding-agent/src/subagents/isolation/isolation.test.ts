@@ -328,6 +328,20 @@ describe("many and killed", () => {
     expect(stateOf(workspace.directory).index).toBe(before.index);
   }, 60_000);
 
+  it("leaves nothing behind of a tree whose making was interrupted", async () => {
+    const workspace = repository();
+    const before = stateOf(workspace.directory);
+    const isolation = await isolate(workspace);
+    const run = basename(isolation.folder.path);
+    // What git has done by the time it is killed: registered, or only about to be.
+    const made = join(isolation.folder.path, `${run}-8`);
+    gitIn(workspace.directory, "worktree", "add", "-q", "--detach", made);
+    mkdirSync(workspace.path(`.git/worktrees/${run}-9`));
+    await isolation.dispose();
+    expect(stateOf(workspace.directory)).toEqual(before);
+    expect(readdirSync(workspace.path(".git/worktrees"))).toEqual([]);
+  });
+
   it("leaves the user's tree as it was when the host is killed, and cleans up at the next use", async () => {
     const workspace = repository();
     workspace.write({ "a.txt": "mine\n" });

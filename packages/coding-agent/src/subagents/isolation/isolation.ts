@@ -49,6 +49,8 @@ export class Isolation {
   readonly #signal: AbortSignal | undefined;
   readonly #trees = new Set<Worktree>();
   #count = 0;
+  /** The registration that is on, or the last one. */
+  #registration: Promise<void> = Promise.resolve();
 
   private constructor(
     parts: Pick<Isolation, "git" | "repository" | "folder" | "baseline">,
@@ -100,7 +102,7 @@ export class Isolation {
     const { git, repository, folder } = this;
     const path = join(folder.path, `${folder.path.slice(-8)}-${this.#count}`);
     const { commit, indexFile } = this.baseline;
-    const options = { path, commit, indexFile, signal: this.#signal };
+    const options = { path, commit, indexFile, signal: this.#signal, register: this.#register };
     const worktree = await createWorktree(git, repository, options);
     this.#trees.add(worktree);
     const cwd = join(path, repository.prefix);
@@ -119,10 +121,15 @@ export class Isolation {
 
   /** Removes all trees and everything else that was made. */
   async dispose(): Promise<void> {
-    for (const worktree of this.#trees) await forgetWorktree(worktree);
     this.#trees.clear();
     await this.folder.remove(this.#signal?.aborted ? MAX_WAIT_MS : undefined);
   }
+
+  readonly #register = (work: () => Promise<void>): Promise<void> => {
+    const done = this.#registration.then(work);
+    this.#registration = done.catch(() => undefined);
+    return done;
+  };
 
   async #remove(worktree: Worktree): Promise<void> {
     if (!this.#trees.delete(worktree)) return;

@@ -1,11 +1,16 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { SessionError } from "../../errors.ts";
 import { errorMessage } from "../../files/read-text.ts";
 import { withFileLock } from "../../files/write-file.ts";
 import { randomHex } from "../../random.ts";
 import type { Isolation } from "./isolation.ts";
 import { applyToTree, writePatch } from "./patch.ts";
 import { commitTree, headOf, takeSnapshot } from "./repository.ts";
+
+/** Each waits for ten seconds. */
+const LOCK_ATTEMPTS = 12;
 
 /** One task's changes, on their way back. */
 export interface Change {
@@ -32,8 +37,8 @@ export function mergeChanges(
   changes: readonly Change[],
   signal?: AbortSignal,
 ): Promise<Map<string, MergeOutcome>> {
-  const lock = join(isolation.folder.path, "..", "merge");
-  return withFileLock(lock, async () => {
+  const lock = join(isolation.folder.path, "..", mergeLockName(isolation.repository.commonDir));
+  return holdingLock(lock, signal, async () => {
     // Once more when the caller's files changed in between.
     for (let isLastTry = false; ; isLastTry = true) {
       const { outcomes, failure } = await tryToMerge(isolation, changes, signal);
@@ -45,6 +50,27 @@ export function mergeChanges(
       return outcomes;
     }
   });
+}
+
+/** The lock of one repository, beside the folders of the calls. */
+function mergeLockName(commonDir: string): string {
+  return `merge-${createHash("sha256").update(commonDir).digest("hex").slice(0, 8)}`;
+}
+
+/** Others may merge for long; what a killed host left behind counts for half a minute. */
+async function holdingLock<T>(
+  lock: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await withFileLock(lock, work);
+    } catch (error) {
+      const isTaken = error instanceof SessionError && error.code === "file_locked";
+      if (!isTaken || attempt === LOCK_ATTEMPTS || signal?.aborted) throw error;
+    }
+  }
 }
 
 async function tryToMerge(

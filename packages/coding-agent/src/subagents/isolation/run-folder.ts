@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, join, sep } from "node:path";
 import { randomHex } from "../../random.ts";
@@ -9,6 +9,8 @@ const HEARTBEAT_MS = 10_000;
 const STALE_MS = 10 * 60_000;
 /** So is one here, whatever process has its number now; a computer may sleep for less. */
 const STALE_HERE_MS = 7 * 24 * 60 * 60_000;
+/** A lock that nobody has kept young; whoever holds one does so every few seconds. */
+const STALE_LOCK_MS = 60_000;
 /** A folder without an owner's name in it is being made by somebody who is this young. */
 const MAKING_MS = 5_000;
 const OWNER_FILE = "owner.json";
@@ -24,6 +26,7 @@ interface Owner {
 export class RunFolder {
   readonly path: string;
   readonly #heartbeat: NodeJS.Timeout;
+  #commonDir: string | undefined;
 
   private constructor(path: string) {
     this.path = path;
@@ -45,12 +48,17 @@ export class RunFolder {
 
   /** Notes where worktrees are registered, for whoever has to clean up after a kill. */
   noteRepository(commonDir: string): Promise<void> {
+    this.#commonDir = commonDir;
     return writeOwner(this.path, [commonDir]);
   }
 
-  /** Removes it; after `maxWaitMs` that goes on by itself. */
+  /**
+   * Removes it, and has git forget the worktrees in it, also one whose making was interrupted. After
+   * `maxWaitMs` the removal goes on by itself.
+   */
   async remove(maxWaitMs?: number): Promise<void> {
     clearInterval(this.#heartbeat);
+    if (this.#commonDir !== undefined) await removeWorktreesIn(this.#commonDir, this.path);
     await removeFolder(this.path, maxWaitMs);
   }
 }
@@ -58,6 +66,11 @@ export class RunFolder {
 /** Removes what killed hosts left under `root`, in their repositories too. */
 export async function removeLeftovers(root: string): Promise<void> {
   const names = await readdir(root).catch(() => []);
+  for (const name of names.filter((found) => found.endsWith(".lock"))) {
+    const path = join(root, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > STALE_LOCK_MS) await rmdir(path).catch(() => undefined);
+  }
   // Nothing but folders of ours: locks stand beside them.
   for (const name of names.filter((found) => /^[0-9a-f]{8}$/.test(found))) {
     const path = join(root, name);
@@ -102,9 +115,11 @@ async function isAlive(owner: Owner | undefined, path: string): Promise<boolean>
 /** Forgets the worktrees that stood under `folder`, and no others. */
 async function removeWorktreesIn(commonDir: string, folder: string): Promise<void> {
   const admin = join(commonDir, "worktrees");
-  const marker = `${sep}${basename(folder)}${sep}`;
+  const run = basename(folder);
   for (const name of await readdir(admin).catch(() => [])) {
     const gitdir = await readFile(join(admin, name, "gitdir"), "utf8").catch(() => "");
-    if (gitdir.includes(marker)) await rm(join(admin, name), { recursive: true, force: true });
+    // git makes the folder first, by the name of the worktree, and notes where that is later.
+    const isOurs = gitdir.includes(`${sep}${run}${sep}`) || name.startsWith(`${run}-`);
+    if (isOurs) await rm(join(admin, name), { recursive: true, force: true });
   }
 }

@@ -1,9 +1,14 @@
 import { mkdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { withFileLock } from "../../files/write-file.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ToolError } from "@tau-agent/agent";
 import { cloneFiles } from "./clone-files.ts";
-import type { Git } from "./git.ts";
+import type { Git, GitRequest } from "./git.ts";
 import { copyIndexFile, type Repository } from "./repository.ts";
+
+/** How often a registration is tried, and how long it waits before the second try. */
+const ATTEMPTS = 4;
+const RETRY_MS = 60;
 
 /** A working tree of its own for one task. */
 export interface Worktree {
@@ -18,6 +23,8 @@ interface WorktreeSource {
   readonly commit: string;
   readonly indexFile: string;
   readonly signal: AbortSignal | undefined;
+  /** Runs registrations one after another. */
+  readonly register: (work: () => Promise<void>) => Promise<void>;
 }
 
 /** Makes a worktree with the files of `commit`, as the caller's own stand on the disk. */
@@ -29,16 +36,28 @@ export async function createWorktree(
   const { path, commit, signal } = source;
   const { root: cwd, location } = repository;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const args = ["worktree", "add", "--quiet", "--detach", "--no-checkout", path, commit];
-  // git stumbles over worktrees that are being registered by somebody else.
-  const registry = join(repository.commonDir, "tau-worktrees");
-  await withFileLock(registry, () => git.run(args, { cwd, location, signal }));
+  await source.register(() => addWorktree(git, { cwd, location, signal }, { path, commit }));
   const inside = { cwd: path, signal };
   const adminDir = (await git.run(["rev-parse", "--absolute-git-dir"], inside)).trim();
   const cloned = await cloneTree(git, repository, { ...source, adminDir });
   // Writes what is missing or differs, and nothing else.
   await git.run([...cloned, "reset", "--quiet", "--hard", commit], inside);
   return { path, adminDir };
+}
+
+/** git stumbles over worktrees that another process is registering at the moment. */
+async function addWorktree(
+  git: Git,
+  request: GitRequest,
+  { path, commit }: { path: string; commit: string },
+): Promise<void> {
+  const args = ["worktree", "add", "--quiet", "--detach", "--no-checkout", path, commit];
+  for (let attempt = 1; ; attempt++) {
+    const { exitCode, stderr } = await git.try(args, request);
+    if (exitCode === 0) return;
+    if (attempt === ATTEMPTS) throw new ToolError(`git worktree failed: ${stderr.trim()}`);
+    await sleep(RETRY_MS * attempt);
+  }
 }
 
 /**
@@ -50,8 +69,9 @@ export async function createWorktree(
 async function cloneTree(
   git: Git,
   { root }: Repository,
-  { path, commit, indexFile, adminDir, signal }: WorktreeSource & Pick<Worktree, "adminDir">,
+  source: Omit<WorktreeSource, "register"> & Pick<Worktree, "adminDir">,
 ): Promise<string[]> {
+  const { path, commit, indexFile, adminDir, signal } = source;
   const args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit];
   const files = (await git.run(args, { cwd: path, signal })).split("\0").filter(Boolean);
   const { environment } = git;

@@ -9,6 +9,7 @@ import { errorMessage } from "../../files/read-text.ts";
 import { runShellCommand } from "../../tools/bash/shell-command.ts";
 import type { ToolEnvironment } from "../../tools/environment.ts";
 import type { ProcessOutcome } from "../../tools/process.ts";
+import { ProcessRegistry } from "../../tools/process-registry.ts";
 import { truncateTail } from "../../tools/truncate.ts";
 import { OutputFile } from "./output-file.ts";
 import type { VerifyCommand, VerifyPlan } from "./verify-config.ts";
@@ -33,8 +34,17 @@ const PREVIEW = { maxLines: 20, maxBytes: 4096 };
 const TIMED_OUT = 124;
 const NOT_STARTED = 127;
 
-/** Runs the commands one after another, all of them, whatever the first ones say. */
+/**
+ * Runs the commands one after another, all of them, whatever the first ones say. What they leave
+ * running in the background is there for the later ones and ends with the attempt.
+ */
 export async function runVerification(run: VerificationRun): Promise<VerificationAttemptResult> {
+  const systemRoot = run.environment.environment.SystemRoot;
+  using processes = new ProcessRegistry({ systemRoot });
+  return await runAttempt({ ...run, environment: { ...run.environment, processes } });
+}
+
+async function runAttempt(run: VerificationRun): Promise<VerificationAttemptResult> {
   const { id, attempt, plan, signal, emit } = run;
   const startedAt = Date.now();
   const commandResults: VerificationCommandResult[] = [];

@@ -20,6 +20,14 @@ const settings = (values: SettingValues = {}) =>
     },
     ...values,
   });
+const isThere = (pid: number): boolean => {
+  // A killed one that nobody has waited for yet has no command line any more.
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
+  } catch {
+    return false;
+  }
+};
 const planOf = (verify: unknown, values?: SettingValues) => {
   const request = readVerifyRequest(verify, true, settings(values));
   return request.kind === "plan" ? request.plan : request.kind;
@@ -126,6 +134,16 @@ describe("a verification", () => {
       ]).flat(),
       "subagent_verification_end",
     ]);
+  });
+
+  it("lets background processes serve the later commands, and ends them with the attempt", async () => {
+    const { result, workspace } = await verify([
+      { name: "serve", command: "sleep 30 & echo $! > server.pid" },
+      { name: "is served", command: "kill -0 $(cat server.pid)" },
+    ]);
+    expect(result.status).toBe("passed");
+    const pid = Number(workspace.read("server.pid"));
+    await expect.poll(() => isThere(pid), { timeout: 3000 }).toBe(false);
   });
 
   it("passes although an optional command fails", async () => {

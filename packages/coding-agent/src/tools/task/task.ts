@@ -18,7 +18,7 @@ export async function runTaskTool(
   call: ToolCallContext,
 ): Promise<ToolResult> {
   const order = await readOrder(args, services, call.toolCallId);
-  services.budget.check();
+  services.budget.checkRequest();
   const progress = new Progress(order.tasks, call.onUpdate);
   try {
     const { results, leftOut, started } = await runTasks(order, {

@@ -1,0 +1,46 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import type { Turn } from "@tau-agent/ai/testing";
+import { makePlace, type Place } from "./place.ts";
+
+/** Runs git and returns what it says. */
+export const git = (cwd: string, ...args: string[]): string =>
+  execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
+    cwd,
+    encoding: "utf8",
+  });
+
+/** The content of a reply that calls a tool. */
+export const call = (name: string, args: Record<string, unknown>): Turn["content"] => [
+  { type: "toolCall", name, arguments: args },
+];
+/** One reply to a fresh text, one to the result of what it did. */
+export const worker = (mark: string, content: Turn["content"]): Turn[] => [
+  { when: { lastUserIncludes: mark, hasToolResults: false }, content },
+  { when: { lastUserIncludes: mark, hasToolResults: true }, content: `${mark} done` },
+];
+
+/** A place whose project is a repository with one commit. */
+export function repositoryPlace(scenario: Turn[], settings: Record<string, unknown> = {}): Place {
+  const place = makePlace({
+    scenario,
+    files: { "agent/settings.json": JSON.stringify(settings) },
+  });
+  git(place.cwd, "init", "-q");
+  git(place.cwd, "add", "-A");
+  git(place.cwd, "commit", "-qm", "first");
+  return place;
+}
+
+/** Hosts that run with the scenario of this place. */
+export function hostsOf(place: Place): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid > 0 && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(place.folder);
+      } catch {
+        return false;
+      }
+    });
+}
