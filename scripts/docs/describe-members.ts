@@ -51,9 +51,11 @@ class MemberDescriber {
 
   check(): void {
     const missing = [...this.#missing].join(", ");
-    if (missing !== "") throw new Error(`member-summaries.ts does not describe ${missing}`);
+    if (missing !== "")
+      throw new Error(`No description in (type-)member-summaries.ts of ${missing}`);
     const unused = [...this.#unused].join(", ");
-    if (unused !== "") throw new Error(`member-summaries.ts describes what is not: ${unused}`);
+    if (unused !== "")
+      throw new Error(`(type-)member-summaries.ts describes what is not: ${unused}`);
   }
 
   #describe(owner: string, name: string): string {

@@ -3260,19 +3260,27 @@ class TtsrTriggeredEvent(TypedDict):
 
     type: Literal["ttsr_triggered"]
     rules: list[TtsrTriggeredEventRules]
+    """The rules that struck."""
 
 
 class _TtsrTriggeredEventRules(TypedDict):
     name: str
+    """Its name."""
     path: str
+    """The file."""
     content: str
+    """What the model is told when the rule strikes."""
     condition: list[str]
+    """Regular expressions; a match of one of them is enough."""
 
 
 class TtsrTriggeredEventRules(_TtsrTriggeredEventRules, total=False):
     description: str
+    """One line about it."""
     scope: list[str]
+    """What it watches; text and the arguments of all tools when absent."""
     globs: list[str]
+    """Files it is about; all when absent."""
 
 
 class TurnEndEvent(TypedDict):
