@@ -242,6 +242,7 @@ const sections = {
     "todos.commands": "get_todos shows the session's list, set_todos replaces it in either shape",
     "todos.held_back": "dialects that do not know todo_reminder see its run alone",
     "todos.end": "prompt_result and agent_settled come after the last reminder's run",
+    "ttsr.held_back": "dialects that do not know ttsr_triggered see the reply begun again alone",
     "todos.branch": "the list is the branch's: a fork brings it along, a new session has none",
     "additions.code": "only after it, errors have a code",
     "additions.will_retry": "only after it, agent_end says whether the run goes on",
@@ -260,6 +261,14 @@ const sections = {
     "pisces.budget.warning": "budget_warning comes once per dimension, with scope and snapshot",
     "pisces.budget.exceeded": "budget_exceeded comes once, and the running turn is stopped",
     "pisces.budget.refused": "then prompts are refused with the dimension and its setting",
+    "pisces.ttsr.event":
+      "ttsr_triggered names the rules that a reply goes against while it streams",
+    "pisces.ttsr.reminder":
+      "the reply ends there, and the next turn begins with the rules as a message",
+    "pisces.ttsr.end": "the run goes on to its end as if nothing had been stopped",
+    "pisces.ttsr.once": "a rule that has struck does not strike again",
+    "pisces.ttsr.arguments":
+      "arguments of tool calls are watched, too, and no call of the stopped reply is run",
     "pisces.todos.reminder":
       "todo_reminder comes with the open todos, its number and how many there may be, and a run follows",
     "pisces.todos.default": "an agent that stops is reminded only where the settings say so",

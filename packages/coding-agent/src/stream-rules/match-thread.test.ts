@@ -1,0 +1,136 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TextBlockWatch } from "./block-watch.ts";
+import { MatchThread } from "./match-thread.ts";
+import { parsePattern, type RulePattern } from "./rule-pattern.ts";
+
+function patternOf(written: string): RulePattern {
+  const pattern = parsePattern(written);
+  if ("problem" in pattern) throw new TypeError(pattern.problem);
+  return pattern;
+}
+
+const thread = new MatchThread();
+const run = new AbortController().signal;
+
+/** After which piece the pattern was found; -1 when it never was. */
+async function foundAt(pattern: RulePattern, pieces: readonly string[]): Promise<number> {
+  const watch = new TextBlockWatch([0]);
+  for (const [index, piece] of pieces.entries()) {
+    const probes = watch.push(piece);
+    if (probes.length === 0) continue;
+    const { matched } = await thread.search([pattern], probes, run);
+    if (matched.length > 0) return index;
+  }
+  return -1;
+}
+
+/** The same, each time on all of the text so far. */
+function expectedAt({ source, flags }: RulePattern, pieces: readonly string[]): number {
+  const whole = pieces.map((piece, index) => [piece, pieces.slice(0, index + 1).join("")] as const);
+  return whole.findIndex(([piece, text]) => piece !== "" && new RegExp(source, flags).test(text));
+}
+
+describe("a search in a text that grows", () => {
+  const patterns = [
+    "ab",
+    "^ab",
+    "(?m)^b$",
+    "a\\s+b",
+    "a[^b]c",
+    "(?i)A.B",
+    "(?<=c)a",
+    "\\bab\\b",
+    "a(?!b)c",
+    "(?s)a.b",
+    "(a|b)\\1c",
+    "b$",
+  ].map(patternOf);
+
+  it("finds a pattern exactly when it fits the text so far, wherever that was cut", async () => {
+    const pieces = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n"), maxLength: 6 }), {
+      maxLength: 12,
+    });
+    const property = fc.asyncProperty(
+      fc.constantFrom(...patterns),
+      pieces,
+      async (pattern, cut) => {
+        expect(await foundAt(pattern, cut)).toBe(expectedAt(pattern, cut));
+      },
+    );
+    await fc.assert(property, { numRuns: 500 });
+  });
+
+  it("is as right far into a long text, within its window", async () => {
+    const filler = fc.nat({ max: 30_000 }).map((length) => "c \n".repeat(length / 3));
+    const end = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n"), maxLength: 40 }), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    const chunks = fc.integer({ min: 500, max: 20_000 });
+    const property = fc.asyncProperty(
+      fc.constantFrom(...patterns),
+      filler,
+      chunks,
+      end,
+      async (pattern, before, size, after) => {
+        const start = before.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+        const pieces = [...start, ...after];
+        expect(await foundAt(pattern, pieces)).toBe(expectedAt(pattern, pieces));
+      },
+    );
+    await fc.assert(property, { numRuns: 60 });
+  });
+
+  it("costs a long reply no more per delta than a short one", async () => {
+    const watch = new TextBlockWatch([0]);
+    let searched = 0;
+    for (let count = 0; count < 5000; count++) {
+      for (const { text } of watch.push("twenty characters!!\n")) searched += text.length;
+    }
+    expect(searched / 5000).toBeLessThan(10_000);
+  });
+});
+
+describe("a pattern without end", () => {
+  const endless = patternOf("(x+x+)+y");
+  const probe = (text: string, ...patterns: number[]) => ({ text, start: 0, fresh: 0, patterns });
+
+  it("is given up, for good, and the others are searched for", async () => {
+    const own = new MatchThread();
+    const text = "x".repeat(60);
+    const list = [patternOf("nothing"), endless, patternOf("xx")];
+    const first = await own.search(list, [probe(text, 0, 1, 2)], run);
+    expect(first).toEqual({ matched: [], hopeless: [endless], slow: [] });
+    const began = performance.now();
+    const again = await own.search(list, [probe(text, 1, 2)], run);
+    expect(again.hopeless).toEqual([endless]);
+    const rest = await own.search(list, [probe(text, 0, 2)], run);
+    expect(rest).toMatchObject({ matched: [list[2]], hopeless: [] });
+    expect(performance.now() - began).toBeLessThan(400);
+  });
+
+  it("is waited for no longer than the run goes on", async () => {
+    const own = new MatchThread();
+    const abort = new AbortController();
+    const began = performance.now();
+    setTimeout(() => abort.abort(), 30);
+    const found = own.search([endless], [probe("x".repeat(60), 0)], abort.signal);
+    expect(await found).toEqual({ matched: [], hopeless: [], slow: [] });
+    expect(performance.now() - began).toBeLessThan(400);
+    const aborted = await own.search([endless], [probe("xy", 0)], AbortSignal.abort());
+    expect(aborted.matched).toEqual([]);
+  });
+});
+
+it("serves many searches at once, each with its own answer", async () => {
+  const words = Array.from({ length: 100 }, (_, index) => `word${index}.`);
+  const results = await Promise.all(
+    words.map((word, index) => {
+      const list = [patternOf(`${word.slice(0, -1)}\\.`), patternOf("absent")];
+      const text = index % 2 === 0 ? word : "else";
+      return thread.search(list, [{ text, start: 0, fresh: 0, patterns: [0, 1] }], run);
+    }),
+  );
+  expect(results.map(({ matched }) => matched.length)).toEqual(words.map((_, i) => (i + 1) % 2));
+});
