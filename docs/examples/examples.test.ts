@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,6 +42,29 @@ describe("the three ways in", () => {
   it("answers with a tool of its own in custom-tool.ts", async () => {
     const done = await runProgram([node, inExamples("custom-tool.ts")]);
     expect(done).toMatchObject({ exitCode: 0, stdout: "Ticket 7 is open.\n", stderr: "" });
+  });
+
+  it("shows three isolated tasks with their verdicts in parallel-tasks.ts", async () => {
+    const home = mkdtempSync(join(tmpdir(), "tau-example-"));
+    const env = { PI_CODING_AGENT_DIR: home };
+    const done = await runProgram([node, inExamples("parallel-tasks.ts")], { env });
+    expect(done).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(done.stdout).toContain("the replies come from a script; all else is real");
+    for (const id of ["slug ", "roman", "wrap "]) {
+      expect(done.stdout).toMatch(new RegExp(`s {2}${id} +starts as task, in a tree of its own`));
+      expect(done.stdout).toMatch(
+        new RegExp(`s {2}${id} +applied: src/${id.trim()}.js \\+\\d+ -0`),
+      );
+    }
+    expect(done.stdout).toMatch(/roman +tests of what changed, attempt 1: FAILED/);
+    expect(done.stdout).toMatch(/roman +ends; verification passed after 1 repair\n/);
+    expect(done.stdout).toContain("3 files changed");
+    expect(done.stdout).toMatch(/Tests: +all pass\nTokens: \d+, [1-9]\d+ of them by subagents/);
+    const repository = /^Repository: (\S+)$/m.exec(done.stdout)?.[1] ?? "";
+    expect(repository.startsWith(tmpdir())).toBe(true);
+    rmSync(repository, { recursive: true });
+    expect(readdirSync(join(home, "worktrees"))).toEqual([]);
+    rmSync(home, { recursive: true });
   });
 
   it.each(Object.keys(examples))("%s has at most 25 lines", (name) => {
