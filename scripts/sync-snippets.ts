@@ -10,6 +10,7 @@ const pages = [
   "README.md",
   "docs/embedding.md",
   "docs/providers.md",
+  "docs/rules.md",
   "packages/coding-agent/README.md",
   "apps/cli/README.md",
 ];
@@ -18,6 +19,7 @@ const languages: Readonly<Record<string, string>> = {
   ".mjs": "js",
   ".py": "python",
   ".json": "json",
+  ".md": "markdown",
 };
 const marker = /<!-- file: (\S+) -->\n```\w*\n[\s\S]*?```(?=\n)/g;
 

@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../__fixtures__/test-session.ts";
 import { loadRules } from "./load-rules.ts";
+import { coversFiles } from "./rule-scope.ts";
 
 /** Rules in the folders of a home with a project, whose sub-folder is worked in. */
 async function load(files: Record<string, string>) {
@@ -63,6 +64,19 @@ describe("rules", () => {
       { name: "b", content: "Only this", patterns: [{ source: "z" }] },
       { name: "c", patterns: [{ source: "42" }], scope: { globs: ["*.ts", "*.js"] } },
     ]);
+  });
+
+  it("are as the page about them shows one", async () => {
+    const example = new URL("../../../../docs/examples/rules/no-console.md", import.meta.url);
+    const { rules } = await load({
+      ".pi/agent/rules/no-console.md": readFileSync(example, "utf8"),
+    });
+    const [rule] = rules;
+    if (rule === undefined) throw new TypeError("no rule");
+    expect(rule.patterns[0]).toMatchObject({ isLineBound: true });
+    expect(coversFiles(rule.scope, "write", ["src/deep/a.ts"])).toBe(true);
+    expect(coversFiles(rule.scope, "write", ["test/a.ts"])).toBe(false);
+    expect(coversFiles(rule.scope, "bash", ["src/a.ts"])).toBe(false);
   });
 
   it("without a pattern are none, and one without any text is a broken one", async () => {
