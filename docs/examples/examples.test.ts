@@ -98,6 +98,9 @@ describe("the demo", () => {
     expect(stdout).toMatch(/Page: +\S+session\.html/);
     expect(stdout).toMatch(/Before: +\d+ tokens/);
     expect(stdout).toMatch(/Fork: +\S+\.jsonl \(0 messages/);
+    expect(stdout).toMatch(/- attempt 1: heading fails .*\n\+ attempt 2: tests passes/);
+    expect(stdout).toContain("Patch:    applied: CHANGES.md");
+    expect(stdout).toContain("\n+## Fixed\n");
     expect(stdout).not.toContain("\u001b[");
     expect(exitCode).toBe(0);
     keepNothingOf(stdout, (session) => {
@@ -129,7 +132,7 @@ describe("the demo", () => {
     const done = await runProgram(command, { env: { PI_CODING_AGENT_DIR: home } });
     expect(done.stdout).toContain("The model is own/mine, as your keys and settings say");
     expect(done.stdout).toContain("All tests pass.");
-    expect(server.requestCount).toBe(10);
+    expect(server.requestCount).toBe(16);
     keepNothingOf(done.stdout);
     rmSync(home, { recursive: true });
   });

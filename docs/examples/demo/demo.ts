@@ -10,6 +10,7 @@ import { RpcClient } from "@tau-agent/rpc-client";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
 import { fact, heading, Screen, showPatch, showTests } from "./screen.ts";
 import { showSecondAct } from "./second-act.ts";
+import { showThirdAct } from "./third-act.ts";
 import { changes, createWorkspace, runTests, shippedProject, type Workspace } from "./workspace.ts";
 
 const PROMPT = "The tests fail; find out why and fix it.";
@@ -53,7 +54,12 @@ async function work(
 ): Promise<void> {
   heading("A host, started by its client");
   console.log(words);
-  await using client = new RpcClient({ cwd: project, args: ["--session-dir", sessions], ...host });
+  await using client = new RpcClient({
+    cwd: project,
+    // The project's settings allow the checks of the third act.
+    args: ["--approve", "--session-dir", sessions],
+    ...host,
+  });
   await client.start();
   fact("Host", `${client.host?.name} ${client.host?.version}, process ${client.pid}`);
   fact("Prompt", PROMPT);
@@ -72,4 +78,5 @@ async function work(
   fact("Cost", cost === 0 ? "$0" : `$${cost.toFixed(4)}`);
   fact("Session", sessionFile ?? "not written");
   await showSecondAct(client, folder);
+  await showThirdAct(client);
 }

@@ -4,6 +4,7 @@
  * and changes one line at a time until the tests pass.
  */
 import { type ScenarioRequest, type Turn, toolCall, turn } from "@tau-agent/ai/testing";
+import { writeChangelog } from "./changelog.ts";
 import { type DoneCall, doneCalls, parseTestRun, type TestRun } from "./conversation.ts";
 import { possibleRepairs, type Repair } from "./repairs.ts";
 import {
@@ -35,6 +36,8 @@ interface Knowledge {
 export default function fixTheTests(request: ScenarioRequest): Turn {
   if (request.lastUserText.startsWith("<conversation>"))
     return say(summarize(request.lastUserText));
+  const changelog = writeChangelog(request);
+  if (changelog !== undefined) return changelog;
   const known = learn(doneCalls(request));
   const { testCommand, runs, hasEdited } = known;
   if (testCommand === undefined) {

@@ -1,7 +1,16 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createTwoFilesPatch } from "diff";
 import { parseTestRun, type TestRun } from "./conversation.ts";
@@ -30,7 +39,18 @@ export function createWorkspace(original: string): Workspace {
   git(project, "init", "--quiet");
   git(project, "add", "--all");
   git(project, "commit", "--quiet", "--message", "The project as it is");
+  allowVerification(project);
   return { folder, original, project, sessions: join(folder, "sessions"), agent };
+}
+
+/** In the project's own settings; neither those nor their folder show as a change. */
+function allowVerification(project: string): void {
+  const settings = join(project, ".pi", "settings.json");
+  if (existsSync(settings)) return;
+  mkdirSync(dirname(settings), { recursive: true });
+  writeFileSync(settings, '{ "task.verification.enabled": true }\n');
+  const exclude = join(project, ".git", "info", "exclude");
+  if (existsSync(exclude)) appendFileSync(exclude, ".pi/\n");
 }
 
 /** Runs the project's tests. */
@@ -81,7 +101,7 @@ function listFiles(folder: string): string[] {
         .slice(folder.length)
         .replace(/^[\\/]/, ""),
     )
-    .filter((name) => !/^\.git[\\/]/.test(name));
+    .filter((name) => !/^\.(git|pi)[\\/]/.test(name));
 }
 
 function readOrEmpty(path: string): string {
