@@ -11,6 +11,8 @@ const pages = [
   "docs/embedding.md",
   "docs/providers.md",
   "docs/rules.md",
+  "docs/writing-a-client.md",
+  "docs/examples/clients/python/README.md",
   "packages/coding-agent/README.md",
   "apps/cli/README.md",
 ];
