@@ -116,6 +116,16 @@ describe("tools", () => {
     });
   });
 
+  it("run other tools, which handlers see like calls of the model's", async () => {
+    const test = await sessionWith("nested-tools.ts", [
+      call("read_all", { paths: ["a.txt", "none.txt"] }),
+      "done",
+    ]);
+    writeFileSync(join(test.folder, "project", "a.txt"), "in a");
+    await test.session.prompt("read them");
+    expect(toolTexts(test)).toEqual(["in a", expect.stringContaining("none.txt")]);
+  });
+
   it("of MCP servers are for an extension that connects to them", async () => {
     const test = await sessionWith("mcp-servers.ts");
     await test.session.prompt("/add-server more");
@@ -205,6 +215,20 @@ describe("prompts", () => {
     } as never);
     await test.session.prompt("explain");
     expect(prompts[0]).toMatch(/Write for this reader: child\.$/);
+  });
+
+  it("get a system prompt whose parts an extension changes and shows", async () => {
+    const prompts: (string | undefined)[] = [];
+    const scenario: Scenario = ({ systemPrompt }) => {
+      prompts.push(systemPrompt);
+      return "done";
+    };
+    const test = await sessionWith("prompt-parts.ts", scenario);
+    await test.session.prompt("/prompt-parts");
+    expect(test.notices()).toEqual([expect.stringMatching(/^read, bash.* in \d{3,} characters$/)]);
+    await test.session.prompt("go");
+    expect(prompts[0]).toContain("<team>\nTwo people read every change.\n</team>");
+    expect(prompts[0]).toContain("- Keep changes small.");
   });
 
   it("bring messages along of which the model reads the newest only", async () => {

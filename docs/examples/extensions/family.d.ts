@@ -6,6 +6,7 @@ declare module "@sinclair/typebox" {
     Object(properties: Record<string, unknown>): Schema;
     String(options?: Schema): Schema;
     Number(options?: Schema): Schema;
+    Array(items: unknown): Schema;
     Optional(schema: unknown): Schema;
   };
 }

@@ -2,6 +2,7 @@ import type { ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages
 import type { AgentSession } from "../agent-session.ts";
 import { SessionError } from "../errors.ts";
 import type { PromptResources } from "../prompt/resources.ts";
+import type { SystemPromptInput } from "../prompt/system-prompt.ts";
 import type { SourceInfo } from "./api/tool.ts";
 import type { SlashCommandInfo } from "./api.ts";
 import { ExtensionError } from "./errors.ts";
@@ -30,6 +31,7 @@ export interface PortOptions {
 export function createSessionPort(options: PortOptions): SessionPort {
   const { session, system } = options;
   let systemPrompt = "";
+  let promptInput: SystemPromptInput = { tools: [], cwd: options.execEnvironment.cwd };
   const state = Object.defineProperties({} as SessionPortState, {
     ...getters({
       log: () => session.log,
@@ -41,6 +43,7 @@ export function createSessionPort(options: PortOptions): SessionPort {
       pendingMessages: () => pendingMessages(session),
       contextUsage: () => contextUsageOf(session.messages, session.models.model),
       systemPrompt: () => options.hooks.systemPrompt(systemPrompt),
+      promptInput: () => promptInput,
       textCommands: () => options.textCommands(),
     }),
   });
@@ -52,6 +55,7 @@ export function createSessionPort(options: PortOptions): SessionPort {
     scopedModels: options.scopedModels,
     buildSystemPrompt: async () => {
       systemPrompt = await session.requests.systemPrompt();
+      promptInput = await options.resources.promptInput(session.tools.active);
       return systemPrompt;
     },
   };
@@ -72,6 +76,7 @@ type SessionPortState = Pick<
   | "pendingMessages"
   | "contextUsage"
   | "systemPrompt"
+  | "promptInput"
   | "textCommands"
 >;
 

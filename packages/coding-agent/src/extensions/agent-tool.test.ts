@@ -8,7 +8,8 @@ const extension = new Extension({ path: "/x.ts", realPath: "/x.ts", scope: "user
 function schemaOf(parameters: object) {
   const execute = async () => ({ content: [] });
   const tool = { name: "x", description: "", parameters, execute };
-  return agentToolOf({ tool, extension }, {} as ExtensionContext).parameters;
+  const nested = { active: () => [], hooks: {} };
+  return agentToolOf({ tool, extension }, {} as ExtensionContext, nested).parameters;
 }
 
 it("offers a tool with the schema it was given, without the marks of a library", () => {

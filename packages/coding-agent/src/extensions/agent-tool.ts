@@ -3,10 +3,15 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ExtensionContext } from "./api/context.ts";
 import type { ExtensionToolResult } from "./api/tool.ts";
 import { ExtensionError } from "./errors.ts";
+import { createToolContext, type NestedTools } from "./nested-tools.ts";
 import type { OwnedTool } from "./runner.ts";
 
 /** A tool of an extension as the loop runs it. */
-export function agentToolOf({ tool, extension }: OwnedTool, context: ExtensionContext): AgentTool {
+export function agentToolOf(
+  { tool, extension }: OwnedTool,
+  context: ExtensionContext,
+  nested: NestedTools,
+): AgentTool {
   const { name, description, promptSnippet, promptGuidelines } = tool;
   const isReadOnly =
     tool.executionMode === "parallel" ||
@@ -24,7 +29,13 @@ export function agentToolOf({ tool, extension }: OwnedTool, context: ExtensionCo
       : { prepareArguments: (received) => tool.prepareArguments?.(received) ?? received }),
     execute: async (args, { toolCallId, signal, onUpdate }) => {
       const update = (partial: ExtensionToolResult): void => onUpdate(toolResultOf(partial));
-      const result = await tool.execute(toolCallId, args, signal, update, context);
+      const result = await tool.execute(
+        toolCallId,
+        args,
+        signal,
+        update,
+        createToolContext(context, nested, signal),
+      );
       if (!Array.isArray(result?.content)) {
         const text = `The tool ${name} of ${extension.path} returned no content`;
         throw new ExtensionError("handler_failed", text);

@@ -11,6 +11,7 @@ import {
   askProviderRequest,
   askUserBash,
 } from "./prompt-events.ts";
+import { promptOptionsOf } from "./prompt-options.ts";
 import { type AnyHandler, Extension } from "./registration.ts";
 import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
 import { askBeforeSession, askResources } from "./session-events.ts";
@@ -147,6 +148,30 @@ describe("input", () => {
   });
 });
 
+/** A system prompt of one rule, and of those that are added. */
+function promptParts(systemPrompt: string) {
+  const options = promptOptionsOf({ tools: [], cwd: "/" });
+  const render = ({ promptGuidelines }: typeof options) =>
+    [systemPrompt, ...promptGuidelines].join("|");
+  return { systemPrompt, options, render };
+}
+
+it("before_agent_start handlers change the parts of the system prompt, unless one replaces it", async () => {
+  type Event = { systemPrompt: string; systemPromptOptions: { promptGuidelines: string[] } };
+  const add = (rule: string) => (event: Event) => {
+    event.systemPromptOptions.promptGuidelines.push(rule);
+  };
+  const seen: string[] = [];
+  const see = ({ systemPrompt }: Event) => void seen.push(systemPrompt);
+  const prompt = { text: "go", messageType: "user" as const };
+  const { runner } = runnerOf("before_agent_start", add("a"), see, add("b"));
+  expect((await askBeforeStart(runner, prompt, promptParts("base"))).systemPrompt).toBe("base|a|b");
+  expect(seen).toEqual(["base|a"]);
+  const replace = () => ({ systemPrompt: "mine" });
+  const replacing = runnerOf("before_agent_start", add("a"), replace, add("b")).runner;
+  expect((await askBeforeStart(replacing, prompt, promptParts("base"))).systemPrompt).toBe("mine");
+});
+
 it("before_agent_start collects messages and chains the system prompt", async () => {
   const { runner } = runnerOf(
     "before_agent_start",
@@ -157,7 +182,7 @@ it("before_agent_start collects messages and chains the system prompt", async ()
     }),
   );
   const prompt = { text: "go", messageType: "user" as const };
-  expect(await askBeforeStart(runner, prompt, { systemPrompt: "base", cwd: "/" })).toEqual({
+  expect(await askBeforeStart(runner, prompt, promptParts("base"))).toEqual({
     systemPrompt: "base+1+2",
     messages: [{ customType: "x", content: "hi" }],
   });

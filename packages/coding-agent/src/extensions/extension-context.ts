@@ -3,6 +3,7 @@ import type { ExtensionModels } from "./api/models.ts";
 import type { ExtensionUi } from "./api/ui.ts";
 import type { Binding } from "./binding.ts";
 import { ExtensionError } from "./errors.ts";
+import { promptOptionsOf } from "./prompt-options.ts";
 import { sessionView } from "./session-view.ts";
 
 /** What contexts are made from. */
@@ -93,7 +94,7 @@ export function createCommandContext(sources: ContextSources): CommandContext {
     return result;
   };
   const actions: Omit<CommandContext, keyof ExtensionContext> = {
-    getSystemPromptOptions: () => ({ cwd: sources.cwd }),
+    getSystemPromptOptions: () => promptOptionsOf(port("getSystemPromptOptions").promptInput),
     waitForIdle: () => port("waitForIdle").waitForIdle(),
     newSession: ({ withSession, ...options } = {}) =>
       then(port("newSession").newSession(options), withSession),

@@ -31,6 +31,7 @@ import {
   askProviderHeaders,
   askUserBash,
 } from "./prompt-events.ts";
+import { promptOptionsOf, renderPromptOptions } from "./prompt-options.ts";
 import type { ExtensionRunner } from "./runner.ts";
 import { askBeforeSession, askResources } from "./session-events.ts";
 import type { SessionPort } from "./session-port.ts";
@@ -62,6 +63,7 @@ export class ExtensionHooks implements SessionHooks {
   #beginning: Promise<void> | undefined;
   #runPrompt: string | undefined;
   #nextTurn: CustomMessage[] = [];
+  #hasEnded = false;
 
   constructor(options: ExtensionHooksOptions) {
     this.#options = options;
@@ -115,7 +117,14 @@ export class ExtensionHooks implements SessionHooks {
     await this.#options.system.bind(this.#port);
     await this.#discoverResources("startup");
     await this.#prepare();
-    await this.#runner.emit({ type: "session_start", reason: "startup" });
+    await this.#knowPrompt();
+    // A host that ends at once says only that.
+    if (!this.#hasEnded) await this.#runner.emit({ type: "session_start", reason: "startup" });
+  }
+
+  /** What asks for the system prompt gets it at once, so it has to be there before. */
+  async #knowPrompt(): Promise<void> {
+    if (this.#options.system.mentions("getSystemPrompt")) await this.#port?.buildSystemPrompt();
   }
 
   findCommand(text: string) {
@@ -135,8 +144,13 @@ export class ExtensionHooks implements SessionHooks {
   async beforeRun(message: AgentMessage): Promise<AgentMessage[]> {
     const waiting = this.#nextTurn.splice(0);
     this.#runPrompt = undefined;
-    if (!this.#runner.has("before_agent_start")) return waiting;
-    const base = (await this.#port?.buildSystemPrompt()) ?? "";
+    if (!this.#runner.has("before_agent_start")) {
+      await this.#knowPrompt();
+      return waiting;
+    }
+    const port = this.#port;
+    if (port === undefined) return waiting;
+    const base = await port.buildSystemPrompt();
     const isUser = message.role === "user";
     const images = isUser ? imagesOf(message.content) : [];
     const { systemPrompt, messages } = await askBeforeStart(
@@ -146,7 +160,11 @@ export class ExtensionHooks implements SessionHooks {
         ...(images.length > 0 && { images }),
         messageType: isUser ? "user" : "custom",
       },
-      { systemPrompt: base, cwd: this.#options.cwd },
+      {
+        systemPrompt: base,
+        options: promptOptionsOf(port.promptInput),
+        render: (options) => renderPromptOptions(options, port.promptInput),
+      },
     );
     if (systemPrompt !== base) this.#runPrompt = systemPrompt;
     return [...waiting, ...messages.map(customMessageOf)];
@@ -278,6 +296,7 @@ export class ExtensionHooks implements SessionHooks {
   }
 
   async end(): Promise<void> {
+    this.#hasEnded = true;
     const told = this.#options.system.shutdown({ reason: "quit" });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHostModules } from "../host-modules/host-modules.ts";
 import { fakePort, systemIn } from "./__fixtures__/session-port.ts";
+import type { ToolContext } from "./api/context.ts";
 
 let dir: string;
 
@@ -77,7 +78,8 @@ describe("loading", () => {
       required: ["what"],
       properties: { what: { type: "string", enum: ["a", "b"] }, n: { type: "number" } },
     });
-    const result = await owned?.tool.execute("1", {}, undefined, undefined, system.runner.context);
+    const context = system.runner.context as ToolContext;
+    const result = await owned?.tool.execute("1", {}, undefined, undefined, context);
     expect(result?.content).toEqual([{ type: "text", text: "one,2000,2,true" }]);
   });
 

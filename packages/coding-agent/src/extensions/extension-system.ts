@@ -92,6 +92,11 @@ export class ExtensionSystem {
     return this.#stream;
   }
 
+  /** Whether the code of some extension has a word. */
+  mentions(word: "modelRegistry" | "getSystemPrompt"): boolean {
+    return this.#factories.some(({ mentions }) => mentions.has(word));
+  }
+
   /** What was wrong with extensions, conflicts and unknown flags included. */
   get diagnostics(): readonly Diagnostic[] {
     return [...this.#diagnostics, ...this.runner.conflicts, ...this.#unknownFlags()];
@@ -122,7 +127,7 @@ export class ExtensionSystem {
   /** Lets extensions act on a session. */
   async bind(port: SessionPort): Promise<void> {
     this.#hasEnded = false;
-    if (this.#factories.some(({ mentions }) => mentions.has("modelRegistry"))) {
+    if (this.mentions("modelRegistry")) {
       // Models that cannot be listed must not keep the session from beginning.
       await this.#models.refresh().catch((error) => this.#fail("modelRegistry", error));
     }

@@ -22,8 +22,10 @@ export async function hostImports(
   const seen = new Set(queue);
   for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
     const text = readSource(file);
-    for (const [word] of text.matchAll(/\b(?:modelRegistry|typebox|zod)\b|\.pi\b/g))
-      mentions.add(word.replace(".", ""));
+    for (const [word] of text.matchAll(
+      /\b(?:modelRegistry|typebox|zod|getSystemPrompt)(?:Options)?\b|\.pi\b/g,
+    ))
+      mentions.add(word.replace(/^\.|Options$/g, ""));
     for (const [, name = ""] of text.matchAll(/["'`]((?:\.{1,2}\/|@?[a-z])[^"'`\s$]*)["'`]/g)) {
       if (!name.startsWith(".")) names.add(name);
       else {

@@ -82,8 +82,9 @@ export class OpenExtensions {
   /** The tools of extensions as the loop runs them. */
   get tools(): AgentTool[] {
     const { tools, context } = this.system.runner;
+    const nested = { active: () => this.#session?.tools.active ?? [], hooks: this.hooks.tools };
     return tools.map((owned) => {
-      const known = this.#tools.get(owned.tool) ?? agentToolOf(owned, context);
+      const known = this.#tools.get(owned.tool) ?? agentToolOf(owned, context, nested);
       this.#tools.set(owned.tool, known);
       return known;
     });

@@ -1,5 +1,6 @@
 import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import type { RequestContext } from "../session-hooks.ts";
+import type { SystemPromptOptions } from "./api/context.ts";
 import type {
   BashOperations,
   CustomMessageInput,
@@ -64,13 +65,30 @@ export interface BeforeStart {
   readonly messages: readonly CustomMessageInput[];
 }
 
+/** The system prompt of a run, whole and in parts. */
+export interface PromptParts {
+  readonly systemPrompt: string;
+  readonly options: SystemPromptOptions;
+  readonly render: (options: SystemPromptOptions) => string;
+}
+
 /** Lets extensions add messages and change the system prompt of a run, one after another. */
 export async function askBeforeStart(
   runner: ExtensionRunner,
   prompt: UserText & { readonly messageType: "user" | "custom" },
-  base: { readonly systemPrompt: string; readonly cwd: string },
+  base: PromptParts,
 ): Promise<BeforeStart> {
   let { systemPrompt } = base;
+  const { options } = base;
+  let known = JSON.stringify(options);
+  let isReplaced = false;
+  /** What handlers change in the parts shows in the whole, unless one has replaced that. */
+  const rendered = (): string => {
+    const now = JSON.stringify(options);
+    if (now !== known && !isReplaced) systemPrompt = base.render(options);
+    known = now;
+    return systemPrompt;
+  };
   const messages: CustomMessageInput[] = [];
   await runner.each(
     "before_agent_start",
@@ -78,13 +96,14 @@ export async function askBeforeStart(
       type: "before_agent_start",
       prompt: prompt.text,
       ...(prompt.images === undefined ? {} : { images: prompt.images }),
-      systemPrompt,
-      systemPromptOptions: { cwd: base.cwd },
+      systemPrompt: rendered(),
+      systemPromptOptions: options,
       messageType: prompt.messageType,
     }),
     {
       take: (result) => {
         const given: unknown = result.systemPrompt;
+        isReplaced ||= given !== undefined;
         if (typeof given === "string") systemPrompt = given;
         // Some hosts of the family keep it in pieces.
         else if (Array.isArray(given)) systemPrompt = given.join("\n\n");
@@ -93,7 +112,7 @@ export async function askBeforeStart(
       },
     },
   );
-  return { systemPrompt, messages };
+  return { systemPrompt: rendered(), messages };
 }
 
 /** Lets extensions choose what one model call reads; the same object when they leave it as it is. */

@@ -8,6 +8,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
+import type { SystemPromptInput } from "../prompt/system-prompt.ts";
 import type { NewEntry, SessionLog } from "../session/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type {
@@ -39,6 +40,8 @@ export interface SessionPort {
   readonly contextUsage: ContextUsage | undefined;
   /** As it was last built. */
   readonly systemPrompt: string;
+  /** What it was last built from. */
+  readonly promptInput: SystemPromptInput;
   buildSystemPrompt(): Promise<string>;
   /** Templates and skills as far as they have been read. */
   readonly textCommands: readonly SlashCommandInfo[];

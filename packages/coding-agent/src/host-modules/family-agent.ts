@@ -26,6 +26,22 @@ const sharedNames = [
   "truncateTail",
 ];
 
+type Result =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: unknown };
+
+/** Values or errors, as newer agent libraries hand them around. */
+const results = {
+  ok: (value: unknown): Result => ({ ok: true, value }),
+  err: (error: unknown): Result => ({ ok: false, error }),
+  getOrUndefined: (result: Result) => (result.ok ? result.value : undefined),
+  getOrThrow: (result: Result) => {
+    if (result.ok) return result.value;
+    throw result.error;
+  },
+  toError: (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+};
+
 /** What stands in for the family's agent loop; ours runs the session and is not for hire here. */
 export async function loadFamilyAgent(codingAgent: () => Promise<object>): Promise<object> {
   const shared = (await codingAgent()) as Record<string, unknown>;
@@ -36,6 +52,8 @@ export async function loadFamilyAgent(codingAgent: () => Promise<object>): Promi
     runAgentLoop: unsupported("runAgentLoop"),
     runAgentLoopContinue: unsupported("runAgentLoopContinue"),
     uuidv7: randomUuid,
+    ...results,
+    setDefaultStreamFn: () => {},
     Agent: unsupportedClass("Agent"),
     agentLoop: unsupported("agentLoop"),
     agentLoopContinue: unsupported("agentLoopContinue"),

@@ -15,6 +15,7 @@ import { keyVariableNames } from "../auth/environment-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { randomUuid } from "../random.ts";
 import { AssistantMessageEventStream, EventStream } from "./event-stream.ts";
+import { newerAiFunctions } from "./family-ai-newer.ts";
 import { loadOldTypebox } from "./family-typebox.ts";
 import type { HostPlaces } from "./host-places.ts";
 import { unsupported } from "./unsupported.ts";
@@ -100,6 +101,7 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
     DEFAULT_MAX_AGENT_RETRY_DELAY_MS: 60_000,
     parseJsonWithRepair: parseLoosely,
     formatThrownValue: (value: unknown) => (value instanceof Error ? value.message : String(value)),
+    ...newerAiFunctions(places.version),
     ...Object.fromEntries(notSupported.map((name) => [name, unsupported(name)])),
     getApiProvider: () => undefined,
     getApiProviders: () => [],
@@ -127,6 +129,9 @@ const notSupported = [
   "buildRequest",
   "normalizeContext",
   "retryAssistantCall",
+  "reduceAssistantMessageFrames",
+  "resolveTranscript",
+  "generateImages",
 ];
 
 /** Logins with an account need a terminal or a browser; keys in auth.json work. */

@@ -49,6 +49,7 @@ const imported: Record<string, string> = {
     AssistantMessageEventStream createAssistantMessageEventStream EventStream uuidv7 contentText
     modelsAreEqual validateToolArguments streamAnthropic streamSimpleAnthropic
     streamSimpleOpenAICompletions streamSimpleOpenAIResponses openAICompletionsApi
+    isRetryableAssistantError hasApi ModelsError parseToolCallArguments extractRetryDelay
     resetApiProviders parseJsonWithRepair createProvider fauxProvider
     registerApiProvider getOAuthProvider registerOAuthProvider`,
   "@mariozechner/pi-ai/oauth": "loginAnthropic refreshAnthropicToken getOAuthProviders",
@@ -140,4 +141,16 @@ it("the terminal's parts measure text and recognise keys", async () => {
   expect(visibleWidth("\u001B[31m日本\u001B[0m")).toBe(4);
   expect(truncateToWidth("abcdef", 5)).toBe("ab...");
   expect(matchesKey("\u0003", Key.ctrl("c"))).toBe(true);
+});
+
+it("says which replies can be asked for again, and how long a vendor asks to wait", async () => {
+  const { isRetryableAssistantError, extractRetryDelay, parseToolCallArguments } =
+    await load("@earendil-works/pi-ai");
+  const failed = (errorMessage: string) => ({ stopReason: "error", errorMessage });
+  expect(isRetryableAssistantError(failed("overloaded_error: Overloaded"))).toBe(true);
+  expect(isRetryableAssistantError(failed("prompt is too long: 300000 tokens"))).toBe(false);
+  expect(isRetryableAssistantError({ stopReason: "stop" })).toBe(false);
+  expect(extractRetryDelay("Please try again in 3s")).toBe(3000);
+  expect(parseToolCallArguments('{"a":1}')).toEqual({ arguments: { a: 1 } });
+  expect(parseToolCallArguments('{"a":')).toEqual({ arguments: {}, argumentsError: '{"a":' });
 });

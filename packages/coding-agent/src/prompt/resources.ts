@@ -14,7 +14,12 @@ import {
   settingPlaces,
 } from "./places.ts";
 import { type LoadedSkills, loadSkills, type Skill } from "./skills.ts";
-import { buildSystemPrompt, type PromptSection, type PromptTool } from "./system-prompt.ts";
+import {
+  buildSystemPrompt,
+  type PromptSection,
+  type PromptTool,
+  type SystemPromptInput,
+} from "./system-prompt.ts";
 import { type LoadedTemplates, loadTemplates, type PromptTemplate } from "./templates.ts";
 
 /** Where a session's texts come from. */
@@ -112,6 +117,11 @@ export class PromptResources {
     tools: readonly PromptTool[],
     sections: readonly PromptSection[] = [],
   ): Promise<string> {
+    return buildSystemPrompt({ ...(await this.promptInput(tools)), sections });
+  }
+
+  /** What the system prompt for these active tools is made of. */
+  async promptInput(tools: readonly PromptTool[]): Promise<SystemPromptInput> {
     this.#custom ??= this.#loadCustom();
     const [skills, contextFiles, { custom, appended }] = await Promise.all([
       this.skills(),
@@ -119,8 +129,7 @@ export class PromptResources {
       this.#custom,
     ]);
     const { cwd } = this.#options;
-    const texts = { customPrompt: custom, appendPrompts: appended, contextFiles, skills };
-    return buildSystemPrompt({ tools, cwd, sections, ...texts });
+    return { tools, cwd, customPrompt: custom, appendPrompts: appended, contextFiles, skills };
   }
 
   #flagPlaces(paths: readonly string[] = []): ResourcePlace[] {

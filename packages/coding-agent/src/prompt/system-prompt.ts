@@ -29,6 +29,8 @@ export interface SystemPromptInput {
   readonly contextFiles?: readonly ContextFile[];
   readonly skills?: readonly Skill[];
   readonly sections?: readonly PromptSection[];
+  /** Rules beside those of the tools. */
+  readonly guidelines?: readonly string[];
 }
 
 const preamble = `You are a coding agent. You work in the user's project: you read it, run commands in it and change it with the tools below, until what was asked is done and checked. Say plainly what you did, what you found and what is left.`;
@@ -64,9 +66,9 @@ function toolsSection(tools: readonly PromptTool[]): string {
   return wrap("tools", bullets(lines));
 }
 
-function rulesSection(tools: readonly PromptTool[]): string {
+function rulesSection(tools: readonly PromptTool[], guidelines: readonly string[]): string {
   const own = tools.flatMap(({ promptGuidelines = [] }) => promptGuidelines);
-  const rules = [...own, ...generalRules].map((rule) => rule.trim());
+  const rules = [...own, ...guidelines, ...generalRules].map((rule) => rule.trim());
   return wrap("rules", bullets(new Set(rules.filter((rule) => rule !== ""))));
 }
 
@@ -105,10 +107,10 @@ function skillsSection(skills: readonly Skill[], tools: readonly PromptTool[]): 
  * it is the start of every request, and prompt caches live on that.
  */
 export function buildSystemPrompt(input: SystemPromptInput): string {
-  const { tools, customPrompt, appendPrompts = [], sections = [] } = input;
+  const { tools, customPrompt, appendPrompts = [], sections = [], guidelines = [] } = input;
   const head =
     customPrompt === undefined
-      ? [preamble, toolsSection(tools), rulesSection(tools)]
+      ? [preamble, toolsSection(tools), rulesSection(tools, guidelines)]
       : [customPrompt.trim()];
   const added = appendPrompts.map((text) => text.trim()).filter((text) => text !== "");
   const parts = [

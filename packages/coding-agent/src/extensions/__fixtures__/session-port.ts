@@ -46,6 +46,7 @@ export function fakePort(
     hasPendingMessages: false,
     contextUsage: undefined,
     systemPrompt: "",
+    promptInput: { tools: [], cwd: agentDir },
     buildSystemPrompt: async () => "",
     textCommands: [],
     setModel: note("setModel", Promise.resolve(true)),

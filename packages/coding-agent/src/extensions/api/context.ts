@@ -1,5 +1,6 @@
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import type { Model, ThinkingLevel, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { Model, ThinkingLevel, ToolCall, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { ExtensionModels } from "./models.ts";
 import type { ExtensionUi } from "./ui.ts";
 
@@ -125,10 +126,62 @@ export interface NavigateTreeOptions {
   readonly label?: string | undefined;
 }
 
+/** The parts of the system prompt. In `before_agent_start` what is changed in them counts for the run. */
+export interface SystemPromptOptions {
+  cwd: string;
+  /** Stands instead of preamble, tools and rules. */
+  customPrompt?: string | undefined;
+  selectedTools: string[];
+  /** Selected tools the prompt does not speak of. */
+  hiddenTools: string[];
+  toolSnippets: Record<string, string>;
+  toolGuidelines: Record<string, string[]>;
+  promptGuidelines: string[];
+  appendSystemPrompt: string;
+  contextFiles: { path: string; content: string }[];
+  skills: {
+    name: string;
+    description: string;
+    filePath: string;
+    baseDir: string;
+    disableModelInvocation: boolean;
+  }[];
+  /** Further parts, by the tag around each. */
+  sections: Record<string, string>;
+}
+
+/** What a tool gets: it may also run other tools. */
+export interface ToolContext extends ExtensionContext {
+  /** The active tools. */
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: object;
+  }[];
+  /** Runs another tool like a call of the model's, with checks and handlers; never rejects. */
+  executeTool(
+    name: string,
+    args: unknown,
+    options?: {
+      readonly signal?: AbortSignal | undefined;
+      readonly onUpdate?: ((partial: unknown) => void) | undefined;
+    },
+  ): Promise<NestedOutcome>;
+}
+
+/** How a tool that another one ran ended. */
+export interface NestedOutcome {
+  readonly toolCall: ToolCall;
+  readonly result: ToolResult;
+  readonly isError: boolean;
+  /** Milliseconds. */
+  readonly durationMs: number;
+}
+
 /** What the handler of a command gets: it may also change sessions. */
 export interface CommandContext extends ExtensionContext {
   /** What the system prompt is built from. */
-  getSystemPromptOptions(): { readonly cwd: string };
+  getSystemPromptOptions(): SystemPromptOptions;
   waitForIdle(): Promise<void>;
   newSession(options?: NewSessionOptions): Promise<Cancellable>;
   fork(entryId: string, options?: ForkOptions): Promise<Cancellable>;

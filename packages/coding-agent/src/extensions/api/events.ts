@@ -16,6 +16,7 @@ import type {
   Usage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import type { SystemPromptOptions } from "./context.ts";
 
 /** Pairs what handlers get with what they may return. */
 interface Pair<Payload, Result = undefined> {
@@ -227,7 +228,7 @@ export interface ExtensionEventMap {
       prompt: string;
       images?: readonly ImageContent[] | undefined;
       systemPrompt: string;
-      systemPromptOptions: { cwd: string };
+      systemPromptOptions: SystemPromptOptions;
       messageType: "user" | "custom";
     },
     { message?: CustomMessageInput | undefined; systemPrompt?: string | undefined }

@@ -1,6 +1,6 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
-import type { ExtensionContext } from "./context.ts";
+import type { ToolContext } from "./context.ts";
 
 /** What a tool of an extension hands back. */
 export interface ExtensionToolResult {
@@ -33,7 +33,7 @@ export interface ExtensionTool<Parameters = Record<string, unknown>> {
     params: Parameters,
     signal: AbortSignal | undefined,
     onUpdate: ToolUpdate | undefined,
-    context: ExtensionContext,
+    context: ToolContext,
   ): ExtensionToolResult | Promise<ExtensionToolResult>;
   /** Reshapes what a model sent before it is checked. */
   prepareArguments?(received: Record<string, unknown>): Record<string, unknown>;
