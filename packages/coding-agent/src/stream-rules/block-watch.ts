@@ -1,70 +1,47 @@
 import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
 import { ArgumentText } from "./argument-text.ts";
-import type { RulePattern } from "./rule-pattern.ts";
 import { coversFiles, filesOf, interestIn } from "./rule-scope.ts";
 import type { StreamRule } from "./stream-rule.ts";
-import { type Probe, TextWindow } from "./text-window.ts";
+import { GrowingText, type PatternNumbers, type Probe } from "./text-window.ts";
 
 type ToolCall = Extract<AssistantContent, { type: "toolCall" }>;
 
-/** The patterns of one request, each once; probes name them by their places. */
-export class PatternList {
-  readonly patterns: RulePattern[] = [];
-  readonly #places = new Map<RulePattern, number>();
-
-  /** The places of the rules' patterns. */
-  placesOf(rules: readonly StreamRule[]): number[] {
-    return rules.flatMap(({ patterns }) => patterns.map((pattern) => this.#placeOf(pattern)));
-  }
-
-  #placeOf(pattern: RulePattern): number {
-    const known = this.#places.get(pattern);
-    if (known !== undefined) return known;
-    const place = this.patterns.push(pattern) - 1;
-    this.#places.set(pattern, place);
-    return place;
-  }
-}
-
 /** A block of text or thinking as it grows. */
 export class TextBlockWatch {
-  readonly #window = new TextWindow();
-  readonly #patterns: readonly number[];
+  readonly #text: GrowingText;
 
-  constructor(patterns: readonly number[]) {
-    this.#patterns = patterns;
+  constructor(patterns: PatternNumbers) {
+    this.#text = new GrowingText(patterns);
   }
 
   /** Takes a delta in. */
   push(delta: string): Probe[] {
-    if (this.#patterns.length === 0 || delta === "") return [];
-    return [{ ...this.#window.add(delta), patterns: this.#patterns }];
+    return delta === "" ? [] : this.#text.add(delta);
   }
 
   /** Takes in what of the whole text came without a delta. */
   end(content: string): Probe[] {
-    return this.push(content.slice(this.#window.length));
+    return this.push(content.slice(this.#text.length));
   }
 }
 
 /** A call's arguments as they grow: the whole of them, and each string by itself. */
 class ArgumentsWatch {
   readonly #text = new ArgumentText();
-  readonly #whole = new TextWindow();
-  readonly #value = new TextWindow();
-  readonly #patterns: readonly number[];
+  readonly #whole: GrowingText;
+  readonly #value: GrowingText;
 
-  constructor(patterns: readonly number[]) {
-    this.#patterns = patterns;
+  constructor(patterns: PatternNumbers) {
+    this.#whole = new GrowingText(patterns);
+    this.#value = new GrowingText(patterns);
   }
 
   push(json: string): Probe[] {
     const { whole, values } = this.#text.push(json);
-    const patterns = this.#patterns;
-    const probes: Probe[] = [{ ...this.#whole.add(whole), patterns }];
+    const probes = this.#whole.add(whole);
     for (const { text, isStart } of values) {
       if (isStart) this.#value.restart();
-      probes.push({ ...this.#value.add(text), patterns });
+      probes.push(...this.#value.add(text));
     }
     return probes;
   }
@@ -73,7 +50,7 @@ class ArgumentsWatch {
 /** A tool call as it grows. Rules about certain files wait until it is known which file it is about. */
 export class ToolCallWatch {
   readonly #name: string;
-  readonly #list: PatternList;
+  readonly #numbersOf: (rules: readonly StreamRule[]) => PatternNumbers;
   readonly #toProjectPath: (path: string) => string;
   #watches: ArgumentsWatch[];
   /** Rules that wait, and what came meanwhile. */
@@ -84,14 +61,17 @@ export class ToolCallWatch {
   constructor(
     name: string,
     rules: readonly StreamRule[],
-    shared: { list: PatternList; toProjectPath: (path: string) => string },
+    shared: {
+      readonly numbersOf: (rules: readonly StreamRule[]) => PatternNumbers;
+      readonly toProjectPath: (path: string) => string;
+    },
   ) {
     this.#name = name;
-    this.#list = shared.list;
+    this.#numbersOf = shared.numbersOf;
     this.#toProjectPath = shared.toProjectPath;
     const always = rules.filter(({ scope }) => interestIn(scope, name) === "always");
     this.#waiting = rules.filter(({ scope }) => interestIn(scope, name) === "file");
-    this.#watches = always.length === 0 ? [] : [new ArgumentsWatch(this.#list.placesOf(always))];
+    this.#watches = always.length === 0 ? [] : [new ArgumentsWatch(this.#numbersOf(always))];
   }
 
   /** Takes a delta in; `call` is what is known of the call with it. */
@@ -119,7 +99,7 @@ export class ToolCallWatch {
     this.#waiting = [];
     this.#held = [];
     if (rules.length === 0) return [];
-    const watch = new ArgumentsWatch(this.#list.placesOf(rules));
+    const watch = new ArgumentsWatch(this.#numbersOf(rules));
     this.#watches.push(watch);
     return watch.push(held);
   }

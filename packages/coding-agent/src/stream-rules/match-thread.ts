@@ -3,17 +3,16 @@ import { type MatchRequest, type MatchResponse, matchInWorker } from "./match-wo
 import type { RulePattern } from "./rule-pattern.ts";
 import type { Probe } from "./text-window.ts";
 
-/** What came of a search. */
+/** What came of a search; patterns by their numbers. */
 export interface MatchResult {
-  readonly matched: readonly RulePattern[];
+  readonly matched: readonly number[];
   /** Patterns that cannot be searched for: they never end, or fail. */
-  readonly hopeless: readonly RulePattern[];
+  readonly hopeless: readonly number[];
   /** Patterns that took long, with their time in ms. */
-  readonly slow: readonly (readonly [RulePattern, number])[];
+  readonly slow: readonly (readonly [number, number])[];
 }
 
 interface Task {
-  readonly patterns: readonly RulePattern[];
   readonly probes: readonly Probe[];
   readonly resolve: (result: Partial<MatchResult>) => void;
   attempts: number;
@@ -37,20 +36,32 @@ const IDLE_MS = 10_000;
  */
 export class MatchThread {
   readonly #progress = new Int32Array(new SharedArrayBuffer(4));
+  /** All patterns there were, by number; sent to the thread once, since there are many requests. */
+  readonly #patterns: RulePattern[] = [];
+  readonly #numbers = new Map<string, number>();
+  /** How many of them the thread knows. */
+  #sent = 0;
   /** Whoever asks for one of them again is told at once. */
-  readonly #hopeless = new Set<string>();
+  readonly #hopeless = new Set<number>();
   readonly #queue = new Set<Task>();
   #worker: Worker | undefined;
   #current: Task | undefined;
   #limit: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
+  #usedAt = 0;
+
+  /** The number of a pattern, by which it is searched for. */
+  numberOf(pattern: RulePattern): number {
+    const key = `${pattern.flags}/${pattern.source}`;
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const number = this.#patterns.push(pattern) - 1;
+    this.#numbers.set(key, number);
+    return number;
+  }
 
   /** Searches the probes; never rejects. An aborted signal ends the wait, with nothing found. */
-  search(
-    patterns: readonly RulePattern[],
-    probes: readonly Probe[],
-    signal: AbortSignal,
-  ): Promise<MatchResult> {
+  search(probes: readonly Probe[], signal: AbortSignal): Promise<MatchResult> {
     return new Promise((resolve) => {
       const settle = (result: Partial<MatchResult>): void => {
         signal.removeEventListener("abort", onAbort);
@@ -58,7 +69,7 @@ export class MatchThread {
         resolve({ matched: [], hopeless: [], slow: [], ...result });
       };
       const onAbort = (): void => settle({});
-      const task: Task = { patterns, probes, resolve: settle, attempts: 0 };
+      const task: Task = { probes, resolve: settle, attempts: 0 };
       if (signal.aborted) return settle({});
       signal.addEventListener("abort", onAbort, { once: true });
       this.#queue.add(task);
@@ -69,16 +80,14 @@ export class MatchThread {
   #begin(): void {
     if (this.#current !== undefined) return;
     const [task] = this.#queue;
-    clearTimeout(this.#idle);
     if (task === undefined) {
-      this.#idle = setTimeout(() => this.#stop(), IDLE_MS).unref();
+      this.#usedAt = performance.now();
+      // One timer for many requests: it looks again when it fires.
+      this.#idle ??= setTimeout(() => this.#rest(), IDLE_MS).unref();
       return;
     }
     this.#queue.delete(task);
-    const wanted = new Set(task.probes.flatMap(({ patterns }) => patterns));
-    const hopeless = task.patterns.filter(
-      (pattern, place) => wanted.has(place) && this.#hopeless.has(keyOf(pattern)),
-    );
+    const hopeless = this.#hopelessIn(task.probes);
     if (hopeless.length > 0) {
       task.resolve({ hopeless });
       this.#begin();
@@ -86,14 +95,8 @@ export class MatchThread {
     }
     this.#current = task;
     task.attempts++;
-    const patterns = task.patterns.map(({ source, flags, isLineBound }) => ({
-      source,
-      flags,
-      isLineBound,
-    }));
     try {
-      this.#worker ??= this.#start();
-      this.#worker.postMessage({ patterns, probes: task.probes } satisfies MatchRequest);
+      this.#send(task.probes);
       this.#watch(MAX_WAITS);
     } catch {
       // No thread is to be had, or its memory was refused.
@@ -101,8 +104,22 @@ export class MatchThread {
     }
   }
 
+  #hopelessIn(probes: readonly Probe[]): number[] {
+    if (this.#hopeless.size === 0) return [];
+    const numbers = new Set(probes.flatMap(({ patterns }) => patterns));
+    return [...numbers].filter((number) => this.#hopeless.has(number));
+  }
+
+  #send(probes: readonly Probe[]): void {
+    this.#worker ??= this.#start();
+    const added = this.#patterns.slice(this.#sent).map(({ source, flags }) => ({ source, flags }));
+    this.#worker.postMessage({ added, probes } satisfies MatchRequest);
+    this.#sent = this.#patterns.length;
+  }
+
   #start(): Worker {
     this.#progress[0] = 0;
+    this.#sent = 0;
     const worker = new Worker(`(${matchInWorker.toString()})()`, {
       eval: true,
       env: {},
@@ -140,26 +157,22 @@ export class MatchThread {
   #finish({ matched, failed, slow }: MatchResponse): void {
     const task = this.#current;
     this.#release();
-    const at = (place: number): RulePattern[] => task?.patterns.slice(place, place + 1) ?? [];
-    task?.resolve({
-      matched: matched.flatMap(at),
-      hopeless: failed.flatMap(at),
-      slow: slow.flatMap(([place, ms]) => at(place).map((pattern) => [pattern, ms] as const)),
-    });
+    task?.resolve({ matched, hopeless: failed, slow });
     this.#begin();
   }
 
   /** The request has no end, or the thread has one. */
   #fail(): void {
     const task = this.#current;
-    const place = Atomics.load(this.#progress, 0) - 1;
+    const culprit = Atomics.load(this.#progress, 0) - 1;
     this.#release();
     this.#stop();
     if (task !== undefined && task.attempts < MAX_ATTEMPTS) this.#queue.add(task);
-    else if (task !== undefined) {
-      const culprit = task.patterns[place];
-      if (culprit !== undefined) this.#hopeless.add(keyOf(culprit));
-      task.resolve({ hopeless: culprit === undefined ? task.patterns : [culprit] });
+    else if (culprit >= 0) {
+      this.#hopeless.add(culprit);
+      task?.resolve({ hopeless: [culprit] });
+    } else {
+      task?.resolve({ hopeless: task.probes.flatMap(({ patterns }) => patterns) });
     }
     this.#begin();
   }
@@ -170,15 +183,19 @@ export class MatchThread {
     this.#current = undefined;
   }
 
+  #rest(): void {
+    this.#idle = undefined;
+    if (this.#current !== undefined) return;
+    const leftMs = this.#usedAt + IDLE_MS - performance.now();
+    if (leftMs <= 0) this.#stop();
+    else this.#idle = setTimeout(() => this.#rest(), leftMs).unref();
+  }
+
   #stop(): void {
     const worker = this.#worker;
     this.#worker = undefined;
     void worker?.terminate();
   }
-}
-
-function keyOf({ source, flags }: RulePattern): string {
-  return `${flags}/${source}`;
 }
 
 // Node may post messages of its own on the channel.

@@ -2,15 +2,12 @@ import type { Probe } from "./text-window.ts";
 
 /** What the worker is asked. */
 export interface MatchRequest {
-  readonly patterns: readonly {
-    readonly source: string;
-    readonly flags: string;
-    readonly isLineBound: boolean;
-  }[];
+  /** Patterns it has not been told of; they are numbered on. */
+  readonly added: readonly { readonly source: string; readonly flags: string }[];
   readonly probes: readonly Probe[];
 }
 
-/** What the worker answers; patterns by their places in the request. */
+/** What the worker answers; patterns by their numbers. */
 export interface MatchResponse {
   readonly matched: readonly number[];
   /** Patterns that gave up with an error, as those do that nest too deep. */
@@ -21,7 +18,7 @@ export interface MatchResponse {
 
 /** What the worker is started with. */
 interface MatchWorkerData {
-  /** One cell: the pattern at work, counted from 1; 0 between requests. */
+  /** One cell: the number of the pattern at work, counted from 1; 0 between requests. */
   readonly progress: SharedArrayBuffer;
   /** From how many ms on a pattern is reported as slow. */
   readonly slowMs: number;
@@ -35,43 +32,35 @@ export function matchInWorker(): void {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");
   const { progress, slowMs }: MatchWorkerData = workerData;
   const atWork = new Int32Array(progress);
-  const compiled = new Map<string, RegExp>();
+  const searches: RegExp[] = [];
 
-  function compile(source: string, flags: string): RegExp {
-    const key = `${flags}/${source}`;
-    const known = compiled.get(key);
-    if (known !== undefined) return known;
-    if (compiled.size > 1000) compiled.clear();
-    const made = new RegExp(source, `${flags}g`);
-    compiled.set(key, made);
-    return made;
-  }
-
-  function answer({ patterns, probes }: MatchRequest): MatchResponse {
-    const matched = new Set<number>();
-    const failed = new Set<number>();
-    const spent = new Map<number, number>();
-    for (const { text, start, fresh, patterns: wanted } of probes) {
-      const line = Math.max(start, fresh === 0 ? 0 : text.lastIndexOf("\n", fresh - 1) + 1);
-      for (const place of wanted) {
-        const pattern = patterns[place];
-        if (pattern === undefined || matched.has(place) || failed.has(place)) continue;
-        Atomics.store(atWork, 0, place + 1);
-        const began = performance.now();
+  function answer(probes: readonly Probe[]): MatchResponse {
+    const matched: number[] = [];
+    const failed: number[] = [];
+    const slow = new Map<number, number>();
+    let began = performance.now();
+    for (const { text, start, patterns } of probes) {
+      for (const number of patterns) {
+        const search = searches[number];
+        if (search === undefined || matched.includes(number)) continue;
+        Atomics.store(atWork, 0, number + 1);
         try {
-          const search = compile(pattern.source, pattern.flags);
-          search.lastIndex = pattern.isLineBound ? line : start;
-          if (search.test(text)) matched.add(place);
+          search.lastIndex = start;
+          if (search.test(text)) matched.push(number);
         } catch {
-          failed.add(place);
+          failed.push(number);
         }
-        spent.set(place, (spent.get(place) ?? 0) + performance.now() - began);
+        const ended = performance.now();
+        if (ended - began >= slowMs) slow.set(number, (slow.get(number) ?? 0) + ended - began);
+        began = ended;
       }
     }
     Atomics.store(atWork, 0, 0);
-    const slow = [...spent].filter(([, ms]) => ms >= slowMs);
-    return { matched: [...matched], failed: [...failed], slow };
+    return { matched, failed, slow: [...slow] };
   }
 
-  parentPort?.on("message", (request: MatchRequest) => parentPort.postMessage(answer(request)));
+  parentPort?.on("message", ({ added, probes }: MatchRequest) => {
+    for (const { source, flags } of added) searches.push(new RegExp(source, `${flags}g`));
+    parentPort.postMessage(answer(probes));
+  });
 }

@@ -29,7 +29,8 @@ export async function readRule(
   for (const text of written) {
     const pattern = parsePattern(text);
     if ("problem" in pattern) {
-      return leaveOut(`its ttsr_trigger is no regular expression (${pattern.problem})`);
+      const reason = `its ttsr_trigger is no regular expression (${pattern.problem})`;
+      return leaveOut(`${reason}. Correct it, or remove the file`);
     }
     patterns.push(pattern);
   }

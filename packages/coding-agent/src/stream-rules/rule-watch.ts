@@ -1,10 +1,9 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
-import { PatternList, TextBlockWatch, ToolCallWatch } from "./block-watch.ts";
+import { TextBlockWatch, ToolCallWatch } from "./block-watch.ts";
 import type { MatchResult, MatchThread } from "./match-thread.ts";
-import type { RulePattern } from "./rule-pattern.ts";
 import type { StreamRule } from "./stream-rule.ts";
-import type { Probe } from "./text-window.ts";
+import type { PatternNumbers, Probe } from "./text-window.ts";
 
 /** What a {@link RuleWatch} works with. */
 export interface RuleWatchOptions {
@@ -13,10 +12,10 @@ export interface RuleWatchOptions {
   /** Aborted with the run. */
   readonly run: AbortSignal;
   readonly toProjectPath: (path: string) => string;
-  /** Patterns that are of no use; those that turn out so are added. */
-  readonly hopeless: Set<RulePattern>;
+  /** Numbers of patterns that are of no use; those that turn out so are added. */
+  readonly hopeless: Set<number>;
   /** Hears of those that are added. */
-  readonly onHopeless: (patterns: readonly RulePattern[]) => void;
+  readonly onHopeless: (patterns: readonly number[]) => void;
 }
 
 /** How long all slow searches of one pattern may take within one reply. */
@@ -25,20 +24,17 @@ const SLOW_LIMIT_MS = 5000;
 /** Looks for rules in one reply, block by block, as it streams. */
 export class RuleWatch {
   readonly #options: RuleWatchOptions;
-  readonly #list = new PatternList();
   readonly #texts = new Map<number, TextBlockWatch>();
   readonly #calls = new Map<number, ToolCallWatch>();
-  readonly #slowMs = new Map<RulePattern, number>();
-  readonly #textPatterns: readonly number[];
-  readonly #thinkingPatterns: readonly number[];
+  readonly #slowMs = new Map<number, number>();
+  readonly #textPatterns: PatternNumbers;
+  readonly #thinkingPatterns: PatternNumbers;
 
   constructor(options: RuleWatchOptions) {
     this.#options = options;
     const { rules } = options;
-    this.#textPatterns = this.#list.placesOf(rules.filter(({ scope }) => scope.watchesText));
-    this.#thinkingPatterns = this.#list.placesOf(
-      rules.filter(({ scope }) => scope.watchesThinking),
-    );
+    this.#textPatterns = this.#numbersOf(rules.filter(({ scope }) => scope.watchesText));
+    this.#thinkingPatterns = this.#numbersOf(rules.filter(({ scope }) => scope.watchesThinking));
   }
 
   /** The rules that a step of the reply goes against; nothing to wait for when it cannot. */
@@ -82,7 +78,8 @@ export class RuleWatch {
     const known = this.#calls.get(contentIndex);
     if (known !== undefined) return known;
     const { rules, toProjectPath } = this.#options;
-    const made = new ToolCallWatch(name, rules, { list: this.#list, toProjectPath });
+    const numbersOf = (some: readonly StreamRule[]) => this.#numbersOf(some);
+    const made = new ToolCallWatch(name, rules, { numbersOf, toProjectPath });
     this.#calls.set(contentIndex, made);
     return made;
   }
@@ -92,24 +89,34 @@ export class RuleWatch {
     for (;;) {
       const wanted = this.#withoutHopeless(probes);
       if (wanted.length === 0) return [];
-      const result = await thread.search(this.#list.patterns, wanted, run);
+      const result = await thread.search(wanted, run);
       const hasChanged = this.#noteHopeless(result);
       const { matched, hopeless } = result;
       if (matched.length > 0) {
-        return rules.filter(({ patterns }) => patterns.some((one) => matched.includes(one)));
+        const hasMatched = new Set(matched);
+        return rules.filter(({ patterns }) =>
+          patterns.some((pattern) => hasMatched.has(thread.numberOf(pattern))),
+        );
       }
       // What stopped the search is out of the way; the others have not been looked for yet.
       if (hopeless.length === 0 || !hasChanged) return [];
     }
   }
 
+  #numbersOf(rules: readonly StreamRule[]): PatternNumbers {
+    const { thread } = this.#options;
+    const patterns = rules.flatMap((rule) => rule.patterns);
+    const numbers = (isOnLine: boolean): number[] => {
+      const chosen = patterns.filter(({ isLineBound }) => isLineBound === isOnLine);
+      return [...new Set(chosen.map((pattern) => thread.numberOf(pattern)))];
+    };
+    return { onLine: numbers(true), anywhere: numbers(false) };
+  }
+
   #withoutHopeless(probes: readonly Probe[]): readonly Probe[] {
     const { hopeless } = this.#options;
     if (hopeless.size === 0) return probes;
-    const isWanted = (place: number): boolean => {
-      const pattern = this.#list.patterns[place];
-      return pattern !== undefined && !hopeless.has(pattern);
-    };
+    const isWanted = (pattern: number): boolean => !hopeless.has(pattern);
     return probes
       .map((probe) => ({ ...probe, patterns: probe.patterns.filter(isWanted) }))
       .filter(({ patterns }) => patterns.length > 0);

@@ -7,7 +7,6 @@ import type { SessionLog } from "../session/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { createReminder } from "./reminder.ts";
 import { RuleHistory } from "./rule-history.ts";
-import type { RulePattern } from "./rule-pattern.ts";
 import { RuleWatch } from "./rule-watch.ts";
 import { sharedMatchThread } from "./shared-match-thread.ts";
 import { describeRule, type StreamRule } from "./stream-rule.ts";
@@ -26,7 +25,9 @@ export class StreamRules {
   readonly #session: WatchedSession;
   readonly #cwd: string;
   readonly #history = new RuleHistory();
-  readonly #hopeless = new Set<RulePattern>();
+  readonly #thread = sharedMatchThread();
+  /** Numbers of patterns that are not searched for any more. */
+  readonly #hopeless = new Set<number>();
 
   constructor(session: WatchedSession, cwd: string) {
     this.#session = session;
@@ -40,7 +41,8 @@ export class StreamRules {
     const policy = { mode: settings.get("ttsr.repeatMode"), gap: settings.get("ttsr.repeatGap") };
     const able = rules.filter(
       ({ name, patterns }) =>
-        this.#history.allows(name, policy) && !patterns.every((one) => this.#hopeless.has(one)),
+        this.#history.allows(name, policy) &&
+        !patterns.every((pattern) => this.#hopeless.has(this.#thread.numberOf(pattern))),
     );
     return able.length === 0 ? undefined : this.#watchFor(able, run);
   }
@@ -51,7 +53,7 @@ export class StreamRules {
     const watch = new RuleWatch({
       rules,
       run,
-      thread: sharedMatchThread(),
+      thread: this.#thread,
       toProjectPath: (path) => projectPath(path, this.#cwd),
       hopeless: this.#hopeless,
       onHopeless: (patterns) => this.#report(patterns, rules),
@@ -81,12 +83,13 @@ export class StreamRules {
     return [createReminder(rules, isDiscarded ? "discard" : "keep")];
   }
 
-  #report(patterns: readonly RulePattern[], rules: readonly StreamRule[]): void {
-    for (const pattern of patterns) {
-      const rule = rules.find((one) => one.patterns.includes(pattern));
-      const path = rule?.filePath ?? "";
-      const message = `Rule ${path}: its ttsr_trigger ${pattern.written} takes too long to search for and is off now; make it simpler, without repetitions inside of repetitions`;
-      this.#session.problems.note({ severity: "warning", message, path });
+  #report(numbers: readonly number[], rules: readonly StreamRule[]): void {
+    for (const { filePath: path, patterns } of rules) {
+      for (const pattern of patterns) {
+        if (!numbers.includes(this.#thread.numberOf(pattern))) continue;
+        const message = `Rule ${path}: its ttsr_trigger ${pattern.written} takes too long to search for and is off now; make it simpler, without repetitions inside of repetitions`;
+        this.#session.problems.note({ severity: "warning", message, path });
+      }
     }
   }
 }

@@ -1,51 +1,88 @@
 /** How far back a match may begin, in characters. */
-const WINDOW_LENGTH = 8192;
+const WINDOW_LENGTH = 4096;
 /** How much before that stays in sight of look-behinds. */
 const LEAD_LENGTH = 256;
+const MAX_LENGTH = 2 * (WINDOW_LENGTH + LEAD_LENGTH);
 
-/** A text to search, with the part of it that is new. */
+/** A text to search, and from where. */
 export interface Probe {
   readonly text: string;
-  /** Where a match may begin at the earliest. */
   readonly start: number;
-  /** Where what has not been searched yet begins; a match on one line may begin before it there. */
-  readonly fresh: number;
-  /** Places of the patterns in the request. */
+  /** The numbers of the patterns to search for. */
   readonly patterns: readonly number[];
 }
 
-/**
- * The end of a text that grows. It is cut from time to time, so that a long reply costs no more per
- * delta than a short one; a search never begins at the cut, where `^` and `\b` would be wrong.
- */
-export class TextWindow {
-  #text = "";
-  #isCut = false;
+/** Patterns by how much of a text they need. */
+export interface PatternNumbers {
+  /** Those whose matches lie on one line. */
+  readonly onLine: readonly number[];
+  readonly anywhere: readonly number[];
+}
+
+/** A text that grows, and what has to be searched with each piece. */
+export class GrowingText {
+  readonly #patterns: PatternNumbers;
+  #line = new TextWindow(true);
+  #text = new TextWindow(false);
   #length = 0;
+
+  constructor(patterns: PatternNumbers) {
+    this.#patterns = patterns;
+  }
 
   /** Characters added so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** Adds to the end and returns what is to be searched then. */
-  add(text: string): Pick<Probe, "text" | "start" | "fresh"> {
-    if (this.#text.length > 2 * (WINDOW_LENGTH + LEAD_LENGTH)) {
-      this.#text = this.#text.slice(-(WINDOW_LENGTH + LEAD_LENGTH));
-      this.#isCut = true;
-    }
-    const fresh = this.#text.length;
-    this.#text += text;
-    this.#length += text.length;
-    const start = Math.max(this.#isCut ? LEAD_LENGTH : 0, fresh - WINDOW_LENGTH);
-    const shown = Math.max(0, start - LEAD_LENGTH);
-    return { text: this.#text.slice(shown), start: start - shown, fresh: fresh - shown };
+  /** Adds to the end. */
+  add(piece: string): Probe[] {
+    const { onLine, anywhere } = this.#patterns;
+    this.#length += piece.length;
+    const probes: Probe[] = [];
+    if (onLine.length > 0) probes.push({ ...this.#line.add(piece), patterns: onLine });
+    if (anywhere.length > 0) probes.push({ ...this.#text.add(piece), patterns: anywhere });
+    return probes;
   }
 
   /** Begins another text. */
   restart(): void {
-    this.#text = "";
-    this.#isCut = false;
+    this.#line = new TextWindow(true);
+    this.#text = new TextWindow(false);
     this.#length = 0;
+  }
+}
+
+/**
+ * The end of a text that grows, or of its last line. It is cut from time to time, so that a long
+ * reply costs no more per piece than a short one; a search never begins at a cut that is none in the
+ * text, where `^` and `\b` would be wrong.
+ */
+class TextWindow {
+  readonly #isLine: boolean;
+  #text = "";
+  /** Before it no search begins. */
+  #floor = 0;
+
+  constructor(isLine: boolean) {
+    this.#isLine = isLine;
+  }
+
+  add(piece: string): Pick<Probe, "text" | "start"> {
+    const fresh = this.#text.length;
+    this.#text += piece;
+    const start = Math.max(this.#floor, fresh - WINDOW_LENGTH);
+    const shown = Math.max(0, start - LEAD_LENGTH);
+    const probe = { text: this.#text.slice(shown), start: start - shown };
+    const lineEnd = this.#isLine ? piece.lastIndexOf("\n") : -1;
+    if (lineEnd !== -1) this.#cut(fresh + lineEnd + 1);
+    if (this.#text.length > MAX_LENGTH) this.#cut(this.#text.length - WINDOW_LENGTH);
+    return probe;
+  }
+
+  #cut(from: number): void {
+    const shown = Math.max(0, from - LEAD_LENGTH);
+    this.#text = this.#text.slice(shown);
+    this.#floor = from - shown;
   }
 }
