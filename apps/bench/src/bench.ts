@@ -11,6 +11,7 @@ import { bashMemory } from "./measurements/bash-memory.ts";
 import { commandGrowth } from "./measurements/command-growth.ts";
 import { getStateLatency } from "./measurements/get-state-latency.ts";
 import { idleMemory } from "./measurements/idle-memory.ts";
+import { isolatedTasks } from "./measurements/isolated-tasks.ts";
 import { sessionLoad } from "./measurements/session-load.ts";
 import { eightHosts, startUp } from "./measurements/start-up.ts";
 import { argumentStream, textStream } from "./measurements/streams.ts";
@@ -28,6 +29,7 @@ const measurements: readonly Measurement[] = [
   getStateLatency,
   commandGrowth,
   bashMemory,
+  isolatedTasks,
 ];
 
 const { values } = parseArgs({

@@ -17,6 +17,7 @@ export class ModelServer implements AsyncDisposable {
   replies: Reply[] = [];
   /** When each request had arrived completely (ms). */
   readonly requestTimes: number[] = [];
+  #gate: Promise<void> | undefined;
   readonly #server = createServer((request, response) => {
     this.#answer(request, response).catch(() => response.destroy());
   });
@@ -33,6 +34,13 @@ export class ModelServer implements AsyncDisposable {
     return `http://127.0.0.1:${port}/v1`;
   }
 
+  /** Holds back what would be answered with the short text, until the returned function is called. */
+  holdBack(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#gate = promise;
+    return resolve;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -41,7 +49,9 @@ export class ModelServer implements AsyncDisposable {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for await (const _ of request);
     this.requestTimes.push(performance.now());
-    const reply = this.replies.shift() ?? { text: ["done"] };
+    const given = this.replies.shift();
+    if (given === undefined) await this.#gate;
+    const reply = given ?? { text: ["done"] };
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.socket?.setNoDelay(true);
     let batch = "";

@@ -1,0 +1,160 @@
+import { execFile } from "node:child_process";
+import { constants } from "node:fs";
+import { copyFile, mkdir, readdir, rm, statfs, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { Child } from "../child.ts";
+import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
+import { ModelServer } from "../model-server.ts";
+import { Workspace } from "../workspace.ts";
+
+const run = promisify(execFile);
+const MIB = 1024 * 1024;
+const FOLDERS = 200;
+const LINES = 150;
+
+interface Size {
+  readonly trees: number;
+  readonly files: number;
+}
+
+/** Many isolated tasks at once on a large repository, against git making and removing such trees. */
+export const isolatedTasks: Measurement = {
+  name: "isolated-tasks",
+  async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {
+    const size = isQuick ? { trees: 5, files: 2_000 } : { trees: 20, files: 20_000 };
+    await using server = await ModelServer.start();
+    using workspace = new Workspace(server.baseUrl);
+    await writeFile(
+      join(workspace.agentDir, "settings.json"),
+      JSON.stringify({ "task.maxConcurrency": size.trees }),
+    );
+    await makeRepository(workspace.cwd, size.files);
+    const host = await workspace.startHost(hostCommand, { stream: "delta" });
+    // The first call of a host loads what the tool needs.
+    await call({ server, workspace, host }, { trees: 1, files: size.files }, false);
+    const plain = await call({ server, workspace, host }, size, false);
+    const floor = await measureFloor(workspace, size);
+    const isolated = await call({ server, workspace, host }, size, true);
+    const left = await leftBehind(workspace);
+    await host.stop();
+    const what = `${size.trees} trees of ${size.files} files at once`;
+    return [
+      row(`${what}: made, and their hosts up`, [isolated.readyMs, plain.readyMs + floor.addMs], {
+        ratioOf: "isolated / not isolated + git worktree add",
+        target: 2,
+      }),
+      row(`${what}: compared and removed`, [isolated.endMs, plain.endMs + floor.removeMs], {
+        ratioOf: "isolated / not isolated + git status + git worktree remove",
+        target: 2,
+      }),
+      row("disk per tree", [isolated.diskMib / size.trees, floor.diskMib], {
+        unit: "MiB",
+        ratioOf: `a tree / git's own${floor.canShare ? ", blocks shared" : ""}`,
+        target: floor.canShare ? 0.5 : 1.1,
+      }),
+      row("left behind", [left, 0], { unit: "files", ratioOf: "files", ratio: left, target: 0 }),
+    ];
+  },
+};
+
+function row(
+  what: string,
+  [host, floor]: readonly [number, number],
+  more: { ratioOf: string; target: number; unit?: string; ratio?: number },
+): Row {
+  const both = { host: summarize([host]), floor: summarize([floor]) };
+  return { what, unit: "ms", ...both, ratio: host / floor, ...more };
+}
+
+async function makeRepository(cwd: string, files: number): Promise<void> {
+  for (let index = 0; index < files; index++) {
+    const folder = join(cwd, `folder-${index % FOLDERS}`);
+    if (index < FOLDERS) await mkdir(folder);
+    const text = `${index}: a line as long as lines are\n`.repeat(LINES);
+    await writeFile(join(folder, `file-${index}.txt`), text);
+  }
+  await git(cwd, "init", "--quiet");
+  await git(cwd, "add", "--all");
+  await git(cwd, "commit", "--quiet", "--message", "all");
+}
+
+/** One call of `task`: until all subagents have asked their model, and from their answers to the end. */
+async function call(
+  { server, workspace, host }: { server: ModelServer; workspace: Workspace; host: Child },
+  { trees }: Size,
+  isolated: boolean,
+): Promise<{ readyMs: number; endMs: number; diskMib: number }> {
+  const tasks = Array.from({ length: trees }, (_, index) => ({
+    id: `t${index}`,
+    task: "Nothing.",
+  }));
+  server.replies = [{ tool: "task", argumentDeltas: [JSON.stringify({ tasks, isolated })] }];
+  const before = server.requestTimes.length;
+  const open = server.holdBack();
+  const used = await usedBytes(workspace.cwd);
+  const startedAt = performance.now();
+  const settled = host.next((frame) => frame.type === "agent_settled");
+  await host.request("prompt", { message: "go" });
+  while (server.requestTimes.length < before + 1 + trees) await sleep(5);
+  const readyAt = performance.now();
+  const diskMib = ((await usedBytes(workspace.cwd)) - used) / MIB;
+  const releasedAt = performance.now();
+  open();
+  await settled;
+  return { readyMs: readyAt - startedAt, endMs: performance.now() - releasedAt, diskMib };
+}
+
+/** The same by git itself: as many trees made and removed at once, and one to see its size. */
+async function measureFloor(
+  { cwd, agentDir }: Workspace,
+  { trees }: Size,
+): Promise<{ addMs: number; removeMs: number; diskMib: number; canShare: boolean }> {
+  const paths = Array.from({ length: trees }, (_, index) => join(agentDir, `floor-${index}`));
+  const used = await usedBytes(cwd);
+  const addMs = await time(async () => {
+    for (const path of paths) await git(cwd, "worktree", "add", "--detach", "--no-checkout", path);
+    await Promise.all(paths.map((path) => git(path, "reset", "--quiet", "--hard")));
+  });
+  const diskMib = ((await usedBytes(cwd)) - used) / MIB / trees;
+  const removeMs = await time(async () => {
+    await Promise.all(paths.map((path) => git(path, "status", "--porcelain")));
+    await Promise.all(paths.map((path) => git(cwd, "worktree", "remove", "--force", path)));
+  });
+  return { addMs, removeMs, diskMib, canShare: await canShareBlocks(cwd, agentDir) };
+}
+
+async function canShareBlocks(cwd: string, agentDir: string): Promise<boolean> {
+  const target = join(agentDir, "probe");
+  const source = join(cwd, "folder-0", "file-0.txt");
+  return copyFile(source, target, constants.COPYFILE_FICLONE_FORCE).then(
+    () => rm(target).then(() => true),
+    () => false,
+  );
+}
+
+/** Of the whole file system, once everything is on it: only that tells what is shared. */
+async function usedBytes(path: string): Promise<number> {
+  await run("sync");
+  const { blocks, bfree, bsize } = await statfs(path);
+  return (blocks - bfree) * bsize;
+}
+
+async function leftBehind({ cwd, agentDir }: Workspace): Promise<number> {
+  const folders = await readdir(join(agentDir, "worktrees"));
+  const registered = await readdir(join(cwd, ".git", "worktrees")).catch(() => []);
+  const { stdout } = await git(cwd, "status", "--porcelain");
+  return folders.length + registered.length + stdout.split("\n").length - 1;
+}
+
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+function git(cwd: string, ...words: string[]): Promise<{ stdout: string }> {
+  const identity = ["-c", "user.name=Bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0"];
+  return run("git", [...identity, ...words], { cwd, maxBuffer: 64 * MIB });
+}
