@@ -172,7 +172,8 @@ class TauClient(CommandMethods):
         """
         process = self._connected()
         request_id = request_id or self.new_request_id()
-        line = encode_line({"id": request_id, "type": command, **(params or {})})
+        head = {"id": request_id, "type": command}
+        line = encode_line({**head, **(params or {}), **head})
         limit = self._host["maxFrameBytes"] if self._host else _HOST_LIMIT
         if len(line) > limit:
             raise FrameTooLargeError(f"The command {command}", len(line), limit)
@@ -246,6 +247,8 @@ class TauClient(CommandMethods):
         run = self.run(message, images)
         try:
             await asyncio.wait_for(run.wait(), timeout)
+        except RequestTimeoutError:
+            raise
         except asyncio.TimeoutError:
             raise RequestTimeoutError("the end of the prompt", timeout or 0) from None
         if run.status == "error":
@@ -257,6 +260,8 @@ class TauClient(CommandMethods):
         """Returns when nothing is running, queued, retried or compacted; at once if that is so."""
         try:
             await asyncio.wait_for(self._settled(), timeout)
+        except RequestTimeoutError:
+            raise
         except asyncio.TimeoutError:
             raise RequestTimeoutError("the end of all work", timeout or 0) from None
 

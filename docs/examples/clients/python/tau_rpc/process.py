@@ -132,8 +132,13 @@ class HostProcess(asyncio.SubprocessProtocol):
             self._lines.feed(data)
             return
         self._keep_stderr(data)
-        if self._on_stderr is not None:
+        if self._on_stderr is None:
+            return
+        try:
             self._on_stderr(data.decode("utf-8", "replace"))
+        except Exception as error:  # It is the application's to hear of, and must not end the host.
+            message = "on_stderr of a TauClient failed"
+            self._loop.call_exception_handler({"message": message, "exception": error})
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 0:

@@ -8,6 +8,8 @@ from typing import Any
 from .lines import as_record
 from .partial_json import PartialJson, is_split, mend
 
+# Blocks come in order; a host that skips many of them is out of its mind.
+_MAX_GAP = 1000
 _EMPTY: dict[str, Any] = {
     "role": "assistant",
     "content": [],
@@ -43,7 +45,16 @@ class MessageRebuilder:
             self._feed(at, pieces)
 
     def apply(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        """An event as it is documented; all but updates in delta form are so already."""
+        """An event as it is documented; all but updates in delta form are so already.
+
+        Never raises: what makes no sense is handed on as it came.
+        """
+        try:
+            return self._apply(frame)
+        except (AttributeError, IndexError, KeyError, TypeError):
+            return dict(frame)
+
+    def _apply(self, frame: Mapping[str, Any]) -> dict[str, Any]:
         kind = frame.get("type")
         message = as_record(frame.get("message"))
         if kind == "message_start" and message is not None and _is_reply(message):
@@ -54,7 +65,8 @@ class MessageRebuilder:
         if isinstance(frame.get("usage"), dict):
             self._message["usage"] = frame["usage"]
         self._take_step(step)
-        step.setdefault("partial", self._message)
+        if "message" not in step and "error" not in step:
+            step["partial"] = self._message
         return {"type": kind, "message": self._message, "assistantMessageEvent": step}
 
     def _start(self, message: Mapping[str, Any]) -> None:
@@ -64,7 +76,7 @@ class MessageRebuilder:
 
     def _take_step(self, step: dict[str, Any]) -> None:
         at = step.get("contentIndex")
-        if not isinstance(at, int) or at < 0:
+        if not isinstance(at, int) or not 0 <= at <= len(self._message["content"]) + _MAX_GAP:
             return
         kind = step.get("type")
         if kind in ("text_start", "text_delta", "text_end"):
@@ -83,8 +95,9 @@ class MessageRebuilder:
         elif kind == "toolcall_end":
             self._pieces.pop(at, None)
             self._arguments.pop(at, None)
-            if isinstance(step.get("toolCall"), dict):
-                self._put(at, step["toolCall"])
+            call = as_record(step.get("toolCall"))
+            if call is not None:
+                self._put(at, {**call})
 
     def _text(self, block: dict[str, Any], member: str, step: dict[str, Any]) -> None:
         if isinstance(step.get("content"), str):

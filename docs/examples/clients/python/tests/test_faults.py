@@ -8,6 +8,7 @@ import os
 import subprocess
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 from tau_rpc import (
     ConnectionClosedError,
@@ -76,6 +77,26 @@ class Faults(HostTest):
         await client.start()
         await asyncio.wait_for(client.close(), 5)
         self.assertEqual(client.exit_code, -9)
+
+    async def test_a_listener_to_stderr_that_fails_ends_nothing(self) -> None:
+        heard: list[str] = []
+
+        def listen(text: str) -> None:
+            heard.append(text)
+            raise LookupError("no log")
+
+        reported: list[str] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: reported.append(context["message"]))
+        async with self.fake("dies", on_stderr=listen) as client:
+            with self.assertRaisesRegex(ConnectionClosedError, "out of luck"):
+                await client.get_state()
+        self.assertEqual("".join(heard), "out of luck\n")
+        self.assertEqual(len(reported), len(heard))
+
+    async def test_a_request_cannot_take_another_id(self) -> None:
+        async with self.fake("quiet") as client:
+            self.assertIsNone(await client.request("x", {"id": "other", "type": "y"}, timeout=5))
 
     async def test_noise_and_news_on_stdout_do_no_harm(self) -> None:
         async with self.fake("noise") as client:
@@ -217,3 +238,6 @@ class Loops(unittest.TestCase):
             return client.exit_code
 
         self.assertEqual([asyncio.run(once()) for _ in range(3)], [0, 0, 0])
+        with ThreadPoolExecutor(4) as threads:
+            codes = threads.map(lambda _: asyncio.run(once()), range(4))
+            self.assertEqual(list(codes), [0, 0, 0, 0])

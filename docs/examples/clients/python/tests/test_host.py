@@ -50,7 +50,9 @@ class Prompts(HostTest):
         async with self.client() as client:
             readers = [client.events() for _ in range(3)]
             await client.prompt_and_wait("ls")
-        seen = [[event["type"] async for event in reader] for reader in readers]
+        seen: list[list[str]] = []
+        for reader in readers:
+            seen.append([event["type"] async for event in reader])
         self.assertGreater(len(seen[0]), 10)
         self.assertEqual(seen[0], seen[1])
         self.assertEqual(seen[0], seen[2])

@@ -56,10 +56,10 @@ class Lines(unittest.TestCase):
 
     def test_take_a_frame_of_64_mib_in_linear_time(self) -> None:
         data = b'{"type":"' + b"x" * (64 << 20) + b'"}\n'
-        began = time.perf_counter()
+        began = time.process_time()
         lines, _ = read(data, 65536, 128 << 20)
         self.assertEqual(len(lines[0]), len(data) - 1)
-        self.assertLess(time.perf_counter() - began, 5)
+        self.assertLess(time.process_time() - began, 5)
 
 
 def documents(rng: random.Random, depth: int = 0) -> Any:
@@ -150,15 +150,27 @@ class Rebuilding(unittest.TestCase):
 
     def test_takes_steps_it_does_not_know_and_nonsense(self) -> None:
         rebuilder = MessageRebuilder()
-        for step in ({"type": "new_kind", "contentIndex": 0}, {}, {"type": "text_delta"}, None):
+        far = {"type": "text_start", "contentIndex": 10**9}
+        odd = {"type": "text_delta", "contentIndex": "0", "delta": 7}
+        for step in ({"type": "new_kind", "contentIndex": 0}, {}, {"type": "text_delta"}, None, far, odd):
             event = rebuilder.apply({"type": "message_update", "assistantMessageEvent": step})
             self.assertEqual(event["message"]["content"], [])
+
+    def test_hands_nonsense_on_as_it_came(self) -> None:
+        rebuilder = MessageRebuilder()
+        nonsense: list[dict[str, Any]] = [
+            {"type": "message_start", "message": {"role": "assistant", "content": [1, None]}},
+            {"type": "message_start", "message": 7},
+            {"type": "message_update", "message": {}, "assistantMessageEvent": []},
+        ]
+        for frame in nonsense:
+            self.assertEqual(rebuilder.apply(frame), frame)
 
     def test_costs_no_more_per_step_when_the_reply_is_long(self) -> None:
         for kind, piece in (("text", "x" * 100), ("thinking", "é" * 100), ("toolcall", "x" * 100)):
             frames = updates(kind, ['{"a":"' if kind == "toolcall" else "", *[piece] * 40_000])
             rebuilder = MessageRebuilder()
-            began = time.perf_counter()
+            began = time.process_time()
             for frame in frames:
                 rebuilder.apply(frame)
-            self.assertLess(time.perf_counter() - began, 3, kind)
+            self.assertLess(time.process_time() - began, 3, kind)
