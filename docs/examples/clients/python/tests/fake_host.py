@@ -48,7 +48,7 @@ def act(request: dict[str, Any]) -> None:
         answer(request, data={"more": "than documented"}, also="this")
     elif behaviour == "orphan":
         # A grandchild that holds the pipes must not keep the client waiting.
-        subprocess.Popen(["sleep", "20"])
+        subprocess.Popen(["sleep", "10"])
         os._exit(4)
     elif behaviour == "huge":
         size = int(sys.argv[2])
