@@ -242,6 +242,7 @@ const sections = {
     "todos.commands": "get_todos shows the session's list, set_todos replaces it in either shape",
     "todos.held_back": "dialects that do not know todo_reminder see its run alone",
     "todos.end": "prompt_result and agent_settled come after the last reminder's run",
+    "ttsr.extension": "extensions hear of the rules that stop a reply",
     "ttsr.held_back": "dialects that do not know ttsr_triggered see the reply begun again alone",
     "todos.branch": "the list is the branch's: a fork brings it along, a new session has none",
     "additions.code": "only after it, errors have a code",

@@ -14,14 +14,17 @@ export interface MatchResult {
 
 interface Task {
   readonly probes: readonly Probe[];
+  readonly signal: AbortSignal;
   readonly resolve: (result: Partial<MatchResult>) => void;
   attempts: number;
+  /** The pattern that was at work when the time was over. */
+  suspect: number | undefined;
 }
 
 /** How long one pattern may take, once. */
 const LIMIT_MS = 500;
-/** A machine that is busy may stop the thread for that long; hardly twice in a row. */
-const MAX_ATTEMPTS = 2;
+/** A machine that is busy may stop the thread for that long; hardly twice at the same pattern. */
+const MAX_ATTEMPTS = 4;
 /** How often a thread that has not come to its request yet is waited for again. */
 const MAX_WAITS = 20;
 /** From here on a search counts as slow. */
@@ -69,7 +72,7 @@ export class MatchThread {
         resolve({ matched: [], hopeless: [], slow: [], ...result });
       };
       const onAbort = (): void => settle({});
-      const task: Task = { probes, resolve: settle, attempts: 0 };
+      const task: Task = { probes, signal, resolve: settle, attempts: 0, suspect: undefined };
       if (signal.aborted) return settle({});
       signal.addEventListener("abort", onAbort, { once: true });
       this.#queue.add(task);
@@ -164,17 +167,23 @@ export class MatchThread {
   /** The request has no end, or the thread has one. */
   #fail(): void {
     const task = this.#current;
-    const culprit = Atomics.load(this.#progress, 0) - 1;
+    const atWork = Atomics.load(this.#progress, 0) - 1;
     this.#release();
     this.#stop();
-    if (task !== undefined && task.attempts < MAX_ATTEMPTS) this.#queue.add(task);
-    else if (culprit >= 0) {
-      this.#hopeless.add(culprit);
-      task?.resolve({ hopeless: [culprit] });
-    } else {
-      task?.resolve({ hopeless: task.probes.flatMap(({ patterns }) => patterns) });
-    }
+    if (task !== undefined && !task.signal.aborted) this.#judge(task, atWork === -1 ? undefined : atWork);
     this.#begin();
+  }
+
+  #judge(task: Task, suspect: number | undefined): void {
+    if (suspect !== undefined && suspect === task.suspect) {
+      this.#hopeless.add(suspect);
+      task.resolve({ hopeless: [suspect] });
+    } else if (task.attempts < MAX_ATTEMPTS) {
+      task.suspect = suspect;
+      this.#queue.add(task);
+    } else {
+      task.resolve({ hopeless: task.probes.flatMap(({ patterns }) => patterns) });
+    }
   }
 
   #release(): void {
