@@ -170,7 +170,8 @@ export class MatchThread {
     const atWork = Atomics.load(this.#progress, 0) - 1;
     this.#release();
     this.#stop();
-    if (task !== undefined && !task.signal.aborted) this.#judge(task, atWork === -1 ? undefined : atWork);
+    if (task !== undefined && !task.signal.aborted)
+      this.#judge(task, atWork === -1 ? undefined : atWork);
     this.#begin();
   }
 
