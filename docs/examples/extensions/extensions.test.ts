@@ -356,6 +356,15 @@ describe("the conversation", () => {
   });
 });
 
+it("a session of an extension's own asks the host's model and leaves the conversation alone", async () => {
+  const test = await sessionWith("side-session.ts", ["on the side", "in the conversation"]);
+  await test.session.prompt("/aside what is it?");
+  expect(test.notices()).toEqual(["on the side"]);
+  expect(test.session.messages).toEqual([]);
+  await test.session.prompt("go on");
+  expect(test.session.lastAssistantText).toBe("in the conversation");
+});
+
 describe("the surroundings", () => {
   it("may include a provider that streams by itself", async () => {
     const test = await sessionWith("provider.ts");

@@ -26,6 +26,15 @@ declare module "@mariozechner/pi-ai" {
 declare module "@mariozechner/pi-coding-agent" {
   import type { ExtensionContext, ExtensionTool } from "@tau-agent/coding-agent";
 
+  export const SessionManager: { inMemory(): unknown };
+  export function createAgentSession(options: object): Promise<{
+    session: {
+      prompt(text: string): Promise<unknown>;
+      getLastAssistantText(): string | undefined;
+      dispose(): Promise<void>;
+    };
+  }>;
+
   type Tool = ExtensionTool<Record<string, unknown>>;
   export function createBashTool(): Omit<Tool, "execute"> & {
     execute(

@@ -1,4 +1,4 @@
-import type { Context, StreamFunction, StreamOptions } from "@tau-agent/ai";
+import type { AssistantStream, Context, StreamFunction, StreamOptions } from "@tau-agent/ai";
 import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ExtensionModels, ModelAuth, ProviderConfig } from "./api/models.ts";
@@ -98,6 +98,14 @@ export class ModelsView implements ExtensionModels {
       const step = await steps.next();
       if (step.done) return step.value.message;
     }
+  }
+
+  /** One reply as it comes, with the host's key, headers and address; for sessions of extensions. */
+  async *openStream(model: Model, context: Context, options: StreamOptions): AssistantStream {
+    const { registry, stream } = this.#options;
+    const auth = await registry.requestAuth(model);
+    const headers = { ...auth.headers, ...options.headers };
+    return yield* stream(model, context, { ...options, ...auth, headers });
   }
 
   registerProvider(name: string, config: ProviderConfig): void {

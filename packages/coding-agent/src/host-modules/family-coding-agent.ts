@@ -3,7 +3,6 @@ import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 import { estimateTokens } from "../compaction/estimate.ts";
 import { serializeConversation } from "../compaction/serialize-conversation.ts";
-import { createAgentSession } from "../create-agent-session.ts";
 import { EventChannels } from "../extensions/event-channels.ts";
 import { plainTheme } from "../extensions/terminal-ui.ts";
 import { toLlmMessages } from "../llm-messages.ts";
@@ -16,6 +15,7 @@ import {
   truncateLine,
   truncateTail,
 } from "../tools/truncate.ts";
+import { familySession } from "./family-session.ts";
 import { familySessions } from "./family-sessions.ts";
 import { familySettings } from "./family-settings.ts";
 import { familyTexts } from "./family-texts.ts";
@@ -36,7 +36,7 @@ export async function loadFamilyCodingAgent(places: HostPlaces): Promise<object>
     ...toolEvents(),
     ...conversations(),
     ...terminalParts(),
-    createAgentSession: (options: Record<string, unknown> = {}) => openSession(places, options),
+    ...familySession(places),
     ModelRegistry,
     defineTool: <Tool>(tool: Tool): Tool => tool,
     createEventBus: () => new EventChannels(() => {}),
@@ -190,27 +190,6 @@ function terminalParts(): object {
   };
 }
 
-/** A session inside this process, as an extension asks for one: in memory, without extensions. */
-async function openSession(places: HostPlaces, options: Record<string, unknown>) {
-  const { cwd, model, thinkingLevel, agentDir } = options as {
-    cwd?: string;
-    model?: NonNullable<Parameters<typeof createAgentSession>[0]["model"]>;
-    thinkingLevel?: Parameters<typeof createAgentSession>[0]["thinkingLevel"];
-    agentDir?: string;
-  };
-  const session = await createAgentSession({
-    cwd: cwd ?? places.cwd,
-    agentDirectory: agentDir ?? places.agentDirectory,
-    homeDirectory: places.homeDirectory,
-    temporaryDirectory: places.temporaryDirectory,
-    environment: places.environment,
-    session: { kind: "memory" },
-    model,
-    thinkingLevel,
-  });
-  return { session, extensionsResult: { extensions: [], errors: [] } };
-}
-
 /** Parts of the family's program that are no part of this host. */
 function notSupported(): object {
   const functions = [
@@ -232,7 +211,6 @@ function notSupported(): object {
     "loadSkills",
     "loadProjectContextFiles",
     "buildSystemPrompt",
-    "createExtensionRuntime",
     "createAgentSessionRuntime",
     "createAgentSessionServices",
     "createAgentSessionFromServices",
@@ -270,7 +248,6 @@ function notSupported(): object {
     "FileAuthStorageBackend",
     "InMemoryAuthStorageBackend",
     "DefaultPackageManager",
-    "DefaultResourceLoader",
     "ExtensionRunner",
     "InteractiveMode",
     "ModelRuntime",

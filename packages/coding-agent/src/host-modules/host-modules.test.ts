@@ -154,3 +154,23 @@ it("says which replies can be asked for again, and how long a vendor asks to wai
   expect(parseToolCallArguments('{"a":1}')).toEqual({ arguments: { a: 1 } });
   expect(parseToolCallArguments('{"a":')).toEqual({ arguments: {}, argumentsError: '{"a":' });
 });
+
+it("opens a session inside this process with the prompt and the tools that are named", async () => {
+  const { createAgentSession, DefaultResourceLoader, createExtensionRuntime } = await load(
+    "@earendil-works/pi-coding-agent",
+  );
+  const resourceLoader = new DefaultResourceLoader({
+    systemPromptOverride: () => "You answer in one word.",
+    appendSystemPromptOverride: () => ["Be kind."],
+  });
+  await resourceLoader.reload();
+  expect(resourceLoader.getExtensions().runtime).toEqual(createExtensionRuntime());
+  const { session } = await createAgentSession({ tools: ["read"], resourceLoader });
+  expect(session.getActiveToolNames()).toEqual(["read"]);
+  const prompt = await session.requests.systemPrompt();
+  expect(prompt).toContain("You answer in one word.");
+  expect(prompt).toContain("Be kind.");
+  session.agent.state.messages = [{ role: "user", content: "before", timestamp: 1 }];
+  expect(session.messages).toHaveLength(1);
+  await session.dispose();
+});
