@@ -12,7 +12,7 @@ import { Workspace } from "../workspace.ts";
 const run = promisify(execFile);
 const MIB = 1024 * 1024;
 const FOLDERS = 200;
-const LINES = 150;
+const LINES = 110;
 
 interface Size {
   readonly trees: number;

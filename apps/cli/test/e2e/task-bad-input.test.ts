@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Place } from "../support/place.ts";
@@ -83,6 +83,23 @@ describe("a task that cannot be carried out as asked", () => {
     const { isError, text } = await callTask(args, { settings: verified });
     expect(text).toMatch(words);
     expect(isError).toBe(true);
+  });
+
+  it("runs no check of a project that is not trusted", async () => {
+    const profile = { commands: [{ name: "evil", command: "touch ../owned" }] };
+    const project = { "task.verification.profiles": { ci: profile } };
+    const { isError, text } = await callTask(
+      { task: "<w>", isolated: true, verify: "ci" },
+      {
+        settings: verified,
+        prepare: ({ cwd }) => {
+          mkdirSync(join(cwd, ".pi"), { recursive: true });
+          writeFileSync(join(cwd, ".pi", "settings.json"), JSON.stringify(project));
+        },
+      },
+    );
+    expect(isError).toBe(true);
+    expect(text).toMatch(/no verification profile "ci".*once it is trusted/);
   });
 
   it("fails its verification when a command is not there, and keeps the patch", async () => {

@@ -1,4 +1,5 @@
 import { mkdir, realpath } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { ToolEnvironment } from "../../tools/environment.ts";
 import { Git } from "./git.ts";
@@ -12,6 +13,7 @@ import {
   takeSnapshot,
 } from "./repository.ts";
 import { RunFolder, removeLeftovers } from "./run-folder.ts";
+import { Slots } from "./slots.ts";
 import { createWorktree, forgetWorktree, type Worktree } from "./worktree.ts";
 
 /** A call that was aborted does not wait any longer for its trees to be removed; they are all the same. */
@@ -49,8 +51,9 @@ export class Isolation {
   readonly #signal: AbortSignal | undefined;
   readonly #trees = new Set<Worktree>();
   #count = 0;
-  /** The registration that is on, or the last one. */
-  #registration: Promise<void> = Promise.resolve();
+  /** Trees that are written at once: more would be in each other's way, and the first come sooner. */
+  readonly #writing = new Slots(Math.max(2, availableParallelism()));
+  readonly #registering = new Slots(1);
 
   private constructor(
     parts: Pick<Isolation, "git" | "repository" | "folder" | "baseline">,
@@ -102,8 +105,10 @@ export class Isolation {
     const { git, repository, folder } = this;
     const path = join(folder.path, `${folder.path.slice(-8)}-${this.#count}`);
     const { commit, indexFile } = this.baseline;
-    const options = { path, commit, indexFile, signal: this.#signal, register: this.#register };
-    const worktree = await createWorktree(git, repository, options);
+    const register = (work: () => Promise<void>) => this.#registering.run(work);
+    const options = { path, commit, indexFile, signal: this.#signal, register };
+    const make = () => createWorktree(git, repository, options);
+    const worktree = await this.#writing.run(make);
     this.#trees.add(worktree);
     const cwd = join(path, repository.prefix);
     // A folder in which everything is ignored is not in the tree.
@@ -124,12 +129,6 @@ export class Isolation {
     this.#trees.clear();
     await this.folder.remove(this.#signal?.aborted ? MAX_WAIT_MS : undefined);
   }
-
-  readonly #register = (work: () => Promise<void>): Promise<void> => {
-    const done = this.#registration.then(work);
-    this.#registration = done.catch(() => undefined);
-    return done;
-  };
 
   async #remove(worktree: Worktree): Promise<void> {
     if (!this.#trees.delete(worktree)) return;

@@ -1,0 +1,22 @@
+/** Lets work be done so many at a time, in the order it came. */
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      // A slot that somebody waits for is handed on and never free.
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}
