@@ -114,6 +114,10 @@ class PromptRun(AsyncIterator[Event]):
         elif event["type"] == "prompt_result":
             if event.get("id") == self.id:
                 self._end(event)
+                # The answer came before, perhaps in the same piece of input as everything since.
+                if self._answer is not None:
+                    await asyncio.wait({self._answer})
+                    self.disposition = self._answer.result()
         elif self._client.host is None and event["type"] in MAYBE_LAST:
             # A host that reports no outcome of a prompt leaves it in its last reply.
             if await self._client.is_idle():
