@@ -56,6 +56,13 @@ describe("handlers", () => {
     expect(failures).toEqual([{ extensionPath: "/1.ts", event: "agent_start", error: "broken" }]);
   });
 
+  it("hear of forks also under the name of branches", async () => {
+    const name = "session_before_branch" as ExtensionEventName;
+    const { runner } = runnerOf(name, () => ({ cancel: true }));
+    const event = { type: "session_before_fork", entryId: "a", position: "before" } as const;
+    expect(await askBeforeSession(runner, event)).toMatchObject({ cancel: true });
+  });
+
   it("may be taken back", async () => {
     const { runner } = runnerOf("agent_start");
     const extension = new Extension({ path: "/x", realPath: "/x", scope: "user" });

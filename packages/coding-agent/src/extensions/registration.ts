@@ -14,6 +14,12 @@ import { ExtensionError } from "./errors.ts";
 /** A handler whatever its event; the event's name says what it takes. */
 export type AnyHandler = ExtensionHandler<ExtensionEventName>;
 
+/** Names that some hosts of the family have for the same events. */
+const otherNames: Readonly<Record<string, ExtensionEventName>> = {
+  session_before_branch: "session_before_fork",
+  session_branch: "session_fork",
+};
+
 /** What one extension has registered. */
 export class Extension {
   readonly file: ExtensionFile;
@@ -37,7 +43,8 @@ export class Extension {
     return this.file.path;
   }
 
-  addHandler(name: ExtensionEventName, handler: AnyHandler): () => void {
+  addHandler(given: ExtensionEventName, handler: AnyHandler): () => void {
+    const name = otherNames[given] ?? given;
     if (typeof handler !== "function") {
       throw new ExtensionError("invalid_registration", `on("${name}"): the handler is no function`);
     }
