@@ -3,6 +3,5 @@ export const shownElsewhere: Readonly<Record<string, string>> = {
   "overview.lines": "apps/cli/test/e2e/stdio.test.ts",
   "clients.python": "docs/examples/spec-clients.test.ts",
   "clients.node": "docs/examples/spec-clients.test.ts",
-  "pisces.subagents.events": "apps/cli/test/e2e/tasks.test.ts",
   "pisces.subagents.nested": "apps/cli/test/e2e/tasks.test.ts",
 };

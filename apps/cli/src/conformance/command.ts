@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type LoopbackApi, loopbackApis } from "@tau-agent/ai/testing";
 import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
@@ -79,7 +81,7 @@ function readRequest(words: readonly string[]): Request {
   const timeoutMs = Number(timeout);
   if (!(timeoutMs > 0)) throw invalid("--timeout-ms", "it is no positive number");
   return {
-    argv: at === -1 ? [] : words.slice(at + 1),
+    argv: at === -1 ? [] : words.slice(at + 1).map(fromHere),
     dialects: dialect?.split(",").map((name) => oneOf("--dialect", name, protocolNames)),
     filter: values.filter,
     api: oneOf("--api", api, loopbackApis),
@@ -89,6 +91,12 @@ function readRequest(words: readonly string[]): Request {
     isList: values.list === true,
     isHelp: values.help === true,
   };
+}
+
+/** Hosts run in folders of their own, so a file that is named from here is named in full. */
+function fromHere(word: string): string {
+  const isFile = /[\\/.]/.test(word) && statSync(word, { throwIfNoEntry: false })?.isFile();
+  return isFile ? resolve(word) : word;
 }
 
 function parseFlags(words: readonly string[]) {
