@@ -38,6 +38,8 @@ export function describeState(session: Described): SessionState {
     messageCount: session.messages.length,
     pendingMessageCount: pending,
     queuedMessageCount: pending,
+    tokens: { ...log.totals.tokens },
+    cost: log.totals.cost,
   };
 }
 

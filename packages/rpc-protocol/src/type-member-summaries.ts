@@ -140,6 +140,7 @@ export const typeMemberSummaries: Readonly<Record<string, Readonly<Record<string
   SessionInfoChanged: { name: "The name; absent when it has none." },
   SessionState: {
     autoCompactionEnabled: "Whether the conversation is compacted by itself.",
+    cost: "What the session has cost, in US dollars.",
     followUpMode: "How follow-up messages are delivered.",
     interruptMode: "When steering messages are delivered.",
     isCompacting: "Whether a compaction is on.",

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Turn } from "@tau-agent/ai/testing";
 import { dataFolder } from "./data-folder.ts";
 import type { Pattern } from "./pattern.ts";
+import { documentOf } from "./requirements.ts";
 
 /** What a transcript needs before its first line. */
 export interface TranscriptSetup {
@@ -91,13 +92,19 @@ function inEachDialect(
 ): Transcript[] {
   const { dialects = ["pi"], title, steps, requirements: whole = [] } = transcript;
   const parts = steps.flatMap((step) => (step.kind === "part" ? step.requirements : []));
-  const requirements = [...new Set([...whole, ...parts])];
+  const all = [...new Set([...whole, ...parts])];
   return dialects.map((dialect) => ({
     ...transcript,
     dialect,
-    requirements,
+    requirements: inDocument(all, dialect),
     name: `${file}: ${title}${dialects.length > 1 ? ` (${dialect})` : ""}`,
   }));
+}
+
+/** Of the ids, those of the dialect's own document; all of them when there are none. */
+function inDocument(ids: readonly string[], dialect: string): readonly string[] {
+  const own = ids.filter((id) => documentOf(id) === dialect);
+  return own.length === 0 ? ids : [...own, ...ids.filter((id) => documentOf(id) === undefined)];
 }
 
 /** The ids of a transcript by what a deviation at some line says about them. */

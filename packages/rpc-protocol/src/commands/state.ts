@@ -12,6 +12,14 @@ export type QueueMode = z.infer<typeof QueueMode>;
 export const InterruptMode = z.enum(["immediate", "wait"]);
 export type InterruptMode = z.infer<typeof InterruptMode>;
 
+const TokenCounts = z.object({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+  total: z.number(),
+});
+
 /** What `get_state` returns. */
 export const SessionState = z.object({
   model: z.nullable(Model),
@@ -29,16 +37,10 @@ export const SessionState = z.object({
   messageCount: z.number(),
   pendingMessageCount: z.number(),
   queuedMessageCount: z.number(),
+  tokens: TokenCounts,
+  cost: z.number(),
 });
 export type SessionState = z.infer<typeof SessionState>;
-
-const TokenCounts = z.object({
-  input: z.number(),
-  output: z.number(),
-  cacheRead: z.number(),
-  cacheWrite: z.number(),
-  total: z.number(),
-});
 
 /**
  * What `get_session_stats` returns. Tokens and cost cover the whole session file: all branches,

@@ -2210,6 +2210,10 @@ class _SessionState(TypedDict):
     """How many messages wait."""
     queuedMessageCount: int
     """The same as `pendingMessageCount`."""
+    tokens: TokenTotals
+    """Tokens of the whole session file."""
+    cost: float
+    """What the session has cost, in US dollars."""
 
 
 class SessionState(_SessionState, total=False):
