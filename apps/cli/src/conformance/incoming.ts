@@ -42,10 +42,9 @@ export class Incoming {
 /** Whether a pattern is about a response, and not about an event. */
 export function isAboutResponse(pattern: Pattern): boolean {
   if (!isRecord(pattern)) return false;
-  const { type, command, success } = pattern;
-  return (
-    type === "response" || (type === undefined && (command !== undefined || success !== undefined))
-  );
+  // Of all that has an id, only a response is told by it alone.
+  const isToldByOthers = ["id", "command", "success"].some((name) => pattern[name] !== undefined);
+  return pattern.type === "response" || (pattern.type === undefined && isToldByOthers);
 }
 
 function wanted(pattern: Pattern): (frame: Frame) => boolean {

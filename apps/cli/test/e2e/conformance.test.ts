@@ -6,13 +6,15 @@ import { SchemaCheck } from "../support/schema-check.ts";
 import { binPath } from "../support/start-host.ts";
 
 const argv = [process.execPath, binPath];
+// The others are played in memory, and all of them by conformance-command.test.ts.
+const withSubagents = readTranscripts().filter(({ git }) => git === true);
 
-describe.concurrent("transcripts against the built host, with a model behind a vendor's wire", () => {
-  it.each(readTranscripts())("$name", async (transcript) => {
+describe("transcripts with subagents against the built host, each frame held against the schema", () => {
+  it.each(withSubagents)("$name", async (transcript) => {
     await using host = await spawnHost(transcript, {
       argv,
       api: "anthropic-messages",
-      timeoutMs: 8_000,
+      timeoutMs: 20_000,
       violationIn: (place) => {
         const check = new SchemaCheck(place);
         return (frame) => check.violation(frame);
