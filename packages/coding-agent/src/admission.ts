@@ -17,6 +17,11 @@ export class Admission {
     return admitted;
   }
 
+  /** Whether no further step is let in. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Fulfilled once every step so far is through. */
   async settled(): Promise<void> {
     await this.#last;

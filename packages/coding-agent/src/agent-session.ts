@@ -161,6 +161,11 @@ export class AgentSession {
     return this.driver.isRunning;
   }
 
+  /** Whether the session has ended, or is about to. */
+  get isClosed(): boolean {
+    return this.#admission.isClosed;
+  }
+
   /** Whether the conversation is being compacted. */
   get isCompacting(): boolean {
     return this.compaction.isRunning;
@@ -309,6 +314,7 @@ export class AgentSession {
     await this.driver.hold();
     await this.#admission.settled();
     await this.#endConversation(bashEnded);
+    await this.#intake.abandonHandled();
     this.log.close();
     this.#parts.toolEnvironment.processes.killAll();
   }

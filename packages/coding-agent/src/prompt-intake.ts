@@ -3,9 +3,15 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Admission } from "./admission.ts";
 import { SessionError } from "./errors.ts";
+import { HandledPrompts } from "./handled-prompts.ts";
 import type { PromptInput, UserInput } from "./input.ts";
 import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
-import { type PromptResult, PromptTracker, resultEvent } from "./prompt-tracker.ts";
+import {
+  type PromptIdentity,
+  type PromptResult,
+  PromptTracker,
+  resultEvent,
+} from "./prompt-tracker.ts";
 import { QueueReport } from "./queue-report.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { SessionHooks } from "./session-hooks.ts";
@@ -29,6 +35,7 @@ type QueueName = "steer" | "followUp" | "nextTurn";
 export class PromptIntake {
   readonly #options: PromptIntakeOptions;
   readonly #prompts = new PromptTracker();
+  readonly #handled = new HandledPrompts((result) => this.#announce([result]));
   readonly #queues: QueueReport;
 
   constructor(options: PromptIntakeOptions) {
@@ -40,17 +47,20 @@ export class PromptIntake {
   async submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     const { admission, driver, check, userInput, hooks } = this.#options;
     if (hooks !== undefined) await hooks.begin();
+    if (admission.isClosed) throw new SessionError("disposed");
     const command = options.isVerbatim ? undefined : hooks?.findCommand(text);
+    // What an extension says by itself is no prompt of a client, who would count its result.
+    const prompt = { id: options.id, isAnnounced: options.source !== "extension" };
     // Outside of the admission: a command may itself wait until the session is idle.
-    if (command !== undefined) return this.#handle(options.id, () => command.run());
+    if (command !== undefined) return this.#handle(prompt, () => command.run());
     return admission.admit(async () => {
       const { streamingBehavior } = options;
       if (driver.isRunning && streamingBehavior === undefined) throw new SessionError("busy");
       const input = await this.#changed(text, options, streamingBehavior);
-      if (input === undefined) return this.#handle(options.id);
+      if (input === undefined) return this.#handle(prompt);
       await check();
       const message = await userInput.build(input.text, input);
-      return this.#accept(message, streamingBehavior, { id: options.id, isAnnounced: true });
+      return this.#accept(message, streamingBehavior, prompt);
     });
   }
 
@@ -61,14 +71,15 @@ export class PromptIntake {
   async interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     const { admission, driver, check, userInput, hooks } = this.#options;
     if (hooks !== undefined) await hooks.begin();
+    const prompt = { id: options.id, isAnnounced: true };
     return admission.admit(async () => {
       const input = await this.#changed(text, options, undefined);
-      if (input === undefined) return this.#handle(options.id);
+      if (input === undefined) return this.#handle(prompt);
       await check();
       const message = await userInput.build(input.text, input);
       hooks?.dismissDialogs();
       await driver.hold();
-      const result = this.#prompts.accept(message, { id: options.id, isAnnounced: true });
+      const result = this.#prompts.accept(message, prompt);
       await driver.release([message, ...((await hooks?.beforeRun(message)) ?? [])]);
       return { disposition: "started", result };
     });
@@ -86,13 +97,14 @@ export class PromptIntake {
     if (command !== undefined) {
       throw new SessionError("command_not_queueable", { name: command.name });
     }
+    const prompt = { id: undefined, isAnnounced: false };
     return admission.admit(async () => {
       const waits = behavior === "nextTurn";
       const input = await this.#changed(text, options, waits ? "followUp" : behavior);
-      if (input === undefined) return this.#handle(undefined);
+      if (input === undefined) return this.#handle(prompt);
       if (!driver.isBusy && !waits) await check();
       const message = await userInput.build(input.text, input);
-      return this.#accept(message, behavior, { id: undefined, isAnnounced: false });
+      return this.#accept(message, behavior, prompt);
     });
   }
 
@@ -138,6 +150,11 @@ export class PromptIntake {
     return this.#announce(this.#prompts.abandon());
   }
 
+  /** The session ends: what extensions still do for a prompt was aborted. */
+  abandonHandled(): Promise<void> {
+    return this.#handled.abandon();
+  }
+
   /** The input as extensions leave it; undefined when one has dealt with it. */
   async #changed<Input extends PromptInput>(
     text: string,
@@ -160,7 +177,7 @@ export class PromptIntake {
   async #accept(
     message: UserMessage,
     behavior: QueueName | undefined,
-    prompt: { id: string | number | undefined; isAnnounced: boolean },
+    prompt: PromptIdentity,
   ): Promise<PromptAcceptance> {
     // A run may have begun while the input was prepared.
     if (this.#options.driver.isRunning && behavior === undefined) throw new SessionError("busy");
@@ -183,17 +200,8 @@ export class PromptIntake {
     return "queued";
   }
 
-  /** An input that begins no run. What is done for it starts after whoever sent it is answered. */
-  #handle(id: string | number | undefined, work?: () => Promise<void>): PromptAcceptance {
-    const result: PromptResult = { id, status: "handled" };
-    const done = new Promise<PromptResult>((resolve) => {
-      setImmediate(async () => {
-        await work?.();
-        await this.#announce([result]);
-        resolve(result);
-      });
-    });
-    return { disposition: "handled", result: done };
+  #handle(prompt: PromptIdentity, work?: () => Promise<void>): PromptAcceptance {
+    return { disposition: "handled", result: this.#handled.begin(prompt, work) };
   }
 
   async #announce(results: readonly PromptResult[]): Promise<void> {

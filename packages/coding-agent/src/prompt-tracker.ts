@@ -9,10 +9,17 @@ export interface PromptResult {
   readonly error?: string | undefined;
 }
 
-interface AcceptedPrompt {
+/** Whose result it will be. */
+export interface PromptIdentity {
   readonly id: string | number | undefined;
-  /** Steering and follow-up messages are awaited, but only prompts have a result to announce. */
+  /**
+   * Steering and follow-up messages are awaited, and so is what extensions send, but only a client's
+   * prompts have a result to announce.
+   */
   readonly isAnnounced: boolean;
+}
+
+interface AcceptedPrompt extends PromptIdentity {
   readonly message: AgentMessage;
   readonly resolve: (result: PromptResult) => void;
   isDelivered: boolean;
@@ -34,10 +41,7 @@ export class PromptTracker {
   #prompts: AcceptedPrompt[] = [];
 
   /** Notes a prompt and returns the promise of its result. */
-  accept(
-    message: AgentMessage,
-    { id, isAnnounced }: Pick<AcceptedPrompt, "id" | "isAnnounced">,
-  ): Promise<PromptResult> {
+  accept(message: AgentMessage, { id, isAnnounced }: PromptIdentity): Promise<PromptResult> {
     const { promise, resolve } = Promise.withResolvers<PromptResult>();
     const state = { isDelivered: false, result: undefined };
     this.#prompts.push({ id, isAnnounced, message, resolve, ...state });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
@@ -107,6 +107,15 @@ describe("switching", () => {
     await session.prompt("fourth");
     expect(userTexts(session.messages)).toHaveLength(4);
   });
+
+  it("to the session that is open says when another program has changed it", async () => {
+    const { session } = await conversation();
+    const path = session.log.path ?? "";
+    appendFileSync(path, "{}\n");
+    await expect(session.navigation.switchSession(path)).rejects.toMatchObject({
+      code: "session_changed",
+    });
+  });
 });
 
 describe("the tree", () => {
@@ -158,8 +167,12 @@ describe("sessions of a project", () => {
     await expect(session.navigation.delete(session.log.path ?? "")).rejects.toMatchObject({
       code: "session_locked",
     });
-    await session.navigation.delete(old);
+    // At the same time, of which one comes first.
+    const deletions = await Promise.allSettled([1, 2].map(() => session.navigation.delete(old)));
     expect(existsSync(old)).toBe(false);
+    const codes = deletions.flatMap((end) => (end.status === "rejected" ? [end.reason.code] : []));
+    expect(["session_not_found", "session_locked"]).toContain(codes[0]);
+    expect(codes).toHaveLength(1);
   });
 
   it("are found by the beginning of their id and continued as the latest", async () => {

@@ -84,8 +84,8 @@ export class SessionNavigation {
   /**
    * Continues another session file.
    *
-   * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`: the session is as
-   *   it was, and goes on.
+   * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`, and for the one in
+   *   use `session_changed`: the session is as it was, and goes on.
    */
   switchSession(path: string): Promise<{ cancelled: boolean }> {
     return this.#note(this.#switch(path));
@@ -94,7 +94,10 @@ export class SessionNavigation {
   async #switch(path: string): Promise<{ cancelled: boolean }> {
     const { cwd, log, openLog, replaceLog } = this.#options;
     const wanted = resolve(cwd, path);
-    if (isSameFile(wanted, log().path)) return { cancelled: false };
+    if (isSameFile(wanted, log().path)) {
+      log().check();
+      return { cancelled: false };
+    }
     if (await this.#isCancelled("resume", { targetPath: wanted })) return { cancelled: true };
     const next = await openLog(wanted);
     try {

@@ -56,7 +56,8 @@ export function dispatch(
 ): void | Promise<void> {
   if (frame.kind === "error") return answerError(options.host, frame);
   if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
-  const change = options.host.session.navigation.underWay;
+  const { navigation, isClosed } = options.host.session;
+  const change = isClosed ? undefined : navigation.underWay;
   if (change !== undefined && sessionCommands.has(frame.name)) {
     return change.then(() => dispatch(frame, options));
   }
@@ -65,6 +66,8 @@ export function dispatch(
     answerError(options.host, { id: frame.id, command: frame.name, code, error: text });
   };
   try {
+    // What waited for another session finds none any more.
+    if (isClosed && sessionCommands.has(frame.name)) throw new SessionError("disposed");
     const data = run(frame, options.host);
     if (!(data instanceof Promise)) return answer(options.host, frame, data);
     return data.then((value) => answer(options.host, frame, value)).catch(fail);

@@ -30,6 +30,20 @@ const scenario = [
   { content: "said" },
 ];
 
+const commands = `
+  export default function (pi: any) {
+    pi.registerCommand("ask", { handler: (_args: string, ctx: any) => ctx.ui.select("Which?", ["a"]) });
+    pi.registerCommand("stuck", { handler: () => new Promise(() => {}) });
+    pi.registerCommand("talk", { handler: () => pi.sendUserMessage("said by itself") });
+  }
+`;
+
+const framesOf = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
 describe("the built host with an extension", () => {
   it("offers its tool and command, takes its flag and carries its dialog", async () => {
     const host = startHost({ files, scenario, arguments: ["--word", "ho"] });
@@ -61,6 +75,32 @@ describe("the built host with an extension", () => {
       result: { content: [{ text: "kept quiet" }] },
     });
     await host.until({ "...": true, id: "2" });
+  });
+
+  it("gives each prompt one result, also when its command is still on at the end", async () => {
+    const host = startHost({ files: { "agent/extensions/commands.ts": commands } });
+    host.send({ id: "ask", type: "prompt", message: "/ask" });
+    await host.until({ "...": true, type: "extension_ui_request", method: "select" });
+    host.send({ id: "stuck", type: "prompt", message: "/stuck" });
+    await host.until({ "...": true, id: "stuck", success: true });
+    host.send({ id: "late", type: "prompt", message: "/ask" });
+    expect(await host.finish()).toMatchObject({ code: 0 });
+    const frames = framesOf(host.stdout);
+    const results = frames.filter(({ type }) => type === "prompt_result");
+    expect(results).toContainEqual({ type: "prompt_result", id: "ask", status: "handled" });
+    expect(results).toContainEqual({ type: "prompt_result", id: "stuck", status: "aborted" });
+    const accepted = frames.filter(({ success }) => success === true);
+    expect(results.map(({ id }) => id).toSorted()).toEqual(accepted.map(({ id }) => id).toSorted());
+  });
+
+  it("announces no result for what an extension says by itself", async () => {
+    const files = { "agent/extensions/commands.ts": commands };
+    const host = startHost({ files, scenario: ["an answer"] });
+    host.send({ type: "prompt", message: "/talk" });
+    await host.until({ "...": true, type: "agent_settled" });
+    await host.finish();
+    const results = framesOf(host.stdout).filter(({ type }) => type === "prompt_result");
+    expect(results).toEqual([{ type: "prompt_result", status: "handled" }]);
   });
 
   it("ends when an extension asks for it, and tells extensions once", async () => {

@@ -141,7 +141,9 @@ export class ExtensionSystem {
   }): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#options.ui.settleAll();
+    // Nobody answers any more when the host ends.
+    if (event.reason === "quit") this.#options.ui.close();
+    else this.#options.ui.settleAll();
     await this.runner.emit({ type: "session_shutdown", ...event });
     this.#options.ui.settleAll();
   }

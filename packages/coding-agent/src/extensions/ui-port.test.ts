@@ -67,6 +67,14 @@ describe("a dialog", () => {
     settleAll();
     expect(await Promise.all(open)).toEqual([undefined, false, undefined]);
   });
+
+  it("is not even sent once the host ends", async () => {
+    const { ui, close, requests } = port();
+    const open = ui.select("Pick", ["a"]);
+    close();
+    expect([await open, await ui.confirm("Sure?", "")]).toEqual([undefined, false]);
+    expect(requests).toHaveLength(1);
+  });
 });
 
 it("tells a client what to show without waiting", () => {

@@ -24,6 +24,8 @@ export interface UiPort {
   answer(response: ExtensionUiResponse): void;
   /** Ends all open dialogs as dismissed: the run was aborted, the session changed, nobody is there. */
   settleAll(): void;
+  /** The same for good: a dialog that opens from now on is dismissed at once. */
+  close(): void;
 }
 
 /** What a {@link createUiPort} tells its owner. */
@@ -45,6 +47,7 @@ export function createUiPort(options: UiPortOptions): UiPort {
     ui: terminalUi(clientUi(dialogs, tell)),
     answer: (response) => dialogs.answer(response),
     settleAll: () => dialogs.settleAll(),
+    close: () => dialogs.close(),
   };
 }
 
@@ -61,12 +64,19 @@ export function createHeadlessUiPort(): UiPort {
     setTitle: () => {},
     setEditorText: () => {},
   };
-  return { hasUi: false, ui: terminalUi(nobody), answer: () => {}, settleAll: () => {} };
+  return {
+    hasUi: false,
+    ui: terminalUi(nobody),
+    answer: () => {},
+    settleAll: () => {},
+    close: () => {},
+  };
 }
 
 class OpenDialogs {
   readonly #options: UiPortOptions;
   readonly #settle = new Map<string, (answer: Answer) => void>();
+  #isClosed = false;
 
   constructor(options: UiPortOptions) {
     this.#options = options;
@@ -84,9 +94,14 @@ class OpenDialogs {
     for (const settle of [...this.#settle.values()]) settle(dismissed);
   }
 
+  close(): void {
+    this.#isClosed = true;
+    this.settleAll();
+  }
+
   /** Sends a dialog and waits for its answer, its time or its signal. */
   ask(request: Request & { title: string }, { timeout, signal }: DialogOptions): Promise<Answer> {
-    if (signal?.aborted) return Promise.resolve(dismissed);
+    if (this.#isClosed || signal?.aborted) return Promise.resolve(dismissed);
     const id = randomUuid();
     const { method, title } = request;
     return new Promise<Answer>((resolve) => {

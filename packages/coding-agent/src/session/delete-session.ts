@@ -17,6 +17,10 @@ export async function deleteSession(path: string): Promise<void> {
   const lease = new SessionLease(path);
   try {
     unlinkSync(path);
+  } catch (error) {
+    // Somebody else deleted it while it was looked at.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new SessionError("session_not_found", { path });
   } finally {
     lease.release();
   }

@@ -1,11 +1,13 @@
 import {
   closeSync,
+  existsSync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   readSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -117,6 +119,27 @@ export class SessionFile {
   /** Asks the operating system to put everything on the disk. */
   sync(): void {
     if (this.#isOpen) fsyncSync(this.#descriptor);
+  }
+
+  /** Whether the file was deleted or replaced, so that what is appended would be lost. */
+  get isGone(): boolean {
+    const { nlink, ino, dev } = fstatSync(this.#descriptor);
+    if (nlink > 0) return false;
+    // File systems that count no links tell it by the path.
+    const there = statSync(this.path, { throwIfNoEntry: false });
+    return there?.ino !== ino || there.dev !== dev;
+  }
+
+  /**
+   * Looks whether another program has written to the file.
+   *
+   * @throws {SessionError} `session_changed`
+   */
+  check(): void {
+    if (this.isGone && existsSync(this.path)) {
+      throw new SessionError("session_changed", { path: this.path });
+    }
+    this.#refuseForeignGrowth();
   }
 
   /** Closes the file and gives the lease back. */

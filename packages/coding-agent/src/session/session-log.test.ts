@@ -1,5 +1,13 @@
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  appendFileSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   assistant,
@@ -30,6 +38,38 @@ const refusal = (promise: Promise<unknown>) =>
     () => expect.fail("was not refused"),
     (error: { code?: string; message?: string }) => error,
   );
+
+describe("a file in use", () => {
+  it("that is deleted is written anew with the next entry, whichever it is", async () => {
+    const path = writtenSession();
+    const before = linesOf(path);
+    const { log } = await load(path);
+    unlinkSync(path);
+    log.append({ type: "session_info", name: "still here" });
+    log.append(message(user("third")));
+    expect(linesOf(path).slice(0, before.length)).toEqual(before);
+    expect(linesOf(path).slice(before.length)).toMatchObject([
+      { type: "session_info", name: "still here" },
+      { type: "message", message: { content: "third" } },
+    ]);
+    log.close();
+    expect(namesIn(dirname(path))).toEqual([basename(path)]);
+  });
+
+  it("that is replaced by another is neither written to nor taken for the same", async () => {
+    const path = writtenSession();
+    const { log } = await load(path);
+    writeFileSync(`${path}.new`, readFileSync(path));
+    renameSync(`${path}.new`, path);
+    const bytes = readFileSync(path, "utf8");
+    const changed = expect.objectContaining({ code: "session_changed" });
+    expect(() => log.check()).toThrow(changed);
+    for (const _ of [1, 2]) expect(() => log.append(message(user("x")))).toThrow(changed);
+    expect(() => log.check()).toThrow(changed);
+    expect(readFileSync(path, "utf8")).toBe(bytes);
+    log.close();
+  });
+});
 
 describe("a new session", () => {
   it("leaves no file before its first user message", () => {

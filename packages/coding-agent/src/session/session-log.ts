@@ -55,6 +55,8 @@ export class SessionLog {
   #file: SessionFile | undefined;
   /** Entries that wait for the first user message: a session nobody used leaves no file. */
   #unwritten: SessionEntry[] = [];
+  /** The file was deleted while it was in use; the next entry, whichever it is, writes it anew. */
+  #isGone = false;
   #name: string | undefined;
   #isClosed = false;
 
@@ -169,6 +171,19 @@ export class SessionLog {
     if (this.#fsync === "turn") this.#file?.sync();
   }
 
+  /**
+   * Looks whether the file still says what the session says.
+   *
+   * @throws {SessionError} `session_changed`
+   */
+  check(): void {
+    if (this.#isClosed || this.path === undefined) return;
+    this.#file?.check();
+    if (this.#isGone && existsSync(this.path)) {
+      throw new SessionError("session_changed", { path: this.path });
+    }
+  }
+
   /** Closes the file; the session can still be read. */
   close(): void {
     this.#isClosed = true;
@@ -178,7 +193,8 @@ export class SessionLog {
   #write(entry: SessionEntry): void {
     if (this.#isClosed) throw new SessionError("disposed");
     if (this.path === undefined) return;
-    if (this.#file === undefined && !isUserMessage(entry)) {
+    if (this.#file?.isGone) this.#leaveFile();
+    if (this.#file === undefined && !this.#isGone && !isUserMessage(entry)) {
       this.#unwritten.push(entry);
       return;
     }
@@ -198,6 +214,15 @@ export class SessionLog {
     }
     this.#file = file;
     this.#unwritten = [];
+    this.#isGone = false;
+  }
+
+  /** Nothing that was said is to be lost with a file that somebody deleted. */
+  #leaveFile(): void {
+    this.#file?.close();
+    this.#file = undefined;
+    this.#unwritten = [...this.tree.entries];
+    this.#isGone = true;
   }
 
   #adopt(entry: SessionEntry): void {
