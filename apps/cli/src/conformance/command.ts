@@ -17,6 +17,8 @@ document hold. The host is started with --mode rpc, unless a --mode is among its
   --strict              Further members and events are deviations, too
   --api <name>          Wire format of the scripted model (default ${defaultApi})
   --timeout-ms <n>      How long a frame is waited for (default 10000)
+  --play <text>         Be the host of the one transcript with this in its name, on stdin and stdout,
+                        for a client; what the client does wrong is told on stderr
   --json                Print the report as JSON
   --list                Print the transcripts and what they show, and start nothing
 `;
@@ -32,6 +34,7 @@ const flags = {
   "timeout-ms": { type: "string" },
   json: { type: "boolean" },
   list: { type: "boolean" },
+  play: { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -46,6 +49,8 @@ interface Request {
   readonly isJson: boolean;
   readonly isList: boolean;
   readonly isHelp: boolean;
+  /** What the name of the transcript to play for a client contains. */
+  readonly play: string | undefined;
 }
 
 /**
@@ -58,6 +63,7 @@ export async function conformance(words: readonly string[], output: FrameOutput)
     const request = readRequest(words);
     if (request.isHelp) return await print(output, usage, 0);
     if (request.isList) return await print(output, list(request), 0);
+    if (request.play !== undefined) return await play(request.play, request, output);
     if (request.argv.length === 0) {
       throw invalid("--", "the host to try is missing; see tau conformance --help");
     }
@@ -76,7 +82,7 @@ export async function conformance(words: readonly string[], output: FrameOutput)
 function readRequest(words: readonly string[]): Request {
   const at = words.indexOf("--");
   const own = at === -1 ? words : words.slice(0, at);
-  const { values } = parseFlags(own);
+  const values = parseFlags(own);
   const { dialect, api = defaultApi, "timeout-ms": timeout = DEFAULT_TIMEOUT_MS } = values;
   const timeoutMs = Number(timeout);
   if (!(timeoutMs > 0)) throw invalid("--timeout-ms", "it is no positive number");
@@ -90,6 +96,7 @@ function readRequest(words: readonly string[]): Request {
     isJson: values.json === true,
     isList: values.list === true,
     isHelp: values.help === true,
+    play: values.play,
   };
 }
 
@@ -99,12 +106,31 @@ function fromHere(word: string): string {
   return isFile ? resolve(word) : word;
 }
 
-function parseFlags(words: readonly string[]) {
+type Values = ReturnType<typeof parseArgs<{ options: typeof flags; strict: true }>>["values"];
+
+function parseFlags(words: readonly string[]): Values {
   try {
-    return parseArgs({ args: [...words], options: flags, strict: true });
+    // Whoever plays for a client is started as the client starts a host.
+    const strict = !words.some((word) => word === "--play" || word.startsWith("--play="));
+    const { values } = parseArgs({ args: [...words], options: flags, strict });
+    return values as Values;
   } catch (error) {
     throw invalid("conformance", error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Is the host of one transcript for the client on stdin and stdout. */
+async function play(name: string, request: Request, output: FrameOutput): Promise<number> {
+  const found = selectTranscripts(request).filter((transcript) => transcript.name.includes(name));
+  const [transcript] = found.length === 1 ? found : found.filter((one) => one.name === name);
+  if (transcript === undefined) {
+    throw invalid("--play", `${found.length} transcripts have that in their name; see --list`);
+  }
+  const { playForClient } = await import("./play-for-client.ts");
+  const report = (deviation: string) => process.stderr.write(`tau: client: ${deviation}\n`);
+  const client = { input: process.stdin, output, report };
+  const argv = [process.execPath, process.argv[1] ?? ""];
+  return (await playForClient(transcript, client, { ...request, argv })) === 0 ? 0 : 1;
 }
 
 function oneOf<Name extends string>(option: string, value: string, names: readonly Name[]): Name {

@@ -1,7 +1,9 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { afterAll, describe, expect, it } from "vitest";
 import { binPath } from "../support/start-host.ts";
 
@@ -45,6 +47,31 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   );
   chmodSync(file, 0o755);
   return ["--", process.execPath, file];
+}
+
+/** Talks to a host as a client does: each command after the answer to the one before. */
+async function talk(argv: readonly string[], commands: readonly object[]): Promise<Outcome> {
+  const child = spawn(process.execPath, argv, { stdio: "pipe" });
+  let stdout = "";
+  let stderr = "";
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const left = [...commands];
+  const next = () => {
+    const command = left.shift();
+    if (command === undefined) child.stdin.end();
+    else child.stdin.write(`${JSON.stringify(command)}\n`);
+  };
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    stdout += `${line}\n`;
+    const { type, command, success } = JSON.parse(line);
+    // A prompt is over at the end of its run.
+    if (type === "agent_end" || (type === "response" && !(command === "prompt" && success))) next();
+  });
+  next();
+  const [code] = await once(child, "close");
+  return { code, stdout, stderr };
 }
 
 describe.concurrent("tau conformance", () => {
@@ -125,6 +152,36 @@ describe.concurrent("tau conformance", () => {
     const list = JSON.parse((await conformance("--list", "--json", "--dialect", "pi-rust")).stdout);
     expect(list.length).toBeGreaterThan(2);
     expect(list[0]).toMatchObject({ dialect: "pi-rust", scope: "document" });
+  });
+
+  it("is the host of a transcript for a client, and tells what the client leaves out", async () => {
+    const argv = [
+      binPath,
+      "conformance",
+      "--play",
+      "prompting.jsonl: a text reply",
+      "--mode",
+      "rpc",
+    ];
+    const { code, stdout, stderr } = await talk(
+      [...argv, "--dialect", "pi"],
+      [
+        { id: "mine", type: "prompt", message: "Hi" },
+        { type: "get_last_assistant_text" },
+        { id: 9, type: "get_messages" },
+      ],
+    );
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(stdout).toContain('{"id":"mine","type":"response","command":"prompt","success":true}');
+    expect(stdout).toContain('"delta":"Hello world"');
+    const wrong = await talk(
+      [...argv, "--dialect", "pi"],
+      [{ type: "prompt", message: 1 }, { type: "get_state" }],
+    );
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toMatch(/Invalid field "message" of prompt: .*"message":1/);
+    expect(wrong.stderr).toContain("never came");
   });
 
   it("cannot be run without a host, with a wrong option, or with a host that does not start", async () => {

@@ -1,0 +1,103 @@
+import { decodeClientFrame, LineDecoder } from "@tau-agent/rpc-protocol";
+import type { FrameOutput } from "../stdout.ts";
+import { isRecord } from "./pattern.ts";
+import { type SpawnOptions, spawnHost } from "./spawned-host.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** A line of the transcript that a client is to send. */
+interface Wanted {
+  readonly line: string;
+  readonly at: number;
+  readonly frame: Readonly<Record<string, unknown>>;
+}
+
+/** Where a client's lines come from, where the host's go, and who hears of deviations. */
+export interface ClientSide {
+  readonly input: AsyncIterable<Buffer>;
+  readonly output: FrameOutput;
+  readonly report: (deviation: string) => void;
+}
+
+/**
+ * Is the host of a transcript for a client that is to be tried: with the transcript's files and its
+ * scripted model, so that what the client gets are real frames. What the client sends is looked at
+ * on its way.
+ *
+ * @returns how often the client left the protocol or the transcript
+ */
+export async function playForClient(
+  transcript: Transcript,
+  client: ClientSide,
+  options: SpawnOptions,
+): Promise<number> {
+  const check = new ClientCheck(transcript);
+  let count = 0;
+  const report = (deviations: readonly string[]): void => {
+    count += deviations.length;
+    for (const deviation of deviations) client.report(deviation);
+  };
+  await using host = await spawnHost(transcript, options);
+  const { child, ended } = host.process;
+  const text = new TextDecoder();
+  child.stdout.on("data", (bytes: Buffer) => {
+    client.output.write(text.decode(bytes, { stream: true }));
+  });
+  const lines = new LineDecoder();
+  const pass = (decoded: Iterable<{ text: string } | { oversizedBytes: number }>): void => {
+    for (const line of decoded) {
+      if (!("text" in line) || line.text.trim() === "") continue;
+      report(check.take(line.text));
+      host.send(line.text);
+    }
+  };
+  for await (const piece of client.input) pass(lines.push(piece));
+  pass(lines.end());
+  child.stdin.end();
+  await ended;
+  report(check.missing());
+  return count;
+}
+
+/** Holds a client's lines against the protocol and against the lines of a transcript. */
+class ClientCheck {
+  readonly #wanted: Wanted[];
+  /** Why a line of the right type was not the wanted one. */
+  #nearest = "";
+
+  constructor({ steps }: Transcript) {
+    this.#wanted = steps.flatMap((step) => {
+      if (step.kind !== "send") return [];
+      // What is no command is nothing a client has to send.
+      const { kind } = decodeClientFrame(step.line);
+      return kind === "error" ? [] : [{ ...step, frame: JSON.parse(step.line) }];
+    });
+  }
+
+  /** What is wrong with a line; lines beyond the transcript are fine if they are commands. */
+  take(line: string): string[] {
+    const decoded = decodeClientFrame(line);
+    if (decoded.kind === "error") return [`${decoded.error}: ${line}`];
+    const [next] = this.#wanted;
+    const frame: unknown = JSON.parse(line);
+    if (next === undefined || !isRecord(frame) || frame.type !== next.frame.type) return [];
+    const lacking = Object.entries(next.frame).find(
+      ([name, value]) => name !== "id" && kindOf(frame[name]) !== kindOf(value),
+    );
+    if (lacking === undefined) {
+      this.#wanted.shift();
+      this.#nearest = "";
+    } else {
+      this.#nearest = `; ${line} has no ${lacking[0]} of the kind ${kindOf(lacking[1])}`;
+    }
+    return [];
+  }
+
+  /** What of the transcript never came. */
+  missing(): string[] {
+    return this.#wanted.map(({ line, at }, index) => {
+      return `line ${at} never came: ${line}${index === 0 ? this.#nearest : ""}`;
+    });
+  }
+}
+
+const kindOf = (value: unknown): string => (Array.isArray(value) ? "array" : typeof value);
