@@ -102,7 +102,8 @@ export default defineConfig({
   platform: "node",
   splitting: true,
   minify: true,
-  clean: false,
+  // What `tsc -b` wrote stays; JavaScript of earlier builds would be published.
+  clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
   removeNodeProtocol: false,
   noExternal: [
     /^(?!node:|@anthropic-ai\/|openai|@google\/|@vscode\/ripgrep|@silvia-odwyer\/photon-node|jiti)/,

@@ -6,6 +6,7 @@ export default defineConfig({
   format: "esm",
   target: "node22",
   sourcemap: false,
-  clean: false,
+  // What `tsc -b` wrote stays; JavaScript of earlier builds would be published.
+  clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
   splitting: true,
 });
