@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { RpcClient } from "@tau-agent/rpc-client";
 
-await using client = new RpcClient({
+const client = new RpcClient({
   // For a real model set a key, such as ANTHROPIC_API_KEY, and leave these two out.
   provider: "scripted",
   model: fileURLToPath(new URL("scenarios/hello.json", import.meta.url)),
@@ -15,3 +15,4 @@ client.onEvent((event) => {
 const { text, status } = await client.promptAndWait("What is in this folder?");
 const { tokens } = await client.getSessionStats();
 console.log(text, `(${status}, ${tokens.total} tokens)`);
+await client.stop();

@@ -1,9 +1,7 @@
 // Three isolated, verified tasks at once, shown as they go: node docs/examples/parallel-tasks.ts
 import { fileURLToPath } from "node:url";
-import { RpcClient } from "@tau-agent/rpc-client";
+import { RpcClient, type SessionEvent } from "@tau-agent/rpc-client";
 import { changesIn, makeRepository, testsPass } from "./three-functions.ts";
-
-type SessionEvent = Parameters<Parameters<RpcClient["onEvent"]>[0]>[0];
 
 /** What a `task` call tells of its tasks: while they run, and in the end. */
 interface TaskDetails {
@@ -29,15 +27,16 @@ const scripted = {
 console.log(`Repository: ${cwd}`);
 
 // The project brings the check along, in its settings; code of a project runs once it is trusted.
-await using own = new RpcClient({ cwd, args: ["--approve"] });
+const own = new RpcClient({ cwd, args: ["--approve"] });
 await own.start();
 const { model } = await own.getState();
+await own.stop();
 console.log(
   model === null
     ? "Model: there is no key, so the replies come from a script; all else is real.\n"
     : `Model: ${model.provider}/${model.id}, as your keys and settings say.\n`,
 );
-await using client = new RpcClient({ cwd, args: ["--approve"], ...(model ? {} : scripted) });
+const client = new RpcClient({ cwd, args: ["--approve"], ...(model ? {} : scripted) });
 await client.start();
 
 const startedAt = performance.now();
@@ -49,6 +48,7 @@ console.log(`\n${text} (${status})\n\n${changesIn(cwd)}\n`);
 console.log(`Tests:  ${testsPass(cwd) ? "all pass" : "some fail"}`);
 console.log(`Tokens: ${tokens.total}, ${subagents?.tokens.total ?? 0} of them by subagents`);
 console.log(`Cost:   $${cost.toFixed(4)}`);
+await client.stop();
 
 function show(event: SessionEvent): void {
   if (event.type === "subagent_start") {

@@ -1,3 +1,30 @@
+export type { AgentTool, ToolCallContext } from "@tau-agent/agent";
+export type { StreamFunction } from "@tau-agent/ai";
+export type {
+  BudgetLimits,
+  BudgetSnapshot,
+  CompactionResult,
+  ErrorCode,
+  SessionEntry,
+  SessionEvent,
+  SessionState,
+  SessionStats,
+  SessionTreeNode,
+  TodoItem,
+  TodoPhase,
+} from "@tau-agent/rpc-protocol";
+export type { ToolResult } from "@tau-agent/rpc-protocol/events";
+export type {
+  AgentMessage,
+  AssistantMessage,
+  ImageContent,
+  ImageInput,
+  Model,
+  TextContent,
+  ThinkingLevel,
+  ToolResultMessage,
+  UserMessage,
+} from "@tau-agent/rpc-protocol/messages";
 export { AgentSession } from "./agent-session.ts";
 export type { BashCommandOptions } from "./bash-commands.ts";
 export {
@@ -15,7 +42,8 @@ export type { ExtensionApi, ExtensionFactory } from "./extensions/api.ts";
 export type { HostModules } from "./extensions/host-imports.ts";
 export type { PromptInput } from "./input.ts";
 export type { CommandInfo } from "./list-commands.ts";
-export type { CustomProvider } from "./models/custom-models.ts";
+export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
+export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export {
   type FoundServer,
   type LocalServer,
@@ -25,6 +53,11 @@ export {
 export { ModelRegistry } from "./models/registry.ts";
 export type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 export type { PromptResult } from "./prompt-tracker.ts";
+export {
+  deleteSession,
+  listSessions,
+  type SavedSessionsOptions,
+} from "./saved-sessions.ts";
 export type { SessionInfo } from "./session/list-sessions.ts";
 export type { SessionStart } from "./session/open-session.ts";
 export { SessionLog } from "./session/session-log.ts";

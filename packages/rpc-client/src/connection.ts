@@ -15,6 +15,8 @@ import { MessageRebuilder } from "./rebuild-message.ts";
 export interface RequestOptions {
   /** How long to wait for the answer; 0 waits as long as it takes. */
   readonly timeoutMs?: number | undefined;
+  /** Ends the waiting, with the signal's reason; the host may still do what it was asked. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Where a connection's lines go and its frames end up. */
@@ -29,7 +31,8 @@ export interface ConnectionOptions {
 interface PendingRequest {
   readonly id: string;
   readonly command: string;
-  readonly timer: NodeJS.Timeout | undefined;
+  /** Lets go of the timer and the signal. */
+  release(): void;
   resolve(data: unknown): void;
   reject(error: Error): void;
 }
@@ -61,7 +64,8 @@ export class Connection {
     this.#lastId += 1;
     const id = `c${this.#lastId}`;
     if (this.#closed) return { id, answer: Promise.reject(this.#closed) };
-    const answer = this.#expect(id, name, options.timeoutMs ?? 0);
+    if (options.signal?.aborted) return { id, answer: Promise.reject(options.signal.reason) };
+    const answer = this.#expect(id, name, options);
     this.#options.write(encodeLine({ ...params, id, type: name }));
     return { id, answer };
   }
@@ -105,22 +109,29 @@ export class Connection {
   close(error: ConnectionClosedError): void {
     this.#closed ??= error;
     for (const request of this.#pending.values()) {
-      clearTimeout(request.timer);
+      request.release();
       request.reject(error);
     }
     this.#pending.clear();
   }
 
-  #expect(id: string, command: string, timeoutMs: number): Promise<unknown> {
+  #expect(id: string, command: string, options: RequestOptions): Promise<unknown> {
+    const { timeoutMs = 0, signal } = options;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const timer =
-      timeoutMs > 0
-        ? setTimeout(() => {
-            this.#pending.delete(id);
-            reject(new RequestTimeoutError(command, timeoutMs));
-          }, timeoutMs)
-        : undefined;
-    this.#pending.set(id, { id, command, timer, resolve, reject });
+    const giveUp = (reason: unknown) => {
+      this.#pending.delete(id);
+      release();
+      reject(reason);
+    };
+    const onAbort = () => giveUp(signal?.reason);
+    const onTimeout = () => giveUp(new RequestTimeoutError(command, timeoutMs));
+    const timer = timeoutMs > 0 ? setTimeout(onTimeout, timeoutMs) : undefined;
+    signal?.addEventListener("abort", onAbort);
+    const release = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    this.#pending.set(id, { id, command, release, resolve, reject });
     return promise;
   }
 
@@ -128,7 +139,7 @@ export class Connection {
     const request = this.#requestOf(frame);
     if (request === undefined) return;
     this.#pending.delete(request.id);
-    clearTimeout(request.timer);
+    request.release();
     if (frame.success) {
       request.resolve(frame.data);
       return;

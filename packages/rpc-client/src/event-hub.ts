@@ -12,6 +12,8 @@ export interface WaitOptions {
   readonly what: string;
   /** 0 waits as long as it takes. */
   readonly timeoutMs: number;
+  /** Rejects the wait with its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How a wait ends. */
@@ -57,7 +59,7 @@ export class EventHub {
     begin: (settle: Settle<T>) => (event: SessionEvent) => void,
   ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const { what, timeoutMs } = options;
+    const { what, timeoutMs, signal } = options;
     let end = () => {};
     const settle: Settle<T> = {
       resolve: (value) => {
@@ -72,11 +74,14 @@ export class EventHub {
     const onEvent = begin(settle);
     const unsubscribe = this.subscribe({ onEvent, onClose: settle.reject });
     const onTimeout = () => settle.reject(new RequestTimeoutError(what, timeoutMs));
+    const onAbort = () => settle.reject(signal?.reason);
     const timer = timeoutMs > 0 ? setTimeout(onTimeout, timeoutMs) : undefined;
+    signal?.addEventListener("abort", onAbort);
     // At once, not with the promise: the next event may be in the same chunk of input.
     end = () => {
       unsubscribe();
       clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
     };
     return promise;
   }

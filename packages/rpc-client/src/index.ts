@@ -1,3 +1,23 @@
+export type {
+  CommandName,
+  ErrorCode,
+  ExtensionUiRequest,
+  Params,
+  Result,
+  SessionEvent,
+  SessionState,
+  SessionStats,
+} from "@tau-agent/rpc-protocol";
+export type {
+  AgentMessage,
+  AssistantMessage,
+  ImageContent,
+  ImageInput,
+  Model,
+  ThinkingLevel,
+  ToolResultMessage,
+  UserMessage,
+} from "@tau-agent/rpc-protocol/messages";
 export type { RequestOptions } from "./connection.ts";
 export {
   ConnectionClosedError,
@@ -11,4 +31,9 @@ export type { HostCommandOptions } from "./host-command.ts";
 export type { StopOptions } from "./host-process.ts";
 export type { CommandArguments, CommandMethods } from "./methods.ts";
 export type { PromptResult } from "./prompt-run.ts";
-export { type PromptAndWaitOptions, RpcClient, type RpcClientOptions } from "./rpc-client.ts";
+export {
+  type CollectEventsOptions,
+  type PromptAndWaitOptions,
+  RpcClient,
+  type RpcClientOptions,
+} from "./rpc-client.ts";

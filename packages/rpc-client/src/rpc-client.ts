@@ -49,7 +49,19 @@ export interface RpcClientOptions extends HostCommandOptions {
 export type PromptAndWaitOptions = Omit<Params<"prompt">, "message"> & {
   /** For the whole run; none by default. The run goes on when it is over. */
   readonly timeoutMs?: number;
+  /** Aborts the run, and rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
 };
+
+/** How long {@link RpcClient.collectEvents} collects. */
+export interface CollectEventsOptions {
+  /** Holds for the last event to collect; default the end of work. */
+  readonly until?: (event: SessionEvent) => boolean;
+  /** None by default. */
+  readonly timeoutMs?: number;
+  /** Rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
 
 const CommandClient = /* @__PURE__ */ createCommandClient();
 
@@ -118,7 +130,10 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     options: RequestOptions = {},
   ): Promise<Result<N>> {
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs(name);
-    return decodeResult(name, await this.#connected().send(name, params, { timeoutMs }).answer);
+    return decodeResult(
+      name,
+      await this.#connected().send(name, params, { ...options, timeoutMs }).answer,
+    );
   }
 
   /**
@@ -151,9 +166,11 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
    * @throws {RpcError} when it is refused, and with code `prompt_failed` when its run fails.
    */
   async promptAndWait(message: string, options: PromptAndWaitOptions = {}): Promise<PromptResult> {
-    const { timeoutMs = 0, ...params } = options;
+    const { timeoutMs = 0, signal, ...params } = options;
     const connection = this.#connected();
-    return this.#hub.wait({ what: "the end of the prompt", timeoutMs }, (settle) => {
+    signal?.throwIfAborted();
+    const what = "the end of the prompt";
+    const end = this.#hub.wait<PromptResult>({ what, timeoutMs, signal }, (settle) => {
       const run = new PromptRun(this.#settleSource(), settle);
       const request = connection.send(
         "prompt",
@@ -163,6 +180,11 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
       run.requestId = request.id;
       request.answer.catch(settle.reject);
       return (event) => run.onEvent(event);
+    });
+    return end.catch((error: unknown) => {
+      // With the connection gone there is nothing left to abort.
+      if (signal?.aborted) connection.send("abort", {}).answer.catch(() => {});
+      throw error;
     });
   }
 
@@ -177,14 +199,14 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   }
 
   /** All events from now on, up to and with the first for which `until` holds (the end of work). */
-  async collectEvents(
-    options: { until?: (event: SessionEvent) => boolean; timeoutMs?: number } = {},
-  ): Promise<SessionEvent[]> {
+  async collectEvents(options: CollectEventsOptions = {}): Promise<SessionEvent[]> {
     const last = this.#settleSource().announcesSettled ? "agent_settled" : "agent_end";
     const until = options.until ?? ((event) => event.type === last);
     const events: SessionEvent[] = [];
     const what = "the last event to collect";
-    return this.#hub.wait({ what, timeoutMs: options.timeoutMs ?? 0 }, (settle) => (event) => {
+    const { timeoutMs = 0, signal } = options;
+    signal?.throwIfAborted();
+    return this.#hub.wait({ what, timeoutMs, signal }, (settle) => (event) => {
       events.push(event);
       if (until(event)) settle.resolve(events);
     });

@@ -134,6 +134,10 @@ const handlers = {
   },
   get_messages: (command) => respond(command, "not an object"),
   set_model: (command) => refuse(command, "Model not found: x/y", "model_not_found"),
+  abort: (command) => {
+    respond(command);
+    send({ type: "agent_settled", aborted: true });
+  },
   set_session_name: (command) => respond(command),
   new_session: (command) => respond(command, { cancelled: command.parentSession === "veto" }),
 };

@@ -68,6 +68,18 @@ describe("requests", () => {
     expect((await host.bash("still there")).output).toBe("still there");
   });
 
+  it("end when their signal is aborted, and a late answer does no harm", async () => {
+    const host = await client().start();
+    const { signal } = new AbortController();
+    expect(await host.request("bash", { command: "a" }, { signal })).toMatchObject({ output: "a" });
+    const waiting = host.request("bash", { command: "late" }, { signal: AbortSignal.timeout(20) });
+    expect(await rejection(waiting)).toMatchObject({ name: "TimeoutError" });
+    const refused = host.request("bash", { command: "b" }, { signal: AbortSignal.abort("no") });
+    expect(await rejection(refused)).toBe("no");
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect((await host.bash("c")).output).toBe("c");
+  });
+
   it("reject before start and after stop", async () => {
     const host = client();
     expect(await rejection(host.getState())).toBeInstanceOf(ConnectionClosedError);
@@ -205,6 +217,19 @@ describe("prompts", () => {
     const host = await client().start();
     const error = await rejection(host.promptAndWait("hang", { timeoutMs: 30 }));
     expect(error).toBeInstanceOf(RequestTimeoutError);
+  });
+
+  it("reject with the signal's reason and abort the run when their signal is aborted", async () => {
+    const host = await client().start();
+    const controller = new AbortController();
+    const ended = rejection(host.promptAndWait("hang", { signal: controller.signal }));
+    const settled = host.collectEvents({ timeoutMs: 5_000 });
+    controller.abort(new RangeError("enough"));
+    expect(await ended).toEqual(new RangeError("enough"));
+    expect((await settled).at(-1)).toEqual({ type: "agent_settled", aborted: true });
+    const options = { signal: controller.signal };
+    expect(await rejection(host.promptAndWait("hello", options))).toEqual(new RangeError("enough"));
+    expect(await rejection(host.collectEvents(options))).toEqual(new RangeError("enough"));
   });
 
   it("can be waited for from anywhere", async () => {

@@ -1,0 +1,34 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import type { SessionInfo } from "./session/list-sessions.ts";
+import { sessionDirectoryFor } from "./session/session-path.ts";
+
+/** Where saved sessions are looked for; the same as for `createAgentSession`. */
+export interface SavedSessionsOptions {
+  /** The project whose sessions are meant; without it, those of every project. */
+  readonly cwd?: string | undefined;
+  /** Default `~/.pi/agent`. */
+  readonly agentDirectory?: string | undefined;
+  /** The folder itself, where a session was made with one; the other options do not count then. */
+  readonly sessionDirectory?: string | undefined;
+}
+
+/** The sessions on disk, the latest first, without opening one. Files that are no sessions are left out. */
+export async function listSessions(options: SavedSessionsOptions = {}): Promise<SessionInfo[]> {
+  const { cwd, sessionDirectory } = options;
+  const agentDirectory = options.agentDirectory ?? join(homedir(), ".pi", "agent");
+  const lists = await import("./session/list-sessions.ts");
+  if (sessionDirectory !== undefined) return lists.listSessions(sessionDirectory);
+  if (cwd === undefined) return lists.listAllSessions(join(agentDirectory, "sessions"));
+  return lists.listSessions(sessionDirectoryFor(agentDirectory, resolve(cwd)));
+}
+
+/**
+ * Deletes a session file that nobody uses. A file that is no session stays.
+ *
+ * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
+ */
+export async function deleteSession(path: string): Promise<void> {
+  const { deleteSession: remove } = await import("./session/delete-session.ts");
+  return remove(path);
+}
