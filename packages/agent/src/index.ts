@@ -1,4 +1,10 @@
 export { Agent } from "./agent.ts";
+export {
+  type ArgumentsSchema,
+  defineTool,
+  type JsonSchemaTool,
+  type SchemaTool,
+} from "./define-tool.ts";
 export { ToolError } from "./errors.ts";
 export type { RunOutcome } from "./loop.ts";
 export { MessageQueue, type QueueMode } from "./message-queue.ts";

@@ -1,4 +1,4 @@
-export type { AgentTool, ToolCallContext } from "@tau-agent/agent";
+export { type AgentTool, defineTool, type ToolCallContext, ToolError } from "@tau-agent/agent";
 export type { StreamFunction } from "@tau-agent/ai";
 export type {
   BudgetLimits,
