@@ -1,3 +1,6 @@
+import type { Frame } from "./frame-queue.ts";
+import { isRecord } from "./pattern.ts";
+
 const messages = ["message_start", "message_update", "message_end"];
 const turns = ["agent_start", "agent_end", "turn_start", "turn_end", ...messages];
 const tools = ["tool_execution_start", "tool_execution_update", "tool_execution_end"];
@@ -49,7 +52,19 @@ const documented: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 };
 
-/** Whether the document of a dialect names an event of this type. */
-export function isDocumentedEvent(dialect: string, type: unknown): boolean {
-  return documented[dialect]?.has(String(type)) === true;
+/** Roles of messages that documents name or leave to the source of the original. */
+const roles: ReadonlySet<unknown> = new Set([
+  "user",
+  "assistant",
+  "toolResult",
+  "bashExecution",
+  "custom",
+  "branchSummary",
+  "compactionSummary",
+]);
+
+/** Whether the document of a dialect knows this kind of event, and the kind of message in it. */
+export function isDocumentedEvent(dialect: string, { type, message }: Frame): boolean {
+  if (documented[dialect]?.has(String(type)) !== true) return false;
+  return !isRecord(message) || message.role === undefined || roles.has(message.role);
 }

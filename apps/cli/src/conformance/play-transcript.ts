@@ -156,9 +156,9 @@ class Play {
     });
   }
 
-  #isPassedOver({ type }: Frame): boolean {
-    if (!this.#options.isTolerant) return additions.has(String(type));
-    return type !== "response" && !isDocumentedEvent(this.#dialect, type);
+  #isPassedOver(frame: Frame): boolean {
+    if (!this.#options.isTolerant) return additions.has(String(frame.type));
+    return frame.type !== "response" && !isDocumentedEvent(this.#dialect, frame);
   }
 
   async #next(): Promise<Frame | undefined> {
