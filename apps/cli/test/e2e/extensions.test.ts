@@ -103,6 +103,29 @@ describe("the built host with an extension", () => {
     expect(results).toEqual([{ type: "prompt_result", status: "handled" }]);
   });
 
+  it("reports a compaction that an extension calls off, or never decides on, as aborted", async () => {
+    const files = {
+      "agent/extensions/veto.ts": `export default (pi: any) => pi.on("session_before_compact",
+        (event: any) => (event.customInstructions === "wait" ? new Promise(() => {}) : { cancel: true }));`,
+      "agent/settings.json": '{"compaction.keepRecentTokens": 5}',
+    };
+    const words = "a reply of a few words, and some more of them";
+    const host = startHost({ files, scenario: [words, words] });
+    for (const message of ["first", "second"]) {
+      host.send({ type: "prompt", message });
+      await host.until({ "...": true, type: "agent_settled" });
+    }
+    const ended = { type: "compaction_end", result: null, aborted: true, willRetry: false };
+    host.send({ id: "1", type: "compact" });
+    await host.until({ "...": true, ...ended });
+    expect(await host.until({ "...": true, id: "1" })).toMatchObject({ success: false });
+    host.send({ id: "2", type: "compact", customInstructions: "wait" });
+    await host.until({ "...": true, type: "compaction_start" });
+    host.send({ id: "3", type: "abort" });
+    await host.until({ "...": true, ...ended });
+    await host.until({ "...": true, id: "3", success: true });
+  });
+
   it("ends when an extension asks for it, and tells extensions once", async () => {
     const host = startHost({ files });
     host.send({ id: "1", type: "prompt", message: "/leave" });

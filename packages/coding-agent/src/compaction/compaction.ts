@@ -128,8 +128,9 @@ export class Compaction {
     } catch (error) {
       this.#controller = undefined;
       this.#isFutile = true;
-      const aborted = controller.signal.aborted;
-      const failure = aborted ? new SessionError("compaction_cancelled") : error;
+      const failure = controller.signal.aborted ? new SessionError("compaction_cancelled") : error;
+      // An extension's veto is no failure either.
+      const aborted = failure instanceof SessionError && failure.code === "compaction_cancelled";
       const message = failure instanceof Error ? failure.message : String(failure);
       await this.#emitEnd(reason, {
         result: null,
@@ -158,7 +159,9 @@ export class Compaction {
     const preparation = this.#prepare(model);
     if (typeof preparation === "string") throw new SessionError(preparation);
     const tokensBefore = contextTokens(agent.messages);
-    const decision = await decide?.({ ...preparation, tokensBefore }, request, signal);
+    const asked = decide?.({ ...preparation, tokensBefore }, request, signal);
+    // An extension that takes its time must not keep an abort waiting.
+    const decision = asked && (await orCancelled(asked, signal));
     if (decision && "cancel" in decision) throw new SessionError("compaction_cancelled");
     const account = { log, budget: this.#options.budget };
     const result = await accountForSummary(account, async (note, total) => {
@@ -246,6 +249,14 @@ export class Compaction {
       ? emit({ type: "compaction_end", reason, ...end })
       : emit({ type: "auto_compaction_end", reason, ...end }));
   }
+}
+
+async function orCancelled<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const cancelled = Promise.withResolvers<never>();
+  const cancel = (): void => cancelled.reject(new SessionError("compaction_cancelled"));
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  return Promise.race([work, cancelled.promise]);
 }
 
 function historyRequest(preparation: CompactionPreparation, focus: string | undefined): string {

@@ -297,6 +297,21 @@ it("session changes are called off by the first handler that cancels", async () 
   expect(await askBeforeSession(runner, event)).toEqual({ label: "kept", cancel: true });
 });
 
+it("summaries without their parts are reported and left out", async () => {
+  const own = { summary: "mine", firstKeptEntryId: "a", tokensBefore: 1 };
+  const given = [{ ...own, summary: 5 }, { summary: "x" }, "text", own];
+  const compact = runnerOf(
+    "session_before_compact",
+    ...given.map((compaction) => () => ({ compaction })),
+  );
+  const event = { type: "session_before_compact" } as never;
+  expect(await askBeforeSession(compact.runner, event)).toEqual({ compaction: own });
+  expect(compact.failures).toHaveLength(3);
+  const move = runnerOf("session_before_tree", () => ({ summary: { summary: null } }));
+  expect(await askBeforeSession(move.runner, { type: "session_before_tree" } as never)).toEqual({});
+  expect(move.failures).toHaveLength(1);
+});
+
 it("places of skills and templates add up", async () => {
   const { runner } = runnerOf(
     "resources_discover",

@@ -1,4 +1,5 @@
 import type { ExtensionEvent, ExtensionEventResult } from "./api/events.ts";
+import { ExtensionError } from "./errors.ts";
 import { type ExtensionRunner, STOP } from "./runner.ts";
 
 /** Events before which an extension may say no. */
@@ -16,12 +17,40 @@ export async function askBeforeSession<Name extends Cancellable>(
   let merged = {} as ExtensionEventResult<Name>;
   await runner.each(event.type as Name, () => event, {
     take: (result) => {
+      refuseNonsense(result as object);
       const given = Object.entries(result as object).filter(([, value]) => value !== undefined);
       merged = { ...merged, ...Object.fromEntries(given) };
       return (merged as { cancel?: boolean }).cancel === true ? STOP : undefined;
     },
   });
   return merged;
+}
+
+/** A summary goes into the session's file, where other programs read it. */
+function refuseNonsense(result: { compaction?: unknown; summary?: unknown }): void {
+  const { compaction, summary } = result;
+  const problem =
+    compaction !== undefined && !isCompaction(compaction)
+      ? "compaction must have summary, firstKeptEntryId and tokensBefore"
+      : summary !== undefined && !hasText(summary)
+        ? "summary must have the text as summary"
+        : undefined;
+  if (problem !== undefined) throw new ExtensionError("handler_failed", `Ignored: ${problem}`);
+}
+
+function isCompaction(value: unknown): boolean {
+  return (
+    hasText(value) &&
+    "firstKeptEntryId" in value &&
+    typeof value.firstKeptEntryId === "string" &&
+    "tokensBefore" in value &&
+    typeof value.tokensBefore === "number"
+  );
+}
+
+function hasText(value: unknown): value is { summary: string } {
+  if (typeof value !== "object" || value === null) return false;
+  return "summary" in value && typeof value.summary === "string";
 }
 
 /** Whether the project is trusted, as the first extension with an opinion says. */
