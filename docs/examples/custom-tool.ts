@@ -1,12 +1,44 @@
-// A session with a tool of your own: node docs/examples/custom-tool.ts
+// A session with tools of your own: node docs/examples/custom-tool.ts
 import { createStream } from "@tau-agent/ai";
 import { scriptedModel, scriptedProvider, toolCall, turn } from "@tau-agent/ai/testing";
-import { createAgentSession } from "@tau-agent/coding-agent";
+import { createAgentSession, defineTool } from "@tau-agent/coding-agent";
+import { z } from "zod";
 
 const provider = scriptedProvider([
-  turn([toolCall("ticket", { number: 7 })]),
-  turn("Ticket 7 is {{1}}.", { when: { lastToolResultMatches: '"state":"(\\w+)"' } }),
+  turn([toolCall("ticket", { number: 7 }), toolCall("close_ticket", { number: 7 })]),
+  turn("Ticket 7 is {{1}} now.", { when: { lastToolResultMatches: "is now (\\w+)" } }),
 ]);
+
+// With a schema of zod the arguments have its types, and its defaults and transforms apply.
+const ticket = defineTool({
+  name: "ticket",
+  description: "Look up a ticket of the issue tracker.",
+  parameters: z.object({
+    number: z.number().int().describe("The ticket's number"),
+    project: z.string().default("core"),
+  }),
+  isReadOnly: true,
+  execute: async ({ number, project }) => {
+    const found = { project, number, state: "open", title: "Round half a cent up" };
+    return { content: [{ type: "text", text: JSON.stringify(found) }] };
+  },
+});
+
+// With JSON Schema, TypeBox's included, you say the type of the arguments.
+const closeTicket = defineTool<{ number: number }>({
+  name: "close_ticket",
+  description: "Close a ticket of the issue tracker.",
+  parameters: {
+    type: "object",
+    properties: { number: { type: "number" } },
+    required: ["number"],
+  },
+  execute: async ({ number }, { signal }) => {
+    signal.throwIfAborted();
+    return { content: [{ type: "text", text: `Ticket ${number} is now closed` }] };
+  },
+});
+
 const session = await createAgentSession({
   cwd: process.cwd(),
   session: { kind: "memory" },
@@ -14,24 +46,9 @@ const session = await createAgentSession({
   model: scriptedModel(),
   stream: createStream({ providers: { scripted: async () => provider } }),
   apiKey: "none",
-  tools: { only: ["read", "ticket"] },
-  customTools: [
-    {
-      name: "ticket",
-      description: "Look up a ticket of the issue tracker.",
-      parameters: {
-        type: "object",
-        properties: { number: { type: "number" } },
-        required: ["number"],
-      },
-      isReadOnly: true,
-      execute: async ({ number }) => {
-        const ticket = { number, state: "open", title: "Round half a cent up" };
-        return { content: [{ type: "text", text: JSON.stringify(ticket) }] };
-      },
-    },
-  ],
+  tools: { only: ["read", "ticket", "close_ticket"] },
+  customTools: [ticket, closeTicket],
 });
-await session.prompt("What is the state of ticket 7?");
+await session.prompt("Close ticket 7, please");
 console.log(session.lastAssistantText);
 await session.dispose();

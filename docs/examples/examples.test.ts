@@ -41,7 +41,39 @@ describe("the three ways in", () => {
 
   it("answers with a tool of its own in custom-tool.ts", async () => {
     const done = await runProgram([node, inExamples("custom-tool.ts")]);
-    expect(done).toMatchObject({ exitCode: 0, stdout: "Ticket 7 is open.\n", stderr: "" });
+    expect(done).toMatchObject({ exitCode: 0, stdout: "Ticket 7 is closed now.\n", stderr: "" });
+  });
+
+  it("lists, continues, forks, exports and deletes what it saved in saved-sessions.ts", async () => {
+    const done = await runProgram([node, inExamples("saved-sessions.ts")]);
+    expect(done).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(done.stdout.split("\n")).toEqual([
+      'Naming: 2 messages, "Call it Tau"',
+      "It is Tau.",
+      "4 messages in the fork: Another branch.",
+      "Exported one page",
+      "1 session left",
+      "",
+    ]);
+  });
+
+  it("asks the provider it brings along, with an extension's tool, in own-provider.ts", async () => {
+    const home = mkdtempSync(join(tmpdir(), "tau-example-"));
+    const done = await runProgram([node, inExamples("own-provider.ts")], { env: { HOME: home } });
+    expect(done).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(done.stdout).toContain("model_not_found: Model not found: house/large");
+    expect(done.stdout).toContain("text: 'Hello, Ada!'");
+    expect(done.stdout).toContain("\nI have greeted Ada.\n");
+    rmSync(home, { recursive: true });
+  });
+
+  it("answers each user in many-users.ts", async () => {
+    const done = await runProgram([node, inExamples("many-users.ts")]);
+    expect(done).toMatchObject({ exitCode: 0, stderr: "" });
+    for (const user of ["ada", "grace"]) {
+      expect(done.stdout).toMatch(new RegExp(`${user}: Hello`));
+      expect(done.stdout).toContain(`${user}: completed`);
+    }
   });
 
   it("shows three isolated tasks with their verdicts in parallel-tasks.ts", async () => {

@@ -5,6 +5,8 @@ export type {
   BudgetSnapshot,
   CompactionResult,
   ErrorCode,
+  ExtensionUiRequest,
+  ExtensionUiResponse,
   SessionEntry,
   SessionEvent,
   SessionState,

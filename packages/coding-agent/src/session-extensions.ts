@@ -22,7 +22,8 @@ export interface ExtensionOptions {
   readonly flagValues?: ReadonlyMap<string, string | true> | undefined;
   /** Hears, after each load, which flags of extensions are switches and take no value. */
   readonly onSwitches?: ((names: ReadonlySet<string>) => void) | undefined;
-  readonly mode: "rpc" | "json" | "print";
+  /** What extensions are told they run in; default `rpc`. */
+  readonly mode?: "rpc" | "json" | "print" | undefined;
   /** Sends dialogs and notices to a client; without it nobody is there to ask. */
   readonly sendUiRequest?: ((request: ExtensionUiRequest) => void) | undefined;
   /** Ends the host when an extension asks for it; without it the wish is ignored. */
@@ -135,7 +136,7 @@ export class SessionExtensions {
       packages: this.#packages(),
       hostModules,
       flagValues: options.flagValues ?? new Map(),
-      mode: options.mode,
+      mode: options.mode ?? "rpc",
       sendUiRequest: options.sendUiRequest,
       onShutdown: options.onShutdown,
       registry,

@@ -1,11 +1,12 @@
 import type { HostModules } from "../extensions/host-imports.ts";
-import type { HostPlaces } from "./host-places.ts";
+import { completePlaces, type HostModulesOptions } from "./host-places.ts";
 
 /**
  * The modules that imports of the family's packages and of TypeBox resolve to, by name. Nothing is
  * loaded before an extension asks for it.
  */
-export function createHostModules(places: HostPlaces): HostModules {
+export function createHostModules(options: HostModulesOptions): HostModules {
+  const places = completePlaces(options);
   const ai = once(async () => (await import("./family-ai.ts")).loadFamilyAi(places));
   const codingAgent = once(async () => {
     const { loadFamilyCodingAgent } = await import("./family-coding-agent.ts");

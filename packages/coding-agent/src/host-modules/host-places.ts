@@ -1,3 +1,6 @@
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+
 /** What host modules know of the process they run in. */
 export interface HostPlaces {
   readonly cwd: string;
@@ -6,4 +9,23 @@ export interface HostPlaces {
   readonly temporaryDirectory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly version: string;
+}
+
+/** What {@link HostPlaces} are made from; what is absent is as for `createAgentSession`. */
+export interface HostModulesOptions extends Partial<HostPlaces> {
+  readonly cwd: string;
+  /** What extensions read as the version of their host. */
+  readonly version: string;
+}
+
+/** Fills in what was left out. */
+export function completePlaces(options: HostModulesOptions): HostPlaces {
+  const homeDirectory = options.homeDirectory ?? homedir();
+  return {
+    ...options,
+    homeDirectory,
+    agentDirectory: options.agentDirectory ?? join(homeDirectory, ".pi", "agent"),
+    temporaryDirectory: options.temporaryDirectory ?? tmpdir(),
+    environment: options.environment ?? {},
+  };
 }
