@@ -1,6 +1,7 @@
 import { overloaded, rateLimited, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import { createTestSession, eventOf } from "./__fixtures__/test-session.ts";
+import { buildSessionContext } from "./session/session-context.ts";
 
 async function failing(times: number, fault = overloaded()) {
   const test = await createTestSession(({ index }) =>
@@ -69,6 +70,17 @@ describe("a request that failed in passing", () => {
     await eventOf(aborted, ({ type }) => type === "auto_retry_start");
     await aborted.session.abort();
     expect(await second).toMatchObject({ status: "aborted" });
+  });
+
+  it("says the same as after a reload when its wait was ended", async () => {
+    const { session } = await failing(1, rateLimited(30));
+    const running = session.submit("hello");
+    await eventOf(session, "auto_retry_start");
+    await session.abort();
+    await (await running).result;
+    const stored = buildSessionContext(session.log.tree.branch()).messages;
+    expect(session.messages).toEqual(stored);
+    expect(stored.at(-1)).toMatchObject({ stopReason: "error" });
   });
 
   it("is final when retrying is switched off, or the failure will not pass", async () => {

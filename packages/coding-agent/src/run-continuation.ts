@@ -60,11 +60,12 @@ export class RunContinuation {
       if (continuation === "remind") return this.#remind(outcome, signal);
       return (await this.#isKeptGoing(outcome)) ? [] : undefined;
     }
-    this.#dropFailedReply(outcome);
+    const restore = this.#dropFailedReply(outcome);
     const goesOn =
       continuation === "compact"
         ? await this.#compact(signal)
         : await retry.waitForNext(outcome, signal);
+    if (!goesOn) restore();
     return goesOn ? [] : undefined;
   }
 
@@ -108,10 +109,19 @@ export class RunContinuation {
     return isDone && !signal.aborted;
   }
 
-  /** The failed attempt stays in the file and leaves the context. */
-  #dropFailedReply({ reply }: RunOutcome): void {
+  /**
+   * The failed attempt stays in the file and leaves the context.
+   *
+   * @returns brings it back, when no other attempt follows: clients see the same as after a reload
+   */
+  #dropFailedReply({ reply }: RunOutcome): () => void {
     const { agent } = this.#options;
-    agent.messages = agent.messages.filter((message) => message !== reply?.message);
+    const index = agent.messages.findLastIndex((message) => message === reply?.message);
+    if (reply === undefined || index < 0) return () => {};
+    agent.messages = agent.messages.toSpliced(index, 1);
+    return () => {
+      agent.messages = agent.messages.toSpliced(index, 0, reply.message);
+    };
   }
 }
 

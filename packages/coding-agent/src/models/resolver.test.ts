@@ -95,6 +95,17 @@ describe("resolveModel", () => {
     );
   });
 
+  it("says that models.json does not count when nothing fits", async () => {
+    const error = "models.json is ignored: it is broken";
+    const { registry } = fakeRegistry({ lists, error });
+    for (const model of ["mine/own", "no such model"]) {
+      await expect(resolveModel(registry, { model })).rejects.toMatchObject({
+        code: "model_not_found",
+        message: expect.stringContaining(error),
+      });
+    }
+  });
+
   it("loads only the provider that was named", async () => {
     const { registry, loaded } = fakeRegistry({ lists });
     await resolveModel(registry, { model: "openai/gpt-5" });

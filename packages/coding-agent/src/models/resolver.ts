@@ -22,7 +22,7 @@ export interface ModelPattern {
   readonly preferredProvider?: string | undefined;
 }
 
-type Registry = Pick<ModelRegistry, "providers" | "availableProviders" | "models">;
+type Registry = Pick<ModelRegistry, "providers" | "availableProviders" | "models" | "error">;
 
 /** `provider/id` of a model. */
 export function modelName(model: Pick<Model, "provider" | "id">): string {
@@ -200,6 +200,19 @@ async function notFound(registry: Registry, wanted: ModelPattern): Promise<Sessi
  * @throws {SessionError} `model_not_found` with near names, `model_ambiguous` with the candidates.
  */
 export async function resolveModel(registry: Registry, wanted: ModelPattern): Promise<ScopedModel> {
+  try {
+    return await findModel(registry, wanted);
+  } catch (error) {
+    // A models.json that does not count is the likeliest reason.
+    const broken = error instanceof SessionError ? await registry.error() : undefined;
+    if (broken === undefined) throw error;
+    const { model, provider } = wanted;
+    const shown = provider === undefined ? model : `${provider}/${model}`;
+    throw new SessionError("model_not_found", { model: `${shown}. ${broken.message}` });
+  }
+}
+
+async function findModel(registry: Registry, wanted: ModelPattern): Promise<ScopedModel> {
   const pattern = wanted.model.trim();
   const provider = wanted.provider?.trim();
   const known = (await registry.providers()).find((id) => provider && same(id, provider));

@@ -27,9 +27,10 @@ export function fakeRegistry(input: {
   lists: Readonly<Record<string, readonly string[]>>;
   available?: readonly string[];
   custom?: Readonly<Record<string, ProviderEntry>>;
+  error?: string;
 }): { registry: ModelRegistry; loaded: string[] } {
   const loaded: string[] = [];
-  const { lists, available = Object.keys(lists), custom = {} } = input;
+  const { lists, available = Object.keys(lists), custom = {}, error } = input;
   const variable = (provider: string) => `KEY_OF_${provider}`;
   const keys: KeyResolver = new KeyResolver({
     environment: {
@@ -52,7 +53,7 @@ export function fakeRegistry(input: {
       },
     },
     loadCustomModels: async () => ({
-      error: undefined,
+      error: error === undefined ? undefined : { severity: "error", message: error },
       providers: new Map(
         Object.entries(custom).map(([id, entry]) => [id, createCustomProvider(id, entry)]),
       ),
