@@ -73,11 +73,12 @@ describe("a request that failed in passing", () => {
   });
 
   it("says the same as after a reload when its wait was ended", async () => {
-    const { session } = await failing(1, rateLimited(30));
-    const running = session.submit("hello");
-    await eventOf(session, "auto_retry_start");
+    const test = await failing(1, rateLimited(30));
+    const { session } = test;
+    const running = session.prompt("hello");
+    await eventOf(test, ({ type }) => type === "auto_retry_start");
     await session.abort();
-    await (await running).result;
+    await running;
     const stored = buildSessionContext(session.log.tree.branch()).messages;
     expect(session.messages).toEqual(stored);
     expect(stored.at(-1)).toMatchObject({ stopReason: "error" });
