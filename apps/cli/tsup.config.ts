@@ -106,7 +106,7 @@ export default defineConfig({
   clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
   removeNodeProtocol: false,
   noExternal: [
-    /^(?!node:|@anthropic-ai\/|openai|@google\/|@vscode\/ripgrep|@silvia-odwyer\/photon-node|jiti)/,
+    /^(?!node:|@anthropic-ai\/|openai|@google\/|@vscode\/ripgrep|@silvia-odwyer\/photon-node|jiti|undici)/,
   ],
   external: [
     /^@anthropic-ai\//,
@@ -115,6 +115,7 @@ export default defineConfig({
     /^@vscode\/ripgrep/,
     /^@silvia-odwyer\/photon-node/,
     /^jiti/,
+    /^undici/,
   ],
   esbuildPlugins: [yamlAsModule, oneChunkForTheStart, straightThroughDoors],
   esbuildOptions(options) {

@@ -5,12 +5,13 @@ import { createStream, listProviders, loadModels, type StreamFunction } from "@t
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { AgentSession } from "./agent-session.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
+import { createUserInput } from "./create-user-input.ts";
 import type { Diagnostic } from "./diagnostic.ts";
-import { UserInput } from "./input.ts";
 import { listTextCommands } from "./list-commands.ts";
 import { createModelRegistry } from "./models/create-model-registry.ts";
 import type { CustomProvider } from "./models/custom-models.ts";
 import { type InitialModel, selectInitialModel } from "./models/initial-model.ts";
+import { proxiedFetch } from "./models/proxied-fetch.ts";
 import type { ModelRegistry } from "./models/registry.ts";
 import { resolveModelScope, type ScopedModel } from "./models/resolver.ts";
 import { chooseThinkingLevel, isThinkingLevel } from "./models/thinking-level.ts";
@@ -87,7 +88,11 @@ export async function createAgentSession(
 ): Promise<AgentSession> {
   const places = resolvePlaces(options);
   const settings = await loadSettings(options, places);
-  const registry = createRegistry(options, places);
+  const fetch = proxiedFetch({
+    environment: options.environment ?? {},
+    setting: () => settings.get("httpProxy"),
+  });
+  const registry = createRegistry(options, places, fetch);
   const processes = new ProcessRegistry({ systemRoot: options.environment?.SystemRoot });
   const extensions = openExtensions(options, { places, settings, registry, processes });
   await extensions?.load("own");
@@ -102,7 +107,7 @@ export async function createAgentSession(
     resolveScope(registry, options.models ?? settings.get("enabledModels")),
   ]);
   try {
-    const parts = { places, settings, trust, registry, logOptions, loaded, scope };
+    const parts = { places, settings, trust, registry, fetch, logOptions, loaded, scope };
     const shared = { ...parts, processes, extensions };
     return await assemble(options, shared);
   } catch (error) {
@@ -116,6 +121,8 @@ interface LoadedParts {
   readonly settings: SettingsStore;
   readonly trust: readonly Diagnostic[];
   readonly registry: ModelRegistry;
+  /** The `fetch` of the user's proxy, if there is one. */
+  readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
   readonly processes: ProcessRegistry;
   readonly extensions: SessionExtensions | undefined;
   readonly logOptions: SessionLogOptions;
@@ -188,13 +195,7 @@ async function assemble(
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
     systemPrompt: (tools) => resources.systemPrompt(tools),
-    userInput: new UserInput({
-      expand: (text) => resources.expand(text),
-      prepareImage: async (image) => {
-        const { preparePromptImage } = await import("./prompt-image.ts");
-        return preparePromptImage(image, { resizes: settings.get("images.autoResize") });
-      },
-    }),
+    userInput: createUserInput({ resources, settings, fetch: parts.fetch }),
     sessionDirectory: logOptions.directory,
     sessionsRoot: join(places.agentDirectory, "sessions"),
     openLog: (path) => openExistingSession(path, logOptions),
@@ -300,12 +301,17 @@ function openExtensions(
   });
 }
 
-function createRegistry(options: CreateAgentSessionOptions, places: Places): ModelRegistry {
+function createRegistry(
+  options: CreateAgentSessionOptions,
+  places: Places,
+  fetch: LoadedParts["fetch"],
+): ModelRegistry {
   const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
   const registry = createModelRegistry({
     agentDir: places.agentDirectory,
     environment: options.environment ?? {},
     catalog: { providers: () => providers, models: loadModels },
+    fetch,
   });
   for (const provider of options.providers ?? []) registry.addProvider(provider);
   return registry;

@@ -79,7 +79,8 @@ export class ModelsView implements ExtensionModels {
 
   async getApiKeyAndHeaders(model: Model): Promise<ModelAuth> {
     try {
-      return { ok: true, ...(await this.#options.registry.requestAuth(model)) };
+      const { apiKey, headers } = await this.#options.registry.requestAuth(model);
+      return { ok: true, apiKey, headers };
     } catch (error) {
       return { ok: false, error: reasonOf(error) };
     }

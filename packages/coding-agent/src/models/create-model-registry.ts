@@ -4,7 +4,7 @@ import { KeyResolver } from "../auth/key-resolver.ts";
 import { AuthStore } from "../auth/store.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import { loadCustomModels } from "./custom-models.ts";
-import { ModelRegistry } from "./registry.ts";
+import { ModelRegistry, type ModelRegistryOptions } from "./registry.ts";
 
 /** Where models and keys come from. */
 export interface ModelRegistryInput {
@@ -14,11 +14,12 @@ export interface ModelRegistryInput {
   /** Default: the auth.json of `agentDir`. */
   readonly auth?: AuthStore;
   readonly runCommand?: CommandRunner;
+  readonly fetch?: ModelRegistryOptions["fetch"];
 }
 
 /** Joins the model registry and the key resolver, which ask each other. Reads nothing yet. */
 export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
-  const { agentDir, catalog, environment, runCommand } = input;
+  const { agentDir, catalog, environment, runCommand, fetch } = input;
   const keys = new KeyResolver({
     environment,
     auth: input.auth ?? new AuthStore(agentDir),
@@ -33,6 +34,7 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
   const registry = new ModelRegistry({
     catalog,
     keys,
+    fetch,
     loadCustomModels: () => loadCustomModels(agentDir),
   });
   return registry;

@@ -9,12 +9,16 @@ export interface RequestAuth {
   readonly apiKey: string | undefined;
   /** Resolved; may hold secrets. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Goes through the user's proxy; not there when there is none. */
+  readonly fetch?: typeof globalThis.fetch;
 }
 
 /** What a {@link ModelRegistry} works with. */
 export interface ModelRegistryOptions {
   readonly catalog: ModelCatalog;
   readonly keys: KeyResolver;
+  /** Asks for the `fetch` of requests; default the global one. */
+  readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;
   /** Reads models.json; called once, when first needed. */
   readonly loadCustomModels: () => Promise<CustomModels>;
 }
@@ -24,6 +28,7 @@ export class ModelRegistry {
   readonly keys: KeyResolver;
   readonly #catalog: ModelCatalog;
   readonly #loadCustomModels: () => Promise<CustomModels>;
+  readonly #fetch: ModelRegistryOptions["fetch"];
   readonly #added = new Map<string, CustomProvider>();
   readonly #models = new Map<string, Promise<readonly Model[]>>();
   #custom: Promise<CustomModels> | undefined;
@@ -32,6 +37,7 @@ export class ModelRegistry {
     this.keys = options.keys;
     this.#catalog = options.catalog;
     this.#loadCustomModels = options.loadCustomModels;
+    this.#fetch = options.fetch;
   }
 
   /** Providers of models.json and those added, by id. */
@@ -122,7 +128,12 @@ export class ModelRegistry {
       custom?.usesAuthHeader === true && key !== undefined
         ? { Authorization: `Bearer ${key}` }
         : {};
-    return { apiKey: key, headers: { ...bearer, ...Object.fromEntries(resolved) } };
+    const fetch = await this.#fetch?.();
+    return {
+      apiKey: key,
+      headers: { ...bearer, ...Object.fromEntries(resolved) },
+      ...(fetch && { fetch }),
+    };
   }
 
   #readCustom(): Promise<CustomModels> {

@@ -103,7 +103,10 @@ export const settingsTable = {
   "retry.provider.maxRetries": count(0, "Retries inside a vendor's library; kept at 0."),
   "retry.provider.maxRetryDelayMs": count(60_000, "Longest wait inside a vendor's library, in ms."),
   httpIdleTimeoutMs: count(300_000, "Longest silence within a reply, in ms; 0 means no limit."),
-  httpProxy: text(undefined, "Proxy for requests to models."),
+  httpProxy: text(
+    undefined,
+    "Proxy for requests to models; without it HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY count.",
+  ),
 
   extensions: resources("Extension files, folders or patterns."),
   skills: resources("Skill files or folders."),

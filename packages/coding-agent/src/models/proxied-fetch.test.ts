@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { proxiedFetch } from "./proxied-fetch.ts";
+
+let target: Server;
+let proxy: Server;
+/** Where the proxy was asked to connect. */
+let asked: string[];
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+beforeEach(async () => {
+  asked = [];
+  target = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    response.end(`${request.method} ${request.url} ${request.headers["x-key"] ?? "-"} ${body}`);
+  });
+  proxy = createServer();
+  proxy.on("connect", ({ url = "" }, client) => {
+    asked.push(url);
+    const server = connect(portOf(target), "127.0.0.1", () => {
+      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      server.pipe(client).pipe(server);
+    });
+    server.on("error", () => client.destroy());
+    client.on("error", () => server.destroy());
+  });
+  await Promise.all(
+    [target, proxy].map((server) => once(server.listen(0, "127.0.0.1"), "listening")),
+  );
+});
+afterEach(() => {
+  for (const server of [target, proxy]) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** What comes back from `url`, by way of what the user has set. */
+async function get(
+  url: string,
+  { environment = {}, setting }: { environment?: Record<string, string>; setting?: string },
+): Promise<string> {
+  const fetch = await proxiedFetch({ environment, setting: () => setting })();
+  const response = await (fetch ?? globalThis.fetch)(url, {
+    method: "POST",
+    body: "hello",
+    headers: new Headers({ "x-key": "k" }),
+  });
+  return response.text();
+}
+
+const proxyUrl = () => `http://127.0.0.1:${portOf(proxy)}`;
+
+describe("a request", () => {
+  it("goes through the proxy of the setting, with its method, headers and body", async () => {
+    const text = await get("http://model.invalid/v1", { setting: proxyUrl() });
+    expect(text).toBe("POST /v1 k hello");
+    expect(asked).toEqual(["model.invalid:80"]);
+  });
+
+  it.each(["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])(
+    "goes through %s",
+    async (name) => {
+      const address = `127.0.0.1:${portOf(proxy)}`;
+      await get("http://model.invalid/v1", { environment: { [name]: address } });
+      expect(asked).toEqual(["model.invalid:80"]);
+    },
+  );
+
+  it("goes through the setting's proxy rather than the environment's", async () => {
+    const environment = { HTTP_PROXY: "http://127.0.0.1:9" };
+    await get("http://model.invalid/v1", { environment, setting: proxyUrl() });
+    expect(asked).toHaveLength(1);
+  });
+
+  it("to a server on this machine goes there by itself", async () => {
+    const url = `http://127.0.0.1:${portOf(target)}/here`;
+    expect(await get(url, { setting: proxyUrl() })).toBe("POST /here k hello");
+    expect(asked).toEqual([]);
+  });
+
+  it.each(["model.invalid", ".invalid", "other, invalid", "*"])(
+    "to a host of NO_PROXY=%s goes there by itself",
+    async (list) => {
+      const environment = { HTTP_PROXY: proxyUrl(), NO_PROXY: list };
+      await expect(get("http://model.invalid/v1", { environment })).rejects.toThrow("fetch failed");
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it("that is a Request arrives whole", async () => {
+    const fetch = await proxiedFetch({ environment: {}, setting: proxyUrl })();
+    const request = new Request("http://model.invalid/r", { method: "PUT", body: "whole" });
+    expect(await (await fetch?.(request))?.text()).toBe("PUT /r - whole");
+  });
+});
+
+describe("what the user has set", () => {
+  it("without a proxy there is nothing to go through", async () => {
+    const environment = { NO_PROXY: "x", HTTP_PROXY: " " };
+    expect(await proxiedFetch({ environment, setting: () => undefined })()).toBeUndefined();
+  });
+
+  it.each([
+    ["socks5://proxy:1080", "httpProxy"],
+    ["http://", "httpProxy"],
+  ])("%s is refused, and named", async (setting, name) => {
+    const asking = proxiedFetch({ environment: {}, setting: () => setting })();
+    await expect(asking).rejects.toMatchObject({
+      code: "invalid_option",
+      message: expect.stringContaining(name),
+    });
+  });
+
+  it("is kept as long as it stays the same", async () => {
+    let setting = proxyUrl();
+    const fetch = proxiedFetch({ environment: {}, setting: () => setting });
+    const first = await fetch();
+    expect(await fetch()).toBe(first);
+    setting = "http://127.0.0.1:9";
+    expect(await fetch()).not.toBe(first);
+  });
+});

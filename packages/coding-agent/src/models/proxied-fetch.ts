@@ -1,0 +1,92 @@
+import type { Environment } from "../auth/environment-keys.ts";
+import { SessionError } from "../errors.ts";
+
+type Fetch = typeof globalThis.fetch;
+
+/** Where to learn of a proxy. */
+export interface ProxySource {
+  readonly environment: Environment;
+  /** The setting `httpProxy`, which is stronger than the environment. */
+  readonly setting: () => string | undefined;
+}
+
+/** The proxies for the two kinds of URLs, and the hosts that are reached without one. */
+interface ProxyPlan {
+  readonly httpProxy: string | undefined;
+  readonly httpsProxy: string | undefined;
+  readonly noProxy: string;
+}
+
+/** Servers on this machine are never behind a proxy. */
+const OWN_HOSTS = ["localhost", "127.0.0.1", "[::1]", "::1"];
+
+/**
+ * Asks for the `fetch` that goes through the user's proxy; it is undefined when there is none, and
+ * then nothing is loaded. It is made once for as long as the proxy stays the same.
+ *
+ * @returns rejects with {@link SessionError} `invalid_option` when the proxy's address is none
+ */
+export function proxiedFetch(source: ProxySource): () => Promise<Fetch | undefined> {
+  let made: { readonly key: string; readonly fetch: Promise<Fetch> } | undefined;
+  return async () => {
+    const plan = planOf(source);
+    if (plan === undefined) return undefined;
+    const key = JSON.stringify(plan);
+    if (made?.key !== key) made = { key, fetch: createFetch(plan) };
+    return made.fetch;
+  };
+}
+
+function planOf({ environment, setting }: ProxySource): ProxyPlan | undefined {
+  const variable = (name: string): string | undefined =>
+    environment[name.toLowerCase()]?.trim() || environment[name]?.trim() || undefined;
+  const own = setting()?.trim() || undefined;
+  const any = variable("ALL_PROXY");
+  const httpsProxy = address("HTTPS_PROXY", own ?? variable("HTTPS_PROXY") ?? any, own);
+  const httpProxy = address("HTTP_PROXY", own ?? variable("HTTP_PROXY") ?? any, own);
+  if (httpsProxy === undefined && httpProxy === undefined) return undefined;
+  return { httpProxy, httpsProxy, noProxy: exceptions(variable("NO_PROXY")) };
+}
+
+/** The address with its scheme, which many leave out. */
+function address(
+  name: string,
+  value: string | undefined,
+  setting: string | undefined,
+): string | undefined {
+  if (value === undefined) return undefined;
+  const url = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  if (URL.canParse(url) && /^https?:/i.test(url)) return url;
+  throw new SessionError("invalid_option", {
+    option: setting === undefined ? name : "httpProxy",
+    reason: "it has to be the address of an http or https proxy, such as http://proxy:3128",
+  });
+}
+
+/** A name stands for the hosts below it, too. */
+function exceptions(list = ""): string {
+  if (list.split(",").some((entry) => entry.trim() === "*")) return "*";
+  const named = list.split(/[\s,]+/).filter((entry) => entry !== "");
+  const below = named.filter((entry) => /^[^.*]/.test(entry)).map((entry) => `.${entry}`);
+  return [...OWN_HOSTS, ...named, ...below].join(",");
+}
+
+async function createFetch(plan: ProxyPlan): Promise<Fetch> {
+  const { EnvHttpProxyAgent, fetch } = await import("undici");
+  // An empty text keeps the library from looking into the environment of the process itself.
+  const dispatcher = new EnvHttpProxyAgent({
+    httpProxy: plan.httpProxy ?? "",
+    httpsProxy: plan.httpsProxy ?? "",
+    noProxy: plan.noProxy,
+    // Proxies that read along hold back replies that stream.
+    proxyTunnel: true,
+  });
+  const proxied = (input: string | URL | Request, init: RequestInit = {}): Promise<unknown> => {
+    if (!(input instanceof Request)) return fetch(input, { ...init, dispatcher } as never);
+    // The library takes no request but its own.
+    const { url, method, headers, body, signal } = input;
+    const stream = body === null ? {} : { body, duplex: "half" };
+    return fetch(url, { method, headers, signal, ...stream, ...init, dispatcher } as never);
+  };
+  return proxied as Fetch;
+}
