@@ -18,6 +18,24 @@ function folderWithOneFile(): string {
   return folder;
 }
 
+describe("an import", () => {
+  it.each(["ai", "coding-agent"])(
+    "of %s loads no schema library and no vendor's SDK",
+    async (name) => {
+      const program = `
+      const { registerHooks } = await import("node:module");
+      registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });
+      await import("@tau-agent/${name}");`;
+      const cwd = fileURLToPath(new URL(".", import.meta.url));
+      const { stdout } = await runProgram([node, "--input-type=module", "-e", program], { cwd });
+      const modules = stdout.trim().split("\n");
+      expect(modules.length).toBeGreaterThan(5);
+      const own = /^node:|\/packages\/(ai|agent|coding-agent|rpc-protocol)\/dist\//;
+      expect(modules.filter((url) => !own.test(url))).toEqual([]);
+    },
+  );
+});
+
 describe("the three ways in", () => {
   const examples = {
     "library.ts": [node],

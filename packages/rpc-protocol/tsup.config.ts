@@ -2,7 +2,13 @@ import { defineConfig } from "tsup";
 
 // Declarations come from `tsc -b`; tsup writes the JavaScript only.
 export default defineConfig({
-  entry: ["src/index.ts", "src/commands/index.ts", "src/messages.ts", "src/events.ts"],
+  entry: [
+    "src/index.ts",
+    "src/commands/index.ts",
+    "src/messages.ts",
+    "src/events.ts",
+    "src/plain.ts",
+  ],
   format: "esm",
   target: "node22",
   sourcemap: false,

@@ -1,5 +1,5 @@
-import { PartialJson } from "@tau-agent/rpc-protocol";
 import type { AssistantContent, ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { PartialJson } from "@tau-agent/rpc-protocol/plain";
 
 /** What is known of a content block beside what its message shows. */
 export interface OpenBlock {

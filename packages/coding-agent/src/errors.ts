@@ -1,4 +1,5 @@
-import { type ErrorCode, errorText } from "@tau-agent/rpc-protocol";
+import type { ErrorCode } from "@tau-agent/rpc-protocol";
+import { errorText } from "@tau-agent/rpc-protocol/plain";
 
 /** A session, or one of its parts, cannot do what was asked; `code` says why. */
 export class SessionError extends Error {

@@ -1,4 +1,10 @@
-export { type AgentTool, defineTool, type ToolCallContext, ToolError } from "@tau-agent/agent";
+export {
+  type Agent,
+  type AgentTool,
+  defineTool,
+  type ToolCallContext,
+  ToolError,
+} from "@tau-agent/agent";
 export type { StreamFunction } from "@tau-agent/ai";
 export type {
   BudgetLimits,
@@ -28,7 +34,8 @@ export type {
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 export { AgentSession } from "./agent-session.ts";
-export type { BashCommandOptions } from "./bash-commands.ts";
+export type { BashCommandOptions, BashCommands } from "./bash-commands.ts";
+export type { Compaction } from "./compaction/compaction.ts";
 export {
   type CreateAgentSessionOptions,
   createAgentSession,
@@ -44,6 +51,8 @@ export type { ExtensionApi, ExtensionFactory } from "./extensions/api.ts";
 export type { HostModules } from "./extensions/host-imports.ts";
 export type { PromptInput } from "./input.ts";
 export type { CommandInfo } from "./list-commands.ts";
+export type { ModelRequests } from "./model-requests.ts";
+export type { ModelSelection } from "./model-selection.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export {
@@ -53,8 +62,11 @@ export {
   probeLocalServers,
 } from "./models/local-servers.ts";
 export { ModelRegistry } from "./models/registry.ts";
+export type { ProblemReport } from "./problem-report.ts";
 export type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 export type { PromptResult } from "./prompt-tracker.ts";
+export type { Retry } from "./retry.ts";
+export type { RunDriver } from "./run-driver.ts";
 export {
   deleteSession,
   listSessions,
@@ -66,8 +78,10 @@ export { SessionLog } from "./session/session-log.ts";
 export { SessionTree } from "./session/session-tree.ts";
 export type { ExtensionOptions } from "./session-extensions.ts";
 export type { SessionHooks } from "./session-hooks.ts";
+export type { SessionNavigation } from "./session-navigation.ts";
 export type { AgentSessionParts } from "./session-parts.ts";
 export { SettingsStore } from "./settings/store.ts";
+export type { SessionBudget } from "./subagents/budgets/session-budget.ts";
 export type {
   StartSubagentHost,
   SubagentHost,

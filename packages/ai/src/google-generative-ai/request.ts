@@ -5,7 +5,8 @@ import type {
   ThinkingConfig,
   ThinkingLevel as VendorLevel,
 } from "@google/genai";
-import { type Model, type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
 import { encodeContents } from "./contents.ts";
 

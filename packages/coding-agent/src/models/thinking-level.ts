@@ -1,4 +1,5 @@
-import { type Model, type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import type { SettingsStore } from "../settings/store.ts";
 
 const levels: ReadonlySet<string> = new Set(thinkingLevels);

@@ -1,8 +1,9 @@
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type KnownSessionEntry, LineDecoder, type SessionHeader } from "@tau-agent/rpc-protocol";
+import type { KnownSessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
+import { LineDecoder } from "@tau-agent/rpc-protocol/plain";
 
 /** What a list says of a session; times are ISO 8601. */
 export interface SessionInfo {

@@ -1,4 +1,5 @@
-import { SESSION_VERSION, type SessionEntry, type SessionHeader } from "@tau-agent/rpc-protocol";
+import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
+import { SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import { createEntryId } from "./entry-id.ts";
 
 type RawEntry = Record<string, unknown>;

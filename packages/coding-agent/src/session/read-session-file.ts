@@ -1,10 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
-import {
-  type DecodedLine,
-  LineDecoder,
-  SESSION_VERSION,
-  type SessionHeader,
-} from "@tau-agent/rpc-protocol";
+import type { DecodedLine, SessionHeader } from "@tau-agent/rpc-protocol";
+import { LineDecoder, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../diagnostic.ts";
 import { SessionError } from "../errors.ts";
 

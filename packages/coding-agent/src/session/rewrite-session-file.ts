@@ -8,12 +8,8 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import {
-  encodeLine,
-  SESSION_VERSION,
-  type SessionEntry,
-  type SessionHeader,
-} from "@tau-agent/rpc-protocol";
+import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
+import { encodeLine, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 
 const BATCH_ENTRIES = 1000;
 

@@ -1,12 +1,7 @@
 import { constants, copyFileSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import {
-  encodeLine,
-  type KnownSessionEntry,
-  SESSION_VERSION,
-  type SessionEntry,
-  type SessionHeader,
-} from "@tau-agent/rpc-protocol";
+import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
+import { encodeLine, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../diagnostic.ts";
 import { SessionError } from "../errors.ts";
 import { randomHex, randomUuid } from "../random.ts";

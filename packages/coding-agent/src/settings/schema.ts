@@ -1,4 +1,5 @@
-import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
+import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject } from "../files/read-json.ts";
 import {
   amount,
