@@ -31,6 +31,7 @@ export interface ConnectionOptions {
 interface PendingRequest {
   readonly id: string;
   readonly command: string;
+  readonly answer: Promise<unknown>;
   /** Lets go of the timer and the signal. */
   release(): void;
   resolve(data: unknown): void;
@@ -68,6 +69,12 @@ export class Connection {
     const answer = this.#expect(id, name, options);
     this.#options.write(encodeLine({ ...params, id, type: name }));
     return { id, answer };
+  }
+
+  /** Fulfilled once every request so far for one of these commands has its answer, good or bad. */
+  async answered(commands: ReadonlySet<string>): Promise<void> {
+    const requests = [...this.#pending.values()].filter(({ command }) => commands.has(command));
+    await Promise.allSettled(requests.map(({ answer }) => answer));
   }
 
   answerUiRequest(response: ExtensionUiResponse): void {
@@ -131,7 +138,7 @@ export class Connection {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
     };
-    this.#pending.set(id, { id, command, release, resolve, reject });
+    this.#pending.set(id, { id, command, answer: promise, release, resolve, reject });
     return promise;
   }
 

@@ -23,6 +23,13 @@ const MAX_BUFFERED_EVENTS = 100_000;
 /** Commands that rightly take as long as a model or a shell takes. */
 const unhurried: ReadonlySet<CommandName> = new Set(["bash", "compact", "abort"]);
 
+const beginsWork: ReadonlySet<CommandName> = new Set([
+  "prompt",
+  "steer",
+  "follow_up",
+  "abort_and_prompt",
+]);
+
 /** How a client starts its host and talks to it. */
 export interface RpcClientOptions extends HostCommandOptions {
   readonly cwd?: string;
@@ -190,10 +197,11 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
 
   /** Resolves when nothing is running, queued, retrying or compacting; at once if that is so now. */
   async waitForIdle(timeoutMs = 0): Promise<void> {
-    this.#connected();
+    const connection = this.#connected();
     await this.#hub.wait<void>({ what: "the end of all work", timeoutMs }, (settle) => {
       const watch = new SettleWatch(this.#settleSource(), settle);
-      void watch.check();
+      // A host is idle, too, while it still looks at a prompt.
+      void connection.answered(beginsWork).then(() => watch.check());
       return (event) => watch.onEvent(event);
     });
   }
@@ -295,7 +303,9 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
       announcesSettled: this.#host !== undefined,
       isIdle: async () => {
         const state = await this.request("get_state", {});
-        return !state.isStreaming && !state.isCompacting && !state.pendingMessageCount;
+        if (state.isStreaming || state.isCompacting) return false;
+        // What waits although nothing runs waits for the next prompt; others may just be between runs.
+        return this.#host !== undefined || !state.pendingMessageCount;
       },
     };
   }

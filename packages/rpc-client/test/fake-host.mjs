@@ -25,7 +25,8 @@ const reply = (content, stopReason = "stop") => ({
   stopReason,
   timestamp: 1,
 });
-const state = { isStreaming: false, isCompacting: false, pendingMessageCount: 0, sessionId: "s1" };
+const pendingMessageCount = mode === "queued" ? 1 : 0;
+const state = { isStreaming: false, isCompacting: false, pendingMessageCount, sessionId: "s1" };
 let stream = "full";
 let initialized = false;
 
@@ -89,7 +90,8 @@ const handlers = {
     respond(command, { name: "fake", version: "0", protocolVersion: 1, protocol: "pi", stream });
   },
   get_state: (command) => mode !== "silent" && respond(command, state),
-  prompt,
+  prompt: (command) =>
+    mode === "thoughtful" ? void setTimeout(() => prompt(command), 30) : prompt(command),
   bash: (command) => {
     if (command.command === "die") {
       process.stderr.write("last words\n");

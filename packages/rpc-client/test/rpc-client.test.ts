@@ -239,6 +239,24 @@ describe("prompts", () => {
     await host.prompt("hello");
     expect((await collected).at(-1)).toEqual({ type: "agent_settled", aborted: false });
   });
+
+  it("can be waited for while the host still looks at them", async () => {
+    const host = await client("thoughtful").start();
+    const types: string[] = [];
+    host.onEvent(({ type }) => types.push(type));
+    const prompt = host.prompt("hello");
+    await host.waitForIdle(1_000);
+    expect(types).toContain("agent_settled");
+    await prompt;
+    const refused = rejection(host.prompt("refuse"));
+    await host.waitForIdle(1_000);
+    expect(await refused).toMatchObject({ code: "no_model" });
+  });
+
+  it("are not waited for when nothing of what is queued can begin", async () => {
+    const host = await client("queued").start();
+    await host.waitForIdle(1_000);
+  });
 });
 
 describe("events", () => {
