@@ -123,6 +123,16 @@ describe("a disk that is full", () => {
   });
 });
 
+describe("a file on the command line", () => {
+  it("is refused by name in the mode rpc [pisces.start.files]", async () => {
+    const host = startHost({ arguments: ["@notes.txt"] });
+    expect(await host.ended).toMatchObject({ code: 1 });
+    expect(host.stderr).toContain("@notes.txt");
+    expect(oneLine(host.stderr)).toBe(true);
+    expect(host.stdout).toBe("");
+  });
+});
+
 describe("many hosts", () => {
   it("of one directory start at once and keep their sessions apart", async () => {
     const place = makePlace({ scenario: ["one"] });

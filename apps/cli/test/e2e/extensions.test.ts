@@ -126,7 +126,7 @@ describe("the built host with an extension", () => {
     await host.until({ "...": true, id: "3", success: true });
   });
 
-  it("ends when an extension asks for it, and tells extensions once", async () => {
+  it("ends when an extension asks for it, and tells extensions once [pisces.shutdown]", async () => {
     const host = startHost({ files });
     host.send({ id: "1", type: "prompt", message: "/leave" });
     expect(await host.until({ "...": true, id: "1" })).toMatchObject({ success: true });

@@ -29,7 +29,7 @@ async function withChildren(): Promise<HostProcess & { place: Place; pids: numbe
 }
 
 describe("the end of stdin", () => {
-  it("ends an idle host with exit code 0 at once", async () => {
+  it("ends an idle host with exit code 0 at once [pisces.stdin.end]", async () => {
     const host = startHost();
     host.send({ type: "get_state" });
     await host.until({ "...": true, type: "response" });

@@ -87,6 +87,30 @@ describe("the budget of a session", () => {
     expect(budget.snapshot).toMatchObject({ inputTokens: 143, outputTokens: 5, totalTokens: 148 });
   });
 
+  it.each([
+    ["maxWallTimeMs", "wall_time"],
+    ["maxInputTokens", "input_tokens"],
+    ["maxOutputTokens", "output_tokens"],
+    ["maxTotalTokens", "total_tokens"],
+    ["maxCostUsd", "cost"],
+    ["maxToolCalls", "tool_calls"],
+    ["maxSubagents", "subagents"],
+  ] as const)(
+    "has the limit %s, which is crossed as %s [pisces.budget.dimensions]",
+    async (limit, reason) => {
+      const { budget, reported, tell } = budgetWith({ [`task.budget.${limit}`]: 0.5 });
+      await tell({ type: "agent_start" });
+      if (reason === "subagents") {
+        budget.takeSubagent();
+        expect(() => budget.takeSubagent()).toThrow(/maxSubagents/);
+      }
+      await tell(reply(100, 2));
+      const isCrossed = () => reported.find(({ type }) => type === "budget_exceeded");
+      await expect.poll(isCrossed).toMatchObject({ scope: "session", snapshot: { reason } });
+      expect(() => budget.check()).toThrow(`task.budget.${limit}`);
+    },
+  );
+
   it("goes on once the limit is raised, and ends again at the new one", async () => {
     const { budget, reported, tell } = budgetWith({ "task.budget.maxTotalTokens": 10 });
     await tell({ type: "agent_start" });
