@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type {
   CommandName,
   ExtensionUiRequest,
@@ -255,7 +256,9 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   }
 
   #closed(connection: Connection, exit: HostExit & { readonly error?: Error }): void {
-    const reason = this.#isStopping ? "The client was stopped" : describeExit(exit);
+    const reason = this.#isStopping
+      ? "The client was stopped"
+      : describeExit(exit, this.#options.cwd);
     const error = new ConnectionClosedError(reason, exit, { cause: exit.error });
     if (this.#connection === connection) {
       this.#connection = undefined;
@@ -311,7 +314,11 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   }
 }
 
-function describeExit(exit: HostExit & { readonly error?: Error }): string {
+function describeExit(exit: HostExit & { readonly error?: Error }, cwd?: string): string {
+  // The system's error names the program in this case, too.
+  if (exit.error && cwd !== undefined && !existsSync(cwd)) {
+    return `The host could not be started: its working directory ${cwd} does not exist`;
+  }
   if (exit.error) {
     return `The host could not be started (${exit.error.message}). Install @tau-agent/cli, or say with "command" or "cliPath" what starts it.`;
   }

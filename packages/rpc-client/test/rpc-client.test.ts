@@ -142,6 +142,11 @@ describe("start", () => {
     expect(String(error)).toMatch(/ENOENT.*cliPath/s);
   });
 
+  it("names the working directory when that is what is missing", async () => {
+    const error = await rejection(client("normal", { cwd: "/no/such/folder" }).start());
+    expect(String(error)).toContain("its working directory /no/such/folder does not exist");
+  });
+
   it("passes provider, model, further arguments and environment", async () => {
     const host = await client("normal", {
       provider: "p",
