@@ -11,6 +11,14 @@ type KeySource = "runtime" | "auth_file" | "login" | "models_file" | "environmen
 export interface ResolvedKey {
   readonly key: string | undefined;
   readonly source: KeySource;
+  /** Go with the key. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a provider that finds its keys itself sends with a request. */
+export interface FoundAuth {
+  readonly apiKey?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** How the logins of a provider are used; whoever describes the provider knows its vendor. */
@@ -29,6 +37,12 @@ export interface ProviderKeyEntry {
   readonly isKeyless?: boolean | undefined;
   /** Its users may have logged in instead of having a key. */
   readonly login?: ProviderLogin | undefined;
+  /** Finds the key itself, given what auth.json holds; undefined when there is none. */
+  readonly findAuth?:
+    | ((stored: Credential | undefined) => Promise<FoundAuth | undefined>)
+    | undefined;
+  /** Tells whether {@link ProviderKeyEntry.findAuth} would find one. */
+  readonly hasAuth?: ((stored: Credential | undefined) => Promise<boolean>) | undefined;
 }
 
 /** What a {@link KeyResolver} works with. */
@@ -77,8 +91,18 @@ export class KeyResolver {
 
   /** The login that auth.json holds for a provider, as it is there. */
   async login(provider: string): Promise<OAuthCredential | undefined> {
-    const credential = await this.#options.auth.get(provider);
+    const credential = await this.stored(provider);
     return credential?.type === "oauth" ? credential : undefined;
+  }
+
+  /** The credentials of auth.json. */
+  get store(): AuthStore {
+    return this.#options.auth;
+  }
+
+  /** What auth.json holds for a provider, as it is there. */
+  stored(provider: string): Promise<Credential | undefined> {
+    return this.#options.auth.get(provider);
   }
 
   /**
@@ -131,10 +155,11 @@ export class KeyResolver {
     };
     const available = new Set<string>();
     for (const provider of new Set([...candidates, ...(custom?.keys() ?? [])])) {
-      if (this.#runtimeKeys.has(provider)) available.add(provider);
-      else if (hasKey(stored.get(provider), custom?.get(provider), provider)) {
-        available.add(provider);
-      }
+      const entry = custom?.get(provider);
+      const has = () =>
+        entry?.hasAuth?.(stored.get(provider)).catch(() => false) ??
+        hasKey(stored.get(provider), entry, provider);
+      if (this.#runtimeKeys.has(provider) || (await has())) available.add(provider);
     }
     return available;
   }
@@ -152,9 +177,13 @@ export class KeyResolver {
   async #find(provider: string): Promise<ResolvedKey | undefined> {
     const runtime = this.#runtimeKeys.get(provider);
     if (runtime !== undefined) return { key: runtime, source: "runtime" };
+    const entry = (await this.#options.customProviders?.())?.get(provider);
+    if (entry?.findAuth !== undefined) {
+      const found = await entry.findAuth(await this.#storedFor(provider, entry));
+      return found && { key: found.apiKey, source: "models_file", headers: found.headers };
+    }
     const stored = await this.#findStored(provider);
     if (stored !== undefined) return stored;
-    const entry = (await this.#options.customProviders?.())?.get(provider);
     if (entry?.apiKey !== undefined) {
       const owner = { provider, path: "models.json" };
       return { key: await this.resolveValue(entry.apiKey, owner), source: "models_file" };
@@ -164,6 +193,18 @@ export class KeyResolver {
       if (key !== undefined && key !== "") return { key, source: "environment" };
     }
     return entry?.isKeyless === true ? { key: undefined, source: "none" } : undefined;
+  }
+
+  /** What auth.json holds, ready to be used. */
+  async #storedFor(provider: string, entry: ProviderKeyEntry): Promise<Credential | undefined> {
+    const { auth } = this.#options;
+    const credential = await auth.get(provider);
+    if (credential?.type === "oauth" && entry.login !== undefined) {
+      return this.#renew(provider, entry.login.refresh);
+    }
+    if (credential?.type !== "api_key") return credential;
+    const owner = { provider, path: auth.path };
+    return { ...credential, key: await this.resolveValue(credential.key, owner) };
   }
 
   async #findStored(provider: string): Promise<ResolvedKey | undefined> {

@@ -9,6 +9,7 @@ import type {
   RegisteredMcpServer,
 } from "./api/events.ts";
 import type { ProviderConfig } from "./api/models.ts";
+import type { NativeProvider } from "./api/native-provider.ts";
 import type { ExtensionTool, SourceInfo, ToolInfo } from "./api/tool.ts";
 
 /** Hears one kind of event; what it returns may change what happens. */
@@ -124,6 +125,8 @@ export interface ExtensionApi {
   registerMarkdownTransformer(transformer: unknown): () => void;
   registerToolRenderer(resolver: unknown): () => void;
   registerProvider(name: string, config: ProviderConfig): void;
+  /** A provider that finds its keys and streams itself, replacing any of its id. */
+  registerProvider(provider: NativeProvider): void;
   unregisterProvider(name: string): void;
   registerMcpServer(name: string, config: unknown): void;
   unregisterMcpServer(name: string): void;

@@ -1,10 +1,12 @@
 import { isSettingKey, settingsTable } from "../settings/schema.ts";
 import type { ExtensionEventName } from "./api/events.ts";
 import type { ProviderConfig } from "./api/models.ts";
+import type { NativeProvider } from "./api/native-provider.ts";
 import type { ExtensionApi, ExtensionEvents } from "./api.ts";
 import type { Binding } from "./binding.ts";
 
 import { type ExecEnvironment, execCommand } from "./exec.ts";
+import { type RegisteredProvider, registrationOf } from "./provider-config.ts";
 import type { AnyHandler, Extension } from "./registration.ts";
 
 /** What the object given to a factory is made from. */
@@ -16,7 +18,7 @@ export interface ApiSources {
   /** Values of unknown long flags of the command line. */
   readonly flagValues: ReadonlyMap<string, string | true>;
   readonly onFailure: (event: string, error: unknown) => void;
-  readonly registerProvider: (name: string, config: ProviderConfig) => void;
+  readonly registerProvider: (name: string, provider: RegisteredProvider) => void;
   readonly unregisterProvider: (name: string) => void;
   readonly commands: () => ReturnType<ExtensionApi["getCommands"]>;
   readonly mcpServers: () => ReturnType<ExtensionApi["getMcpServers"]>;
@@ -101,9 +103,9 @@ function registrations(sources: ApiSources): Registrations {
     },
     registerMarkdownTransformer: () => () => {},
     registerToolRenderer: () => () => {},
-    registerProvider: (name, config) => {
+    registerProvider: (given: string | NativeProvider, config?: ProviderConfig) => {
       checked("registerProvider");
-      sources.registerProvider(name, config);
+      sources.registerProvider(...registrationOf(given, config));
     },
     unregisterProvider: (name) => {
       checked("unregisterProvider");

@@ -4,7 +4,7 @@ import type { ExtensionUi } from "./api/ui.ts";
 import type { Binding } from "./binding.ts";
 import { ExtensionError } from "./errors.ts";
 import { promptOptionsOf } from "./prompt-options.ts";
-import { sessionView } from "./session-view.ts";
+import { sessionWriter } from "./session-view.ts";
 
 /** What contexts are made from. */
 export interface ContextSources {
@@ -24,7 +24,11 @@ export interface ContextSources {
 export function createContext(sources: ContextSources): ExtensionContext {
   const { binding, ui, hasUi, cwd, models } = sources;
   const port = (member: string) => binding.port(`ctx.${member}`);
-  const session = sessionView(() => port("sessionManager").log);
+  // Typed as only to be read, and written to by extensions all the same.
+  const session = sessionWriter(
+    () => port("sessionManager").log,
+    (entry) => port("sessionManager").append(entry),
+  );
   const checked = new Proxy(models, {
     get: (target, name) => {
       binding.check("ctx.modelRegistry");

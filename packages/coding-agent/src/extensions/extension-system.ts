@@ -3,7 +3,7 @@ import type { Diagnostic } from "../diagnostic.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ResourceEntry } from "../settings/store.ts";
 import type { ExtensionMode } from "./api/context.ts";
-import type { ProviderConfig, ProviderStream } from "./api/models.ts";
+import type { ProviderStream } from "./api/native-provider.ts";
 import { Binding } from "./binding.ts";
 import { discoverExtensions, type ExtensionFile, type PackageFinder } from "./discover.ts";
 import { EventChannels } from "./event-channels.ts";
@@ -14,7 +14,11 @@ import { ModelsView } from "./extension-models.ts";
 import type { HostModules } from "./host-imports.ts";
 import { type LoadedFactory, loadFactories, loadFailure } from "./load.ts";
 import { oldHostMembers } from "./old-host-members.ts";
-import { customProviderOf, withProviderStreams } from "./provider-config.ts";
+import {
+  type RegisteredProvider,
+  registeredProviderOf,
+  withProviderStreams,
+} from "./provider-config.ts";
 import { Extension } from "./registration.ts";
 import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
 import { askProjectTrust } from "./session-events.ts";
@@ -61,7 +65,7 @@ export class ExtensionSystem {
   readonly #channels: EventChannels;
   readonly #models: ModelsView;
   readonly #streams = new Map<string, ProviderStream>();
-  readonly #providers = new Set<string>();
+  readonly #providers = new Map<string, RegisteredProvider>();
   readonly #stream: StreamFunction;
   readonly #parts = new Set<Part>();
   #diagnostics: Diagnostic[] = [];
@@ -76,6 +80,7 @@ export class ExtensionSystem {
     this.#models = new ModelsView({
       registry: options.registry,
       stream: this.#stream,
+      registered: this.#providers,
       registerProvider: (name, config) => this.#addProvider(name, config),
       unregisterProvider: (name) => this.#removeProvider(name),
     });
@@ -205,7 +210,7 @@ export class ExtensionSystem {
           extras,
           onFailure: (event, error) => this.#fail(event, error, extension),
           registerProvider: (name, config) => {
-            customProviderOf(name, config);
+            registeredProviderOf(name, config, execEnvironment.environment);
             if (staged.isCommitted) this.#addProvider(name, config);
             else extension.providers.set(name, config);
           },
@@ -262,14 +267,20 @@ export class ExtensionSystem {
     this.#generation.binding.invalidate(reason);
     this.#channels.clear();
     this.#options.ui.settleAll();
-    for (const name of [...this.#providers]) this.#removeProvider(name);
+    for (const name of [...this.#providers.keys()]) this.#removeProvider(name);
   }
 
-  #addProvider(name: string, config: ProviderConfig): void {
-    this.#options.registry.addProvider(customProviderOf(name, config));
-    this.#providers.add(name);
-    if (config.streamSimple === undefined) this.#streams.delete(name);
-    else this.#streams.set(name, config.streamSimple);
+  #addProvider(name: string, registered: RegisteredProvider): void {
+    const { registry, execEnvironment } = this.#options;
+    const { provider, stream } = registeredProviderOf(
+      name,
+      registered,
+      execEnvironment.environment,
+    );
+    registry.addProvider(provider);
+    this.#providers.set(name, registered);
+    if (stream === undefined) this.#streams.delete(name);
+    else this.#streams.set(name, stream);
     if (!this.#hasEnded) void this.#models.refresh().catch(() => {});
   }
 

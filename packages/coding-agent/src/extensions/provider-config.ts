@@ -1,11 +1,53 @@
 import type { AssistantStream, StreamFunction, StreamOptions } from "@tau-agent/ai";
-import { emptyUsage } from "@tau-agent/ai";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { type CustomProvider, createCustomProvider } from "../models/custom-models.ts";
 import { parseModelsFile } from "../models/custom-schema.ts";
-import type { ProviderConfig, ProviderOAuth, ProviderStream } from "./api/models.ts";
+import type { ProviderConfig, ProviderOAuth } from "./api/models.ts";
+import type { NativeProvider, ProviderStream } from "./api/native-provider.ts";
 import { ExtensionError } from "./errors.ts";
+import { nativeProviderOf } from "./native-provider.ts";
+import { emptyReply } from "./reply-stream.ts";
+
+/** A provider that an extension registers: described by its fields, or handed over whole. */
+export type RegisteredProvider = ProviderConfig | NativeProvider;
+
+/** Whether a provider is handed over whole. */
+export function isNativeProvider(provider: RegisteredProvider): provider is NativeProvider {
+  return "getModels" in provider;
+}
+
+/**
+ * The name and the description of a provider as an extension gave them.
+ * @throws {ExtensionError} `invalid_registration` when there is a name without a description
+ */
+export function registrationOf(
+  given: string | NativeProvider,
+  config?: ProviderConfig,
+): [name: string, provider: RegisteredProvider] {
+  if (typeof given !== "string") return [given?.id, given];
+  if (config !== undefined) return [given, config];
+  const reason = `registerProvider: there is no description of ${given}`;
+  throw new ExtensionError("invalid_registration", reason);
+}
+
+/**
+ * A registered provider for the registry, and its own stream where it has one.
+ * @throws {ExtensionError} `invalid_registration` naming what does not fit
+ */
+export function registeredProviderOf(
+  name: string,
+  provider: RegisteredProvider,
+  environment: Readonly<Record<string, string | undefined>>,
+): { readonly provider: CustomProvider; readonly stream: ProviderStream | undefined } {
+  if (!isNativeProvider(provider)) {
+    return { provider: customProviderOf(name, provider), stream: provider.streamSimple };
+  }
+  return {
+    provider: nativeProviderOf(provider, environment),
+    stream: provider.streamSimple.bind(provider),
+  };
+}
 
 /**
  * A provider as an extension describes it, for the registry.
@@ -103,17 +145,4 @@ function completed(event: AssistantMessageEvent): AssistantMessageEvent {
 
 function failed(message: AssistantMessage, errorMessage: string): AssistantMessage {
   return { ...message, stopReason: "error", errorMessage };
-}
-
-function emptyReply({ api, provider, id }: Model): AssistantMessage {
-  return {
-    role: "assistant",
-    content: [],
-    api,
-    provider,
-    model: id,
-    usage: emptyUsage(),
-    stopReason: "error",
-    timestamp: Date.now(),
-  };
 }

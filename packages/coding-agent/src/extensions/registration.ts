@@ -6,10 +6,10 @@ import type {
   ExtensionShortcut,
 } from "../extensions/api.ts";
 import type { ExtensionEventName } from "./api/events.ts";
-import type { ProviderConfig } from "./api/models.ts";
 import type { ExtensionTool } from "./api/tool.ts";
 import type { ExtensionFile } from "./discover.ts";
 import { ExtensionError } from "./errors.ts";
+import type { RegisteredProvider } from "./provider-config.ts";
 
 /** A handler whatever its event; the event's name says what it takes. */
 export type AnyHandler = ExtensionHandler<ExtensionEventName>;
@@ -27,7 +27,7 @@ export class Extension {
   readonly tools = new Map<string, ExtensionTool>();
   readonly commands = new Map<string, ExtensionCommand>();
   readonly flags = new Map<string, ExtensionFlag>();
-  readonly providers = new Map<string, ProviderConfig>();
+  readonly providers = new Map<string, RegisteredProvider>();
   /** Kept for whoever lists them; nothing without a terminal calls them. */
   readonly shortcuts = new Map<string, ExtensionShortcut>();
   readonly messageRenderers = new Map<string, unknown>();

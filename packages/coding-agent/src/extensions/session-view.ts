@@ -1,12 +1,12 @@
 import { dirname } from "node:path";
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { buildSessionContext } from "../session/session-context.ts";
+import { buildSessionContext, contextEntries } from "../session/session-context.ts";
 import type { SessionLog } from "../session/session-log.ts";
 import type { ReadonlySession, SessionSetup, SessionTreeNode } from "./api/context.ts";
 
 /** A session as extensions read it; `log` is asked for each time. */
-export function sessionView(log: () => SessionLog): ReadonlySession {
+function sessionView(log: () => SessionLog): ReadonlySession {
   const tree = () => log().tree;
   return {
     getCwd: () => log().header.cwd,
@@ -19,6 +19,12 @@ export function sessionView(log: () => SessionLog): ReadonlySession {
     getLeafEntry: () => entryOf(log(), tree().leafId),
     getEntry: (id) => tree().get(id),
     getEntries: () => [...tree().entries],
+    getEntryCount: () => tree().entries.length,
+    isPersisted: () => log().path !== undefined,
+    buildContextEntries: () => {
+      const { compaction, entries } = contextEntries(tree().branch());
+      return compaction === undefined ? [...entries] : [compaction, ...entries];
+    },
     getBranch: (fromId) => tree().branch(fromId ?? tree().leafId),
     getChildren: (parentId) => tree().entries.filter((entry) => entry.parentId === parentId),
     getLabel: (id) => labelsOf(log()).get(id),
@@ -31,23 +37,25 @@ export function sessionView(log: () => SessionLog): ReadonlySession {
 }
 
 /** A session that can also be written, as while it is set up. */
-export function sessionWriter(log: () => SessionLog): SessionSetup {
+export function sessionWriter(
+  log: () => SessionLog,
+  append: SessionLog["append"] = (entry) => log().append(entry),
+): SessionSetup {
   return {
     ...sessionView(log),
-    appendMessage: (message) =>
-      log().append({ type: "message", message: message as AgentMessage }).id,
+    appendMessage: (message) => append({ type: "message", message: message as AgentMessage }).id,
     appendCustomEntry: (customType, data) => {
       const value = data === undefined ? {} : { data };
-      return log().append({ type: "custom", customType, ...value }).id;
+      return append({ type: "custom", customType, ...value }).id;
     },
     appendCustomMessageEntry: (customType, content, display, details) => {
       const more = details === undefined ? {} : { details };
-      return log().append({ type: "custom_message", customType, content, display, ...more }).id;
+      return append({ type: "custom_message", customType, content, display, ...more }).id;
     },
-    appendSessionInfo: (name) => log().append({ type: "session_info", name }).id,
+    appendSessionInfo: (name) => append({ type: "session_info", name }).id,
     appendLabelChange: (targetId, label) => {
       const text = label === undefined ? {} : { label };
-      return log().append({ type: "label", targetId, ...text }).id;
+      return append({ type: "label", targetId, ...text }).id;
     },
   };
 }

@@ -1,5 +1,4 @@
 import {
-  type AssistantStream,
   type Context,
   clampThinkingLevel,
   computeCost,
@@ -12,10 +11,12 @@ import {
 } from "@tau-agent/ai";
 import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { keyVariableNames } from "../auth/environment-keys.ts";
+import { replyStream } from "../extensions/reply-stream.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { randomUuid } from "../random.ts";
 import { AssistantMessageEventStream, EventStream } from "./event-stream.ts";
 import { newerAiFunctions } from "./family-ai-newer.ts";
+import { providerBuilders } from "./family-providers.ts";
 import { loadOldTypebox } from "./family-typebox.ts";
 import type { HostPlaces } from "./host-places.ts";
 import { unsupported } from "./unsupported.ts";
@@ -40,8 +41,7 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
   });
   const open = (model: Model, context: unknown, options: Options = {}) => {
     const { reasoning, ...given } = options;
-    const replies = new AssistantMessageEventStream();
-    void forward(replies, async () => {
+    return replyStream(model, async () => {
       const auth =
         given.apiKey === undefined
           ? await registry.requestAuth(model).catch(() => undefined)
@@ -50,7 +50,6 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
       const headers = { ...auth?.headers, ...given.headers };
       return streamReply(model, context as Context, { ...auth, ...level, ...given, headers });
     });
-    return replies;
   };
   const complete = (model: Model, context: unknown, options?: Options) =>
     open(model, context, options).result();
@@ -102,6 +101,7 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
     parseJsonWithRepair: parseLoosely,
     formatThrownValue: (value: unknown) => (value instanceof Error ? value.message : String(value)),
     ...newerAiFunctions(places.version),
+    ...providerBuilders(),
     ...Object.fromEntries(notSupported.map((name) => [name, unsupported(name)])),
     getApiProvider: () => undefined,
     getApiProviders: () => [],
@@ -113,7 +113,6 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
 /** Parts of newer model libraries that only programs built on them need. */
 const notSupported = [
   "createModels",
-  "createProvider",
   "createImagesModels",
   "createImagesProvider",
   "createFauxCore",
@@ -122,9 +121,6 @@ const notSupported = [
   "fauxText",
   "fauxThinking",
   "fauxToolCall",
-  "lazyApi",
-  "lazyOAuth",
-  "lazyStream",
   "convertMessages",
   "buildRequest",
   "normalizeContext",
@@ -192,18 +188,6 @@ function streamsByFormat(open: Open): object {
     ];
   });
   return Object.fromEntries(entries);
-}
-
-async function forward(
-  replies: AssistantMessageEventStream,
-  open: () => Promise<AssistantStream>,
-): Promise<void> {
-  const steps = await open();
-  for (;;) {
-    const step = await steps.next();
-    if (step.done) return replies.end(step.value.message);
-    replies.push(step.value);
-  }
 }
 
 function environmentKey(names: readonly string[], { environment }: HostPlaces): string | undefined {

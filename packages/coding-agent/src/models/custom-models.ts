@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { ProviderKeyEntry } from "../auth/key-resolver.ts";
-import type { OAuthCredential } from "../auth/store.ts";
+import type { Credential, OAuthCredential } from "../auth/store.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import { readJsonFile } from "../files/read-json.ts";
 import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
@@ -19,6 +19,10 @@ export interface CustomProvider extends ProviderKeyEntry {
   /** The same for somebody who is logged in. */
   readonly modelsOfLogin?:
     | ((models: readonly Model[], credential: OAuthCredential) => readonly Model[])
+    | undefined;
+  /** The provider's list where finding it takes time; goes before {@link CustomProvider.models}. */
+  readonly loadModels?:
+    | ((credential: Credential | undefined) => Promise<readonly Model[]>)
     | undefined;
   /** Header templates of one model: the model's over the provider's. */
   headers(modelId: string): HeaderTemplates;

@@ -117,7 +117,7 @@ export class ModelRegistry {
    * @throws {SessionError} `no_key`, `key_unresolved`
    */
   async requestAuth(model: Model): Promise<RequestAuth> {
-    const { key } = await this.keys.require(model.provider);
+    const { key, headers } = await this.keys.require(model.provider);
     const custom = (await this.customProviders()).get(model.provider);
     const owner = { provider: model.provider, path: "models.json" };
     const templates = Object.entries(custom?.headers(model.id) ?? {});
@@ -131,7 +131,7 @@ export class ModelRegistry {
     const fetch = await this.#fetch?.();
     return {
       apiKey: key,
-      headers: { ...bearer, ...Object.fromEntries(resolved) },
+      headers: { ...bearer, ...Object.fromEntries(resolved), ...headers },
       ...(fetch && { fetch }),
     };
   }
@@ -152,6 +152,7 @@ export class ModelRegistry {
       this.customProviders(),
     ]);
     const own = custom.get(provider);
+    if (own?.loadModels !== undefined) return own.loadModels(await this.keys.stored(provider));
     const models = own?.models(builtIn) ?? builtIn;
     if (own?.modelsOfLogin === undefined) return models;
     const login = await this.keys.login(provider);

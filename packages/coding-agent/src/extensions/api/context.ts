@@ -23,6 +23,11 @@ export interface ReadonlySession {
   getLeafEntry(): SessionEntry | undefined;
   getEntry(id: string): SessionEntry | undefined;
   getEntries(): SessionEntry[];
+  getEntryCount(): number;
+  /** False for a session that lives in memory only. */
+  isPersisted(): boolean;
+  /** The latest compaction of the branch, when there is one, and the entries that count besides it. */
+  buildContextEntries(): SessionEntry[];
   /** Root to `fromId`, or to the leaf. */
   getBranch(fromId?: string): SessionEntry[];
   getChildren(parentId: string): SessionEntry[];

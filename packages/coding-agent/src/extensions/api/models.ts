@@ -1,4 +1,6 @@
+import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
+import type { NativeProvider, ProviderStream } from "./native-provider.ts";
 
 /** Key and headers of a model, or why there are none. */
 export type ModelAuth =
@@ -24,9 +26,50 @@ export interface ExtensionModels {
   getApiKeyAndHeaders(model: Model): Promise<ModelAuth>;
   /** One reply of a model, with the host's key, headers and address. */
   complete(model: Model, context: unknown, options?: unknown): Promise<AssistantMessage>;
+  /** The reply as it comes: to be iterated, or awaited with `result()`. */
+  stream(model: Model, context: unknown, options?: unknown): ReplyStream;
+  streamSimple(model: Model, context: unknown, options?: unknown): ReplyStream;
+  getProvider(id: string): ProviderView | undefined;
+  /** Key and headers of a provider; undefined when it has none. */
+  getProviderAuth(provider: string): Promise<
+    | {
+        readonly auth: {
+          readonly apiKey?: string | undefined;
+          readonly headers?: Readonly<Record<string, string>> | undefined;
+        };
+        readonly source: string;
+      }
+    | undefined
+  >;
+  getProviderAuthStatus(provider: string): {
+    readonly configured: boolean;
+    readonly source?: string | undefined;
+  };
+  /** Ids of the providers that extensions have registered. */
+  getRegisteredProviderIds(): string[];
+  findOfType(type: string, provider: string, modelId: string): Model | undefined;
+  /** auth.json, as older hosts showed it. */
+  readonly authStorage: object;
   registerProvider(name: string, config: ProviderConfig): void;
+  registerProvider(provider: NativeProvider): void;
   unregisterProvider(name: string): void;
   refresh(): Promise<void>;
+}
+
+/** A reply as it comes. */
+interface ReplyStream extends AsyncIterable<AssistantMessageEvent> {
+  result(): Promise<AssistantMessage>;
+}
+
+/** What can be seen of a provider. */
+export interface ProviderView {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly auth?: { readonly apiKey?: unknown; readonly oauth?: unknown } | undefined;
+  getModels(): readonly Partial<Model>[];
+  readonly stream?: ProviderStream | undefined;
+  readonly streamSimple: ProviderStream;
 }
 
 /** A model of a provider that an extension registers. */
@@ -79,10 +122,3 @@ interface OAuthTokens {
   readonly expires: number;
   readonly [member: string]: unknown;
 }
-
-/** Streams a reply as the family's stream events; the last one carries the message. */
-export type ProviderStream = (
-  model: Model,
-  context: unknown,
-  options?: Readonly<Record<string, unknown>>,
-) => AsyncIterable<unknown>;

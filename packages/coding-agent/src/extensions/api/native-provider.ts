@@ -1,0 +1,75 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+
+/** What a request carries besides its content. */
+interface NativeAuth {
+  readonly apiKey?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly baseUrl?: string | undefined;
+}
+
+/** What a provider has to find a key with. */
+interface KeySearch {
+  readonly ctx: {
+    env(name: string): Promise<string | undefined>;
+    fileExists(path: string): Promise<boolean>;
+  };
+  /** What auth.json holds for the provider. */
+  readonly credential?: { readonly type: "api_key"; readonly key: string } | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Tokens of a login; `expires` is epoch time in ms. */
+interface NativeLogin {
+  readonly type: "oauth";
+  readonly access: string;
+  readonly refresh: string;
+  readonly expires: number;
+  readonly [member: string]: unknown;
+}
+
+/** How a whole provider finds its keys and uses logins. */
+export interface NativeProviderAuth {
+  readonly apiKey?:
+    | {
+        readonly name?: string | undefined;
+        /** Tells cheaply whether there is a key; without it `resolve` is asked. */
+        check?(search: KeySearch): Promise<object | undefined>;
+        resolve(
+          search: KeySearch,
+        ): Promise<{ readonly auth: NativeAuth; readonly source?: string | undefined } | undefined>;
+      }
+    | undefined;
+  readonly oauth?:
+    | {
+        readonly name?: string | undefined;
+        refresh(login: NativeLogin, signal: AbortSignal): Promise<NativeLogin>;
+        toAuth(login: NativeLogin): Promise<NativeAuth>;
+      }
+    | undefined;
+}
+
+/** A provider that an extension hands over whole: newer hosts' `createProvider` makes them. */
+export interface NativeProvider {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  readonly auth?: NativeProviderAuth | undefined;
+  getModels(): readonly (Pick<Model, "id"> & Partial<Model>)[];
+  /** Fetches the list of models anew; given up on after five seconds. */
+  refreshModels?(context: object): Promise<void>;
+  /** The models of somebody with this credential. */
+  filterModels?(
+    models: ReturnType<NativeProvider["getModels"]>,
+    credential: object | undefined,
+  ): ReturnType<NativeProvider["getModels"]>;
+  readonly stream?: ProviderStream | undefined;
+  readonly streamSimple: ProviderStream;
+}
+
+/** Streams a reply as the family's stream events; the last one carries the message. */
+export type ProviderStream = (
+  model: Model,
+  context: unknown,
+  options?: Readonly<Record<string, unknown>>,
+) => AsyncIterable<unknown>;
