@@ -6,6 +6,7 @@ import type {
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "./errors.ts";
+import { fetchImage } from "./fetch-image.ts";
 
 /** What comes along with a user's text. */
 export interface PromptInput {
@@ -24,10 +25,6 @@ export interface UserInputOptions {
   /** Gets an image from a URL. Default the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
-
-/** Largest image fetched from a URL. */
-const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
-const FETCH_TIMEOUT_MS = 30_000;
 
 /** Makes user messages from what clients send. */
 export class UserInput {
@@ -77,20 +74,7 @@ export class UserInput {
     if (source.type === "base64") {
       return { type: "image", data: source.data, mimeType: source.mediaType };
     }
-    return this.#fetchImage(source.url);
-  }
-
-  async #fetchImage(url: string): Promise<ImageContent> {
-    if (!URL.canParse(url) || new URL(url).protocol !== "https:") {
-      throw new SessionError("invalid_url", { url });
-    }
-    const fetch = this.#options.fetch ?? globalThis.fetch;
-    const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
-    if (!response.ok)
-      throw new SessionError("fetch_failed", { url, reason: `HTTP ${response.status}` });
-    const bytes = await readAtMost(response, MAX_IMAGE_BYTES, url);
-    const mimeType = response.headers.get("content-type")?.split(";")[0]?.trim() ?? "image/png";
-    return { type: "image", data: bytes.toString("base64"), mimeType };
+    return fetchImage(source.url, this.#options.fetch);
   }
 
   async #attachment(attachment: Attachment, field: string): Promise<UserContent> {
@@ -111,18 +95,4 @@ const textTypes = /^(text\/|application\/(json|xml|javascript|typescript|yaml|x-
 
 function decodeText(base64: string, mimeType: string): string | undefined {
   return textTypes.test(mimeType) ? Buffer.from(base64, "base64").toString("utf8") : undefined;
-}
-
-async function readAtMost(response: Response, limitBytes: number, url: string): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of response.body ?? []) {
-    size += piece.length;
-    if (size > limitBytes) {
-      const reason = `it is larger than ${limitBytes / 1024 / 1024} MiB`;
-      throw new SessionError("fetch_failed", { url, reason });
-    }
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }
