@@ -23,7 +23,7 @@ export async function hostImports(
   for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
     const text = readSource(file);
     for (const [word] of text.matchAll(
-      /\b(?:modelRegistry|typebox|zod|getSystemPrompt)(?:Options)?\b|\.pi\b/g,
+      /\b(?:modelRegistry|typebox|zod|arktype|getSystemPrompt)(?:Options)?\b|\.pi\b/g,
     ))
       mentions.add(word.replace(/^\.|Options$/g, ""));
     for (const [, name = ""] of text.matchAll(/["'`]((?:\.{1,2}\/|@?[a-z])[^"'`\s$]*)["'`]/g)) {

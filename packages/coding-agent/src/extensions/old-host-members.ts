@@ -5,6 +5,7 @@ const memberModules: Readonly<Record<string, string>> = {
   typebox: "@sinclair/typebox",
   // No name of a package: an extension that imports zod has one of its own.
   zod: "pi.zod",
+  arktype: "pi.arktype",
   pi: "@oh-my-pi/pi-coding-agent",
 };
 
@@ -16,6 +17,11 @@ export async function oldHostMembers(
   const silent = (): void => {};
   const members: Record<string, unknown> = {
     logger: { debug: silent, info: silent, warn: silent, error: silent },
+    // Nothing of a terminal is shown here, and no write fails for want of a sandbox.
+    registerAssistantThinkingRenderer: silent,
+    registerComposerShape: silent,
+    registerFileWriteFallback: silent,
+    registerFileDeleteFallback: silent,
   };
   for (const [member, name] of Object.entries(memberModules)) {
     const load = mentions.has(member) ? hostModules[name] : undefined;

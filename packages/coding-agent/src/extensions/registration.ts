@@ -65,7 +65,9 @@ export class Extension {
     if (typeof tool.execute !== "function") refuse(`${tool.name} has no execute function`);
     // Older hosts took tools without a schema; models must be told one.
     const parameters = tool.parameters ?? { type: "object", properties: {} };
-    if (typeof parameters !== "object") refuse(`${tool.name} has no schema of parameters`);
+    // Some schema libraries make functions.
+    if (typeof parameters !== "object" && !("~standard" in Object(parameters)))
+      refuse(`${tool.name} has no schema of parameters`);
     this.tools.set(tool.name, tool.parameters === parameters ? tool : { ...tool, parameters });
   }
 

@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { agentToolOf } from "../extensions/agent-tool.ts";
+import { Extension } from "../extensions/registration.ts";
 import { createHostModules } from "./host-modules.ts";
 
 let cwd: string;
@@ -173,4 +175,27 @@ it("opens a session inside this process with the prompt and the tools that are n
   session.agent.state.messages = [{ role: "user", content: "before", timestamp: 1 }];
   expect(session.messages).toHaveLength(1);
   await session.dispose();
+});
+
+it("the schema builder that some hosts bring says its schemas as JSON Schema", async () => {
+  const arktype = (await load("pi.arktype")) as unknown as {
+    (definition: unknown): { array(): unknown };
+    type: typeof arktype;
+  };
+  const item = arktype.type({ id: "string", "note?": "'a' | 'b'" });
+  const tool = {
+    name: "t",
+    execute: async () => ({ content: [] }),
+    parameters: arktype({ list: item.array() }),
+  };
+  const extension = new Extension({ path: "/e.ts", realPath: "/e.ts", scope: "user" });
+  extension.addTool(tool as unknown as Parameters<Extension["addTool"]>[0]);
+  const owned = extension.tools.get("t");
+  if (owned === undefined) throw new TypeError("no tool");
+  const { parameters } = agentToolOf({ tool: owned, extension }, {} as never, {} as never);
+  expect(parameters).toMatchObject({
+    type: "object",
+    required: ["list"],
+    properties: { list: { type: "array", items: { properties: { note: { enum: ["a", "b"] } } } } },
+  });
 });

@@ -34,6 +34,7 @@ export function createHostModules(options: HostModulesOptions): HostModules {
     "@tau-agent/agent": once(async () => import("@tau-agent/agent")),
     "@tau-agent/rpc-protocol": once(async () => import("@tau-agent/rpc-protocol")),
     "pi.zod": once(async () => import("zod")),
+    "pi.arktype": once(async () => (await import("./family-arktype.ts")).loadArktype()),
     typebox: once(async () => import("typebox")),
     "typebox/compile": once(async () => import("typebox/compile")),
     "typebox/value": once(async () => import("typebox/value")),
