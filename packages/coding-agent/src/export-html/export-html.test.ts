@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -258,6 +267,22 @@ describe("exportHtmlToFile", () => {
       code: "export_failed",
     });
     expect(readdirSync(directory)).toEqual(["taken"]);
+  });
+
+  it("takes the place of no session and of no device, and follows links", async () => {
+    const header = '{"type":"session","version":3,"id":"a"}\n';
+    writeFileSync(join(directory, "session"), header);
+    symlinkSync(join(directory, "session"), join(directory, "link"));
+    writeFileSync(join(directory, "old.html"), "old");
+    symlinkSync(join(directory, "old.html"), join(directory, "new.html"));
+    for (const path of [join(directory, "session"), join(directory, "link"), "/dev/null"]) {
+      const refused = { code: "export_failed", message: expect.stringContaining(path) };
+      await expect(exportHtmlToFile(demoSession(), path)).rejects.toMatchObject(refused);
+    }
+    expect(readFileSync(join(directory, "session"), "utf8")).toBe(header);
+    expect(statSync("/dev/null").isFile()).toBe(false);
+    await exportHtmlToFile(demoSession(), join(directory, "new.html"));
+    expect(readFileSync(join(directory, "old.html"), "utf8")).toContain("<!doctype html>");
   });
 
   it("refuses a session in which nothing was said", async () => {

@@ -9,6 +9,7 @@ import { snippet } from "./facts.ts";
 import { createHighlight } from "./highlight.ts";
 import { createMarkdown } from "./markdown.ts";
 import { type ExportTool, type ExportTotals, pageEnd, pageMiddle, pageStart } from "./page.ts";
+import { pageTarget } from "./page-target.ts";
 import { renderEntry } from "./render-entry.ts";
 import { type Renderer, textOf } from "./render-parts.ts";
 import { hasConversation, messageOf, outlineSession } from "./session-outline.ts";
@@ -61,8 +62,9 @@ export async function exportHtmlToFile(
   options: ExportOptions = {},
 ): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFileAtomic(path, exportPieces(source, options));
+    const target = await pageTarget(path);
+    await mkdir(dirname(target), { recursive: true });
+    await writeFileAtomic(target, exportPieces(source, options));
   } catch (error) {
     if (error instanceof SessionError || options.signal?.aborted) throw error;
     const reason = error instanceof Error ? error.message : String(error);
