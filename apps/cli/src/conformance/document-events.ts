@@ -21,6 +21,17 @@ const rules = ["ttsr_triggered", "todo_reminder"];
 /** Types of frames each document names, besides `response`; clients pass over all others. */
 const documented: Readonly<Record<string, ReadonlySet<string>>> = {
   pi: new Set([...turns, ...tools, ...retries, ...compactions, ...dialogs]),
+  "pi-1": new Set([
+    ...turns,
+    ...tools,
+    ...retries,
+    ...dialogs,
+    "agent_settled",
+    "compaction_start",
+    "compaction_end",
+    "queue_update",
+    "bash_execution_update",
+  ]),
   pisces: new Set([
     ...turns,
     ...tools,

@@ -351,6 +351,14 @@ const sections = {
     "oh-my-pi.state": "get_state has the documented members",
     "oh-my-pi.branch": "branch and get_branch_messages answer by these names",
   },
+  "The dialect pi-1": {
+    "pi-1.disposition": "prompt, steer and follow_up say what became of the message",
+    "pi-1.stream": "steps of a reply come without the message, with the usage so far",
+    "pi-1.settled": "agent_end says willRetry; agent_settled follows the last of them",
+    "pi-1.bash": "the output of bash is reported while it runs",
+    "pi-1.commands": "commands say where they come from in sourceInfo",
+    "pi-1.compaction": "every compaction is compaction_start and compaction_end, with its reason",
+  },
   "The dialect co-mono": {
     "co-mono.attachments.image": "an image that is attached becomes an image block",
     "co-mono.thinking": "thinking streams as blocks of its own",
@@ -381,7 +389,7 @@ export const requirements: Readonly<Record<string, string>> = Object.assign(
 );
 
 const own: ReadonlySet<string> = new Set(Object.keys(sections["Beyond the document"]));
-const prefixes = ["pisces", "oh-my-pi", "co-mono", "pi-rust"];
+const prefixes = ["pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"];
 
 /** The dialect whose document makes a statement; undefined for what Tau adds to all of them. */
 export function documentOf(id: string): string | undefined {

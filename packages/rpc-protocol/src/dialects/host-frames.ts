@@ -34,11 +34,11 @@ export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
   pi: everything,
   "pi-1": () => [
     ...everything().filter(({ name }) => !/^(MessageUpdate|.*Compaction(Start|End))$/.test(name)),
-    own("CompactionStart", eventSummaries.auto_compaction_start, {
+    own("Pi1CompactionStart", eventSummaries.auto_compaction_start, {
       type: z.literal("compaction_start"),
       reason: compactionReason,
     }),
-    own("CompactionEnd", eventSummaries.auto_compaction_end, {
+    own("Pi1CompactionEnd", eventSummaries.auto_compaction_end, {
       ...shape("auto_compaction_end"),
       type: z.literal("compaction_end"),
       reason: compactionReason,
