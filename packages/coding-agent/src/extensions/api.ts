@@ -11,6 +11,7 @@ import type {
 import type { ProviderConfig } from "./api/models.ts";
 import type { NativeProvider } from "./api/native-provider.ts";
 import type { ExtensionTool, SourceInfo, ToolInfo } from "./api/tool.ts";
+import type { VirtualModel } from "./api/virtual-model.ts";
 
 /** Hears one kind of event; what it returns may change what happens. */
 export type ExtensionHandler<Name extends keyof ExtensionEventMap> = (
@@ -132,8 +133,8 @@ export interface ExtensionApi {
   unregisterMcpServer(name: string): void;
   /** Those of all extensions. The host connects to none; an extension that does reads them here. */
   getMcpServers(): RegisteredMcpServer[];
-  registerVirtualModel(definition: unknown): void;
-  unregisterVirtualModel(name: string): void;
+  registerVirtualModel(definition: VirtualModel): void;
+  unregisterVirtualModel(provider: string, id: string): void;
   sendMessage(
     message: CustomMessageInput,
     options?: DeliveryOptions & { readonly triggerTurn?: boolean | undefined },

@@ -2,6 +2,7 @@ import { isSettingKey, settingsTable } from "../settings/schema.ts";
 import type { ExtensionEventName } from "./api/events.ts";
 import type { ProviderConfig } from "./api/models.ts";
 import type { NativeProvider } from "./api/native-provider.ts";
+import type { VirtualModel } from "./api/virtual-model.ts";
 import type { ExtensionApi, ExtensionEvents } from "./api.ts";
 import type { Binding } from "./binding.ts";
 
@@ -20,6 +21,8 @@ export interface ApiSources {
   readonly onFailure: (event: string, error: unknown) => void;
   readonly registerProvider: (name: string, provider: RegisteredProvider) => void;
   readonly unregisterProvider: (name: string) => void;
+  readonly registerVirtualModel: (definition: VirtualModel) => void;
+  readonly unregisterVirtualModel: (provider: string, id: string) => void;
   readonly commands: () => ReturnType<ExtensionApi["getCommands"]>;
   readonly mcpServers: () => ReturnType<ExtensionApi["getMcpServers"]>;
   /** An extension has registered a server, or taken one back. */
@@ -119,11 +122,13 @@ function registrations(sources: ApiSources): Registrations {
       if (checked("unregisterMcpServer").mcpServers.delete(name)) sources.mcpServersChanged();
     },
     getMcpServers: () => sources.mcpServers(),
-    unregisterVirtualModel: () => {
+    unregisterVirtualModel: (provider, id) => {
       checked("unregisterVirtualModel");
+      sources.unregisterVirtualModel(provider, id);
     },
     registerVirtualModel: (definition) => {
-      checked("registerVirtualModel").virtualModels.push(definition);
+      checked("registerVirtualModel");
+      sources.registerVirtualModel(definition);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { ModelRegistry } from "../models/registry.ts";
 import type { ResourceEntry } from "../settings/store.ts";
 import type { ExtensionMode } from "./api/context.ts";
 import type { ProviderStream } from "./api/native-provider.ts";
+import type { VirtualModel } from "./api/virtual-model.ts";
 import { Binding } from "./binding.ts";
 import { discoverExtensions, type ExtensionFile, type PackageFinder } from "./discover.ts";
 import { EventChannels } from "./event-channels.ts";
@@ -24,6 +25,7 @@ import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
 import { askProjectTrust } from "./session-events.ts";
 import type { SessionPort } from "./session-port.ts";
 import type { UiPort } from "./ui-port.ts";
+import { VirtualModels } from "./virtual-models.ts";
 
 /** What extensions of a host are loaded from and with. */
 export interface ExtensionSystemOptions {
@@ -67,6 +69,7 @@ export class ExtensionSystem {
   readonly #streams = new Map<string, ProviderStream>();
   readonly #providers = new Map<string, RegisteredProvider>();
   readonly #stream: StreamFunction;
+  readonly #virtual: VirtualModels;
   readonly #parts = new Set<Part>();
   #diagnostics: Diagnostic[] = [];
   #factories: readonly LoadedFactory[] = [];
@@ -76,7 +79,16 @@ export class ExtensionSystem {
   constructor(options: ExtensionSystemOptions) {
     this.#options = options;
     this.#channels = new EventChannels((channel, error) => this.#fail(`events:${channel}`, error));
-    this.#stream = withProviderStreams(options.stream, (name) => this.#streams.get(name));
+    this.#virtual = new VirtualModels({
+      registry: options.registry,
+      stream: withProviderStreams(options.stream, (name) => this.#streams.get(name)),
+      context: () => this.runner.context,
+      port: () => {
+        const { binding } = this.#generation;
+        return binding.isBound ? binding.port("route") : undefined;
+      },
+    });
+    this.#stream = this.#virtual.stream;
     this.#models = new ModelsView({
       registry: options.registry,
       stream: this.#stream,
@@ -218,6 +230,15 @@ export class ExtensionSystem {
             extension.providers.delete(name);
             if (staged.isCommitted) this.#removeProvider(name);
           },
+          registerVirtualModel: (definition) => {
+            VirtualModels.check(definition);
+            if (staged.isCommitted) this.#addVirtual(definition);
+            else extension.virtualModels.set(`${definition.provider}/${definition.id}`, definition);
+          },
+          unregisterVirtualModel: (provider, id) => {
+            extension.virtualModels.delete(`${provider}/${id}`);
+            if (staged.isCommitted) this.#virtual.remove(provider, id);
+          },
           mcpServers: () => this.runner.mcpServers,
           mcpServersChanged: () => {
             if (!staged.isBound) return;
@@ -231,6 +252,7 @@ export class ExtensionSystem {
         });
         await loaded.factory(api);
         for (const [name, config] of extension.providers) this.#addProvider(name, config);
+        for (const definition of extension.virtualModels.values()) this.#addVirtual(definition);
         staged.isCommitted = true;
         extensions.push(extension);
       } catch (error) {
@@ -268,6 +290,7 @@ export class ExtensionSystem {
     this.#channels.clear();
     this.#options.ui.settleAll();
     for (const name of [...this.#providers.keys()]) this.#removeProvider(name);
+    this.#virtual.clear();
   }
 
   #addProvider(name: string, registered: RegisteredProvider): void {
@@ -281,6 +304,15 @@ export class ExtensionSystem {
     this.#providers.set(name, registered);
     if (stream === undefined) this.#streams.delete(name);
     else this.#streams.set(name, stream);
+    this.#modelsChanged();
+  }
+
+  #addVirtual(definition: VirtualModel): void {
+    this.#virtual.add(definition);
+    this.#modelsChanged();
+  }
+
+  #modelsChanged(): void {
     if (!this.#hasEnded) void this.#models.refresh().catch(() => {});
   }
 

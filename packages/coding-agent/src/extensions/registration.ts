@@ -7,6 +7,7 @@ import type {
 } from "../extensions/api.ts";
 import type { ExtensionEventName } from "./api/events.ts";
 import type { ExtensionTool } from "./api/tool.ts";
+import type { VirtualModel } from "./api/virtual-model.ts";
 import type { ExtensionFile } from "./discover.ts";
 import { ExtensionError } from "./errors.ts";
 import type { RegisteredProvider } from "./provider-config.ts";
@@ -33,7 +34,7 @@ export class Extension {
   readonly messageRenderers = new Map<string, unknown>();
   readonly entryRenderers = new Map<string, unknown>();
   readonly mcpServers = new Map<string, unknown>();
-  readonly virtualModels: unknown[] = [];
+  readonly virtualModels = new Map<string, VirtualModel>();
 
   constructor(file: ExtensionFile) {
     this.file = file;

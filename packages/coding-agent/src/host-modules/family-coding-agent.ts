@@ -5,6 +5,7 @@ import { estimateTokens } from "../compaction/estimate.ts";
 import { serializeConversation } from "../compaction/serialize-conversation.ts";
 import { EventChannels } from "../extensions/event-channels.ts";
 import { plainTheme } from "../extensions/terminal-ui.ts";
+import { virtualStateEntry } from "../extensions/virtual-models.ts";
 import { toLlmMessages } from "../llm-messages.ts";
 import { ModelRegistry } from "../models/registry.ts";
 import {
@@ -68,7 +69,7 @@ export async function loadFamilyCodingAgent(places: HostPlaces): Promise<object>
 function paths({ agentDirectory, version, cwd }: HostPlaces): object {
   return {
     VERSION: version,
-    VIRTUAL_MODEL_STATE_ENTRY: "virtual-model-state",
+    VIRTUAL_MODEL_STATE_ENTRY: virtualStateEntry,
     APP_NAME: "pi",
     CONFIG_DIR_NAME: ".pi",
     ENV_AGENT_DIR: "PI_CODING_AGENT_DIR",

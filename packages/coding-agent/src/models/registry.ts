@@ -30,6 +30,7 @@ export class ModelRegistry {
   readonly #loadCustomModels: () => Promise<CustomModels>;
   readonly #fetch: ModelRegistryOptions["fetch"];
   readonly #added = new Map<string, CustomProvider>();
+  readonly #extra: Model[] = [];
   readonly #models = new Map<string, Promise<readonly Model[]>>();
   #custom: Promise<CustomModels> | undefined;
 
@@ -43,7 +44,13 @@ export class ModelRegistry {
   /** Providers of models.json and those added, by id. */
   async customProviders(): Promise<ReadonlyMap<string, CustomProvider>> {
     const { providers } = await this.#readCustom();
-    return this.#added.size === 0 ? providers : new Map([...providers, ...this.#added]);
+    if (this.#added.size === 0 && this.#extra.length === 0) return providers;
+    const known = this.#catalog.providers();
+    const homeless = this.#extra
+      .map(({ provider }) => provider)
+      .filter((id) => !Object.hasOwn(known, id))
+      .map((id) => [id, keylessProvider(id)] as const);
+    return new Map([...homeless, ...providers, ...this.#added]);
   }
 
   /** Why models.json does not count, if so. */
@@ -61,6 +68,19 @@ export class ModelRegistry {
   removeProvider(id: string): void {
     this.#added.delete(id);
     this.#models.delete(id);
+  }
+
+  /** Adds a single model to a provider, which needs no key when it has no other models. */
+  addModel(model: Model): void {
+    this.removeModel(model.provider, model.id);
+    this.#extra.push(model);
+  }
+
+  /** Takes back {@link addModel}. */
+  removeModel(provider: string, id: string): void {
+    const at = this.#extra.findIndex((model) => model.provider === provider && model.id === id);
+    if (at !== -1) this.#extra.splice(at, 1);
+    this.#models.delete(provider);
   }
 
   /** Reads models.json again when next asked. */
@@ -86,7 +106,7 @@ export class ModelRegistry {
   models(provider: string): Promise<readonly Model[]> {
     const known = this.#models.get(provider);
     if (known !== undefined) return known;
-    const loading = this.#load(provider);
+    const loading = this.#withExtra(provider);
     this.#models.set(provider, loading);
     loading.catch(() => this.#models.delete(provider));
     return loading;
@@ -145,6 +165,14 @@ export class ModelRegistry {
     return (await Promise.all(providers.map((provider) => this.models(provider)))).flat();
   }
 
+  async #withExtra(provider: string): Promise<readonly Model[]> {
+    const models = await this.#load(provider);
+    const extra = this.#extra.filter((model) => model.provider === provider);
+    if (extra.length === 0) return models;
+    const hidden = new Set(extra.map(({ id }) => id));
+    return [...models.filter(({ id }) => !hidden.has(id)), ...extra];
+  }
+
   async #load(provider: string): Promise<readonly Model[]> {
     const isBuiltIn = Object.hasOwn(this.#catalog.providers(), provider);
     const [builtIn, custom] = await Promise.all([
@@ -158,4 +186,8 @@ export class ModelRegistry {
     const login = await this.keys.login(provider);
     return login === undefined ? models : own.modelsOfLogin(models, login);
   }
+}
+
+function keylessProvider(id: string): CustomProvider {
+  return { id, isKeyless: true, usesAuthHeader: false, models: () => [], headers: () => ({}) };
 }
