@@ -238,7 +238,7 @@ export class AgentSession {
   async abort(): Promise<void> {
     this.hooks?.dismissDialogs();
     // A prompt that is still being admitted begins the run this is meant for.
-    if (!this.driver.isBusy) await this.#admission.settled();
+    if (!this.driver.isBusy) await Promise.all([this.#intake.settled(), this.#admission.settled()]);
     await this.driver.abort();
   }
 

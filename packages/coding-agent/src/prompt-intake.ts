@@ -37,6 +37,8 @@ export class PromptIntake {
   readonly #prompts = new PromptTracker();
   readonly #handled = new HandledPrompts((result) => this.#announce([result]));
   readonly #queues: QueueReport;
+  /** What extensions or the admission still hold. */
+  readonly #arriving = new Set<Promise<PromptAcceptance>>();
 
   constructor(options: PromptIntakeOptions) {
     this.#options = options;
@@ -44,7 +46,11 @@ export class PromptIntake {
   }
 
   /** Takes a prompt in; while a run is on, only with a `streamingBehavior`. Commands run at once. */
-  async submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+  submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+    return this.#note(this.#submit(text, options));
+  }
+
+  async #submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     const { admission, driver, check, userInput, hooks } = this.#options;
     if (hooks !== undefined) await hooks.begin();
     if (admission.isClosed) throw new SessionError("disposed");
@@ -68,7 +74,11 @@ export class PromptIntake {
    * Stops the run that is on and begins one with this prompt, before whatever is queued. What
    * refuses the prompt does so before anything is stopped.
    */
-  async interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+  interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+    return this.#note(this.#interrupt(text, options));
+  }
+
+  async #interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     const { admission, driver, check, userInput, hooks } = this.#options;
     if (hooks !== undefined) await hooks.begin();
     const prompt = { id: options.id, isAnnounced: true };
@@ -86,7 +96,11 @@ export class PromptIntake {
   }
 
   /** Queues a message; while idle it starts a run, or waits for the next. Commands are refused. */
-  async enqueue(
+  enqueue(text: string, options: PromptInput, behavior: QueueName): Promise<PromptAcceptance> {
+    return this.#note(this.#enqueue(text, options, behavior));
+  }
+
+  async #enqueue(
     text: string,
     options: PromptInput,
     behavior: QueueName,
@@ -115,6 +129,18 @@ export class PromptIntake {
       if (!driver.isBusy) await check();
       await this.#start(message, behavior);
     });
+  }
+
+  /** Fulfilled once everything handed in so far is a run, queued, handled or refused. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#arriving]);
+  }
+
+  #note(acceptance: Promise<PromptAcceptance>): Promise<PromptAcceptance> {
+    const leave = (): void => void this.#arriving.delete(acceptance);
+    this.#arriving.add(acceptance);
+    acceptance.then(leave, leave);
+    return acceptance;
   }
 
   /** Empties all queues and returns what waited; prompts among it have been aborted. */

@@ -17,6 +17,8 @@ import type { Host } from "./host.ts";
 /** Where the dispatcher reports what is no client's business. */
 export interface DispatchOptions {
   readonly host: Host;
+  /** Commands that wait for another session. */
+  readonly waiting: Set<CommandFrame>;
   readonly onUiResponse: (response: ExtensionUiResponse) => void;
   readonly onInternalError: (error: unknown) => void;
 }
@@ -58,8 +60,19 @@ export function dispatch(
   if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
   const { navigation, isClosed } = options.host.session;
   const change = isClosed ? undefined : navigation.underWay;
-  if (change !== undefined && sessionCommands.has(frame.name)) {
-    return change.then(() => dispatch(frame, options));
+  if (change !== undefined) {
+    const isWaiting = sessionCommands.has(frame.name);
+    if (isWaiting) options.waiting.add(frame);
+    // What was sent before an abort is to be stopped by it, also when it has yet to begin; dialogs of
+    // the change end at once.
+    const isAbort = frame.name === "abort" && options.waiting.size > 0;
+    if (isAbort) void options.host.session.abort();
+    if (isWaiting || isAbort) {
+      return change.then(() => {
+        options.waiting.delete(frame);
+        return dispatch(frame, options);
+      });
+    }
   }
   const fail = (error: unknown): void => {
     const { code, text } = describe(error, options);

@@ -1,5 +1,6 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
 import {
+  type CommandFrame,
   type DecodedLine,
   type Dialect,
   type ExtensionUiResponse,
@@ -45,6 +46,7 @@ export function serve(options: ServeOptions): void {
   void session.hooks?.begin();
   const dispatchOptions = {
     host: { session, connection },
+    waiting: new Set<CommandFrame>(),
     onUiResponse: (response: ExtensionUiResponse) => session.hooks?.answer(response),
     onInternalError: (error: unknown) => logger.error("A command failed unexpectedly", error),
   };

@@ -93,6 +93,24 @@ describe("the built host with an extension", () => {
     expect(results.map(({ id }) => id).toSorted()).toEqual(accepted.map(({ id }) => id).toSorted());
   });
 
+  it("aborts a prompt that was sent right before, whatever extensions do with it first", async () => {
+    const slow = `export default (pi: any) => {
+      for (const name of ["input", "session_before_switch"])
+        pi.on(name, async () => { await new Promise((resolve) => setTimeout(resolve, 30)); });
+    };`;
+    const scenario = [{ repeat: true, content: "slow ".repeat(100), chunkSize: 5, delayMs: 5 }];
+    const host = startHost({ files: { "agent/extensions/slow.ts": slow }, scenario });
+    const send = (...commands: object[]) =>
+      host.child.stdin.write(commands.map((command) => `${JSON.stringify(command)}\n`).join(""));
+    const prompt = { id: "p", type: "prompt", message: "go" };
+    send(prompt, { type: "abort" });
+    await host.until({ type: "prompt_result", id: "p", status: "aborted" });
+    send({ type: "new_session" }, prompt, { type: "abort" }, { id: "s", type: "get_state" });
+    await host.until({ type: "prompt_result", id: "p", status: "aborted" });
+    send({ type: "new_session" }, { type: "abort" }, prompt);
+    await host.until({ type: "prompt_result", id: "p", status: "completed" });
+  });
+
   it("announces no result for what an extension says by itself", async () => {
     const files = { "agent/extensions/commands.ts": commands };
     const host = startHost({ files, scenario: ["an answer"] });
