@@ -116,7 +116,7 @@ export class RunContinuation {
    */
   #dropFailedReply({ reply }: RunOutcome): () => void {
     const { agent } = this.#options;
-    const index = agent.messages.findLastIndex((message) => message === reply?.message);
+    const index = reply === undefined ? -1 : agent.messages.lastIndexOf(reply.message);
     if (reply === undefined || index < 0) return () => {};
     agent.messages = agent.messages.toSpliced(index, 1);
     return () => {
