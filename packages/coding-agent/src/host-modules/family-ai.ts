@@ -16,6 +16,7 @@ import { createModelRegistry } from "../models/create-model-registry.ts";
 import { randomUuid } from "../random.ts";
 import { AssistantMessageEventStream, EventStream } from "./event-stream.ts";
 import { newerAiFunctions } from "./family-ai-newer.ts";
+import { fauxFunctions } from "./family-faux.ts";
 import { providerBuilders } from "./family-providers.ts";
 import { loadOldTypebox } from "./family-typebox.ts";
 import type { HostPlaces } from "./host-places.ts";
@@ -102,6 +103,7 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
     formatThrownValue: (value: unknown) => (value instanceof Error ? value.message : String(value)),
     ...newerAiFunctions(places.version),
     ...providerBuilders(),
+    ...fauxFunctions(),
     ...Object.fromEntries(notSupported.map((name) => [name, unsupported(name)])),
     getApiProvider: () => undefined,
     getApiProviders: () => [],
@@ -115,12 +117,6 @@ const notSupported = [
   "createModels",
   "createImagesModels",
   "createImagesProvider",
-  "createFauxCore",
-  "fauxProvider",
-  "fauxAssistantMessage",
-  "fauxText",
-  "fauxThinking",
-  "fauxToolCall",
   "convertMessages",
   "buildRequest",
   "normalizeContext",

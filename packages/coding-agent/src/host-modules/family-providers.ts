@@ -23,7 +23,13 @@ export function providerBuilders(): object {
   return { createProvider, envApiKeyAuth, lazyOAuth, lazyApi, lazyStream };
 }
 
-function createProvider({ api, models = [], fetchModels, ...described }: ProviderInput): object {
+/** Makes a provider of its parts. */
+export function createProvider({
+  api,
+  models = [],
+  fetchModels,
+  ...described
+}: ProviderInput): object {
   let known = models;
   const streamsOf = (model: { readonly api: string }): ProviderStreams => {
     if (typeof api.streamSimple === "function") return api as ProviderStreams;
