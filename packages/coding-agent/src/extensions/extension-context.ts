@@ -1,8 +1,10 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { CommandContext, ExtensionContext, ExtensionMode } from "./api/context.ts";
 import type { ExtensionModels } from "./api/models.ts";
 import type { ExtensionUi } from "./api/ui.ts";
 import type { Binding } from "./binding.ts";
 import { ExtensionError } from "./errors.ts";
+import { managedTimers } from "./managed-timers.ts";
 import { promptOptionsOf } from "./prompt-options.ts";
 import { sessionWriter } from "./session-view.ts";
 
@@ -37,6 +39,13 @@ export function createContext(sources: ContextSources): ExtensionContext {
     },
   });
   return {
+    ...managedTimers(() => binding.isBound, sources.onFailure),
+    models: {
+      list: () => checked.getAvailable(),
+      current: () => port("models").model,
+      resolve: (name) => modelNamed(checked, name),
+      family: ({ id }) => id.split(/[-:]/, 1)[0] ?? id,
+    },
     // These do nothing to a session, so they go on working.
     ui,
     hasUI: hasUi,
@@ -79,6 +88,14 @@ export function createContext(sources: ContextSources): ExtensionContext {
       );
     },
   };
+}
+
+/** `provider/id`, or an id that only one model has. */
+function modelNamed(models: ExtensionModels, name: string): Model | undefined {
+  const all = models.getAvailable();
+  const named = all.find(({ provider, id }) => `${provider}/${id}` === name);
+  const byId = all.filter(({ id }) => id === name);
+  return named ?? (byId.length === 1 ? byId[0] : undefined);
 }
 
 function asError(value: unknown): Error {

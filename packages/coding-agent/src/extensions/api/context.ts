@@ -1,6 +1,7 @@
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { Model, ThinkingLevel, ToolCall, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { ManagedTimers } from "../managed-timers.ts";
 import type { ExtensionModels } from "./models.ts";
 import type { ExtensionUi } from "./ui.ts";
 
@@ -60,13 +61,21 @@ export interface CompactOptions {
 export type ExtensionMode = "tui" | "rpc" | "json" | "print";
 
 /** What an event handler or tool gets besides its event. Members are live, not a copy. */
-export interface ExtensionContext {
+export interface ExtensionContext extends ManagedTimers {
   readonly ui: ExtensionUi;
   readonly mode: ExtensionMode;
   /** Whether `ui` reaches anyone. */
   readonly hasUI: boolean;
   readonly cwd: string;
   readonly sessionManager: ReadonlySession;
+  /** The models that can be asked, as some hosts show them. */
+  readonly models: {
+    list(): Model[];
+    current(): Model | undefined;
+    /** The model of `provider/id`, or of an id that only one has. */
+    resolve(name: string): Model | undefined;
+    family(model: Model): string;
+  };
   readonly modelRegistry: ExtensionModels;
   readonly model: Model | undefined;
   readonly scopedModels: readonly {

@@ -18,6 +18,40 @@ const names = {
   right: "right",
 } as const;
 
+const signs = {
+  backtick: "`",
+  hyphen: "-",
+  equals: "=",
+  leftbracket: "[",
+  rightbracket: "]",
+  backslash: "\\",
+  semicolon: ";",
+  quote: "'",
+  comma: ",",
+  period: ".",
+  slash: "/",
+  exclamation: "!",
+  at: "@",
+  hash: "#",
+  dollar: "$",
+  percent: "%",
+  caret: "^",
+  ampersand: "&",
+  asterisk: "*",
+  leftparen: "(",
+  rightparen: ")",
+  underscore: "_",
+  plus: "+",
+  pipe: "|",
+  tilde: "~",
+  leftbrace: "{",
+  rightbrace: "}",
+  colon: ":",
+  lessthan: "<",
+  greaterthan: ">",
+  question: "?",
+} as const;
+
 const functionKeys = Object.fromEntries(
   Array.from({ length: 12 }, (_, index) => [`f${index + 1}`, `f${index + 1}`]),
 );
@@ -49,6 +83,8 @@ function modifier(...parts: string[]) {
 /** Names of keys, as key bindings are written. */
 export const Key = {
   ...names,
+  ...signs,
+  clear: "clear",
   ...functionKeys,
   ctrl: modifier("ctrl"),
   shift: modifier("shift"),
@@ -58,6 +94,13 @@ export const Key = {
   shiftCtrl: modifier("shift", "ctrl"),
   ctrlAlt: modifier("ctrl", "alt"),
   altCtrl: modifier("alt", "ctrl"),
+  ctrlSuper: modifier("ctrl", "super"),
+  superCtrl: modifier("super", "ctrl"),
+  shiftSuper: modifier("shift", "super"),
+  superShift: modifier("super", "shift"),
+  altSuper: modifier("alt", "super"),
+  superAlt: modifier("super", "alt"),
+  ctrlShiftSuper: modifier("ctrl", "shift", "super"),
   shiftAlt: modifier("shift", "alt"),
   altShift: modifier("alt", "shift"),
   ctrlShiftAlt: modifier("ctrl", "shift", "alt"),

@@ -1,0 +1,50 @@
+/** Timers that end with the session and report what fails in them. */
+export interface ManagedTimers {
+  setTimeout(
+    callback: (...given: never[]) => unknown,
+    afterMs?: number,
+    ...given: unknown[]
+  ): NodeJS.Timeout;
+  setInterval(
+    callback: (...given: never[]) => unknown,
+    everyMs?: number,
+    ...given: unknown[]
+  ): NodeJS.Timeout;
+  clearTimer(timer: NodeJS.Timeout | undefined): void;
+}
+
+/** Makes timers; once `isAlive` says no they run no more. None keeps the host from ending. */
+export function managedTimers(
+  isAlive: () => boolean,
+  onFailure: (event: string, error: unknown) => void,
+): ManagedTimers {
+  const run = (name: string, callback: () => unknown, stop: () => void): void => {
+    if (!isAlive()) stop();
+    else new Promise((done) => done(callback())).catch((error: unknown) => onFailure(name, error));
+  };
+  return {
+    setTimeout: (callback, afterMs = 0, ...given) =>
+      setTimeout(
+        () =>
+          run(
+            "timeout",
+            () => callback(...(given as never[])),
+            () => {},
+          ),
+        afterMs,
+      ).unref(),
+    setInterval: (callback, everyMs = 0, ...given) => {
+      const timer: NodeJS.Timeout = setInterval(
+        () =>
+          run(
+            "interval",
+            () => callback(...(given as never[])),
+            () => clearInterval(timer),
+          ),
+        everyMs,
+      );
+      return timer.unref();
+    },
+    clearTimer: (timer) => clearTimeout(timer),
+  };
+}
