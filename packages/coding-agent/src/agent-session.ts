@@ -189,7 +189,7 @@ export class AgentSession {
    * Hands a prompt in. Once this is fulfilled the prompt is not lost; its run begins in a later
    * turn of the event loop.
    *
-   * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`, `busy`, `invalid_image`,
+   * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`, `busy`, `prompt_empty`, `invalid_image`,
    *   `invalid_attachment`, `disposed`: nothing has happened then.
    */
   submit(text: string, options: PromptOptions = {}): Promise<PromptAcceptance> {

@@ -37,7 +37,7 @@ export class UserInput {
   /**
    * A user message: plain text, or blocks when there are images or attachments.
    *
-   * @throws {SessionError} `invalid_image`, `invalid_attachment` naming the field
+   * @throws {SessionError} `prompt_empty`; `invalid_image`, `invalid_attachment` naming the field
    */
   async build(text: string, input: PromptInput): Promise<UserMessage> {
     const isExpanded = text.startsWith("/") && input.isVerbatim !== true;
@@ -49,6 +49,8 @@ export class UserInput {
     for (const [index, attachment] of (input.attachments ?? []).entries()) {
       blocks.push(await this.#attachment(attachment, `attachments[${index}]`));
     }
+    // Vendors refuse an empty message, in words that nobody connects with it.
+    if (blocks.length === 0 && expanded.trim() === "") throw new SessionError("prompt_empty");
     const hasAttachments = (input.attachments ?? []).length > 0;
     const leading: UserContent[] = expanded === "" ? [] : [{ type: "text", text: expanded }];
     return {

@@ -98,3 +98,18 @@ describe("an attachment", () => {
     await expect(submitted).rejects.toThrow("extractedText");
   });
 });
+
+describe("a message without anything in it", () => {
+  it("is refused, as a prompt and as a queued message, and nothing has happened", async () => {
+    const { session } = await createTestSession(["ok"]);
+    for (const text of ["", " \n"]) {
+      const refused = { code: "prompt_empty" };
+      await expect(session.submit(text)).rejects.toMatchObject(refused);
+      await expect(session.steer(text)).rejects.toMatchObject(refused);
+      await expect(session.followUp(text)).rejects.toMatchObject(refused);
+    }
+    expect(session.messages).toEqual([]);
+    const image = { type: "image" as const, data: png, mimeType: "image/png" };
+    expect(await session.prompt("", { images: [image] })).toMatchObject({ status: "completed" });
+  });
+});

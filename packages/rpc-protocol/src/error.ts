@@ -37,6 +37,10 @@ export const errorTable = {
   invalid_attachment: { message: "Invalid attachment in {field}: {reason}", retryable: false },
   invalid_url: { message: "Only https URLs are fetched, not {url}", retryable: false },
   fetch_failed: { message: "Could not fetch {url}: {reason}", retryable: true },
+  prompt_empty: {
+    message: "The message is empty. Give it some text, an image or an attachment.",
+    retryable: false,
+  },
   session_name_empty: { message: "Session name cannot be empty", retryable: false },
   session_invalid: { message: "Not a session file: {path} ({reason})", retryable: false },
   session_not_found: { message: "Session file not found: {path}", retryable: false },

@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { protocolNames } from "@tau-agent/rpc-protocol";
 import { afterAll, describe, expect, it } from "vitest";
 import { binPath } from "../support/start-host.ts";
 
@@ -83,13 +84,7 @@ describe.concurrent("tau conformance", () => {
     );
     expect(code).toBe(0);
     expect(report).toMatchObject({ ok: true, host: { name: "tau" } });
-    expect(report.dialects.map(({ name }: { name: string }) => name)).toEqual([
-      "pi",
-      "pisces",
-      "oh-my-pi",
-      "co-mono",
-      "pi-rust",
-    ]);
+    expect(report.dialects.map(({ name }: { name: string }) => name)).toEqual([...protocolNames]);
     for (const { statements, shapeProblems } of report.dialects) {
       expect(shapeProblems).toEqual([]);
       expect(statements.length).toBeGreaterThan(5);
