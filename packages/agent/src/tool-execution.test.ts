@@ -242,6 +242,26 @@ describe("hooks", () => {
     });
   });
 
+  it("are asked about results of tools that ran, with the arguments these got", async () => {
+    const asked: unknown[] = [];
+    const { results } = await runCalls(
+      [call("a", "t"), call("b", "t"), call("c", "unknown")],
+      [tool("t")],
+      {
+        hooks: {
+          beforeToolCall: async ({ id }) =>
+            id === "a" ? { block: true, reason: "no" } : { arguments: { changed: true } },
+          afterToolCall: async ({ id, arguments: args }) => {
+            asked.push([id, args]);
+            return { content: ok("changed").content };
+          },
+        },
+      },
+    );
+    expect(asked).toEqual([["b", { changed: true }]]);
+    expect(results).toMatchObject({ a: "no", b: "changed" });
+  });
+
   it("that throw after a call make its result an error", async () => {
     const afterToolCall = () => Promise.reject(new TypeError("hook broke"));
     const { results, recorded } = await runWith({ afterToolCall });

@@ -107,8 +107,15 @@ interface ToolOutcome {
   readonly terminate: boolean;
 }
 
-/** A call whose arguments and hooks are done; running it gives its result or throws. */
-type PreparedCall = () => Promise<ToolResult>;
+/** A call whose arguments and hooks are done. */
+interface PreparedCall {
+  /** With the arguments as they are after the hooks. */
+  readonly call: ToolCall;
+  /** The tool is not going to run: there is no such tool, its arguments are wrong, or a hook said no. */
+  readonly isRefused: boolean;
+  /** Gives the result or throws. */
+  execute(): Promise<ToolResult>;
+}
 
 /** Hooks may ask the user, so they run one after another; the tools themselves run together. */
 async function executeGroup(
@@ -116,9 +123,9 @@ async function executeGroup(
   group: readonly ToolCall[],
   tools: readonly AgentTool[],
 ): Promise<ToolOutcome[]> {
-  const prepared: (readonly [ToolCall, PreparedCall])[] = [];
-  for (const call of group) prepared.push([call, await startToolCall(run, call, tools)]);
-  return Promise.all(prepared.map(([call, execute]) => finishToolCall(run, call, execute)));
+  const prepared: PreparedCall[] = [];
+  for (const call of group) prepared.push(await startToolCall(run, call, tools));
+  return Promise.all(prepared.map((call) => finishToolCall(run, call)));
 }
 
 async function startToolCall(
@@ -131,7 +138,7 @@ async function startToolCall(
   try {
     return await prepare(run, call, tools);
   } catch (error) {
-    return async () => resultOfError(error);
+    return { call, isRefused: true, execute: async () => resultOfError(error) };
   }
 }
 
@@ -150,24 +157,26 @@ async function prepare(
   const decision = await run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool);
   if (decision?.block) {
     const { reason = "Tool execution was blocked", terminate = false } = decision;
-    return async () => ({ ...errorResult(reason), terminate });
+    const execute = async () => ({ ...errorResult(reason), terminate });
+    return { call, isRefused: true, execute };
   }
   if (decision?.arguments !== undefined) {
     args = await validateArguments(tool, { ...call, arguments: decision.arguments });
   }
-  return async () => {
+  const wanted = { ...call, arguments: args };
+  const execute = async () => {
     refuseAborted();
-    return runTool(run, tool, { ...call, arguments: args });
+    return runTool(run, tool, wanted);
   };
+  return { call: wanted, isRefused: false, execute };
 }
 
-async function finishToolCall(
-  run: Run,
-  call: ToolCall,
-  execute: PreparedCall,
-): Promise<ToolOutcome> {
-  let result = await execute().catch(resultOfError);
-  result = withText(await applyAfterHook(run, call, result));
+async function finishToolCall(run: Run, prepared: PreparedCall): Promise<ToolOutcome> {
+  const { call, isRefused } = prepared;
+  let result = await prepared.execute().catch(resultOfError);
+  // Hooks speak about what tools have done, not about calls that never reached one.
+  if (!isRefused) result = await applyAfterHook(run, call, result);
+  result = withText(result);
   run.pendingToolCalls.delete(call.id);
   await emitEnd(run, call, result);
   return { message: toMessage(call, result), terminate: result.terminate ?? false };
