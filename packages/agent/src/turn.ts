@@ -31,10 +31,12 @@ interface WatchedReply {
 /** Adds the input, calls the model, runs its tools. */
 export async function runTurn(run: Run, input: readonly AgentMessage[]): Promise<TurnOutcome> {
   await emit(run, { type: "turn_start" });
-  for (const message of input) await addMessage(run, message);
-  const called = await callModel(run);
-  const { reply, stoppedBy } = called;
-  const batch = await settleToolCalls(run, called);
+  const { reply, stoppedBy, batch } = await play(run, input).catch(async (error: unknown) => {
+    // Clients count on an end for each beginning, also when nothing can be recorded any more.
+    const message = replyInstead(run, undefined, error);
+    await emit(run, { type: "turn_end", message, toolResults: [] }).catch(() => undefined);
+    throw error;
+  });
   await emit(run, { type: "turn_end", message: reply.message, toolResults: batch.results });
   const { stopReason } = reply.message;
   const failed = stopReason === "error" || stopReason === "aborted";
@@ -42,6 +44,15 @@ export async function runTurn(run: Run, input: readonly AgentMessage[]): Promise
   const hasResults = batch.results.length > 0 && !batch.terminate;
   const continues = !failed && (hasResults || isWanted);
   return { reply, toolResults: batch.results, continues, stoppedBy };
+}
+
+async function play(
+  run: Run,
+  input: readonly AgentMessage[],
+): Promise<WatchedReply & { readonly batch: ToolBatch }> {
+  for (const message of input) await addMessage(run, message);
+  const called = await callModel(run);
+  return { ...called, batch: await settleToolCalls(run, called) };
 }
 
 async function settleToolCalls(

@@ -35,6 +35,8 @@ describe("a full disk", () => {
     expect(failed).toMatchObject({ id: "2", status: "error" });
     expect(failed.error).toContain("no space left");
     expect(events.find(isType("error"))).toMatchObject({ code: "session_write_failed" });
+    const count = (type: string) => events.filter((event) => event.type === type).length;
+    expect(count("turn_end")).toBe(count("turn_start"));
     expect(written()).toEqual(before);
     expect(userTexts(session.messages)).toEqual(["first"]);
     expect(await session.prompt("second")).toMatchObject({ status: "completed" });
