@@ -207,7 +207,7 @@ describe("a record that fails", () => {
     const outcome = await agent.run([user("hi")]);
     expect(outcome).toMatchObject({ failure: { message: "disk full" }, messages: [] });
     expect(scenario).not.toHaveBeenCalled();
-    expect(typesOf(events)).toEqual(["agent_start", "turn_start"]);
+    expect(typesOf(events)).toEqual(["agent_start", "turn_start", "turn_end"]);
     expect(agent.messages).toEqual([]);
   });
 
