@@ -55,6 +55,22 @@ describe("tasks in processes of their own", () => {
     expect((await host.finish()).code).toBe(0);
   });
 
+  it("do without the tools that were taken from their parent", async () => {
+    const place = repositoryPlace(
+      [
+        ...worker("<inner>", call("bash", { command: "touch made.txt" })),
+        ...worker("<outer>", call("task", { task: "<inner>" })),
+        ...worker("start", call("task", { task: "<outer>" })),
+      ],
+      {},
+      ["--exclude-tools", "bash"],
+    );
+    const host = startHost({}, { place });
+    host.send({ type: "prompt", message: "start" });
+    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    expect(existsSync(join(place.cwd, "made.txt"))).toBe(false);
+  });
+
   it("are told of under their parent's id when they start others [pisces.subagents.nested]", async () => {
     const nested = { tasks: [{ id: "inner", task: "<inner>", agent: "explore" }] };
     const place = repositoryPlace([

@@ -21,9 +21,14 @@ export const worker = (mark: string, content: Turn["content"]): Turn[] => [
 ];
 
 /** A place whose project is a repository with one commit. */
-export function repositoryPlace(scenario: Turn[], settings: Record<string, unknown> = {}): Place {
+export function repositoryPlace(
+  scenario: Turn[],
+  settings: Record<string, unknown> = {},
+  args: readonly string[] = [],
+): Place {
   const place = makePlace({
     scenario,
+    arguments: args,
     files: { "agent/settings.json": JSON.stringify(settings) },
   });
   git(place.cwd, "init", "-q");

@@ -2,7 +2,12 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { PromptResult } from "../prompt-tracker.ts";
 import type { SessionBudget } from "./budgets/session-budget.ts";
-import type { Subagent, SubagentRequest, SubagentRunner } from "./subagent-runner.ts";
+import {
+  excludedFor,
+  type Subagent,
+  type SubagentRequest,
+  type SubagentRunner,
+} from "./subagent-runner.ts";
 
 /** What a session is made with that works for another one. */
 interface SubagentSessionOptions {
@@ -58,7 +63,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     session: { kind: sessionDirectory === undefined ? "memory" : "new" },
     sessionDirectory,
     name: `${agent.name}: ${request.id}`,
-    tools: { only: agent.tools, exclude: request.maySpawn ? [] : ["task"] },
+    tools: { only: agent.tools, exclude: excludedFor(request) },
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
     taskAgents: agent.spawns,

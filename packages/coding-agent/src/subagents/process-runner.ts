@@ -1,5 +1,10 @@
 import type { BudgetLimits, SessionEvent } from "@tau-agent/rpc-protocol";
-import type { Subagent, SubagentRequest, SubagentRunner } from "./subagent-runner.ts";
+import {
+  excludedFor,
+  type Subagent,
+  type SubagentRequest,
+  type SubagentRunner,
+} from "./subagent-runner.ts";
 
 /** How a subagent's host is started. */
 export interface SubagentHostRequest {
@@ -57,8 +62,9 @@ function hostArguments(request: SubagentRequest): string[] {
   args.push(request.isProjectTrusted ? "--approve" : "--no-approve");
   if (agent.systemPrompt !== "") args.push("--append-system-prompt", agent.systemPrompt);
   if (tools !== undefined) args.push("--tools", tools.join(","));
-  if (!request.maySpawn) args.push("--exclude-tools", "task");
-  else if (spawns !== undefined) args.push("--task-agents", spawns.join(","));
+  const excluded = excludedFor(request);
+  if (excluded.length > 0) args.push("--exclude-tools", excluded.join(","));
+  if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
   args.push("--task-depth", String(request.depth));
   return args;
 }

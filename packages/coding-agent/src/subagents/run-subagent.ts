@@ -141,6 +141,7 @@ async function startSubagent(
     thinkingLevel: task.agent.thinkingLevel ?? session.thinkingLevel,
     sessionDirectory: session.sessionFile === undefined ? undefined : run.artifactsFolder,
     depth: services.depth + 1,
+    excludedTools: services.excludedTools,
     maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
     isProjectTrusted: settings.isProjectTrusted,
     budget: budget.remaining(run.shares),

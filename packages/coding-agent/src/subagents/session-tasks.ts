@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import type { AgentSession } from "../agent-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
+import type { ToolSelection } from "../tool-selection.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
 import { createTaskTool } from "../tools/task/create-task-tool.ts";
 import { SessionBudget } from "./budgets/session-budget.ts";
@@ -18,6 +19,8 @@ export interface TaskOptions {
   readonly taskDepth?: number | undefined;
   /** Agents the session may start; default all. */
   readonly taskAgents?: readonly string[] | undefined;
+  /** Of these, what is excluded holds for subagents, too. */
+  readonly tools?: Pick<ToolSelection, "exclude"> | undefined;
 }
 
 /** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
@@ -52,6 +55,7 @@ export function createSessionTasks(
     runner,
     depth,
     allowedAgents: taskAgents,
+    excludedTools: options.tools?.exclude ?? [],
     session: () => ({
       sessionFile: session?.log.path,
       model: session?.models.model,

@@ -18,6 +18,8 @@ export interface SubagentRequest {
   readonly depth: number;
   /** Whether it may start subagents itself. */
   readonly maySpawn: boolean;
+  /** Tools it must not have, whatever its agent says; patterns as for `--exclude-tools`. */
+  readonly excludedTools: readonly string[];
   readonly isProjectTrusted: boolean;
   readonly budget: BudgetLimits;
   /** Aborted when it is not wanted any more, also before it has started. */
@@ -43,3 +45,8 @@ export interface Subagent {
 
 /** Starts subagents: as processes of the same host, or in the embedder's own process. */
 export type SubagentRunner = (request: SubagentRequest) => Promise<Subagent>;
+
+/** Everything a subagent has to do without. */
+export function excludedFor({ excludedTools, maySpawn }: SubagentRequest): readonly string[] {
+  return maySpawn ? excludedTools : [...excludedTools, "task"];
+}

@@ -23,6 +23,8 @@ export interface TaskServices {
   readonly runner: SubagentRunner;
   /** How deep the session itself stands: 0 for a person's. */
   readonly depth: number;
+  /** What the session was told to do without; its subagents do, too. */
+  readonly excludedTools: readonly string[];
   /** Agents the session may start; all when absent. */
   readonly allowedAgents: readonly string[] | undefined;
   readonly session: () => TaskingSession;
