@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type LoopbackApi, loopbackApis } from "@tau-agent/ai/testing";
 import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
+import { signalExitCodes } from "../shutdown.ts";
 import type { FrameOutput } from "../stdout.ts";
 import { formatReport, reportOf } from "./report.ts";
 import { defaultApi, HostUnusable, runConformance, selectTranscripts } from "./run-conformance.ts";
@@ -67,7 +68,8 @@ export async function conformance(words: readonly string[], output: FrameOutput)
     if (request.argv.length === 0) {
       throw invalid("--", "the host to try is missing; see tau conformance --help");
     }
-    const run = await runConformance({ ...request, onPlayed: showProgress() });
+    const abandoned = abandonedAtSignals();
+    const run = await runConformance({ ...request, abandoned, onPlayed: showProgress() });
     if (run.played.length === 0) throw invalid("--filter", "no transcript fits");
     const report = reportOf(run, request.argv);
     const text = request.isJson ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report);
@@ -77,6 +79,21 @@ export async function conformance(words: readonly string[], output: FrameOutput)
     process.stderr.write(`tau: error: ${error.message}\n`);
     return 2;
   }
+}
+
+/**
+ * What is done when this process is told to end. Hosts lead groups of their own, which a Ctrl-C in
+ * the terminal does not reach.
+ */
+function abandonedAtSignals(): Set<() => void> {
+  const abandoned = new Set<() => void>();
+  for (const [signal, code] of Object.entries(signalExitCodes)) {
+    process.once(signal, () => {
+      for (const abandon of abandoned) abandon();
+      process.exit(code);
+    });
+  }
+  return abandoned;
 }
 
 function readRequest(words: readonly string[]): Request {
@@ -130,7 +147,8 @@ async function play(name: string, request: Request, output: FrameOutput): Promis
   const report = (deviation: string) => process.stderr.write(`tau: client: ${deviation}\n`);
   const client = { input: process.stdin, output, report };
   const argv = [process.execPath, process.argv[1] ?? ""];
-  return (await playForClient(transcript, client, { ...request, argv })) === 0 ? 0 : 1;
+  const spawn = { ...request, argv, abandoned: abandonedAtSignals() };
+  return (await playForClient(transcript, client, spawn)) === 0 ? 0 : 1;
 }
 
 function oneOf<Name extends string>(option: string, value: string, names: readonly Name[]): Name {

@@ -6,6 +6,7 @@ export class FrameQueue {
   readonly #frames: Frame[] = [];
   readonly #violation: ((frame: Frame) => string | undefined) | undefined;
   #problem: string | undefined;
+  #count = 0;
   #hasEnded = false;
   #wake: (() => void) | undefined;
 
@@ -14,7 +15,13 @@ export class FrameQueue {
     this.#violation = violation;
   }
 
+  /** How many have come. */
+  get count(): number {
+    return this.#count;
+  }
+
   push(frame: Frame): void {
+    this.#count += 1;
     this.#problem ??= this.#violation?.(frame);
     this.#frames.push(frame);
     this.#wake?.();

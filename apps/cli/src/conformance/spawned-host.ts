@@ -15,8 +15,12 @@ export interface SpawnOptions {
   readonly timeoutMs: number;
   /** The wire format its model is served in. */
   readonly api: LoopbackApi;
+  /** How long a host may take to start, which is until its first frame, in ms. Default 30 000. */
+  readonly startMs?: number | undefined;
   /** Why a frame must not be. */
   readonly violationIn?: ((place: Place) => (frame: Frame) => string | undefined) | undefined;
+  /** What leaves nothing behind of the hosts there are, without waiting for any of them. */
+  readonly abandoned?: Set<() => void> | undefined;
 }
 
 /** A host under test as a child process, with a model and folders of its own. */
@@ -24,7 +28,7 @@ export interface SpawnedHost extends TestHost {
   readonly process: HostProcess;
 }
 
-/** How long a host may take to start, which is until its first frame, in ms. */
+/** Long enough for a host that loads much on a busy machine. */
 const START_MS = 30_000;
 
 /** How long a host may take to leave once its stdin is closed, in ms. */
@@ -35,7 +39,7 @@ export async function spawnHost(
   transcript: Transcript,
   options: SpawnOptions,
 ): Promise<SpawnedHost> {
-  const { argv, timeoutMs, api, violationIn } = options;
+  const { argv, timeoutMs, api, violationIn, startMs = START_MS, abandoned } = options;
   const server = await startModelServer(transcript);
   const place = makePlace(transcript, () => servedModel(server, api));
   const mode = argv.some((word) => word === "--mode" || word.startsWith("--mode="))
@@ -45,9 +49,15 @@ export async function spawnHost(
     isDetached: process.platform !== "win32",
     violation: violationIn?.(place),
   });
+  const abandon = (): void => {
+    const { pid } = host.child;
+    if (pid !== undefined) killTree(pid);
+    place.remove();
+  };
+  abandoned?.add(abandon);
   let hasStarted = false;
   const next = async (): Promise<Frame | undefined> => {
-    const frame = await host.frames.next(hasStarted ? timeoutMs : Math.max(START_MS, timeoutMs));
+    const frame = await host.frames.next(hasStarted ? timeoutMs : Math.max(startMs, timeoutMs));
     hasStarted = true;
     return frame;
   };
@@ -60,6 +70,7 @@ export async function spawnHost(
       await end(host);
       await server.close();
       place.remove();
+      abandoned?.delete(abandon);
     },
   };
 }

@@ -1,11 +1,12 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { protocolNames } from "@tau-agent/rpc-protocol";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { defaultApi, runConformance } from "../../src/conformance/run-conformance.ts";
 import { binPath } from "../support/start-host.ts";
 
 interface Outcome {
@@ -177,6 +178,35 @@ describe.concurrent("tau conformance", () => {
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toMatch(/Invalid field "message" of prompt: .*"message":1/);
     expect(wrong.stderr).toContain("never came");
+  });
+
+  it("asks a host that says nothing no longer than it takes to see that", async () => {
+    const argv = [process.execPath, "-e", "setInterval(() => {}, 1e3)", "--"];
+    const hurried = { timeoutMs: 200, startMs: 500, api: defaultApi, isStrict: false };
+    const { played } = await runConformance({ argv, ...hurried });
+    expect(played.length).toBeGreaterThan(0);
+    expect(played.length).toBeLessThan(10);
+    expect(played.filter(({ failure }) => failure === undefined)).toEqual([]);
+  }, 30_000);
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("leaves no host and no folder behind when %s ends it", async (signal, exitCode) => {
+    const temporary = mkdtempSync(join(tmpdir(), "tau-stopped-"));
+    const pids = join(temporary, "pids");
+    // A host that neither answers nor leaves.
+    const code = `fs.appendFileSync(${JSON.stringify(pids)}, process.pid + "\\n"); setInterval(() => {}, 1e3)`;
+    const argv = [binPath, "conformance", "--", process.execPath, "-e", code, "--"];
+    const child = spawn(process.execPath, argv, { env: { ...process.env, TMPDIR: temporary } });
+    const ended = once(child, "exit");
+    await vi.waitFor(() => expect(readFileSync(pids, "utf8")).toMatch(/^\d+\n/), 10_000);
+    child.kill(signal);
+    expect(await ended).toEqual([exitCode, null]);
+    expect(readdirSync(temporary)).toEqual(["pids"]);
+    const pid = Number.parseInt(readFileSync(pids, "utf8"), 10);
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), 5_000);
+    rmSync(temporary, { recursive: true });
   });
 
   it("cannot be run without a host, with a wrong option, or with a host that does not start", async () => {
