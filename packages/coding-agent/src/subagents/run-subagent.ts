@@ -84,14 +84,12 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   }
   run.signal.removeEventListener("abort", stop);
   await subagent?.stop().catch(() => undefined);
-  const status = statusOf(run, work?.reply, failure);
-  const { patch, path } = await keepPatch(task, run, { work, tree, status }).catch(
-    (error: unknown) => {
-      failure ??= errorMessage(error);
-      return { patch: undefined, path: undefined };
-    },
-  );
+  const { patch, path } = await keepPatch(task, run, { work }).catch((error: unknown) => {
+    failure ??= errorMessage(error);
+    return { patch: undefined, path: undefined };
+  });
   await tree?.remove().catch(() => undefined);
+  const status = statusOf(run, work?.reply, failure);
   const verification = work?.verification ?? unverified(order);
   const exitCode = exitCodeOf(status, verification);
   if (hasStarted) {
@@ -248,7 +246,7 @@ function unverified({ verify }: TaskOrder): VerificationResult | undefined {
 async function keepPatch(
   task: Task,
   run: TaskRun,
-  done: { work: Work | undefined; tree: IsolatedTree | undefined; status: TaskStatus },
+  done: { work: Work | undefined },
 ): Promise<{ patch: TaskPatch | undefined; path: string | undefined }> {
   const { isolation } = run;
   const captured = done.work?.tree;

@@ -38,7 +38,10 @@ const configuration = [
   "submodule.recurse=false",
   "diff.noprefix=false",
   "diff.mnemonicPrefix=false",
+  "diff.suppressBlankEmpty=false",
   "apply.whitespace=nowarn",
+  "apply.ignoreWhitespace=no",
+  "rerere.enabled=false",
   "advice.addEmbeddedRepo=false",
 ].flatMap((setting) => ["-c", setting]);
 
@@ -59,7 +62,7 @@ export class Git {
     const { exitCode, stdout, stderr } = await this.try(args, request);
     if (exitCode === 0) return stdout;
     const reason = stderr.trim() || `exit code ${exitCode}`;
-    throw new ToolError(`git ${args[0] ?? ""} failed in ${request.cwd}: ${reason}`);
+    throw new ToolError(`git ${nameOf(args)} failed in ${request.cwd}: ${reason}`);
   }
 
   /**
@@ -83,7 +86,7 @@ export class Git {
     const { stdout, stderr } = output;
     if (outcome.kind === "exited") return { exitCode: outcome.exitCode, stdout, stderr };
     const what = { timed_out: "took too long", aborted: "was stopped", signalled: "was killed" };
-    throw new ToolError(`git ${args[0] ?? ""} ${what[outcome.kind]}`);
+    throw new ToolError(`git ${nameOf(args)} ${what[outcome.kind]}`);
   }
 
   /** What starts a command, for who must run it by itself. */
@@ -118,6 +121,11 @@ export class Git {
       }),
     };
   }
+}
+
+/** The command's name, after what stands before it for git itself. */
+function nameOf(args: readonly string[]): string {
+  return args.find((word) => /^[a-z][a-z-]*$/.test(word)) ?? "";
 }
 
 class Output {

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -276,6 +277,63 @@ describe("merging back", () => {
     expect(workspace.read("list.txt")).toBe(`${users.with(2, "A").with(25, "B").join("\n")}\n`);
   });
 
+  it("comes back whatever the user's git is configured to make of patches", async () => {
+    const workspace = repository({ "b.txt": "1\n2\n3\n4\n5\n" });
+    const { directory } = workspace;
+    for (const setting of [
+      "diff.context 0",
+      "diff.orderFile nowhere",
+      "diff.relative true",
+      "apply.ignoreWhitespace change",
+      "rerere.enabled true",
+    ]) {
+      gitIn(directory, "config", ...setting.split(" "));
+    }
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    writeFileSync(join(tree.cwd, "b.txt"), "1\n2\nthree\n4\n5\n");
+    const change = await changeOf(isolation, "x", tree);
+    const outcomes = await mergeChanges(isolation, [change]);
+    expect(outcomes.get("x")).toEqual({ status: "applied" });
+    expect(workspace.read("b.txt")).toBe("1\n2\nthree\n4\n5\n");
+  });
+
+  it("leaves private what was private, and changes only what a task changed of a mode", async () => {
+    const workspace = repository({ "run.sh": "x\n", "old.txt": "much\nthe\nsame\n" });
+    workspace.write({ secret: "key\n" });
+    for (const file of ["secret", "run.sh", "old.txt", "a.txt"]) {
+      chmodSync(join(workspace.directory, file), 0o600);
+    }
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    for (const file of ["secret", "a.txt"]) writeFileSync(join(tree.cwd, file), "other\n");
+    chmodSync(join(tree.cwd, "run.sh"), 0o755);
+    renameSync(join(tree.cwd, "old.txt"), join(tree.cwd, "new.txt"));
+    await mergeChanges(isolation, [await changeOf(isolation, "x", tree)]);
+    const modes = ["secret", "a.txt", "run.sh", "new.txt"].map(
+      (file) => lstatSync(join(workspace.directory, file)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o600, 0o600, 0o700, 0o600]);
+    expect(workspace.read("secret")).toBe("other\n");
+  });
+
+  it("holds files outside of a sparse checkout's folders, and work of who removed .git", async () => {
+    const workspace = repository({ "one/a": "a\n", "two/b": "b\n" });
+    gitIn(workspace.directory, "sparse-checkout", "set", "one");
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    mkdirSync(join(tree.cwd, "two"), { recursive: true });
+    writeFileSync(join(tree.cwd, "two/new"), "n\n");
+    rmSync(join(tree.cwd, ".git"));
+    gitIn(tree.cwd, "init", "-q");
+    const change = await changeOf(isolation, "x", tree);
+    expect(change.statistics.files).toEqual(["two/new"]);
+    expect((await mergeChanges(isolation, [change])).get("x")).toEqual({ status: "applied" });
+    expect(workspace.read("two/new")).toBe("n\n");
+    await isolation.dispose();
+    expect(existsSync(join(workspace.directory, ".git/worktrees"))).toBe(false);
+  });
+
   it("touches nothing of the user's on a conflict", async () => {
     const workspace = repository();
     const isolation = await isolate(workspace);
@@ -339,7 +397,7 @@ describe("many and killed", () => {
     mkdirSync(workspace.path(`.git/worktrees/${run}-9`));
     await isolation.dispose();
     expect(stateOf(workspace.directory)).toEqual(before);
-    expect(readdirSync(workspace.path(".git/worktrees"))).toEqual([]);
+    expect(existsSync(workspace.path(".git/worktrees"))).toBe(false);
   });
 
   it("leaves the user's tree as it was when the host is killed, and cleans up at the next use", async () => {

@@ -113,7 +113,9 @@ export class Isolation {
     const cwd = join(path, repository.prefix);
     // A folder in which everything is ignored is not in the tree.
     await mkdir(cwd, { recursive: true });
-    const inside = { root: path, prefix: "", commonDir: repository.commonDir, location: undefined };
+    // Whatever a subagent does to the tree's own `.git`, its work is found.
+    const location = { gitDir: worktree.adminDir, workTree: path };
+    const inside = { root: path, prefix: "", commonDir: repository.commonDir, location };
     return {
       cwd,
       capture: async () => {

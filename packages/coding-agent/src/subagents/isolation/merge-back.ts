@@ -5,6 +5,7 @@ import { SessionError } from "../../errors.ts";
 import { errorMessage } from "../../files/read-text.ts";
 import { withFileLock } from "../../files/write-file.ts";
 import { randomHex } from "../../random.ts";
+import { readFileModes, restoreFileModes } from "./file-modes.ts";
 import type { Isolation } from "./isolation.ts";
 import { applyToTree, writePatch } from "./patch.ts";
 import { commitTree, headOf, takeSnapshot } from "./repository.ts";
@@ -94,9 +95,12 @@ async function tryToMerge(
   }
   if (tree === before) return { outcomes };
   const path = join(folder.path, `${randomHex(6)}.patch`);
-  await writePatch(git, repository, { from: before, to: tree, path });
+  const range = { from: before, to: tree };
+  await writePatch(git, repository, { ...range, path });
+  const modes = await readFileModes(git, repository, range);
   signal?.throwIfAborted();
   const failure = await writeToFiles(isolation, path);
+  await restoreFileModes(repository.root, modes);
   return failure === undefined ? { outcomes } : { outcomes, failure };
 }
 

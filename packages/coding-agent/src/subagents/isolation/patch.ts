@@ -13,8 +13,16 @@ export interface PatchStatistics {
   readonly files: readonly string[];
 }
 
-const options = [
+/** Patches for machines, whatever a user's configuration makes of those for people. */
+export const patchOptions = [
   "--full-index",
+  "--unified=3",
+  "--inter-hunk-context=0",
+  "--src-prefix=a/",
+  "--dst-prefix=b/",
+  "--no-relative",
+  "--submodule=short",
+  "-O/dev/null",
   "--find-renames",
   "--no-color",
   "--no-ext-diff",
@@ -31,9 +39,9 @@ export async function writePatch(
   const range = [patch.from, patch.to];
   const request = { cwd, location };
   const output = `--output=${patch.path}`;
-  await git.run(["diff", "--binary", ...options, output, ...range, "--"], request);
+  await git.run(["diff", "--binary", ...patchOptions, output, ...range, "--"], request);
   return readStatistics(
-    await git.run(["diff", ...options, "--numstat", "-z", ...range, "--"], request),
+    await git.run(["diff", ...patchOptions, "--numstat", "-z", ...range, "--"], request),
   );
 }
 

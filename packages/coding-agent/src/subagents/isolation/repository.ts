@@ -95,8 +95,14 @@ export async function takeSnapshot(
   if (added.length > 0) {
     const list = join(options.folder, `${name}.paths`);
     await writeFile(list, added.join("\0"));
-    const args = ["--literal-pathspecs", "add", "--pathspec-file-nul"];
-    await git.run([...args, `--pathspec-from-file=${list}`], request);
+    const from = ["--pathspec-file-nul", `--pathspec-from-file=${list}`];
+    const add = ["--literal-pathspecs", "add"];
+    const { exitCode, stderr } = await git.try([...add, ...from], request);
+    // Files outside of a sparse checkout's paths are wanted, too; older versions of git know no such option.
+    if (exitCode !== 0) {
+      const option = stderr.includes("--sparse") ? ["--sparse"] : [];
+      await git.run([...add, ...option, ...from], request);
+    }
   }
   const tree = (await git.run(["write-tree"], request)).trim();
   return { tree, indexFile, leftOut };

@@ -122,4 +122,5 @@ async function removeWorktreesIn(commonDir: string, folder: string): Promise<voi
     const isOurs = gitdir.includes(`${sep}${run}${sep}`) || name.startsWith(`${run}-`);
     if (isOurs) await rm(join(admin, name), { recursive: true, force: true });
   }
+  await rmdir(admin).catch(() => undefined);
 }

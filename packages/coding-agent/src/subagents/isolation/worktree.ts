@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "@tau-agent/agent";
@@ -84,5 +84,7 @@ async function cloneTree(
 export async function forgetWorktree({ adminDir }: Worktree): Promise<void> {
   if (basename(dirname(adminDir)) === "worktrees") {
     await rm(adminDir, { recursive: true, force: true, maxRetries: 3 });
+    // Empty, it goes as it does with git; whoever needs it meanwhile tries again.
+    await rmdir(dirname(adminDir)).catch(() => undefined);
   }
 }

@@ -1,0 +1,53 @@
+import { chmod, lstat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Git } from "./git.ts";
+import { patchOptions } from "./patch.ts";
+import type { Repository } from "./repository.ts";
+
+/** A file as it may be read and written once a patch has replaced it. */
+interface FileMode {
+  readonly path: string;
+  readonly mode: number;
+}
+
+/**
+ * Notes who may read and write the files that a patch will replace. git knows of no more than whether
+ * a file can be run, and would open a private file to everybody.
+ */
+export async function readFileModes(
+  git: Git,
+  { root: cwd, location }: Repository,
+  range: { from: string; to: string },
+): Promise<FileMode[]> {
+  const args = ["diff", ...patchOptions, "--raw", "-z", range.from, range.to, "--"];
+  const parts = (await git.run(args, { cwd, location })).split("\0").values();
+  const modes: FileMode[] = [];
+  for (const head of parts) {
+    const [before = "", after = "", , , status = ""] = head.split(" ");
+    if (status === "") continue;
+    const old = String(parts.next().value ?? "");
+    const path = /^[RC]/.test(status) ? String(parts.next().value ?? "") : old;
+    if (!before.startsWith(":100") || !after.startsWith("100")) continue;
+    const found = await lstat(join(cwd, old)).catch(() => undefined);
+    if (!found?.isFile()) continue;
+    const mode = found.mode & 0o777;
+    const isSame = before.slice(1) === after;
+    modes.push({ path, mode: isSame ? mode : runnable(mode, after === "100755") });
+  }
+  return modes;
+}
+
+/** Gives replaced files their modes back; one that is gone meanwhile is left alone. */
+export async function restoreFileModes(root: string, modes: readonly FileMode[]): Promise<void> {
+  for (const { path, mode } of modes) {
+    const target = join(root, path);
+    const found = await lstat(target).catch(() => undefined);
+    if (!found?.isFile() || (found.mode & 0o777) === mode) continue;
+    await chmod(target, mode).catch(() => undefined);
+  }
+}
+
+/** Whoever may read a file may run it, or nobody. */
+function runnable(mode: number, isRunnable: boolean): number {
+  return isRunnable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
+}
