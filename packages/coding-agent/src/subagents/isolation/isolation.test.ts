@@ -298,6 +298,35 @@ describe("merging back", () => {
     expect(workspace.read("b.txt")).toBe("1\n2\nthree\n4\n5\n");
   });
 
+  it("merges files that several tasks add, and keeps apart what differs", async () => {
+    const workspace = repository();
+    const isolation = await isolate(workspace);
+    const changes = [];
+    for (const [id, text] of Object.entries({ a: "one\n", b: "two\n", c: "one\n" })) {
+      const tree = await isolation.createTree();
+      writeFileSync(join(tree.cwd, "new.txt"), text);
+      changes.push(await changeOf(isolation, id, tree));
+    }
+    const outcomes = await mergeChanges(isolation, changes);
+    expect([...outcomes.values()].map(({ status }) => status)).toEqual([
+      "applied",
+      "conflict",
+      "applied",
+    ]);
+    expect(workspace.read("new.txt")).toBe("one\n");
+  });
+
+  it("writes nothing into the user's folder when only others' additions clash", async () => {
+    const workspace = repository();
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    writeFileSync(join(tree.cwd, "new.txt"), "task\n");
+    const change = await changeOf(isolation, "x", tree);
+    workspace.write({ "new.txt": "user\n" });
+    expect((await mergeChanges(isolation, [change])).get("x")?.status).toBe("conflict");
+    expect(workspace.read("new.txt")).toBe("user\n");
+  });
+
   it("leaves private what was private, and changes only what a task changed of a mode", async () => {
     const workspace = repository({ "run.sh": "x\n", "old.txt": "much\nthe\nsame\n" });
     workspace.write({ secret: "key\n" });

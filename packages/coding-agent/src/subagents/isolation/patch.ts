@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { randomHex } from "../../random.ts";
 import type { Git } from "./git.ts";
@@ -73,11 +73,16 @@ function readStatistics(output: string): PatchStatistics {
  */
 export async function applyToTree(
   git: Git,
-  { root: cwd, location }: Repository,
+  { commonDir }: Repository,
   patch: { tree: string; path: string; folder: string; signal?: AbortSignal | undefined },
 ): Promise<{ tree: string } | { conflict: string }> {
-  const indexFile = join(patch.folder, `${randomHex(6)}.index`);
-  const request = { cwd, location, indexFile, signal: patch.signal };
+  // Where two patches add one file, git puts the first one's into the working tree, even with
+  // --cached: it must not be the user's.
+  const workTree = join(patch.folder, `${randomHex(6)}.scratch`);
+  const indexFile = `${workTree}.index`;
+  const location = { gitDir: commonDir, workTree };
+  const request = { cwd: workTree, location, indexFile, signal: patch.signal };
+  await mkdir(workTree, { mode: 0o700 });
   try {
     await git.run(["read-tree", patch.tree], request);
     const applied = await git.try(["apply", "--cached", "--3way", patch.path], request);
@@ -85,6 +90,7 @@ export async function applyToTree(
     return { tree: (await git.run(["write-tree"], request)).trim() };
   } finally {
     await rm(indexFile, { force: true });
+    await rm(workTree, { recursive: true, force: true });
   }
 }
 
