@@ -39,7 +39,7 @@ class TauClient(CommandMethods):
 
     def __init__(
         self,
-        command: Sequence[str | os.PathLike[str]] = ("tau", "--mode", "rpc"),
+        command: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = "tau",
         *,
         args: Sequence[str | os.PathLike[str]] = (),
         cwd: str | os.PathLike[str] | None = None,
@@ -55,7 +55,8 @@ class TauClient(CommandMethods):
         client_info: tuple[str, str] = ("tau_rpc", __version__),
     ) -> None:
         """
-        `command`: program and arguments that start a host; `args` follow it.
+        `command`: a program, or a program and arguments, that start a host; `--mode rpc` follows
+          unless a `--mode` is given, then come the `args`.
         `env`: added to the environment of this process; None takes a variable away.
         `stream`: how replies travel. Events are the same either way; "full" gives each
           `message_update` a message of its own, at a cost.
@@ -67,7 +68,7 @@ class TauClient(CommandMethods):
         `on_stderr`: gets the host's stderr as it comes.
         `client_info`: name and version, told to the host.
         """
-        self._command = [*command, *args]
+        self._command = _whole_command(command, args)
         self._cwd = cwd
         self._env = dict(env or {})
         self._stream: Literal["delta", "full"] = stream
@@ -397,6 +398,17 @@ class TauClient(CommandMethods):
             stream.end(None if self._is_closing else error.again())
         for task in list(self._dialogs):
             task.cancel()
+
+
+_Word = str | os.PathLike[str]
+
+
+def _whole_command(command: _Word | Sequence[_Word], args: Sequence[_Word]) -> list[_Word]:
+    """In another mode the host would wait for the end of its input, and say nothing until then."""
+    words = [command] if isinstance(command, (str, os.PathLike)) else list(command)
+    given = [os.fspath(word) for word in (*words, *args)]
+    has_mode = any(word == "--mode" or word.startswith("--mode=") for word in given)
+    return [*words, *([] if has_mode else ["--mode", "rpc"]), *args]
 
 
 def _fail(answer: asyncio.Future[Any], error: BaseException) -> None:

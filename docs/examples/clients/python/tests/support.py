@@ -60,7 +60,7 @@ class HostTest(unittest.IsolatedAsyncioTestCase):
         """A client whose host plays scenario.mjs and keeps its session."""
         model = ["--provider", "scripted", "--model", str(HERE / "scenario.mjs")]
         env = {"HOME": str(self.folder), "PI_CODING_AGENT_DIR": str(self.folder / "agent")}
-        command = [*TAU, "--mode", "rpc", *model]
+        command = [*TAU, *model]
         return TauClient(command, args=args, cwd=self.project, env=env, **options)
 
     def fake(self, *behaviour: str, **options: Any) -> TauClient:

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import subprocess
+import sys
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -50,6 +51,21 @@ class Faults(HostTest):
         with self.assertRaisesRegex(ConnectionClosedError, "could not be started.*no-such-program"):
             async with TauClient(["/no-such-program"]):
                 pass
+
+    async def test_a_command_is_a_program_or_a_list_and_runs_in_rpc_mode(self) -> None:
+        fake = self.folder / "fake"
+        fake.write_text(f"#!{sys.executable}\nimport sys\nsys.exit(' '.join(sys.argv[1:]))\n")
+        fake.chmod(0o755)
+        for command, args, words in (
+            (str(fake), ["--verbose"], "--mode rpc --verbose"),
+            (fake, [], "--mode rpc"),
+            ([fake, "--mode", "rpc", "-x"], ["-y"], "--mode rpc -x -y"),
+            ([fake], ["--mode=rpc"], "--mode=rpc"),
+        ):
+            with self.assertRaises(ConnectionClosedError) as raised:
+                async with TauClient(command, args=args):
+                    pass
+            self.assertEqual(raised.exception.stderr.strip(), words)
 
     async def test_a_host_whose_grandchild_holds_the_pipes_is_gone_all_the_same(self) -> None:
         began = time.monotonic()
