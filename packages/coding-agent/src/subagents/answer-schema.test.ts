@@ -57,4 +57,14 @@ describe("a schema", () => {
   ])("that is none is refused: %j", async (schema, words) => {
     await expect(readAnswerSchema(schema)).rejects.toThrow(words);
   });
+
+  it.each([
+    [{ type: "string", pattern: "^(a+)+$" }, (text: string) => text],
+    [{ patternProperties: { "^(a+)+$": {} } }, (text: string) => ({ [text]: 1 })],
+  ])("whose pattern never ends does not hold up the host: %j", async (schema, answer) => {
+    const { check } = await readAnswerSchema(schema);
+    const endless = JSON.stringify(answer(`${"a".repeat(60)}!`));
+    expect(check(endless)).toEqual({ problem: "Its check against a pattern does not end." });
+    expect(check(JSON.stringify(answer("aaa")))).toEqual({ value: answer("aaa") });
+  });
 });

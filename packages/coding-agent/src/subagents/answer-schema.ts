@@ -2,6 +2,9 @@ import { ToolError } from "@tau-agent/agent";
 import { isJsonObject } from "../files/read-json.ts";
 import { errorMessage } from "../files/read-text.ts";
 
+/** How long an answer may hold up the host; others take well under a millisecond. */
+const CHECK_LIMIT_MS = 500;
+
 /** Checks answers against a JSON Schema. */
 export interface AnswerSchema {
   /** What a subagent is told about its answer. */
@@ -20,6 +23,7 @@ const types = new Set(["null", "boolean", "object", "array", "number", "string",
 export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
   checkSchema(schema, "outputSchema");
   const { Validator } = await import("@cfworker/json-schema");
+  const inTime = await loadTimeLimit();
   const validator = createValidator(() => new Validator(schema as object, "2020-12", false));
   const instruction = `Your last message must be one JSON value and nothing else, fitting this JSON Schema:\n${JSON.stringify(schema)}`;
   return {
@@ -27,12 +31,33 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
     check: (text) => {
       const found = parseAnswer(text);
       if (found === undefined) return { problem: "It is not JSON." };
-      const { valid, errors } = validator.validate(found.value);
+      const checked = inTime(() => validator.validate(found.value));
+      if (checked === undefined) return { problem: "Its check against a pattern does not end." };
+      const { valid, errors } = checked;
       if (valid) return { value: found.value };
       const lines = errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
       return { problem: lines.slice(0, 20).join("\n") };
     },
   };
+}
+
+/** Only V8 itself can stop a regular expression that backtracks without end. */
+async function loadTimeLimit(): Promise<<T>(work: () => T) => T | undefined> {
+  const { runInNewContext } = await import("node:vm");
+  return (work) => {
+    try {
+      return runInNewContext("work()", { work }, { timeout: CHECK_LIMIT_MS });
+    } catch (error) {
+      if (isTimeout(error)) return undefined;
+      throw error;
+    }
+  };
+}
+
+/** It comes from the other context and is no `Error` of this one. */
+function isTimeout(error: unknown): boolean {
+  if (typeof error !== "object" || error === null || !("code" in error)) return false;
+  return error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }
 
 interface SchemaValidator {
