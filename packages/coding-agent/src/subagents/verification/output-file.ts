@@ -25,10 +25,7 @@ export class OutputFile {
     if (this.#hasFailed) return undefined;
     this.#stream ??= this.#open();
     if (this.#stream.write(chunk)) return undefined;
-    return Promise.race([once(this.#stream, "drain"), once(this.#stream, "close")]).then(
-      () => undefined,
-      () => undefined,
-    );
+    return isReady(this.#stream);
   }
 
   /** Closes the file; there is none when nothing was said. */
@@ -51,4 +48,14 @@ export class OutputFile {
     });
     return stream;
   }
+}
+
+/** Fulfilled once the stream takes more, or nothing any more; leaves no listener behind. */
+async function isReady(stream: WriteStream): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  const waits = ["drain", "close"].map((name) => once(stream, name, { signal }));
+  await Promise.race(waits).catch(() => undefined);
+  over.abort();
+  await Promise.allSettled(waits);
 }
