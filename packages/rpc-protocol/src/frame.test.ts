@@ -143,6 +143,19 @@ describe("decodeClientFrame", () => {
     expect(decode({ type: "toString" })).toMatchObject({ code: "unknown_command" });
   });
 
+  it.each([
+    [
+      { type: "set_budget", maxCostUsd: -1 },
+      'Invalid field "maxCostUsd" of set_budget: has to be at least 0',
+    ],
+    [
+      { type: "set_todos", todos: [{ content: "", status: "pending" }] },
+      'Invalid field "todos[0].content" of set_todos: has to have at least 1 characters',
+    ],
+  ])("says how far a value is off: %j", (command, error) => {
+    expect(decodeClientFrame(JSON.stringify(command))).toMatchObject({ kind: "error", error });
+  });
+
   it.each(["{", "", "nonsense", "42", "null", "[]", '"prompt"', "{}", '{"type":7}'])(
     "answers %s as a line that cannot be parsed",
     (line) => {

@@ -164,6 +164,10 @@ function expectation(issue: $ZodIssue, got: string): string {
     const allowed = issue.values.map((value) => JSON.stringify(value)).join(", ");
     return `expected ${issue.values.length > 1 ? "one of " : ""}${allowed}, got ${got}`;
   }
+  if (issue.code === "too_small") {
+    const least = `at least ${issue.minimum}`;
+    return issue.origin === "number" ? `has to be ${least}` : `has to have ${least} characters`;
+  }
   if (issue.code === "invalid_union") return `does not have an accepted shape, got ${got}`;
   return issue.message;
 }
