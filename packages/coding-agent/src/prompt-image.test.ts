@@ -81,6 +81,8 @@ describe("an attachment", () => {
         { type: "image" },
       ],
     });
+    // What is offered for another try is what was written.
+    expect(session.navigation.forkMessages()).toMatchObject([{ text: "read" }]);
   });
 
   it("without text that can be read names the field and what to send", async () => {

@@ -142,8 +142,15 @@ export function loopHooks(
   };
 }
 
-/** The text of a user message. */
-export function userText({ content }: UserMessage): string {
+/** What somebody wrote in a user message, without the texts of what was attached. */
+export function userText({ content, attachments = [] }: UserMessage): string {
   if (typeof content === "string") return content;
-  return content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  // Each attachment became one of the last blocks; other programs' files may hold them elsewhere.
+  const attachedFrom = content.length - attachments.length;
+  return content
+    .map((block, index) => {
+      if (block.type !== "text") return "";
+      return index >= attachedFrom && block.text.startsWith("<file name=") ? "" : block.text;
+    })
+    .join("");
 }
