@@ -4,6 +4,7 @@ import {
   type LoopbackServer,
   loadScenario,
   type Scenario,
+  scriptedModel,
   startLoopbackServer,
   type Turn,
 } from "@tau-agent/ai/testing";
@@ -32,15 +33,7 @@ function withoutRetries(turn: Turn): Turn {
 
 /** How any host of the family is shown that model: a provider in its models.json. */
 export function servedModel(server: LoopbackServer, api: LoopbackApi): ModelSource {
-  const model = {
-    id: "scenario",
-    name: "Scripted model",
-    reasoning: true,
-    input: ["text", "image"],
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-    contextWindow: 200_000,
-    maxTokens: 32_000,
-  };
+  const { api: _, provider: __, baseUrl: ___, ...model } = scriptedModel();
   const provider = { baseUrl: server.urls[api], api, apiKey: "conformance", models: [model] };
   return {
     arguments: ["--provider", "conformance", "--model", "scenario"],

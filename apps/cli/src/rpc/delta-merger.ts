@@ -16,7 +16,8 @@ export interface DeltaSink {
 /**
  * Merges adjacent deltas of one block while the reader is behind or the last frame is younger than
  * `intervalMs`: a frame of the full form carries the whole message, so a frame per delta would be
- * quadratic, and in the delta form a frame is longer than what it brings. A block's first delta leaves at once; nothing else is delayed, merged or reordered.
+ * quadratic, and in the delta form a frame is longer than what it brings. A block's first delta
+ * leaves at once; nothing else is delayed, merged or reordered.
  */
 export class DeltaMerger {
   readonly #sink: DeltaSink;

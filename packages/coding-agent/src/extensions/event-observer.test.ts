@@ -27,7 +27,7 @@ it("tells extensions why a compaction that ends had begun", async () => {
   const end = { result: null, aborted: false, willRetry: false };
   for (const reason of ["overflow", "threshold"] as const) {
     await observer.observe({ type: "auto_compaction_start", reason });
-    await observer.observe({ type: "auto_compaction_end", ...end });
+    await observer.observe({ type: "auto_compaction_end", reason, ...end });
   }
   await observer.observe({ type: "compaction_start", reason: "manual" });
   await observer.observe({ type: "compaction_end", reason: "manual", ...end });

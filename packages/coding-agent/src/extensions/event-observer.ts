@@ -12,7 +12,6 @@ export class EventObserver {
   /** Messages that extensions have heard of already, before they were recorded. */
   readonly #told = new WeakSet<AgentMessage>();
   #turnIndex = 0;
-  #compactionReason: "threshold" | "overflow" = "threshold";
   #level: ThinkingLevel;
   #wantsNextTurn = false;
 
@@ -66,9 +65,6 @@ export class EventObserver {
         return runner.emit({ type: "session_info_changed", name: event.name });
       case "thinking_level_changed":
         return this.#noteLevel(event.level);
-      case "auto_compaction_start":
-        this.#compactionReason = event.reason;
-        return undefined;
       case "auto_compaction_end":
       case "compaction_end":
         return this.#noteCompaction(event);
@@ -114,8 +110,7 @@ export class EventObserver {
   #noteCompaction(
     event: Extract<SessionEvent, { type: "auto_compaction_end" | "compaction_end" }>,
   ): Promise<void> {
-    const reason = event.type === "compaction_end" ? "manual" : this.#compactionReason;
-    const { result, aborted, willRetry, errorMessage } = event;
+    const { reason = "threshold", result, aborted, willRetry, errorMessage } = event;
     const entries = this.#port.log.tree.entries as readonly KnownSessionEntry[];
     const entry = entries.findLast(({ type }) => type === "compaction");
     if (result !== null && entry?.type === "compaction") {

@@ -16,6 +16,7 @@ import type {
   Usage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import type { TreeMove } from "../../session-hooks.ts";
 import type { SystemPromptOptions } from "./context.ts";
 
 /** Pairs what handlers get with what they may return. */
@@ -43,18 +44,6 @@ interface CompactionPreparation {
   readonly previousSummary?: string | undefined;
   readonly fileOps: unknown;
   readonly settings: unknown;
-}
-
-/** What a move in the session tree leaves behind. */
-interface TreePreparation {
-  readonly targetId: string;
-  readonly oldLeafId: string | null;
-  readonly commonAncestorId: string | null;
-  readonly entriesToSummarize: readonly SessionEntry[];
-  readonly userWantsSummary: boolean;
-  readonly customInstructions?: string | undefined;
-  readonly replaceInstructions?: boolean | undefined;
-  readonly label?: string | undefined;
 }
 
 interface ToolExecution {
@@ -198,7 +187,7 @@ export interface ExtensionEventMap {
     fromExtension: boolean;
   }>;
   session_before_tree: Pair<
-    { preparation: TreePreparation; signal: AbortSignal },
+    { preparation: TreeMove; signal: AbortSignal },
     CancelResult & {
       summary?: { summary: string; details?: unknown } | undefined;
       customInstructions?: string | undefined;
