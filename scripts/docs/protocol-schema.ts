@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { hostFrames } from "../../packages/rpc-protocol/src/dialects/host-frames.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
 import { describeMembers } from "./describe-members.ts";
+import { allowDocumentedForms } from "./documented-forms.ts";
 import { pascal } from "./markdown.ts";
 import { namedSchemas } from "./named-schemas.ts";
 
@@ -15,6 +16,21 @@ const sources = new URL("../../packages/rpc-protocol/src/", import.meta.url);
  * newer host adds to an object are allowed; a frame itself has exactly its members.
  */
 export function protocolSchema(): string {
+  const defs = protocolDefinitions();
+  allowDocumentedForms(defs);
+  splitTypes(defs);
+  const schema = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "The Tau RPC protocol",
+    description:
+      "Validate a frame against one of $defs: ClientFrame, <Dialect>HostFrame, SessionHeader, SessionEntry.",
+    $defs: Object.fromEntries(Object.entries(defs).sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+  return JSON.stringify(schema, null, 1);
+}
+
+/** The definitions of everything that Tau says and hears, by name. */
+export function protocolDefinitions(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   const descriptions = readComments();
   const frames = new Map<string, string[]>();
@@ -46,21 +62,14 @@ export function protocolSchema(): string {
   ]);
   defs.SessionEntry = {
     description: "A line of a session file after its header; entries of other types are kept.",
-    anyOf: [{ $ref: "#/$defs/KnownSessionEntry" }, unknownEntry],
+    anyOf: [{ $ref: "#/$defs/KnownSessionEntry" }, unknownEntry()],
   };
   for (const [name, alternatives] of frames) {
     defs[name] = anyOf("What a host may send in this dialect.", alternatives);
   }
   withSourceImages(defs, "OhMyPi");
   describeMembers(defs, Object.keys(hostFrames).map(pascal));
-  const schema = {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "The Tau RPC protocol",
-    description:
-      "Validate a frame against one of $defs: ClientFrame, <Dialect>HostFrame, SessionHeader, SessionEntry.",
-    $defs: Object.fromEntries(Object.entries(defs).sort(([a], [b]) => (a < b ? -1 : 1))),
-  };
-  return JSON.stringify(schema, null, 1);
+  return defs;
 }
 
 /** All schemas of the registry; those of frames have their members and no others. */
@@ -97,16 +106,32 @@ function request(name: string, { params }: protocol.Command): z.ZodMiniType {
   });
 }
 
-const unknownEntry: JsonSchema = {
-  type: "object",
-  properties: {
-    type: { type: "string" },
-    id: { type: "string" },
-    parentId: { type: ["string", "null"] },
-    timestamp: { type: "string" },
-  },
-  required: ["type", "id", "parentId", "timestamp"],
-};
+/** One of a type that is not listed: a known one without its members is not meant. */
+function unknownEntry(): JsonSchema {
+  const known = protocol.KnownSessionEntry.def.options.flatMap(
+    ({ def }) => def.shape.type.def.values,
+  );
+  return {
+    type: "object",
+    properties: {
+      type: { type: "string", not: { enum: known } },
+      id: { type: "string" },
+      parentId: { type: ["string", "null"] },
+      timestamp: { type: "string" },
+    },
+    required: ["type", "id", "parentId", "timestamp"],
+  };
+}
+
+/** Several types in a row are alternatives of their own: strict compilers take a list for a slip. */
+function splitTypes(schema: unknown): void {
+  if (typeof schema !== "object" || schema === null) return;
+  for (const member of Object.values(schema)) splitTypes(member);
+  const { type } = schema as JsonSchema;
+  if (!Array.isArray(type) || type.filter((name) => name !== "null").length < 2) return;
+  delete (schema as JsonSchema).type;
+  Object.assign(schema, { anyOf: type.map((name) => ({ type: name })) });
+}
 
 function anyOf(description: string, names: readonly string[]): JsonSchema {
   return { description, anyOf: names.map((name) => ({ $ref: `#/$defs/${name}` })) };
