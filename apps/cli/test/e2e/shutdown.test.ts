@@ -5,7 +5,8 @@ import type { HostProcess } from "../../src/conformance/host-process.ts";
 import type { Place } from "../support/place.ts";
 import { areGone, isAlive, startHost } from "../support/start-host.ts";
 
-const children = "echo $$ > pids; sleep 60 & echo $! >> pids; (sleep 61 & echo $! >> pids); wait";
+const daemon = "setsid sh -c 'echo $$ >> pids; exec sleep 62 >/dev/null 2>&1' &";
+const children = `echo $$ > pids; sleep 60 & echo $! >> pids; (sleep 61 & echo $! >> pids); ${daemon} wait`;
 const call = (command: string) => ({
   content: [{ type: "toolCall" as const, name: "bash", arguments: { command } }],
 });
@@ -15,7 +16,7 @@ async function childrenOf({ cwd }: Place): Promise<number[]> {
   const path = join(cwd, "pids");
   for (;;) {
     const pids = existsSync(path) ? readFileSync(path, "utf8").trim().split("\n").map(Number) : [];
-    if (pids.length === 3) return pids;
+    if (pids.length === 4) return pids;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
@@ -62,13 +63,14 @@ describe("the end of stdin", () => {
 
   it("kills what a finished command left in the background", async () => {
     const host = startHost();
-    const command = "sleep 60 >/dev/null 2>&1 & echo $!";
+    const command = `sleep 60 >/dev/null 2>&1 & echo $!; ${daemon} until cat pids; do :; done 2>&-`;
     host.send({ type: "bash", command });
     const frame = await host.until({ "...": true, command: "bash" });
-    const pid = Number((frame.data as { output: string }).output);
-    expect(isAlive(pid)).toBe(true);
+    const pids = (frame.data as { output: string }).output.trim().split("\n").map(Number);
+    expect(pids).toHaveLength(2);
+    expect(pids.every(isAlive)).toBe(true);
     expect((await host.finish()).code).toBe(0);
-    expect(await areGone([pid])).toBe(true);
+    expect(await areGone(pids)).toBe(true);
   });
 
   it("answers a last command without line feed first", async () => {

@@ -1,7 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { call, git, hostsOf, repositoryPlace, worker } from "../support/repository-place.ts";
+import {
+  call,
+  git,
+  hostsOf,
+  processesWith,
+  repositoryPlace,
+  worker,
+} from "../support/repository-place.ts";
 import { areGone, startHost } from "../support/start-host.ts";
 
 /** Not a lock, which goes stale. */
@@ -89,7 +96,8 @@ describe("tasks in processes of their own", () => {
   });
 
   it("die with a host that is killed, and the user's files are as they were", async () => {
-    const slow = "echo $$ > ../../../pid; echo changed > notes.txt; sleep 60";
+    const daemon = "setsid sh -c 'echo $$ > ../../../daemon; exec sleep 60' & ";
+    const slow = `${daemon} echo $$ > ../../../pid; echo changed > notes.txt; sleep 60`;
     const place = repositoryPlace([
       ...worker("<slow>", call("bash", { command: slow })),
       ...worker("<quick>", call("write", { path: "quick.txt", content: "x\n" })),
@@ -110,15 +118,16 @@ describe("tasks in processes of their own", () => {
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
     await host.until({ "...": true, type: "subagent_end", id: "quick" }, 40_000);
-    const pidFile = join(place.folder, "agent", "pid");
-    await expect
-      .poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8") !== "", { timeout: 20_000 })
-      .toBe(true);
+    const pidIn = (name: string) => {
+      const path = join(place.folder, "agent", name);
+      return existsSync(path) ? Number(readFileSync(path, "utf8")) : 0;
+    };
+    await expect.poll(() => pidIn("pid") * pidIn("daemon"), { timeout: 20_000 }).toBeGreaterThan(0);
     const hosts = hostsOf(place);
     expect(hosts.length).toBeGreaterThan(1);
     host.child.kill("SIGKILL");
     await host.ended;
-    expect(await areGone([...hosts, Number(readFileSync(pidFile, "utf8"))], 8_000)).toBe(true);
+    expect(await areGone([...hosts, pidIn("pid"), pidIn("daemon")], 8_000)).toBe(true);
     expect(git(place.cwd, "status", "--porcelain")).toBe(before);
     expect(readFileSync(join(place.cwd, "notes.txt"), "utf8")).toBe("one\ntwo\n");
     const next = startHost({}, { place });
@@ -199,18 +208,21 @@ describe("tasks in processes of their own", () => {
     expect(git(place.cwd, "status", "--porcelain")).toBe("");
   });
 
-  it("are stopped by abort", async () => {
+  it("are stopped by abort, with what left their process groups", async () => {
+    const sleep = `sleep 60.${process.pid}`;
     const place = repositoryPlace([
-      ...worker("<slow>", call("bash", { command: "sleep 60" })),
+      ...worker("<slow>", call("bash", { command: `setsid ${sleep} & ${sleep}` })),
       ...worker("start", call("task", { task: "<slow>", isolated: true })),
     ]);
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
-    await host.until({ "...": true, type: "tool_execution_update" }, 40_000);
+    const sleepers = () => processesWith(sleep.replace(" ", "\0")).length;
+    await expect.poll(sleepers, { timeout: 40_000 }).toBe(2);
     host.send({ type: "abort" });
     await host.until({ "...": true, type: "subagent_end", exitCode: 130 }, 20_000);
     await host.until({ "...": true, type: "prompt_result", status: "aborted" }, 20_000);
     expect(hostsOf(place)).toEqual([host.child.pid]);
+    expect(sleepers()).toBe(0);
     expect(readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
   });
 });

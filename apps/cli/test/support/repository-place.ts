@@ -39,11 +39,16 @@ export function repositoryPlace(
 
 /** Hosts that run with the scenario of this place. */
 export function hostsOf(place: Place): number[] {
+  return processesWith(place.folder);
+}
+
+/** Processes whose command line contains a text. */
+export function processesWith(text: string): number[] {
   return readdirSync("/proc")
     .map(Number)
     .filter((pid) => {
       try {
-        return pid > 0 && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(place.folder);
+        return pid > 0 && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text);
       } catch {
         return false;
       }

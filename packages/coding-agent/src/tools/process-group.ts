@@ -1,17 +1,40 @@
+import { findProcesses, type ProcessSearch } from "./process-table.ts";
+
 /** Whether children get a process group of their own; Windows has none. */
 export const hasProcessGroups = process.platform !== "win32";
 
+/** How often the table is read again for what was started while it was read before. */
+const maxSearches = 20;
+
+/** What is to be killed. */
+export interface KillOrder extends ProcessSearch {
+  readonly leaders: ReadonlySet<number>;
+  readonly systemRoot?: string | undefined;
+}
+
 /**
- * Kills a process and everything in its group at once. The group is stopped first: killed one by
- * one, the shell of `a; b` could see `a` die and start `b`.
+ * Kills groups with all that belongs to them at once, in other groups and sessions too. Everything
+ * is stopped before anything is killed: killed one by one, the shell of `a; b` could see `a` die
+ * and start `b`.
  */
-export function killGroup(pid: number, systemRoot?: string | undefined): void {
+export function killProcesses(order: KillOrder): void {
+  const { leaders, systemRoot } = order;
   if (!hasProcessGroups) {
-    killTree(pid, systemRoot);
+    for (const pid of leaders) killTree(pid, systemRoot);
     return;
   }
-  signalGroup(pid, "SIGSTOP");
-  signalGroup(pid, "SIGKILL");
+  for (const pid of leaders) signalGroup(pid, "SIGSTOP");
+  const stopped = new Set<number>();
+  for (let search = 0; search < maxSearches; search += 1) {
+    const strangers = [...findProcesses(order)].filter((pid) => !stopped.has(pid));
+    if (strangers.length === 0) break;
+    for (const pid of strangers) {
+      stopped.add(pid);
+      signalProcess(pid, "SIGSTOP");
+    }
+  }
+  for (const pid of leaders) signalGroup(pid, "SIGKILL");
+  for (const pid of stopped) signalProcess(pid, "SIGKILL");
 }
 
 /** Whether any process of the group is left. */
@@ -20,8 +43,12 @@ export function isGroupAlive(pid: number): boolean {
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  return signalProcess(-pid, signal);
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(-pid, signal);
+    return process.kill(pid, signal);
   } catch {
     // Gone already, or (macOS) nothing but zombies.
     return false;

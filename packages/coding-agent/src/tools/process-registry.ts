@@ -1,22 +1,52 @@
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
-import { hasProcessGroups, isGroupAlive, killGroup } from "./process-group.ts";
+import { randomHex } from "../random.ts";
+import { hasProcessGroups, isGroupAlive, killProcesses } from "./process-group.ts";
 
-// Reads "+ <group>" and "- <group>" lines; the end of the input means that the host is gone.
+// Reads "+ <group>" and "- <group>" lines; "." is an orderly end, the end of the input means that
+// the host is gone. Then it kills the groups and, where there is a /proc, what carries the mark.
+// With nothing but cat: the grep of small systems does not look behind a NUL byte.
 const watchdogScript = `trap '' HUP INT TERM
 groups=' '
 while read -r sign group; do
   case $sign in
     +) groups="$groups$group " ;;
     -) case $groups in *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;; esac ;;
+    .) exit ;;
   esac
 done
-for group in $groups; do kill -9 "-$group" 2>/dev/null; done`;
+for group in $groups; do kill -9 "-$group"; done
+for search in 1 2 3 4 5 6 7 8 9 10; do
+  found=
+  for process in /proc/[0-9]*; do
+    [ -r "$process/environ" ] || continue
+    case $(cat "$process/environ") in *"$1"*) found="$found \${process#/proc/}" ;; esac
+  done
+  [ -n "$found" ] || break
+  kill -STOP $found
+  kill -9 $found
+done`;
+
+/**
+ * The variable that every child inherits with what it starts itself: one word for each host and
+ * session above it, so that a process which left its group is still known as theirs. A command that
+ * is meant to outlive the host takes it off (`env -u`).
+ */
+export const ownersVariable = "TAU_PROCESS_OWNERS";
 
 const pruneIntervalMs = 5_000;
 
+/** A child that is about to be started. */
+export interface PlannedChild {
+  /** What names this child alone in the environment of all that comes from it. */
+  readonly mark: string;
+  /** Its environment, the mark included. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
 /**
- * Knows the process groups a host started, so that none outlives it.
+ * Knows the process groups a host started, so that nothing of them outlives it; on Linux also what
+ * has left its group, by a mark in its environment.
  *
  * `killAll` serves an orderly shutdown. Against a SIGKILL of the host stands one watchdog per
  * registry: a `/bin/sh` in its own session, started with the first child, that reads the group ids
@@ -24,6 +54,9 @@ const pruneIntervalMs = 5_000;
  * code. Windows has no such watchdog.
  */
 export class ProcessRegistry {
+  /** Random, so that no other host's mark contains it. */
+  readonly #id = `${randomHex(8)}.`;
+  #childCount = 0;
   readonly #groups = new Set<number>();
   readonly #systemRoot: string | undefined;
   #watchdog: ChildProcess | undefined;
@@ -39,11 +72,16 @@ export class ProcessRegistry {
   }
 
   /**
-   * Gets ready for a child that is about to be started, so that it can be put under watch the moment
-   * it is there.
+   * Gets ready for a child that is about to be started, so that it is under watch from the moment it
+   * is there.
    */
-  prepare(): void {
-    if (hasProcessGroups) this.#watchdog ??= startWatchdog();
+  prepare(variables: Readonly<Record<string, string>>): PlannedChild {
+    this.#childCount += 1;
+    const mark = `${this.#id}${this.#childCount}/`;
+    if (!hasProcessGroups) return { mark, variables };
+    this.#watchdog ??= startWatchdog(this.#id, variables.PATH);
+    const owners = `${variables[ownersVariable] ?? ""}${mark}`;
+    return { mark, variables: { ...variables, [ownersVariable]: owners } };
   }
 
   /** Takes charge of a group, named by the process id of its leader. */
@@ -61,17 +99,19 @@ export class ProcessRegistry {
     } else this.#remove(pid);
   }
 
-  /** Kills one group. */
-  kill(pid: number): void {
-    if (this.#groups.has(pid)) killGroup(pid, this.#systemRoot);
+  /** Kills one child with all that came from it. */
+  kill(pid: number, { mark }: PlannedChild): void {
+    if (!this.#groups.has(pid)) return;
+    killProcesses({ leaders: new Set([pid]), mark, systemRoot: this.#systemRoot });
   }
 
-  /** Kills every group, background processes of finished commands included. */
+  /** Kills everything, background processes of finished commands included. */
   killAll(): void {
-    for (const pid of this.#groups) killGroup(pid, this.#systemRoot);
+    if (this.#childCount === 0) return;
+    killProcesses({ leaders: this.#groups, mark: this.#id, systemRoot: this.#systemRoot });
     this.#groups.clear();
     this.#stopPruning();
-    this.#watchdog?.stdin?.end();
+    this.#watchdog?.stdin?.end(".\n");
     this.#watchdog = undefined;
   }
 
@@ -85,7 +125,7 @@ export class ProcessRegistry {
 
   #remove(pid: number): void {
     if (!this.#groups.delete(pid)) return;
-    if (this.#watchdog !== undefined) this.#tellWatchdog(`- ${pid}\n`);
+    this.#tellWatchdog(`- ${pid}\n`);
     if (this.#groups.size === 0) this.#stopPruning();
   }
 
@@ -95,17 +135,16 @@ export class ProcessRegistry {
   }
 
   #tellWatchdog(line: string): void {
-    this.prepare();
     this.#watchdog?.stdin?.write(line);
   }
 }
 
-function startWatchdog(): ChildProcess {
+function startWatchdog(mark: string, searchPath = ""): ChildProcess {
   // Not imported, so that a host that runs no child does not load it.
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const watchdog = spawn("/bin/sh", ["-c", watchdogScript], {
+  const watchdog = spawn("/bin/sh", ["-c", watchdogScript, "sh", mark], {
     cwd: "/",
-    env: {},
+    env: { PATH: `${searchPath}:/usr/bin:/bin` },
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });

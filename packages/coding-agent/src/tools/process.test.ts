@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, processesWith, Workspace } from "./__fixtures__/workspace.ts";
 import { type ProcessRequest, runProcess } from "./process.ts";
+import { ProcessRegistry } from "./process-registry.ts";
 
 let workspace: Workspace;
 beforeEach(() => {
@@ -108,6 +109,73 @@ describe("a command that is killed", () => {
   });
 });
 
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return "";
+  }
+}
+
+describe("what leaves the process group of its command", () => {
+  // Seconds that no other run of these tests sleeps.
+  const [a, b] = [`41.${process.pid}`, `42.${process.pid}`];
+  // Nor one that is yet to become the sleeper.
+  const sleepers = (seconds: string) =>
+    processesWith(`sleep\0${seconds}`).filter((pid) => commandOf(pid) === "sleep");
+  const isRunning = (seconds: string) => eventually(() => sleepers(seconds).length > 0);
+  const isGone = (seconds: string) => eventually(() => sleepers(seconds).length === 0);
+
+  it.each([
+    ["with its environment", `(setsid sleep ${a} >/dev/null 2>&1 &); sleep ${a}`],
+    ["as a child of one that did", `setsid sh -c 'env -i sleep ${a}; :' & sleep ${a}`],
+    ["with an environment of its own", `setsid env -i sleep ${a} & sleep ${a}`],
+  ])("ends with a command that is aborted: %s", async (_, command) => {
+    const controller = new AbortController();
+    const running = shell(command, { signal: controller.signal });
+    expect(await eventually(() => sleepers(a).length === 2)).toBe(true);
+    controller.abort();
+    expect((await running).ended).toEqual({ kind: "aborted" });
+    expect(await isGone(a)).toBe(true);
+  });
+
+  it("ends with a command that runs out of time, and no other command's does", async () => {
+    await shell(`setsid sleep ${a} >/dev/null 2>&1 &`);
+    expect(await isRunning(a)).toBe(true);
+    const { ended } = await shell(`setsid sleep ${b} & sleep 30`, { timeoutMs: 300 });
+    expect(ended).toEqual({ kind: "timed_out" });
+    expect(await isGone(b)).toBe(true);
+    expect(sleepers(a)).toHaveLength(1);
+  });
+
+  it("ends with the registry, and another registry's does not", async () => {
+    using other = new ProcessRegistry();
+    await shell(`setsid sleep ${a} >/dev/null 2>&1 &`, { processes: other });
+    await shell(`setsid setsid -f sleep ${b} >/dev/null 2>&1 &`);
+    expect(await isRunning(a)).toBe(true);
+    expect(await isRunning(b)).toBe(true);
+    workspace.processes.killAll();
+    expect(await isGone(b)).toBe(true);
+    expect(sleepers(a)).toHaveLength(1);
+  });
+
+  it("is known to every host above it", async () => {
+    const { stdout } = await shell('printf %s "$TAU_PROCESS_OWNERS"', {
+      variables: { PATH: "/usr/bin:/bin", TAU_PROCESS_OWNERS: "outer.1/" },
+    });
+    expect(stdout).toMatch(/^outer\.1\/[0-9a-f]{16}\.1\/$/);
+  });
+
+  it("outlives the host when it takes the mark off", async () => {
+    await shell(`env -u TAU_PROCESS_OWNERS setsid sleep ${a} >/dev/null 2>&1 &`);
+    expect(await isRunning(a)).toBe(true);
+    workspace.processes.killAll();
+    const survivors = sleepers(a);
+    for (const pid of survivors) process.kill(pid, "SIGKILL");
+    expect(survivors).toHaveLength(1);
+  });
+});
+
 describe("a command that cannot start", () => {
   it.each([
     ["cwd_missing", { cwd: "/no/such/directory" }],
@@ -134,6 +202,7 @@ describe("ProcessRegistry", () => {
       const run = (command) => runProcess({ file: "/bin/sh", args: ["-c", command], cwd: "/",
         variables: { PATH: "/usr/bin:/bin" }, processes, onOutput: () => undefined });
       await run("sleep 34.5678 & :");
+      await run("setsid sleep 34.5678 >/dev/null 2>&1 & :");
       await run("true");
       void run("sleep 34.5678; sleep 34.5678");
       setTimeout(() => console.log("ready"), 50);
@@ -144,7 +213,7 @@ describe("ProcessRegistry", () => {
       { stdio: ["ignore", "pipe", "inherit"] },
     );
     await new Promise((resolve) => host.stdout.once("data", resolve));
-    const areRunning = () => processesWith("sleep\u000034.5678").length === 2;
+    const areRunning = () => processesWith("sleep\u000034.5678").length === 3;
     expect(await eventually(areRunning)).toBe(true);
     host.kill("SIGKILL");
     expect(await eventually(() => processesWith("34.5678").length === 0)).toBe(true);

@@ -45,15 +45,15 @@ const maxDrainMs = 1_000;
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   if (request.signal?.aborted) return { kind: "aborted" };
-  request.processes.prepare();
-  const { child, exited } = await start(request);
+  const planned = request.processes.prepare(request.variables);
+  const { child, exited } = await start({ ...request, variables: planned.variables });
   const pump = new OutputPump(child.stdout, child.stderr, request.onOutput);
   const { pid } = child;
   if (pid !== undefined) request.processes.add(pid);
   let killedFor: "timed_out" | "aborted" | undefined;
   const kill = (reason: "timed_out" | "aborted") => {
     killedFor ??= reason;
-    if (pid !== undefined) request.processes.kill(pid);
+    if (pid !== undefined) request.processes.kill(pid, planned);
   };
   const onAbort = () => kill("aborted");
   request.signal?.addEventListener("abort", onAbort, { once: true });

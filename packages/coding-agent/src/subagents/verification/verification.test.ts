@@ -139,11 +139,14 @@ describe("a verification", () => {
   it("lets background processes serve the later commands, and ends them with the attempt", async () => {
     const { result, workspace } = await verify([
       { name: "serve", command: "sleep 30 & echo $! > server.pid" },
-      { name: "is served", command: "kill -0 $(cat server.pid)" },
+      { name: "daemon", command: "setsid sh -c 'echo $$ > daemon.pid; exec sleep 30' &" },
+      { name: "is served", command: "sleep 0.1; kill -0 $(cat server.pid) $(cat daemon.pid)" },
     ]);
     expect(result.status).toBe("passed");
-    const pid = Number(workspace.read("server.pid"));
-    await expect.poll(() => isThere(pid), { timeout: 3000 }).toBe(false);
+    for (const name of ["server.pid", "daemon.pid"]) {
+      const pid = Number(workspace.read(name));
+      await expect.poll(() => isThere(pid), { timeout: 3000 }).toBe(false);
+    }
   });
 
   it("passes although an optional command fails", async () => {
