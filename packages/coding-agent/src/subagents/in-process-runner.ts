@@ -80,6 +80,7 @@ function subagentOf(session: SubagentSession): Subagent {
       const answer = session.lastAssistantText ?? "";
       return { status: status === "handled" ? "completed" : status, text: answer, error };
     },
+    setBudget: async (change) => session.budget.setLimits(change),
     stop: () => session.dispose(),
   };
 }

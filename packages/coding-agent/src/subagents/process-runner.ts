@@ -1,4 +1,4 @@
-import type { BudgetLimits, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import {
   excludedFor,
   type Subagent,
@@ -19,9 +19,7 @@ export interface SubagentHostRequest {
 }
 
 /** A host that speaks the RPC protocol, as far as a subagent needs it. */
-export interface SubagentHost extends Subagent {
-  setBudget(limits: BudgetLimits): Promise<void>;
-}
+export type SubagentHost = Subagent;
 
 /** Starts a host; whoever knows the protocol's client brings it along. */
 export type StartSubagentHost = (request: SubagentHostRequest) => Promise<SubagentHost>;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "../files/read-text.ts";
 import { truncateTail } from "../tools/truncate.ts";
+import { BudgetShare } from "./budgets/budget-share.ts";
 import { type Consumption, SubagentMeter } from "./budgets/consumption.ts";
 import type { IsolatedTree, Isolation } from "./isolation/isolation.ts";
 import { writePatch } from "./isolation/patch.ts";
@@ -62,6 +63,8 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   const { services, order, isolation } = run;
   const startedAt = performance.now();
   const meter = new SubagentMeter();
+  const { budget } = services;
+  const share = new BudgetShare({ budget, count: run.shares, used: () => meter.total });
   let subagent: Subagent | undefined;
   let tree: IsolatedTree | undefined;
   let work: Work | undefined;
@@ -76,13 +79,15 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
     run.signal.throwIfAborted();
     await emit({ type: "subagent_start", ...name, isolated: order.isolated });
     hasStarted = true;
-    subagent = await startSubagent(task, run, { cwd: tree?.cwd, meter, emit });
+    subagent = await startSubagent(task, run, { cwd: tree?.cwd, meter, share, emit });
+    await share.bind(subagent);
     run.signal.throwIfAborted();
     work = await doWork({ task, run, subagent, tree, emit });
   } catch (error) {
     failure = errorMessage(error);
   }
   run.signal.removeEventListener("abort", stop);
+  share.end();
   await subagent?.stop().catch(() => undefined);
   const { patch, path } = await keepPatch(task, run, { work }).catch((error: unknown) => {
     failure ??= errorMessage(error);
@@ -124,6 +129,7 @@ async function startSubagent(
   context: {
     cwd: string | undefined;
     meter: SubagentMeter;
+    share: BudgetShare;
     emit: (event: SessionEvent) => void | Promise<void>;
   },
 ): Promise<Subagent> {
@@ -142,7 +148,7 @@ async function startSubagent(
     excludedTools: services.excludedTools,
     maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
     isProjectTrusted: settings.isProjectTrusted,
-    budget: budget.remaining(run.shares),
+    budget: context.share.limits,
     signal: run.signal,
     onEvent: (event) => {
       const used = context.meter.note(event);

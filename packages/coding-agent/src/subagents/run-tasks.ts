@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "../files/read-text.ts";
 import { randomHex } from "../random.ts";
@@ -43,6 +44,9 @@ export async function runTasks(
         worktreesRoot: join(agentDirectory, "worktrees"),
         maxCopyBytes: settings.get("isolation.maxCopyBytes"),
         signal,
+      }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+        throw new ToolError("The call was aborted before its tasks started.");
       })
     : undefined;
   try {
@@ -157,9 +161,11 @@ async function mergeAll(
     if (mode === "patch") return await mergeChanges(isolation, changes, signal);
     for (const change of changes) outcomes.set(change.id, await makeBranch(isolation, change));
   } catch (error) {
-    const reason = errorMessage(error);
+    const failed: MergeOutcome = signal.aborted
+      ? { status: "kept", reason: "The call was aborted before it was merged." }
+      : { status: "conflict", reason: errorMessage(error) };
     for (const { id } of changes) {
-      if (!outcomes.has(id)) outcomes.set(id, { status: "conflict", reason });
+      if (!outcomes.has(id)) outcomes.set(id, failed);
     }
   }
   return outcomes;

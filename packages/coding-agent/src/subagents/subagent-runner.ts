@@ -1,6 +1,7 @@
 import type { BudgetLimits, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { AgentDefinition } from "./agents/agent-definition.ts";
+import type { BudgetChange } from "./budgets/session-budget.ts";
 
 /** What a subagent is started with. */
 export interface SubagentRequest {
@@ -39,6 +40,8 @@ export interface SubagentReply {
 export interface Subagent {
   readonly sessionFile: string | undefined;
   prompt(text: string): Promise<SubagentReply>;
+  /** Changes what it may use, all of its prompts together. */
+  setBudget(change: BudgetChange): Promise<void>;
   /** Ends it and all it started. May be called while a prompt is on. */
   stop(): Promise<void>;
 }

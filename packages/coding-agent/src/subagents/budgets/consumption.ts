@@ -108,8 +108,9 @@ export class SubagentMeter {
     const own = usedBy(event);
     if (own !== undefined) this.#own = plus(this.#own, own);
     else if (event.type === "subagent_start") this.#own = plus(this.#own, { subagents: 1 });
-    else if (event.type === "tool_execution_update") {
-      const used = usedByTask(event.toolName, event.partialResult.details);
+    else if (event.type === "tool_execution_update" || event.type === "tool_execution_end") {
+      const { details } = event.type === "tool_execution_end" ? event.result : event.partialResult;
+      const used = usedByTask(event.toolName, details);
       if (used === undefined) return undefined;
       // Those are counted where they start, at every depth.
       this.#nested.set(event.toolCallId, { ...used, subagents: 0 });

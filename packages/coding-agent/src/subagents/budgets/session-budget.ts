@@ -12,6 +12,9 @@ import { type Consumption, consumptionOf, nothingUsed, plus, usedBy } from "./co
 type LimitName = keyof BudgetLimits;
 type Measure = Exclude<keyof BudgetSnapshot, "status" | "reason">;
 
+/** Limits to set, and names of those to take away; what is absent stays. */
+export type BudgetChange = BudgetLimits & { readonly clear?: LimitName[] | undefined };
+
 interface Dimension {
   readonly reason: BudgetViolationReason;
   readonly limit: LimitName;
@@ -70,6 +73,7 @@ export class SessionBudget {
   #runStartedAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #warned = new Set<BudgetViolationReason>();
+  readonly #followers = new Set<() => void>();
   /** The dimension that was announced as exceeded. */
   #exceeded: Dimension | undefined;
   /** Aborted with the budget; a fresh one once a limit was raised. */
@@ -119,24 +123,34 @@ export class SessionBudget {
     return this.#snapshot(this.#exceeded?.reason);
   }
 
-  /** What subagents may still use; counted dimensions are shared evenly among `count` of them. */
-  remaining(count = 1): BudgetLimits {
+  /**
+   * What a subagent may use; further subagents are shared evenly among `count` of them. One that runs
+   * has `used` something of it, which counts for the session already.
+   */
+  remaining(count = 1, used: Partial<Record<Measure, number>> = {}): BudgetLimits {
     const { limits } = this;
     const left: BudgetLimits = {};
-    for (const { limit, measure, isCount } of dimensions) {
+    for (const { limit, measure } of dimensions) {
       const value = limits[limit];
       if (value === undefined) continue;
       const rest = Math.max(0, value - this.#usedOf(measure));
-      left[limit] = isCount && limit === "maxSubagents" ? Math.floor(rest / count) : rest;
+      const share = limit === "maxSubagents" ? Math.floor(rest / count) : rest;
+      left[limit] = share + (used[measure] ?? 0);
     }
     return left;
+  }
+
+  /** Hears when limits were set or taken away; returns how to stop that. */
+  onLimitsChange(follower: () => void): () => void {
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
   }
 
   /**
    * Sets limits for this session and takes those in `clear` away; what is absent stays. Warnings and
    * the end may come again for what was changed.
    */
-  setLimits(limits: BudgetLimits & { readonly clear?: readonly LimitName[] | undefined }): void {
+  setLimits(limits: BudgetChange): void {
     for (const { limit, reason } of dimensions) {
       const value = limits.clear?.includes(limit) ? null : limits[limit];
       if (value === undefined) continue;
@@ -149,6 +163,7 @@ export class SessionBudget {
     }
     this.#review();
     this.#setTimer();
+    for (const follower of this.#followers) follower();
   }
 
   /**
@@ -184,7 +199,7 @@ export class SessionBudget {
     this.checkRequest();
     const limit = this.#limit("maxSubagents");
     if (limit !== undefined && this.#used.subagents >= limit) {
-      this.#exceed(subagentDimension);
+      if (this.#exceeded === undefined) this.#exceed(subagentDimension);
       throw this.#refusal(subagentDimension);
     }
     this.add({ subagents: 1 });

@@ -25,8 +25,8 @@ export interface Change {
 export type MergeOutcome =
   | { readonly status: "applied" }
   | { readonly status: "branch"; readonly branch: string }
-  /** Nothing of the caller's was touched; the patch is still there. */
-  | { readonly status: "conflict"; readonly reason: string };
+  /** Nothing of the caller's was touched; the patch is still there. `kept` was not even tried. */
+  | { readonly status: "conflict" | "kept"; readonly reason: string };
 
 /**
  * Brings changes back into the caller's working tree, one after another in the given order, each

@@ -374,13 +374,14 @@ describe("verified tasks", () => {
 describe("budgets and tasks", () => {
   it("start no more subagents than are left, and refuse further prompts", async () => {
     const { results, session, ended, events } = await run(
-      { tasks: ["a", "b", "c"].map((id) => ({ id, task: `<${id}>` })) },
-      { a: () => "A", b: () => "B", c: () => "C" },
+      { tasks: ["a", "b", "c", "d"].map((id) => ({ id, task: `<${id}>` })) },
+      { a: () => "A", b: () => "B", c: () => "C", d: () => "D" },
       { settings: { "task.budget.maxSubagents": 2, "task.maxConcurrency": 1 } },
     );
     expect(results.map(({ status }) => status)).toEqual([
       "completed",
       "completed",
+      "budget_exceeded",
       "budget_exceeded",
     ]);
     expect(types(events)).toHaveLength(4);
