@@ -271,7 +271,9 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   async #initialize(): Promise<Result<"initialize"> | undefined> {
     const { clientInfo, stream = "delta" } = this.#options;
     try {
-      return await this.request("initialize", { stream, ...(clientInfo && { clientInfo }) });
+      // The environment may have chosen a dialect for others; events are handed on in this one.
+      const asked = { protocol: "pi", stream, ...(clientInfo && { clientInfo }) } as const;
+      return await this.request("initialize", asked);
     } catch (error) {
       // An older host: everything works, with replies in full form.
       if (error instanceof RpcError) return undefined;

@@ -1,6 +1,8 @@
 import {
   DEFAULT_MAX_LINE_BYTES,
+  type Dialect,
   type Handlers,
+  type HostFrame,
   loadDialect,
   protocolNames,
   type Result,
@@ -36,6 +38,19 @@ function hostInfo(connection: Host["connection"]): Result<"initialize"> {
     protocols: [...protocolNames],
     stream: connection.streamForm,
     maxFrameBytes: DEFAULT_MAX_LINE_BYTES,
-    capabilities: { promptResult: true, agentSettled: true, bashStream: true, eventFilter: true },
+    capabilities: capabilitiesOf(connection.dialect),
+  };
+}
+
+/** What there is beyond the documents, and can be said in this dialect. */
+function capabilitiesOf({ encode }: Dialect): Record<string, boolean> {
+  const says = (frame: HostFrame): boolean => encode(frame).length > 0;
+  const notice = { type: "extension_ui_request", id: "", method: "notify", message: "" } as const;
+  return {
+    promptResult: says({ type: "prompt_result", status: "completed" }),
+    agentSettled: says({ type: "agent_settled", aborted: false }),
+    bashStream: says({ type: "bash_execution_update", delta: "" }),
+    dialogs: says(notice),
+    eventFilter: true,
   };
 }
