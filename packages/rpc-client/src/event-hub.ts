@@ -35,6 +35,8 @@ export class EventHub {
 
   emit(event: SessionEvent): void {
     for (const subscriber of [...this.#subscribers]) {
+      // One before it in the row may have ended its subscription.
+      if (!this.#subscribers.has(subscriber)) continue;
       try {
         subscriber.onEvent(event);
       } catch (error) {

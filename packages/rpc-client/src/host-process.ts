@@ -7,6 +7,8 @@ import { TextTail } from "./text-tail.ts";
 
 /** How long the pipes may stay open after the process itself is gone (a grandchild may hold them). */
 const DRAIN_MS = 500;
+/** How long a process may outlive its own stdout, over which all answers would come. */
+const MUTE_MS = 1_000;
 const STDERR_TAIL_CHARACTERS = 64 * 1024;
 
 /** How a host's process is run. */
@@ -59,7 +61,8 @@ export class HostProcess {
   }
 
   get exitCode(): number | undefined {
-    return this.#child.exitCode ?? undefined;
+    // Of a program that could not be started it is the system's error number.
+    return this.pid === undefined ? undefined : (this.#child.exitCode ?? undefined);
   }
 
   get stderr(): string {
@@ -101,8 +104,18 @@ export class HostProcess {
       }
     };
     stdout.on("data", (chunk: Buffer) => deliver(decoder.push(chunk)));
-    stdout.on("end", () => deliver(decoder.end()));
+    stdout.on("end", () => {
+      deliver(decoder.end());
+      void this.#endWhenMute();
+    });
     stdout.on("error", () => {});
+  }
+
+  /** A host that closed its output can answer nothing any more, and must not be waited for. */
+  async #endWhenMute(): Promise<void> {
+    if (await this.#endsWithin(MUTE_MS)) return;
+    this.note("the host closed its stdout and was ended");
+    await this.stop({ graceMs: MUTE_MS });
   }
 
   /** Keeps a remark of the client's own among the host's last words. */
@@ -129,7 +142,7 @@ export class HostProcess {
       clearTimeout(drain);
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
       resolve({
-        exitCode: child.exitCode ?? undefined,
+        exitCode: this.exitCode,
         signal: child.signalCode ?? undefined,
         stderr: this.stderr,
         ...(error && { error }),

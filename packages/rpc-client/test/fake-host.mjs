@@ -100,6 +100,10 @@ const handlers = {
     } else if (command.command === "garbage") {
       process.stdout.write('Welcome to the machine!\n[1,2]\n{"type":"response"}\n');
       respond(command, { output: "", cancelled: false, truncated: false });
+    } else if (command.command === "mute") {
+      process.stderr.write("the pipe is gone\n");
+      process.stdout.end();
+      setInterval(() => {}, 1000);
     } else if (command.command === "late") {
       setTimeout(() => respond(command, { output: "late" }), 60);
     } else if (command.command === "split") {

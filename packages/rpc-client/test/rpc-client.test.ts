@@ -142,6 +142,12 @@ describe("start", () => {
     expect(String(error)).toMatch(/ENOENT.*cliPath/s);
   });
 
+  it("has no exit code of a host that never ran", async () => {
+    const host = client("normal", { command: ["/nowhere/tau"] });
+    expect(await rejection(host.start())).toMatchObject({ exitCode: undefined, signal: undefined });
+    expect(host.exitCode).toBeUndefined();
+  });
+
   it("names the working directory when that is what is missing", async () => {
     const error = await rejection(client("normal", { cwd: "/no/such/folder" }).start());
     expect(String(error)).toContain("its working directory /no/such/folder does not exist");
@@ -291,6 +297,19 @@ describe("events", () => {
     expect(seen.slice(0, 2)).toEqual(["agent_start", "message_start"]);
   });
 
+  it("do not reach a listener that another one unsubscribed", async () => {
+    const host = await client().start();
+    const seen: string[] = [];
+    host.onEvent(() => {
+      seen.push("first");
+      unsubscribe();
+    });
+    const unsubscribe = host.onEvent(() => seen.push("second"));
+    await host.promptAndWait("one");
+    expect(seen).toContain("first");
+    expect(seen).not.toContain("second");
+  });
+
   it("end their iterator when the client stops", async () => {
     const host = await client().start();
     const types: string[] = [];
@@ -360,6 +379,15 @@ describe("stop", () => {
     const host = await client().start();
     expect(await host.stop()).toMatchObject({ exitCode: 0, signal: undefined });
     expect(await host.stop()).toMatchObject({ exitCode: 0 });
+  });
+
+  it("comes for a host that closes its output, and for what waits for it", async () => {
+    const host = await client().start();
+    const error = await rejection(host.bash("mute"));
+    expect(error).toBeInstanceOf(ConnectionClosedError);
+    expect(String(error)).toContain("the pipe is gone");
+    expect(String(error)).toContain("closed its stdout");
+    expect(() => process.kill(host.pid ?? 0, 0)).toThrow();
   });
 
   it("goes on to SIGTERM and SIGKILL with a host that ignores it", async () => {
