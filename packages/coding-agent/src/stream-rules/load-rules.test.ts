@@ -88,4 +88,20 @@ describe("rules", () => {
     expect(rules).toEqual([]);
     expect(diagnostics).toMatchObject([{ message: expect.stringContaining("it has no text") }]);
   });
+
+  it("that are too long to show or say no pattern are left out in few words", async () => {
+    const { rules, diagnostics } = await load({
+      ".pi/agent/rules/a.md": rule("x").replace("Text", "long ".repeat(100_000)),
+      ".pi/agent/rules/b.md": rule("{ on: x }"),
+      ".pi/agent/rules/c.md": rule(`'(${"x".repeat(5000)}'`),
+      ".pi/agent/rules/d.md": rule("fine"),
+    });
+    expect(rules).toMatchObject([{ name: "d" }]);
+    expect(diagnostics).toMatchObject([
+      { message: expect.stringContaining("a.md is left out: it is longer than 262144 characters") },
+      { message: expect.stringContaining("b.md is left out: its ttsr_trigger is neither a text") },
+      { message: expect.stringContaining("Unterminated group") },
+    ]);
+    expect(diagnostics.at(-1)?.message.length).toBeLessThan(500);
+  });
 });

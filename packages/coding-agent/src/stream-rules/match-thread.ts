@@ -181,10 +181,17 @@ export class MatchThread {
       task.resolve({ hopeless: [suspect] });
     } else if (task.attempts < MAX_ATTEMPTS) {
       task.suspect = suspect;
-      this.#queue.add(task);
+      this.#queueFirst(task);
     } else {
       task.resolve({ hopeless: task.probes.flatMap(({ patterns }) => patterns) });
     }
+  }
+
+  /** Tried again before the others have tried the same: what is hopeless is found out once for all. */
+  #queueFirst(task: Task): void {
+    const others = [...this.#queue];
+    this.#queue.clear();
+    for (const waiting of [task, ...others]) this.#queue.add(waiting);
   }
 
   #release(): void {

@@ -1,11 +1,14 @@
 import { basename } from "node:path";
 import type { Diagnostic } from "../diagnostic.ts";
-import type { JsonObject } from "../files/read-json.ts";
+import { isJsonObject, type JsonObject } from "../files/read-json.ts";
 import { readTextFile } from "../files/read-text.ts";
 import { parseFrontmatter, textAttribute } from "../prompt/frontmatter.ts";
-import { parsePattern, type RulePattern } from "./rule-pattern.ts";
+import { clipped, parsePattern, type RulePattern } from "./rule-pattern.ts";
 import { parseScope, splitList } from "./rule-scope.ts";
 import type { StreamRule } from "./stream-rule.ts";
+
+/** More than anybody wants to put in front of a model in the middle of its work. */
+const MAX_LENGTH = 256 * 1024;
 
 /** Reads a rule's file; undefined when it holds none that watches replies, or a broken one. */
 export async function readRule(
@@ -23,13 +26,19 @@ export async function readRule(
   if (problem !== undefined) {
     return leaveOut(`${problem}. Put patterns and globs in single quotes`);
   }
+  if (attributes.enabled === false) return undefined;
   const written = listAttribute(attributes, "ttsr_trigger", "ttsrTrigger", "condition");
-  if (written === undefined || attributes.enabled === false) return undefined;
+  if (written === undefined) {
+    const isMeant = isJsonObject(attributes.ttsr_trigger ?? attributes.ttsrTrigger);
+    return isMeant ? leaveOut("its ttsr_trigger is neither a text nor a list of them") : undefined;
+  }
+  if (file.text.length > MAX_LENGTH) return leaveOut(`it is longer than ${MAX_LENGTH} characters`);
   const patterns: RulePattern[] = [];
   for (const text of written) {
     const pattern = parsePattern(text);
     if ("problem" in pattern) {
-      const reason = `its ttsr_trigger is no regular expression (${pattern.problem})`;
+      const problem = clipped(pattern.problem);
+      const reason = `its ttsr_trigger is no regular expression (${problem})`;
       return leaveOut(`${reason}. Correct it, or remove the file`);
     }
     patterns.push(pattern);

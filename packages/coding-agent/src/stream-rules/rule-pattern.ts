@@ -31,6 +31,11 @@ export function parsePattern(written: string): RulePattern | { readonly problem:
   return { written, source, flags, isLineBound: isLineBound(source, flags) };
 }
 
+/** Enough of a pattern, or of what is wrong with it, to know it by. */
+export function clipped(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 100)}…${text.slice(-100)}` : text;
+}
+
 /** Errs on the side of no: whatever could stand for a line end, or look at one, is taken to. */
 function isLineBound(source: string, flags: string): boolean {
   const isSuspect = /\\[snrWDPpxuck0-9]|\\?[\tbtfv]-|\[\^|\(\?[^:=!<]|[\n\r]/.test(source);

@@ -7,6 +7,7 @@ import type { SessionLog } from "../session/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { createReminder } from "./reminder.ts";
 import { RuleHistory } from "./rule-history.ts";
+import { clipped } from "./rule-pattern.ts";
 import { RuleWatch } from "./rule-watch.ts";
 import { sharedMatchThread } from "./shared-match-thread.ts";
 import { describeRule, type StreamRule } from "./stream-rule.ts";
@@ -87,7 +88,7 @@ export class StreamRules {
     for (const { filePath: path, patterns } of rules) {
       for (const pattern of patterns) {
         if (!numbers.includes(this.#thread.numberOf(pattern))) continue;
-        const message = `Rule ${path}: its ttsr_trigger ${pattern.written} takes too long to search for and is off now; make it simpler, without repetitions inside of repetitions`;
+        const message = `Rule ${path}: its ttsr_trigger ${clipped(pattern.written)} takes too long to search for and is off now; make it simpler, without repetitions inside of repetitions`;
         this.#session.problems.note({ severity: "warning", message, path });
       }
     }

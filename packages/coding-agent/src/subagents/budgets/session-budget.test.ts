@@ -141,6 +141,17 @@ describe("the budget of a session", () => {
     expect(other.aborts()).toBe(1);
   });
 
+  it("warns again for a limit that was changed, not for one that was set to what it was", async () => {
+    const { budget, reported, tell } = budgetWith({ "task.budget.maxInputTokens": 100 });
+    await tell(reply(85));
+    budget.setLimits({ maxInputTokens: 100 });
+    await Promise.resolve();
+    expect(shown(reported)).toEqual(["budget_warning input_tokens warning"]);
+    budget.setLimits({ maxInputTokens: 105 });
+    await Promise.resolve();
+    expect(reported).toHaveLength(2);
+  });
+
   it("refuses everything at a limit of 0 and warns of nothing", () => {
     const { budget, reported } = budgetWith({ "task.budget.maxCostUsd": 0 });
     expect(() => budget.check()).toThrow(/maxCostUsd/);

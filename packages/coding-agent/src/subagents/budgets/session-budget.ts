@@ -154,8 +154,9 @@ export class SessionBudget {
     for (const { limit, reason } of dimensions) {
       const value = limits.clear?.includes(limit) ? null : limits[limit];
       if (value === undefined) continue;
+      const before = this.#limit(limit);
       this.#given.set(limit, value);
-      this.#warned.delete(reason);
+      if (this.#limit(limit) !== before) this.#warned.delete(reason);
     }
     if (this.#exceeded !== undefined && this.#hasRoom(this.#exceeded)) {
       this.#exceeded = dimensions.find((dimension) => this.#isExceeded(dimension));
