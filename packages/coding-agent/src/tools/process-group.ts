@@ -1,10 +1,12 @@
-import { findProcesses, type ProcessSearch } from "./process-table.ts";
+import { ProcessFinder, type ProcessSearch } from "./process-table.ts";
 
 /** Whether children get a process group of their own; Windows has none. */
 export const hasProcessGroups = process.platform !== "win32";
 
-/** How often the table is read again for what was started while it was read before. */
-const maxSearches = 20;
+/** How often the table is read again for what was started while it was read before, at most. */
+const maxSearches = 200;
+/** One search may miss what starts its successor and ends while the table is read. */
+const enoughIdleSearches = 3;
 
 /** What is to be killed. */
 export interface KillOrder extends ProcessSearch {
@@ -24,14 +26,15 @@ export function killProcesses(order: KillOrder): void {
     return;
   }
   for (const pid of leaders) signalGroup(pid, "SIGSTOP");
+  const finder = new ProcessFinder(order);
   const stopped = new Set<number>();
-  for (let search = 0; search < maxSearches; search += 1) {
-    const strangers = [...findProcesses(order)].filter((pid) => !stopped.has(pid));
-    if (strangers.length === 0) break;
-    for (const pid of strangers) {
-      stopped.add(pid);
+  for (let idle = 0, search = 0; idle < enoughIdleSearches && search < maxSearches; search += 1) {
+    const before = stopped.size;
+    for (const pid of finder.findNew()) {
       signalProcess(pid, "SIGSTOP");
+      stopped.add(pid);
     }
+    idle = stopped.size === before ? idle + 1 : 0;
   }
   for (const pid of leaders) signalGroup(pid, "SIGKILL");
   for (const pid of stopped) signalProcess(pid, "SIGKILL");

@@ -20,10 +20,11 @@ for search in 1 2 3 4 5 6 7 8 9 10; do
   found=
   for process in /proc/[0-9]*; do
     [ -r "$process/environ" ] || continue
-    case $(cat "$process/environ") in *"$1"*) found="$found \${process#/proc/}" ;; esac
+    case $(cat "$process/environ") in *"$1"*) ;; *) continue ;; esac
+    kill -STOP "\${process#/proc/}"
+    found="$found \${process#/proc/}"
   done
   [ -n "$found" ] || break
-  kill -STOP $found
   kill -9 $found
 done`;
 

@@ -5,57 +5,88 @@ export interface ProcessSearch {
   /** Found in the environment a process was started with. */
   readonly mark: string;
   /** Leaders of process groups; what runs in the groups or descends from it is found too. */
-  readonly leaders: Iterable<number>;
+  readonly leaders: ReadonlySet<number>;
 }
 
 interface Row {
   readonly pid: number;
+  readonly state: string;
   readonly parent: number;
   readonly group: number;
 }
 
 /**
- * The processes of this user that carry the mark, with everything that descends from them, by what
- * Linux shows in /proc. None where there is no /proc. A process that has left its group (`setsid`)
- * still has the environment, one that was given another environment still has its parent; only who
- * has neither is not found.
+ * Finds the processes of this user that carry the mark, with everything that descends from them, by
+ * what Linux shows in /proc; none where there is no /proc. A process that has left its group
+ * (`setsid`) still has the environment, one that was given another environment still has its parent;
+ * only who has neither is not found.
  */
-export function findProcesses(search: ProcessSearch): Set<number> {
-  const found = new Set<number>();
-  if (process.platform !== "linux") return found;
-  const reader = new ProcReader();
-  const leaders = new Set(search.leaders);
-  const mark = Buffer.from(search.mark);
-  const children = new Map<number, number[]>();
-  for (const { pid, parent, group } of reader.rows()) {
-    const siblings = children.get(parent);
-    if (siblings === undefined) children.set(parent, [pid]);
-    else siblings.push(pid);
-    if (leaders.has(group) || reader.read(pid, "environ").includes(mark)) found.add(pid);
+export class ProcessFinder {
+  readonly #leaders: ReadonlySet<number>;
+  readonly #mark: Buffer;
+  readonly #reader = new ProcReader();
+  readonly #seen = new Set([process.pid]);
+  readonly #found = new Set<number>();
+  readonly #children = new Map<number, number[]>();
+
+  constructor({ leaders, mark }: ProcessSearch) {
+    this.#leaders = leaders;
+    this.#mark = Buffer.from(mark);
   }
-  // A set hands out what is added while it is gone through.
-  for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
-  found.delete(process.pid);
-  return found;
+
+  /**
+   * Looks at what has not been looked at: a mark is inherited, so who had none gets none. Each process
+   * is handed out the moment it is found, the youngest first, so that it can be stopped before it
+   * starts the next one.
+   */
+  *findNew(): Generator<number> {
+    for (const pid of this.#reader.pids()) {
+      if (this.#seen.has(pid)) continue;
+      this.#seen.add(pid);
+      const row = this.#reader.row(pid);
+      if (row === undefined || row.state === "Z") continue;
+      const siblings = this.#children.get(row.parent);
+      if (siblings === undefined) this.#children.set(row.parent, [pid]);
+      else siblings.push(pid);
+      if (!this.#isTheirs(row)) continue;
+      this.#found.add(pid);
+      yield pid;
+    }
+    // A set hands out what is added while it is gone through.
+    for (const pid of this.#found) {
+      for (const child of this.#children.get(pid) ?? []) {
+        if (this.#found.has(child)) continue;
+        this.#found.add(child);
+        yield child;
+      }
+    }
+  }
+
+  #isTheirs({ pid, group }: Row): boolean {
+    return this.#leaders.has(group) || this.#reader.read(pid, "environ").includes(this.#mark);
+  }
 }
 
 /** Reads small files of /proc into one buffer, which takes a tenth of the time of a buffer each. */
 class ProcReader {
   #buffer = Buffer.alloc(64 * 1024);
 
-  /** Processes of this user; others can be neither read nor killed. */
-  *rows(): Generator<Row> {
+  /** From the highest number, which mostly is the youngest process, to the lowest. */
+  pids(): number[] {
+    if (process.platform !== "linux") return [];
+    const names = attempt(() => readdirSync("/proc")) ?? [];
+    return names.map(Number).filter(Number.isInteger).reverse();
+  }
+
+  /** Nothing for what is gone, or is another user's: that can be neither read nor killed. */
+  row(pid: number): Row | undefined {
     const user = process.geteuid?.();
-    for (const name of attempt(() => readdirSync("/proc")) ?? []) {
-      const pid = Number(name);
-      if (!Number.isInteger(pid)) continue;
-      const owner = attempt(() => statSync(`/proc/${name}`, { throwIfNoEntry: false }))?.uid;
-      if (owner === undefined || (user !== 0 && owner !== user)) continue;
-      const status = this.read(pid, "stat").toString("latin1");
-      // The name before it is in parentheses and may hold any character.
-      const fields = status.slice(status.lastIndexOf(")") + 2).split(" ", 3);
-      yield { pid, parent: Number(fields[1]), group: Number(fields[2]) };
-    }
+    const owner = attempt(() => statSync(`/proc/${pid}`, { throwIfNoEntry: false }))?.uid;
+    if (owner === undefined || (user !== 0 && owner !== user)) return undefined;
+    const status = this.read(pid, "stat").toString("latin1");
+    // The name before it is in parentheses and may hold any character.
+    const [state = "", ...ids] = status.slice(status.lastIndexOf(")") + 2).split(" ", 3);
+    return { pid, state, parent: Number(ids[0]), group: Number(ids[1]) };
   }
 
   /** The content, valid until the next call; nothing for a process that is gone. */
