@@ -152,8 +152,8 @@ async function assemble(
     cwd: places.cwd,
     homeDir: places.homeDirectory,
   });
-  const [modelsError, packages] = await Promise.all([
-    registry.error(),
+  const [models, packages] = await Promise.all([
+    registry.diagnostics(),
     packageDiagnostics(settings, places),
   ]);
   let session: AgentSession | undefined;
@@ -203,7 +203,7 @@ async function assemble(
     diagnostics: [
       ...settings.diagnostics,
       ...trust,
-      ...(modelsError === undefined ? [] : [modelsError]),
+      ...models,
       ...loaded.diagnostics,
       ...scope.diagnostics,
       ...chosen.diagnostics,

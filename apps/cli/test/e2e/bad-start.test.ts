@@ -36,6 +36,21 @@ describe("files that are broken", () => {
     },
   );
 
+  it("a bad model of models.json is named, and the others are there", async () => {
+    const models = [{ id: "bad", contextWindow: "big" }, { id: "good" }];
+    const house = { baseUrl: "http://127.0.0.1:9/v1", api: "openai-completions", models };
+    const files = { "agent/models.json": JSON.stringify({ providers: { house } }) };
+    const host = startHost({ files, scenario: ["one"], arguments: [] });
+    host.send({ type: "get_available_models" });
+    const { data } = await host.until({ "...": true, command: "get_available_models" });
+    expect(JSON.stringify(data)).toContain('"id":"good"');
+    expect(JSON.stringify(data)).not.toContain('"id":"bad"');
+    await host.finish();
+    expect(host.stderr).toContain(
+      "providers.house.models[0].contextWindow: must be a number above 0",
+    );
+  });
+
   it("a session file that is none is refused by name and untouched", async () => {
     const files = { "notes.jsonl": "my notes\n" };
     const setup = { files, arguments: ["--session", "../notes.jsonl"] };

@@ -35,16 +35,16 @@ export class ModelsView implements ExtensionModels {
 
   async refresh(): Promise<void> {
     const { registry } = this.#options;
-    const [all, available, error, stored] = await Promise.all([
+    const [all, available, problems, stored] = await Promise.all([
       registry.all(),
       registry.availableProviders(),
-      registry.error(),
+      registry.diagnostics(),
       registry.keys.store.all(),
     ]);
     this.#all = all;
     this.#available = new Set(available);
     this.#stored = stored;
-    this.#error = error?.message;
+    this.#error = problems.map(({ message }) => message).join("\n") || undefined;
   }
 
   find(provider: string, modelId: string): Model | undefined {

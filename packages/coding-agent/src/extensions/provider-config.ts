@@ -57,10 +57,10 @@ export function customProviderOf(name: string, config: ProviderConfig): CustomPr
   // What streams by itself needs neither an address nor a wire format of ours.
   const own = config.streamSimple === undefined ? {} : { baseUrl: "extension:", api: name };
   const { streamSimple: _, oauth, ...described } = { ...own, ...definedOf(config) };
-  const parsed = parseModelsFile({ providers: { [name]: described } });
-  const entry = "providers" in parsed ? parsed.providers[name] : undefined;
-  if (entry === undefined) {
-    const reason = "problem" in parsed ? parsed.problem : "it is empty";
+  const { providers, problems } = parseModelsFile({ providers: { [name]: described } });
+  const entry = providers[name];
+  if (entry === undefined || problems.length > 0) {
+    const reason = problems[0]?.reason ?? "it is empty";
     throw new ExtensionError("invalid_registration", `registerProvider: ${reason}`);
   }
   const provider = createCustomProvider(name, entry);

@@ -57,7 +57,7 @@ describe("models.json", () => {
 
   it("allows comments and trailing commas", async () => {
     const registry = registryWith(`{ // mine\n "providers": { "o": ${JSON.stringify(local)}, }, }`);
-    expect(await registry.error()).toBeUndefined();
+    expect(await registry.diagnostics()).toEqual([]);
     expect(await registry.models("o")).toHaveLength(1);
   });
 
@@ -103,8 +103,43 @@ describe("models.json", () => {
     ["{ broken", "line 1"],
   ])("keeps the built-in models and names the bad field: %j", async (file, field) => {
     const registry = registryWith(file);
-    expect((await registry.error())?.message).toContain(field);
+    expect((await registry.diagnostics())[0]?.message).toContain(field);
     expect(await registry.models("vendor")).toEqual(builtIn);
+  });
+
+  it("leaves out only the models, overrides and providers with a mistake, and names each", async () => {
+    const registry = registryWith({
+      providers: {
+        vendor: { modelOverrides: { one: { maxTokens: "many" }, two: { maxTokens: 7 } } },
+        local: {
+          ...local,
+          models: [{ id: "bad", cost: { input: -1 } }, { id: "good" }, { name: 1 }],
+        },
+        half: {
+          ...local,
+          baseUrl: undefined,
+          models: [{ id: "a" }, { id: "b", baseUrl: "http://b" }],
+        },
+        broken: { ...local, headers: { "x-a": 1 } },
+        number: 7,
+      },
+    });
+    const ids = async (provider: string) => (await registry.models(provider)).map(({ id }) => id);
+    expect(await ids("local")).toEqual(["good"]);
+    expect(await ids("half")).toEqual(["b"]);
+    expect((await registry.models("vendor")).map(({ maxTokens }) => maxTokens)).toEqual([100, 7]);
+    expect(await registry.providers()).toEqual(["vendor", "local", "half"]);
+    const path = join(agentDir, "models.json");
+    expect(await registry.diagnostics()).toEqual(
+      [
+        "providers.vendor.modelOverrides.one is left out: providers.vendor.modelOverrides.one.maxTokens: must be a number above 0",
+        'model "local/bad" is left out: providers.local.models[0].cost.input: must be a number of at least 0',
+        "providers.local.models[2] is left out: providers.local.models[2].id: is missing",
+        'model "half/a" is left out: providers.half.models[0].baseUrl: a model needs a baseUrl, its own or its provider\'s',
+        'provider "broken" is left out: providers.broken.headers.x-a: must be a string',
+        'provider "number" is left out: providers.number: must be an object',
+      ].map((problem) => ({ severity: "warning", message: `${path}: ${problem}`, path })),
+    );
   });
 
   it("keeps header values out of the model and resolves them for the request", async () => {

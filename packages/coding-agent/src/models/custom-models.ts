@@ -31,26 +31,25 @@ export interface CustomProvider extends ProviderKeyEntry {
 /** The outcome of reading models.json. */
 export interface CustomModels {
   readonly providers: ReadonlyMap<string, CustomProvider>;
-  /** Why the file does not count; built-in models stay. */
-  readonly error: Diagnostic | undefined;
+  /** What of the file does not count, and why; everything else stays. */
+  readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads `<agentDir>/models.json`. Never rejects; a file with any mistake counts as absent. */
+/** Reads `<agentDir>/models.json`. Never rejects; what has a mistake in it counts as absent. */
 export async function loadCustomModels(agentDir: string): Promise<CustomModels> {
   const path = join(agentDir, "models.json");
   const file = await readJsonFile(path);
-  if (file.kind === "missing") return { providers: new Map(), error: undefined };
-  if (file.kind === "unreadable") return { providers: new Map(), error: file.diagnostic };
+  if (file.kind === "missing") return { providers: new Map(), diagnostics: [] };
+  if (file.kind === "unreadable") return { providers: new Map(), diagnostics: [file.diagnostic] };
   const { parseModelsFile } = await import("./custom-schema.ts");
-  const parsed = parseModelsFile(file.value);
-  if ("problem" in parsed) {
-    const message = `${path} is ignored: ${parsed.problem}`;
-    return { providers: new Map(), error: { severity: "error", message, path } };
-  }
-  const providers = Object.entries(parsed.providers).map(
-    ([id, entry]) => [id, createCustomProvider(id, entry)] as const,
-  );
-  return { providers: new Map(providers), error: undefined };
+  const { providers, problems } = parseModelsFile(file.value);
+  const entries = Object.entries(providers);
+  return {
+    providers: new Map(entries.map(([id, entry]) => [id, createCustomProvider(id, entry)])),
+    diagnostics: problems.map(({ subject, reason }) => {
+      return { severity: "warning", message: `${path}: ${subject} is left out: ${reason}`, path };
+    }),
+  };
 }
 
 /** Makes a provider of an entry in the form of models.json. */

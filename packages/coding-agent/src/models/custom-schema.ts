@@ -114,7 +114,10 @@ const override = {
   compat: recordOf(anything),
   thinkingLevelMap: recordOf(textOrNull),
 };
-const provider = shape({
+const checkModel = shape({ id: word, ...override }, ["id"]);
+const checkOverride = shape(override);
+/** The members of a provider that no single model owns. */
+const checkProvider = shape({
   name: text,
   baseUrl: word,
   apiKey: text,
@@ -122,41 +125,86 @@ const provider = shape({
   headers: recordOf(text),
   authHeader: flag,
   compat: recordOf(anything),
-  models: listOf(shape({ id: word, ...override }, ["id"])),
-  modelOverrides: recordOf(shape(override)),
+  models: listOf(anything),
+  modelOverrides: recordOf(anything),
 });
-const checkProviders = recordOf(provider);
 
-/** Whether every provider fits; the message names the path of a field that does not. */
-function areProviders(
-  value: unknown,
-  report: (problem: string) => void,
-): value is Readonly<Record<string, ProviderEntry>> {
-  const problem = checkProviders(value, "providers");
-  if (problem !== undefined) report(problem);
-  return problem === undefined;
+interface Problem {
+  /** What is left out. */
+  readonly subject: string;
+  /** The path of the bad field, such as `providers.x.models[0].id`, and what it has to be. */
+  readonly reason: string;
 }
 
-/** Checks a models.json; a problem names the path of the field, such as `providers.x.models[0].id`. */
-export function parseModelsFile(
-  file: Readonly<Record<string, unknown>>,
-): { providers: Readonly<Record<string, ProviderEntry>> } | { problem: string } {
-  const providers = file.providers ?? {};
-  let problem = "";
-  const report = (found: string) => {
-    problem = found;
-  };
-  if (!areProviders(providers, report)) return { problem };
-  for (const [id, { models = [], baseUrl, api }] of Object.entries(providers)) {
-    for (const [index, model] of models.entries()) {
-      const path = `providers.${id}.models[${index}]`;
-      if ((model.baseUrl ?? baseUrl) === undefined) {
-        return { problem: `${path}.baseUrl: a model needs a baseUrl, its own or its provider's` };
-      }
-      if ((model.api ?? api) === undefined) {
-        return { problem: `${path}.api: a model needs an api, its own or its provider's` };
-      }
-    }
+/** What of a models.json can be used, and why the rest cannot. */
+export interface ModelsFile {
+  readonly providers: Readonly<Record<string, ProviderEntry>>;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads a models.json. A model, an override or a provider with a mistake is left out alone, so that one
+ * slip does not take the others away.
+ */
+export function parseModelsFile(file: Readonly<Record<string, unknown>>): ModelsFile {
+  const { providers = {} } = file;
+  if (!isJsonObject(providers)) {
+    return {
+      providers: {},
+      problems: [{ subject: "all", reason: "providers: must be an object" }],
+    };
   }
-  return { providers };
+  const problems: Problem[] = [];
+  const usable: [string, ProviderEntry][] = [];
+  for (const [id, value] of Object.entries(providers)) {
+    const path = `providers.${id}`;
+    const reason = checkProvider(value, path);
+    if (reason !== undefined) problems.push({ subject: `provider "${id}"`, reason });
+    else usable.push([id, usableProvider(value as ProviderEntry, { id, path, problems })]);
+  }
+  return { providers: Object.fromEntries(usable), problems };
+}
+
+/** `entry` without the models and overrides that do not fit. */
+function usableProvider(
+  entry: ProviderEntry,
+  { id, path, problems }: { id: string; path: string; problems: Problem[] },
+): ProviderEntry {
+  const { models, modelOverrides, ...rest } = entry;
+  const fits = (subject: string, reason: string | undefined) => {
+    if (reason !== undefined) problems.push({ subject, reason });
+    return reason === undefined;
+  };
+  const listed = models?.filter((model, index) => {
+    const place = `${path}.models[${index}]`;
+    const reason = checkModel(model, place) ?? missingAddress(model, entry, place);
+    return fits(nameOf(model, id) ?? place, reason);
+  });
+  const overrides = Object.entries(modelOverrides ?? {}).filter(([name, value]) => {
+    const place = `${path}.modelOverrides.${name}`;
+    return fits(place, checkOverride(value, place));
+  });
+  return {
+    ...rest,
+    ...(listed && { models: listed }),
+    ...(modelOverrides && { modelOverrides: Object.fromEntries(overrides) }),
+  };
+}
+
+/** A model by its id, where it has one. */
+function nameOf(model: unknown, provider: string): string | undefined {
+  const id = isJsonObject(model) ? model.id : undefined;
+  return typeof id === "string" && id !== "" ? `model "${provider}/${id}"` : undefined;
+}
+
+function missingAddress(
+  model: ModelEntry,
+  parent: ProviderEntry,
+  path: string,
+): string | undefined {
+  const name = (["baseUrl", "api"] as const).find(
+    (key) => (model[key] ?? parent[key]) === undefined,
+  );
+  const article = name === "api" ? "an" : "a";
+  return name && `${path}.${name}: a model needs ${article} ${name}, its own or its provider's`;
 }

@@ -53,9 +53,9 @@ export class ModelRegistry {
     return new Map([...homeless, ...providers, ...this.#added]);
   }
 
-  /** Why models.json does not count, if so. */
-  async error(): Promise<Diagnostic | undefined> {
-    return (await this.#readCustom()).error;
+  /** What of models.json does not count, and why. */
+  async diagnostics(): Promise<readonly Diagnostic[]> {
+    return (await this.#readCustom()).diagnostics;
   }
 
   /** Adds a provider for this process, stronger than models.json. */

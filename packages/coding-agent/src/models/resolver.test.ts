@@ -95,8 +95,8 @@ describe("resolveModel", () => {
     );
   });
 
-  it("says that models.json does not count when nothing fits", async () => {
-    const error = "models.json is ignored: it is broken";
+  it("says what of models.json does not count when nothing fits", async () => {
+    const error = 'models.json: model "mine/own" is left out: it is broken';
     const { registry } = fakeRegistry({ lists, error });
     for (const model of ["mine/own", "no such model"]) {
       await expect(resolveModel(registry, { model })).rejects.toMatchObject({

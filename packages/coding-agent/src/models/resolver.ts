@@ -22,7 +22,7 @@ export interface ModelPattern {
   readonly preferredProvider?: string | undefined;
 }
 
-type Registry = Pick<ModelRegistry, "providers" | "availableProviders" | "models" | "error">;
+type Registry = Pick<ModelRegistry, "providers" | "availableProviders" | "models" | "diagnostics">;
 
 /** `provider/id` of a model. */
 export function modelName(model: Pick<Model, "provider" | "id">): string {
@@ -174,6 +174,15 @@ function matching(models: readonly Model[], part: string): Model[] {
 }
 
 async function notFound(registry: Registry, wanted: ModelPattern): Promise<SessionError> {
+  const hint = await notFoundHint(registry, wanted);
+  // What was left out of models.json is the likeliest reason.
+  const problems = (await registry.diagnostics()).map(({ message }) => message);
+  const shown = problems.slice(0, 3).join("; ");
+  const text = [hint, shown, problems.length > 3 ? "…" : ""].filter(Boolean).join(" ");
+  return new SessionError("model_not_found", { model: text });
+}
+
+async function notFoundHint(registry: Registry, wanted: ModelPattern): Promise<string> {
   const { model, provider } = wanted;
   const providers = await registry.providers();
   const shown = provider === undefined ? model : `${provider}/${model}`;
@@ -181,7 +190,7 @@ async function notFound(registry: Registry, wanted: ModelPattern): Promise<Sessi
     const near = nearMatches(provider, providers);
     const known = near.length > 0 ? near : providers.slice(0, 8);
     const text = `${shown}. There is no provider ${provider}; did you mean ${known.join(", ")}?`;
-    return new SessionError("model_not_found", { model: text });
+    return text;
   }
   const searched = provider === undefined ? providers : [provider];
   const lists = await Promise.all(searched.map((id) => registry.models(id)));
@@ -191,7 +200,7 @@ async function notFound(registry: Registry, wanted: ModelPattern): Promise<Sessi
   );
   const hint =
     near.length > 0 ? `Did you mean ${near.join(", ")}?` : "Add it to models.json to use it.";
-  return new SessionError("model_not_found", { model: `${shown}. ${hint}` });
+  return `${shown}. ${hint}`;
 }
 
 /**
@@ -200,19 +209,6 @@ async function notFound(registry: Registry, wanted: ModelPattern): Promise<Sessi
  * @throws {SessionError} `model_not_found` with near names, `model_ambiguous` with the candidates.
  */
 export async function resolveModel(registry: Registry, wanted: ModelPattern): Promise<ScopedModel> {
-  try {
-    return await findModel(registry, wanted);
-  } catch (error) {
-    // A models.json that does not count is the likeliest reason.
-    const broken = error instanceof SessionError ? await registry.error() : undefined;
-    if (broken === undefined) throw error;
-    const { model, provider } = wanted;
-    const shown = provider === undefined ? model : `${provider}/${model}`;
-    throw new SessionError("model_not_found", { model: `${shown}. ${broken.message}` });
-  }
-}
-
-async function findModel(registry: Registry, wanted: ModelPattern): Promise<ScopedModel> {
   const pattern = wanted.model.trim();
   const provider = wanted.provider?.trim();
   const known = (await registry.providers()).find((id) => provider && same(id, provider));

@@ -53,7 +53,7 @@ export function fakeRegistry(input: {
       },
     },
     loadCustomModels: async () => ({
-      error: error === undefined ? undefined : { severity: "error", message: error },
+      diagnostics: error === undefined ? [] : [{ severity: "error", message: error }],
       providers: new Map(
         Object.entries(custom).map(([id, entry]) => [id, createCustomProvider(id, entry)]),
       ),
