@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Diagnostic } from "@tau-agent/coding-agent";
 
 /** Where the host says what is no frame. */
@@ -16,23 +18,15 @@ export interface LoggerOptions {
   readonly isVerbose?: boolean | undefined;
 }
 
+type Level = "debug" | "warn" | "error";
+type Fields = Readonly<Record<string, unknown>>;
+
 /** Makes the logger; its library is loaded with the first line there is to write. */
 export function createLogger(options: LoggerOptions): Logger {
-  let loading: Promise<import("pino").Logger> | undefined;
-  const log = (
-    level: "debug" | "warn" | "error",
-    message: string,
-    fields: Readonly<Record<string, unknown>> = {},
-  ): void => {
-    if (level === "debug" && !options.isVerbose) return;
-    if (options.file === undefined) {
-      process.stderr.write(
-        `tau: ${level === "warn" ? "warning" : level}: ${message}${detail(fields)}\n`,
-      );
-      return;
-    }
-    loading ??= openLog(options.file, options.isVerbose ?? false);
-    void loading.then((pino) => pino[level](fields, message));
+  const { file, isVerbose = false } = options;
+  const write = file === undefined ? printLine : writerTo(file, isVerbose);
+  const log = (level: Level, message: string, fields: Fields = {}): void => {
+    if (level !== "debug" || isVerbose) write(level, message, fields);
   };
   return {
     warn: (message) => log("warn", message),
@@ -48,12 +42,48 @@ export function createLogger(options: LoggerOptions): Logger {
   };
 }
 
-async function openLog(file: string, isVerbose: boolean): Promise<import("pino").Logger> {
+/** A readable line on stderr. */
+function printLine(level: Level, message: string, fields: Fields): void {
+  const shown = level === "warn" ? "warning" : level;
+  process.stderr.write(`tau: ${shown}: ${message}${detail(fields)}\n`);
+}
+
+/** Writes to `file`, or to stderr once that fails: what goes wrong with the log must not be logged there. */
+function writerTo(file: string, isVerbose: boolean): typeof printLine {
+  let loading: Promise<import("pino").Logger> | undefined;
+  let isLost = false;
+  const lose = (error: unknown): void => {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The log cannot be written to ${file} and goes on here: ${reason}`;
+    if (!isLost) printLine("warn", message, {});
+    isLost = true;
+  };
+  return (level, message, fields) => {
+    loading ??= openLog(file, isVerbose, lose);
+    void loading
+      .then((pino) => (isLost ? undefined : pino[level](fields, message)))
+      .catch(lose)
+      .then(() => (isLost ? printLine(level, message, fields) : undefined));
+  };
+}
+
+async function openLog(
+  file: string,
+  isVerbose: boolean,
+  onError: (error: unknown) => void,
+): Promise<import("pino").Logger> {
   const { pino, destination } = await import("pino");
-  return pino(
-    { level: isVerbose ? "debug" : "warn" },
-    destination({ dest: file, mkdir: true, mode: 0o600 }),
-  );
+  makeFolders(dirname(file));
+  const target = destination({ dest: file, mode: 0o600 });
+  target.on("error", onError);
+  return pino({ level: isVerbose ? "debug" : "warn" }, target);
+}
+
+/** Not Node's recursive mkdir, which never ends in /proc. */
+function makeFolders(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolders(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 function detail(fields: Readonly<Record<string, unknown>>): string {

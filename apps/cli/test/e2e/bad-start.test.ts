@@ -51,6 +51,31 @@ describe("files that are broken", () => {
     );
   });
 
+  it.runIf(process.platform === "linux").each(["/dev/full", "/dev/null/x", "/proc/tau/x/log"])(
+    "a log that cannot be written to %s goes to stderr",
+    async (path) => {
+      const files = { "agent/models.json": "{broken" };
+      const argv = ["--mode", "rpc", "--log-file", path];
+      const { code, stderr } = await runHost({ arguments: argv, files });
+      expect(code).toBe(0);
+      expect(stderr).toContain(`cannot be written to ${path}`);
+      expect(stderr).toContain("models.json");
+    },
+  );
+
+  it.runIf(process.platform === "linux")(
+    "a session directory that cannot be made fails the prompt, and the host goes on",
+    async () => {
+      const host = startHost({ scenario: ["one"], arguments: ["--session-dir", "/proc/tau/x"] });
+      host.send({ id: "p", type: "prompt", message: "hi" });
+      const { error } = await host.until({ "...": true, type: "prompt_result", status: "error" });
+      expect(error).toContain("/proc/tau/x");
+      host.send({ type: "get_state" });
+      await host.until({ "...": true, command: "get_state", success: true });
+      await host.finish();
+    },
+  );
+
   it("a session file that is none is refused by name and untouched", async () => {
     const files = { "notes.jsonl": "my notes\n" };
     const setup = { files, arguments: ["--session", "../notes.jsonl"] };

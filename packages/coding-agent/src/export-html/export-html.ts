@@ -1,8 +1,8 @@
-import { mkdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { SessionError } from "../errors.ts";
+import { makeFolder } from "../files/make-folder.ts";
 import { writeFileAtomic } from "../files/write-file.ts";
 import { SessionTotals } from "../session/session-totals.ts";
 import { snippet } from "./facts.ts";
@@ -63,7 +63,7 @@ export async function exportHtmlToFile(
 ): Promise<void> {
   try {
     const target = await pageTarget(path);
-    await mkdir(dirname(target), { recursive: true });
+    await makeFolder(dirname(target));
     await writeFileAtomic(target, exportPieces(source, options));
   } catch (error) {
     if (error instanceof SessionError || options.signal?.aborted) throw error;

@@ -2,6 +2,7 @@ import { mkdir, open, realpath, rename, rm, rmdir, stat, utimes } from "node:fs/
 import { dirname } from "node:path";
 import { SessionError } from "../errors.ts";
 import { randomHex } from "../random.ts";
+import { makeFolder } from "./make-folder.ts";
 import { errorCode } from "./read-text.ts";
 
 /** After this long without a sign of life a lock is taken to be left behind, in ms. */
@@ -49,7 +50,7 @@ export async function withFileLock<T>(
   path: string,
   work: (target: string) => Promise<T>,
 ): Promise<T> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path), 0o700);
   const target = await targetOf(path);
   const lock = `${target}.lock`;
   if (!(await takeLock(lock))) {

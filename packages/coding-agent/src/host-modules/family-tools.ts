@@ -1,9 +1,10 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import type { BashOperations } from "../extensions/api/events.ts";
 import type { ExtensionTool, ExtensionToolResult } from "../extensions/api/tool.ts";
 import { ExtensionError } from "../extensions/errors.ts";
+import { makeFolder } from "../files/make-folder.ts";
 import { runShellCommand } from "../tools/bash/shell-command.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
 import { FileQueue } from "../tools/file-queue.ts";
@@ -200,7 +201,7 @@ function fileWork(name: string, operations: FileOperations): Work | undefined {
   const read = async (path: string): Promise<string> =>
     String(await (operations.readFile ?? readFile)(path));
   const write = async (path: string, content: string): Promise<void> => {
-    await (operations.mkdir ?? ((dir) => mkdir(dir, { recursive: true })))(dirname(path));
+    await (operations.mkdir ?? ((dir) => makeFolder(dir)))(dirname(path));
     await (operations.writeFile ?? writeFile)(path, content);
   };
   const say = (text: string): ExtensionToolResult => ({ content: [{ type: "text", text }] });

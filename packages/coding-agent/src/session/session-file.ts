@@ -4,7 +4,6 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readSync,
   statSync,
@@ -14,6 +13,7 @@ import {
 import { dirname } from "node:path";
 import type { Diagnostic } from "../diagnostic.ts";
 import { SessionError } from "../errors.ts";
+import { makeFolderNow } from "../files/make-folder.ts";
 import { randomHex } from "../random.ts";
 import type { FileTail } from "./read-session-file.ts";
 import { SessionLease } from "./session-lease.ts";
@@ -45,7 +45,7 @@ export class SessionFile {
    */
   static create(path: string): SessionFile {
     return opening(path, () => {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolderNow(dirname(path), 0o700);
       const lease = new SessionLease(path);
       return withLease(lease, () => {
         const descriptor = openSync(path, "a", 0o600);

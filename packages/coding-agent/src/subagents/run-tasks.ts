@@ -1,7 +1,7 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { makeFolder } from "../files/make-folder.ts";
 import { errorMessage } from "../files/read-text.ts";
 import { randomHex } from "../random.ts";
 import { type Consumption, nothingUsed } from "./budgets/consumption.ts";
@@ -50,7 +50,7 @@ export async function runTasks(
       })
     : undefined;
   try {
-    await mkdir(artifactsFolder, { recursive: true, mode: 0o700 });
+    await makeFolder(artifactsFolder, 0o700);
     const place = { artifactsFolder, filePrefix: `${randomHex(2)}-`, isolation };
     const outcomes = await runAll(order, options, place);
     const results = await bringBack(outcomes, { isolation, signal, services });

@@ -1,6 +1,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { makeFolder } from "../../files/make-folder.ts";
 import type { ToolEnvironment } from "../../tools/environment.ts";
 import { Git } from "./git.ts";
 import { removeFolder } from "./remove-folder.ts";
@@ -74,7 +75,7 @@ export class Isolation {
   static async open(options: IsolationOptions): Promise<Isolation> {
     const { environment, worktreesRoot, maxCopyBytes, signal } = options;
     await removeLeftovers(worktreesRoot);
-    await mkdir(worktreesRoot, { recursive: true, mode: 0o700 });
+    await makeFolder(worktreesRoot, 0o700);
     // git shows real paths, so that links must not make one folder look like two.
     const folder = await RunFolder.create(await realpath(worktreesRoot));
     try {

@@ -1,7 +1,8 @@
-import { mkdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { makeFolder } from "../../files/make-folder.ts";
 import type { ToolEnvironment } from "../environment.ts";
 import { errorCode, fileError } from "../file-error.ts";
 import { resolvePath } from "../paths.ts";
@@ -26,7 +27,7 @@ export async function runWriteTool(
     call.signal.throwIfAborted();
     await refuseDirectory(file, path);
     try {
-      await mkdir(dirname(file), { recursive: true });
+      await makeFolder(dirname(file));
       await writeFileSafely(file, content);
     } catch (error) {
       throw writeError(error, path);
