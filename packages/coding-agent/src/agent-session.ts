@@ -86,6 +86,7 @@ export class AgentSession {
       onModelChange: (model, source) => {
         this.log.append({ type: "model_change", provider: model.provider, modelId: model.id });
         parts.hooks?.noteModel(model, this.models.model, source);
+        this.retry.hasten();
       },
       onThinkingLevelChange: (level) => {
         this.log.append({ type: "thinking_level_change", thinkingLevel: level });
@@ -121,6 +122,7 @@ export class AgentSession {
       model: () => this.models.model,
       todos: () => this.todos.items,
       prepareRequest: () => this.requests.prepare(),
+      retry: this.retry,
       decide: parts.hooks?.decideCompaction,
     });
     this.#continuation = new RunContinuation(this);
@@ -346,7 +348,7 @@ export class AgentSession {
       replaceLog: (next, isContinued) => this.#replaceLog(next, isContinued),
       rebuild: () => this.#conversation.rebuild(),
       perform: (work) => this.#perform(work),
-      summarizer: { ...parts, prepareRequest },
+      summarizer: { ...parts, prepareRequest, retry: this.retry },
     });
   }
 

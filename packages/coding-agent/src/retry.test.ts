@@ -72,6 +72,37 @@ describe("a request that failed in passing", () => {
     expect(await second).toMatchObject({ status: "aborted" });
   });
 
+  it("is asked of another model at once when that is chosen during the wait", async () => {
+    const test = await failing(1);
+    const { session, events } = test;
+    session.settings.override("retry.baseDelayMs", 60_000);
+    const running = session.prompt("hello");
+    await eventOf(test, ({ type }) => type === "auto_retry_start");
+    const { model } = session.models;
+    if (model !== undefined) session.models.use({ ...model, id: "other" });
+    expect(await running).toMatchObject({ status: "completed" });
+    expect(retries(events).at(-1)).toMatchObject({ success: true, attempt: 1 });
+    expect(session.messages.at(-1)).toMatchObject({ model: "other" });
+  });
+
+  it("is not tried again after an attempt during which retrying was called off", async () => {
+    const test = await failing(10);
+    const { session, events } = test;
+    const running = session.prompt("hello");
+    const turns = () => events.filter(({ type }) => type === "turn_start");
+    await eventOf(test, ({ type }) => type === "turn_start" && turns().length === 2);
+    session.retry.cancel();
+    expect(await running).toMatchObject({ status: "error" });
+    expect(retries(events)).toMatchObject([
+      { type: "auto_retry_start", attempt: 1 },
+      { type: "auto_retry_end", success: false, attempt: 1 },
+    ]);
+    events.length = 0;
+    session.settings.override("retry.maxRetries", 1);
+    await session.prompt("again");
+    expect(retries(events)).toMatchObject([{ attempt: 1 }, { success: false }]);
+  });
+
   it("says the same as after a reload when its wait was ended", async () => {
     const test = await failing(1, rateLimited(30));
     const { session } = test;

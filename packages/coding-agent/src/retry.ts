@@ -1,4 +1,5 @@
 import type { RunOutcome } from "@tau-agent/agent";
+import type { ProviderError } from "@tau-agent/ai";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { SettingsStore } from "./settings/store.ts";
 
@@ -11,29 +12,37 @@ export interface RetryOptions {
 /** Longest a timer can run; longer waits would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Tries a failed request again, with a growing wait, as long as the failure may pass. */
+/**
+ * Tries a failed request again, with a growing wait, as long as the failure may pass: those of turns
+ * with events, those of summaries without.
+ */
 export class Retry {
   readonly #options: RetryOptions;
   #attempt = 0;
-  #wait: AbortController | undefined;
+  /** No attempt follows the one that is on. */
+  #isCancelled = false;
+  /** Each ends a wait that is on: with `true` the request is made now, else its failure is final. */
+  readonly #waits = new Set<(goesOn: boolean) => void>();
 
   constructor(options: RetryOptions) {
     this.#options = options;
   }
 
-  /** Whether a wait is on. */
-  get isWaiting(): boolean {
-    return this.#wait !== undefined;
-  }
-
   /** Whether the run's failure is worth another attempt. */
   wants({ reply, aborted, failure }: RunOutcome): boolean {
+    if (aborted || failure !== undefined || this.#isCancelled) return false;
+    return this.delayAfter(reply?.error, this.#attempt) !== undefined;
+  }
+
+  /** How long to wait after so many retries, in ms; undefined when the failure is final. */
+  delayAfter(error: ProviderError | undefined, retries: number): number | undefined {
     const { settings } = this.#options;
-    if (aborted || failure !== undefined || !settings.get("retry.enabled")) return false;
-    const error = reply?.error;
-    if (error === undefined || !error.isRetryable) return false;
-    if ((error.retryAfterMs ?? 0) > settings.get("retry.maxDelayMs")) return false;
-    return this.#attempt < settings.get("retry.maxRetries");
+    if (!error?.isRetryable || !settings.get("retry.enabled")) return undefined;
+    if (retries >= settings.get("retry.maxRetries")) return undefined;
+    const askedMs = error.retryAfterMs ?? 0;
+    if (askedMs > settings.get("retry.maxDelayMs")) return undefined;
+    const backoffMs = settings.get("retry.baseDelayMs") * 2 ** retries;
+    return Math.max(Math.min(backoffMs, settings.get("retry.maxAgentDelayMs")), askedMs);
   }
 
   /**
@@ -42,24 +51,25 @@ export class Retry {
    * @returns whether to go on; false when the wait was cancelled
    */
   async waitForNext({ reply }: RunOutcome, signal: AbortSignal | undefined): Promise<boolean> {
-    const { settings, emit } = this.#options;
+    const delayMs = this.delayAfter(reply?.error, this.#attempt);
+    if (delayMs === undefined || this.#isCancelled) {
+      // Switched off since it was decided.
+      await this.noteFailure("Retry cancelled");
+      return false;
+    }
     this.#attempt += 1;
-    const backoffMs = settings.get("retry.baseDelayMs") * 2 ** (this.#attempt - 1);
-    const cappedMs = Math.min(backoffMs, settings.get("retry.maxAgentDelayMs"));
-    const delayMs = Math.max(cappedMs, reply?.error?.retryAfterMs ?? 0);
     // From the announcement on, the wait can be cancelled.
-    const wait = new AbortController();
-    this.#wait = wait;
-    await emit({
+    const wait = this.wait(delayMs, signal);
+    await this.#options.emit({
       type: "auto_retry_start",
       attempt: this.#attempt,
-      maxAttempts: settings.get("retry.maxRetries"),
+      maxAttempts: this.#options.settings.get("retry.maxRetries"),
       delayMs,
       errorMessage: reply?.message.errorMessage ?? "Unknown error",
     });
-    const isDone = await this.#sleep(delayMs, wait, signal);
-    if (!isDone) await this.#end(false, "Retry cancelled");
-    return isDone;
+    const goesOn = await wait;
+    if (!goesOn) await this.#end(false, "Retry cancelled");
+    return goesOn;
   }
 
   /** A reply came: whatever was retried has succeeded. */
@@ -72,47 +82,43 @@ export class Retry {
     if (this.#attempt > 0) await this.#end(false, finalError);
   }
 
-  /** Ends a wait that is on; the failure is final then. */
+  /** Ends a wait that is on, its failure is final then; an attempt that is on is the last. */
   cancel(): void {
-    this.#wait?.abort();
+    this.#isCancelled = this.#attempt > 0;
+    for (const end of this.#waits) end(false);
+  }
+
+  /** What was waited for is not what will be asked: ends a wait that is on, and the next attempt begins. */
+  hasten(): void {
+    for (const end of this.#waits) end(true);
+  }
+
+  /** Waits; false when the wait was cancelled. */
+  async wait(delayMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(resolve, Math.min(delayMs, MAX_TIMER_MS), true);
+    const cancel = (): void => resolve(false);
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted) cancel();
+    this.#waits.add(resolve);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+      this.#waits.delete(resolve);
+    }
   }
 
   async #end(success: boolean, finalError?: string): Promise<void> {
     const attempt = this.#attempt;
     this.#attempt = 0;
+    this.#isCancelled = false;
     await this.#options.emit({
       type: "auto_retry_end",
       success,
       attempt,
       ...(finalError === undefined ? {} : { finalError }),
     });
-  }
-
-  async #sleep(
-    delayMs: number,
-    wait: AbortController,
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    const cancel = (): void => wait.abort();
-    signal?.addEventListener("abort", cancel, { once: true });
-    if (signal?.aborted) cancel();
-    try {
-      await new Promise<void>((resolve) => {
-        if (wait.signal.aborted) return resolve();
-        const timer = setTimeout(resolve, Math.min(delayMs, MAX_TIMER_MS));
-        wait.signal.addEventListener(
-          "abort",
-          () => {
-            clearTimeout(timer);
-            resolve();
-          },
-          { once: true },
-        );
-      });
-      return !wait.signal.aborted;
-    } finally {
-      signal?.removeEventListener("abort", cancel);
-      this.#wait = undefined;
-    }
   }
 }

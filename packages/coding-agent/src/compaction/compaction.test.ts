@@ -1,4 +1,11 @@
-import { overloaded, type Scenario, text, toolCall, turn } from "@tau-agent/ai/testing";
+import {
+  overloaded,
+  rateLimited,
+  type Scenario,
+  text,
+  toolCall,
+  turn,
+} from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import { createTestSession, unpaired, userTexts } from "../__fixtures__/test-session.ts";
@@ -66,6 +73,24 @@ describe("compacting by hand", () => {
     for (const prompt of ["second", "third"]) await session.prompt(prompt);
     await session.compact();
     await expect(session.compact()).rejects.toThrow("Already compacted");
+  });
+
+  it.each([
+    ["retrying is called off", overloaded(), true],
+    ["the vendor asks for too long a wait", rateLimited(3600), false],
+  ])("gives a summary up when %s", async (_, fault, isCalledOff) => {
+    let requests = 0;
+    const { session } = await compactable((request) => {
+      if (!isSummary(request)) return `reply ${long}`;
+      requests += 1;
+      return turn("", { fault });
+    });
+    session.settings.override("retry.baseDelayMs", 60_000);
+    for (const prompt of ["first", "second", "third"]) await session.prompt(prompt);
+    const calling = setInterval(() => isCalledOff && session.retry.cancel(), 1);
+    await expect(session.compact()).rejects.toMatchObject({ code: "summary_failed" });
+    clearInterval(calling);
+    expect(requests).toBe(1);
   });
 
   it("that fails leaves the session as it was and says why", async () => {

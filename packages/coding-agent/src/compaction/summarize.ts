@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ModelRequest } from "@tau-agent/agent";
 import { isProviderError, type StreamFunction, type StreamResult } from "@tau-agent/ai";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../errors.ts";
+import type { Retry } from "../retry.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { NoteUsage, UsageBudget } from "./summary-costs.ts";
 import { summarySystemPrompt } from "./summary-prompts.ts";
@@ -13,6 +13,7 @@ export interface SummarizerOptions {
   readonly settings: Pick<SettingsStore, "get">;
   /** The session's model and key, asked for at each request. */
   readonly prepareRequest: () => Promise<ModelRequest>;
+  readonly retry: Pick<Retry, "delayAfter" | "wait">;
   /** Hears what the requests for a summary used, once that is over. */
   readonly budget: UsageBudget;
 }
@@ -28,21 +29,16 @@ export async function summarize(
   signal: AbortSignal,
   options: Omit<SummarizerOptions, "budget"> & { readonly note: NoteUsage },
 ): Promise<string> {
-  const { settings, note } = options;
-  const maxRetries = settings.get("retry.enabled") ? settings.get("retry.maxRetries") : 0;
-  for (let attempt = 0; ; attempt++) {
+  const { retry, note } = options;
+  for (let retries = 0; ; retries++) {
     const { message, error } = await request(text, signal, options);
     note(message.usage);
     if (signal.aborted) throw new SessionError("compaction_cancelled");
-    const isFinal = attempt >= maxRetries || !isProviderError(error) || !error.isRetryable;
-    if (message.stopReason !== "error" || isFinal) return summaryOf(message);
-    const backoffMs = settings.get("retry.baseDelayMs") * 2 ** attempt;
-    const delayMs = Math.min(
-      Math.max(backoffMs, error.retryAfterMs ?? 0),
-      settings.get("retry.maxDelayMs"),
-    );
-    await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+    const failure = isProviderError(error) ? error : undefined;
+    const delayMs = message.stopReason === "error" ? retry.delayAfter(failure, retries) : undefined;
+    const goesOn = delayMs !== undefined && (await retry.wait(delayMs, signal));
     if (signal.aborted) throw new SessionError("compaction_cancelled");
+    if (!goesOn) return summaryOf(message);
   }
 }
 

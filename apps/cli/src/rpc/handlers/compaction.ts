@@ -7,6 +7,9 @@ export const compactionHandlers = {
   // For this session only: what one client wishes must not change the user's settings.
   set_auto_compaction: ({ session }, { enabled }) =>
     session.settings.override("compaction.enabled", enabled),
-  set_auto_retry: ({ session }, { enabled }) => session.settings.override("retry.enabled", enabled),
+  set_auto_retry: ({ session }, { enabled }) => {
+    session.settings.override("retry.enabled", enabled);
+    if (!enabled) session.retry.cancel();
+  },
   abort_retry: ({ session }) => session.retry.cancel(),
 } satisfies Pick<Handlers<Host>, keyof typeof compactionCommands>;
