@@ -104,6 +104,32 @@ describe("MessageRebuilder", () => {
     expect(failed?.assistantMessageEvent).toEqual({ type: "error", reason: "error", error });
   });
 
+  it("begins a reply anew when the start of its message was filtered out", () => {
+    const rebuilder = new MessageRebuilder();
+    rebuild(replySteps, rebuilder);
+    const steps = [
+      { type: "text_start", contentIndex: 0 },
+      { type: "text_delta", contentIndex: 0, delta: "Next" },
+    ];
+    const apply = (step: object) => {
+      const line = decodeHostLine(
+        JSON.stringify({ type: "message_update", assistantMessageEvent: step }),
+      );
+      return line.kind === "delta" ? rebuilder.apply(line.update)?.message : undefined;
+    };
+    expect(steps.map(apply)).toMatchObject([
+      { content: [{ type: "text", text: "" }] },
+      { content: [{ type: "text", text: "Next" }] },
+    ]);
+    const joined = apply({ type: "text_delta", contentIndex: 2, delta: "in the middle" });
+    expect(joined).toMatchObject({ content: [{}, { type: "text" }, { text: "in the middle" }] });
+  });
+
+  it("leaves out steps at places that no reply has", () => {
+    const at = [-1, 0.5, 1e9].map((contentIndex) => ({ type: "text_start", contentIndex }));
+    expect(rebuild(at).map(({ message }) => message)).toEqual([]);
+  });
+
   it("leaves out steps it does not know", () => {
     expect(rebuild([{ type: "hologram_delta", contentIndex: 0, delta: "x" }])).toEqual([]);
   });

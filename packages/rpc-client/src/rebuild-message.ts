@@ -3,6 +3,9 @@ import type { AgentEvent, AssistantMessageEvent } from "@tau-agent/rpc-protocol/
 import type { AssistantContent, AssistantMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 import { type DeltaStep, type DeltaUpdate, isRecord } from "./host-frame.ts";
 
+/** Blocks come in order; a host that skips many of them is out of its mind. */
+const MAX_GAP = 1_000;
+
 /** A `message_update` in its documented form. */
 export type MessageUpdate = Extract<AgentEvent, { type: "message_update" }>;
 
@@ -32,10 +35,17 @@ export class MessageRebuilder {
   #event(step: DeltaStep): AssistantMessageEvent | undefined {
     if (step.type === "start") return { type: "start", partial: this.#message };
     if (step.type === "done" || step.type === "error") return this.#finish(step);
+    const { contentIndex } = step;
+    const { length } = this.#message.content;
+    if (!Number.isInteger(contentIndex)) return undefined;
+    if (contentIndex < 0 || contentIndex > length + MAX_GAP) return undefined;
     const block = this.#nextBlock(step);
     if (block === undefined) return undefined;
-    const content = this.#message.content.slice();
-    content[step.contentIndex] = block;
+    // Blocks begin in order: what stands there is of an earlier reply, whose end was filtered out.
+    const kept = step.type.endsWith("_start") ? contentIndex : length;
+    const content = this.#message.content.slice(0, kept);
+    while (content.length < contentIndex) content.push({ type: "text", text: "" });
+    content[contentIndex] = block;
     this.#message = { ...this.#message, content };
     return stepEvent(step, this.#message);
   }
@@ -44,14 +54,14 @@ export class MessageRebuilder {
     const block = this.#message.content[step.contentIndex];
     switch (step.type) {
       case "text_start":
-        return block?.type === "text" ? block : { type: "text", text: "" };
+        return { type: "text", text: "" };
       case "text_delta":
       case "text_end": {
         const before = block?.type === "text" ? block : { type: "text" as const, text: "" };
         return { ...before, text: step.content ?? before.text + step.delta };
       }
       case "thinking_start":
-        return block?.type === "thinking" ? block : { type: "thinking", thinking: "" };
+        return { type: "thinking", thinking: "" };
       case "thinking_delta":
       case "thinking_end": {
         const before =

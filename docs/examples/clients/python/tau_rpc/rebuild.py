@@ -79,6 +79,9 @@ class MessageRebuilder:
         if not isinstance(at, int) or not 0 <= at <= len(self._message["content"]) + _MAX_GAP:
             return
         kind = step.get("type")
+        if isinstance(kind, str) and kind.endswith("_start"):
+            # Blocks begin in order: this is of an earlier reply, whose end was filtered out.
+            del self._message["content"][at:]
         if kind in ("text_start", "text_delta", "text_end"):
             self._text(self._block(at, "text", "text"), "text", step)
         elif kind in ("thinking_start", "thinking_delta", "thinking_end"):

@@ -156,6 +156,15 @@ class Rebuilding(unittest.TestCase):
             event = rebuilder.apply({"type": "message_update", "assistantMessageEvent": step})
             self.assertEqual(event["message"]["content"], [])
 
+    def test_begins_anew_when_the_start_of_a_message_was_filtered_out(self) -> None:
+        rebuilder = MessageRebuilder()
+        for frame in (START, *updates("text", ["First"])):
+            rebuilder.apply(frame)
+        seen = [
+            rebuilder.apply(it)["message"]["content"][0]["text"] for it in updates("text", ["Next"])
+        ]
+        self.assertEqual(seen, ["", "Next"])
+
     def test_hands_nonsense_on_as_it_came(self) -> None:
         rebuilder = MessageRebuilder()
         nonsense: list[dict[str, Any]] = [
