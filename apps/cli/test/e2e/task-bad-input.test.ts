@@ -148,6 +148,7 @@ describe("a task that cannot be carried out as asked", () => {
       status: "conflict",
       reason: expect.stringContaining("notes.txt"),
     });
+    expect(second).toMatchObject({ exitCode: 1, error: expect.stringContaining("notes.txt") });
     expect(readFileSync(second.patch.path, "utf8")).toContain("+second");
     expect(readFileSync(join(place.cwd, "notes.txt"), "utf8")).toBe("first\n");
     await host.until({ "...": true, type: "prompt_result", status: "completed" });

@@ -142,11 +142,14 @@ async function bringBack(
       : [{ id: result.id, tree, patchPath }];
   });
   const mode = services.settings.get("isolation.merge");
-  const merged = await mergeAll(isolation, changes, { mode, signal });
+  const outcomeOf = await mergeAll(isolation, changes, { mode, signal });
   return results.map((result) => {
-    const outcome = merged.get(result.id);
+    const outcome = outcomeOf.get(result.id);
     if (result.patch === undefined || outcome === undefined) return result;
-    return { ...result, patch: { ...result.patch, ...outcome } };
+    const merged = { ...result, patch: { ...result.patch, ...outcome } };
+    if (outcome.status !== "conflict") return merged;
+    // The work is done and yet not there: whoever counts on it has to hear so.
+    return { ...merged, exitCode: 1, error: `Its changes do not apply: ${outcome.reason}` };
   });
 }
 

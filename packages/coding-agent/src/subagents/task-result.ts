@@ -21,7 +21,7 @@ export interface TaskResult {
   readonly agent: string;
   readonly description?: string | undefined;
   readonly status: TaskStatus;
-  /** 0 when all went well, its verification included. */
+  /** 0 when all went well, its verification and the merge of its changes included. */
   readonly exitCode: number;
   /** Its last message; the end of it when it was too long. */
   readonly output: string;

@@ -46,6 +46,12 @@ describe("loadAgents", () => {
     expect(agents.get("other")?.systemPrompt).toBe("no frontmatter");
   });
 
+  it("knows tools by the capitalised names of other hosts, too", async () => {
+    const file = "---\ntools: Read, grep\n---\n";
+    const { agents } = await loadAgents(folders({ "agent/agents/a.md": file }));
+    expect(agents.get("a")?.tools).toEqual(["Read", "read", "grep"]);
+  });
+
   it("outlines the same agents without a parser", async () => {
     const dirs = folders({
       "agent/agents/plain.md": "no frontmatter",

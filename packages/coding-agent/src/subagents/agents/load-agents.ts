@@ -88,13 +88,18 @@ async function readAgent(
   return {
     name: textAttribute(attributes, "name") ?? basename(path, ".md"),
     description: textAttribute(attributes, "description") ?? "",
-    tools: listAttribute(attributes, "tools"),
+    tools: listAttribute(attributes, "tools")?.flatMap(spellings),
     model: textAttribute(attributes, "model"),
     thinkingLevel,
     spawns: listAttribute(attributes, "spawns"),
     systemPrompt: body,
     source,
   };
+}
+
+/** Agents written for other hosts name the same tools with capitals; a name nobody has does nothing. */
+function spellings(tool: string): string[] {
+  return [...new Set([tool, tool.toLowerCase()])];
 }
 
 /** A YAML list, or names with commas between them. */

@@ -4,11 +4,10 @@ import { truncateTail } from "../truncate.ts";
 
 /** What the model reads of one task. */
 export function resultText(result: TaskResult): string {
-  const { id, agent, status, exitCode, error, output, outputPath } = result;
-  const ending = status === "completed" && exitCode !== 0 ? "failed its verification" : status;
+  const { id, agent, error, output, outputPath } = result;
   const shown = truncateTail(output);
   const parts = [
-    `## ${id} (${agent}): ${ending.replace("_", " ")}`,
+    `## ${id} (${agent}): ${endingOf(result)}`,
     error,
     shown.content.trim(),
     shown.truncated
@@ -20,8 +19,15 @@ export function resultText(result: TaskResult): string {
   return parts.filter((part) => part !== undefined && part !== "").join("\n");
 }
 
+function endingOf({ status, exitCode, patch }: TaskResult): string {
+  if (status !== "completed" || exitCode === 0) return status.replace("_", " ");
+  return patch?.status === "conflict"
+    ? "completed, but its changes were not applied"
+    : "failed its verification";
+}
+
 function patchText(patch: TaskPatch): string {
-  const { filesChanged, insertions, deletions, path, reason } = patch;
+  const { filesChanged, insertions, deletions, path } = patch;
   const size = `${filesChanged} ${filesChanged === 1 ? "file" : "files"}, +${insertions} -${deletions}`;
   switch (patch.status) {
     case "empty":
@@ -33,7 +39,7 @@ function patchText(patch: TaskPatch): string {
     case "branch":
       return `${size}, on the branch ${patch.branch}`;
     case "conflict":
-      return `${size}, NOT applied: ${reason}\nThe working tree was left as it was. The patch: ${path}`;
+      return `${size}, NOT applied\nThe working tree was left as it was. The patch: ${path}`;
     case "kept":
       return `${size}, not applied. The patch: ${path}`;
   }

@@ -254,8 +254,29 @@ describe("isolated tasks", () => {
     expect(readFileSync(join(places.cwd, "a.txt"), "utf8")).toBe("from a\n");
     expect(readFileSync(join(places.cwd, "new.txt"), "utf8")).toBe("from b\n");
     expect(readFileSync(results[2]?.patch?.path ?? "", "utf8")).toContain("+from c");
+    expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 1]);
+    expect(results[2]?.error).toContain("a.txt");
     expect(text).toContain("NOT applied");
     expect(git(places.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
+  });
+
+  it("are an error result when all there is does not apply, and the run goes on", async () => {
+    const places = project();
+    const { message, text, ended } = await run(
+      { task: "<a>", isolated: true },
+      {
+        a: (step) => {
+          if (step === 0) return write("a.txt", "from a\n");
+          writeFileSync(join(String(places.cwd), "a.txt"), "the user's\n");
+          return "did a";
+        },
+      },
+      { places },
+    );
+    expect(message?.isError).toBe(true);
+    expect(text).toMatch(/completed, but its changes were not applied\n.*a\.txt/);
+    expect(ended.status).toBe("completed");
+    expect(readFileSync(join(String(places.cwd), "a.txt"), "utf8")).toBe("the user's\n");
   });
 
   it("stay a patch, or become a branch, where the settings say so", async () => {
