@@ -92,8 +92,8 @@ export async function createAgentSession(
     environment: options.environment ?? {},
     setting: () => settings.get("httpProxy"),
   });
-  const registry = createRegistry(options, places, fetch);
   const processes = new ProcessRegistry({ systemRoot: options.environment?.SystemRoot });
+  const registry = createRegistry(options, places, { fetch, processes });
   const extensions = openExtensions(options, { places, settings, registry, processes });
   await extensions?.load("own");
   const trust =
@@ -304,14 +304,14 @@ function openExtensions(
 function createRegistry(
   options: CreateAgentSessionOptions,
   places: Places,
-  fetch: LoadedParts["fetch"],
+  shared: Pick<LoadedParts, "fetch" | "processes">,
 ): ModelRegistry {
   const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
   const registry = createModelRegistry({
     agentDir: places.agentDirectory,
     environment: options.environment ?? {},
     catalog: { providers: () => providers, models: loadModels },
-    fetch,
+    ...shared,
   });
   for (const provider of options.providers ?? []) registry.addProvider(provider);
   return registry;

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ProcessRegistry } from "../tools/process-registry.ts";
 import { resolveConfigValue } from "./config-value.ts";
 import { KeyResolver, type KeyResolverOptions, type ProviderKeyEntry } from "./key-resolver.ts";
 import { redactSecrets } from "./redact.ts";
@@ -20,6 +21,9 @@ const putAuth = (value: unknown) =>
     typeof value === "string" ? value : JSON.stringify(value),
   );
 
+const processes = new ProcessRegistry();
+afterAll(() => processes.killAll());
+
 function resolver(
   options: Partial<KeyResolverOptions> & { custom?: Record<string, ProviderKeyEntry> } = {},
 ) {
@@ -28,6 +32,7 @@ function resolver(
     environment: {},
     auth: new AuthStore(agentDir),
     customProviders: async () => new Map(Object.entries(custom)),
+    runCommand: createCommandRunner({ processes }),
     ...rest,
   });
 }
@@ -104,7 +109,7 @@ describe("key order", () => {
 describe("configured values", () => {
   const environment = { NAME: "value", MY_KEY: "secret", PATH: "/usr/bin:/bin" };
   const resolve = (raw: string) =>
-    resolveConfigValue(raw, { environment, runCommand: createCommandRunner() });
+    resolveConfigValue(raw, { environment, runCommand: createCommandRunner({ processes }) });
 
   it.each([
     ["plain", "plain"],
@@ -133,14 +138,23 @@ describe("configured values", () => {
   });
 
   it("stops a command that hangs, with its children", async () => {
-    const run = createCommandRunner(50);
+    const run = createCommandRunner({ processes, timeoutMs: 50 });
     const started = Date.now();
     await expect(run("sleep 30 | cat", environment)).rejects.toThrow(/longer than 50 ms/);
     expect(Date.now() - started).toBeLessThan(5000);
   });
 
+  it("stops a command when the host ends", async () => {
+    const own = new ProcessRegistry();
+    const run = createCommandRunner({ processes: own });
+    const failed = expect(run("sleep 30", environment)).rejects.toThrow(/signal SIGKILL/);
+    await expect.poll(() => own.size).toBe(1);
+    own.killAll();
+    await failed;
+  });
+
   it("runs a command once for callers that ask together, and anew later", async () => {
-    const run = createCommandRunner();
+    const run = createCommandRunner({ processes });
     const count = join(agentDir, "count");
     const command = `echo x >> '${count}'; sleep 0.05`;
     await Promise.all([run(command, environment), run(command, environment)]);

@@ -1,7 +1,6 @@
 import { SessionError } from "../errors.ts";
 import { type CommandRunner, mayResolve, resolveConfigValue } from "./config-value.ts";
 import { type Environment, environmentKeys } from "./environment-keys.ts";
-import { createCommandRunner } from "./run-command.ts";
 import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
 
 /** Where a key came from. */
@@ -53,7 +52,8 @@ export interface KeyResolverOptions {
   readonly customProviders?: () => Promise<ReadonlyMap<string, ProviderKeyEntry>>;
   /** Variable names of providers outside the built-in table. */
   readonly variableNames?: (provider: string) => readonly string[] | undefined;
-  readonly runCommand?: CommandRunner;
+  /** Runs the commands of `!command` values. */
+  readonly runCommand: CommandRunner;
 }
 
 /**
@@ -68,7 +68,7 @@ export class KeyResolver {
 
   constructor(options: KeyResolverOptions) {
     this.#options = options;
-    this.#runCommand = options.runCommand ?? createCommandRunner();
+    this.#runCommand = options.runCommand;
   }
 
   /** A key for this process only, stronger than all others; `undefined` takes it back. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createHostModules } from "../host-modules/host-modules.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
+import { ProcessRegistry } from "../tools/process-registry.ts";
 import { fakePort, systemIn } from "./__fixtures__/session-port.ts";
 
 /** An extension that hands over a provider made of `body`, loaded, with the registry it is in. */
@@ -18,6 +19,7 @@ async function providerOf(body: string, environment: Record<string, string> = {}
     };`;
   writeFileSync(path, source);
   const registry = createModelRegistry({
+    processes: new ProcessRegistry(),
     agentDir,
     environment,
     catalog: { providers: () => ({}), models: async () => [] },

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createModelRegistry } from "../models/create-model-registry.ts";
+import { ProcessRegistry } from "../tools/process-registry.ts";
 import type { ProviderConfig } from "./api/models.ts";
 import { customProviderOf } from "./provider-config.ts";
 
@@ -13,6 +14,7 @@ function registryWith(config: ProviderConfig, access: string) {
   const login = { type: "oauth", access, refresh: "r1", expires: Date.now() + 1_000, region: "eu" };
   writeFileSync(join(agentDir, "auth.json"), JSON.stringify({ house: login }));
   const registry = createModelRegistry({
+    processes: new ProcessRegistry(),
     agentDir,
     environment: {},
     catalog: { providers: () => ({}), models: async () => [] },

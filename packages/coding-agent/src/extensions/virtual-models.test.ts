@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { AgentMessage, AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { expect, it, onTestFinished } from "vitest";
 import { createModelRegistry } from "../models/create-model-registry.ts";
+import { ProcessRegistry } from "../tools/process-registry.ts";
 import { fakePort, systemIn } from "./__fixtures__/session-port.ts";
 
 /** A host with one real provider and a router in front of it, whose `route` has this body. */
@@ -34,6 +35,7 @@ async function routed(route: string, provider = "router") {
     };`;
   writeFileSync(path, source);
   const registry = createModelRegistry({
+    processes: new ProcessRegistry(),
     agentDir,
     environment: {},
     catalog: { providers: () => ({}), models: async () => [] },

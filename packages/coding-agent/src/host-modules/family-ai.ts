@@ -14,6 +14,7 @@ import { keyVariableNames } from "../auth/environment-keys.ts";
 import { replyStream } from "../extensions/reply-stream.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { randomUuid } from "../random.ts";
+import { ProcessRegistry } from "../tools/process-registry.ts";
 import { AssistantMessageEventStream, EventStream } from "./event-stream.ts";
 import { newerAiFunctions } from "./family-ai-newer.ts";
 import { fauxFunctions } from "./family-faux.ts";
@@ -35,6 +36,7 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
   const registry = createModelRegistry({
     agentDir: places.agentDirectory,
     environment: places.environment,
+    processes: new ProcessRegistry({ systemRoot: places.environment.SystemRoot }),
     catalog: {
       providers: () => Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info])),
       models: loadModels,

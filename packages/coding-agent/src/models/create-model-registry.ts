@@ -1,7 +1,8 @@
-import type { CommandRunner } from "../auth/config-value.ts";
 import type { Environment } from "../auth/environment-keys.ts";
 import { KeyResolver } from "../auth/key-resolver.ts";
+import { createCommandRunner } from "../auth/run-command.ts";
 import { AuthStore } from "../auth/store.ts";
+import type { ProcessRegistry } from "../tools/process-registry.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import { loadCustomModels } from "./custom-models.ts";
 import { ModelRegistry, type ModelRegistryOptions } from "./registry.ts";
@@ -13,13 +14,13 @@ export interface ModelRegistryInput {
   readonly environment: Environment;
   /** Default: the auth.json of `agentDir`. */
   readonly auth?: AuthStore;
-  readonly runCommand?: CommandRunner;
+  readonly processes: ProcessRegistry;
   readonly fetch?: ModelRegistryOptions["fetch"];
 }
 
 /** Joins the model registry and the key resolver, which ask each other. Reads nothing yet. */
 export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
-  const { agentDir, catalog, environment, runCommand, fetch } = input;
+  const { agentDir, catalog, environment, processes, fetch } = input;
   const keys = new KeyResolver({
     environment,
     auth: input.auth ?? new AuthStore(agentDir),
@@ -29,7 +30,7 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
       const name = Object.hasOwn(providers, provider) ? providers[provider]?.apiKeyEnv : undefined;
       return name === undefined ? undefined : [name];
     },
-    ...(runCommand === undefined ? {} : { runCommand }),
+    runCommand: createCommandRunner({ processes }),
   });
   const registry = new ModelRegistry({
     catalog,

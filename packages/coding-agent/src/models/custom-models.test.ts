@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ProcessRegistry } from "../tools/process-registry.ts";
 import { fakeModel } from "./__fixtures__/fake-registry.ts";
 import { createModelRegistry } from "./create-model-registry.ts";
 import { probeLocalServers } from "./local-servers.ts";
@@ -23,6 +24,7 @@ function registryWith(file: unknown, environment: Record<string, string> = {}) {
   const text = typeof file === "string" ? file : JSON.stringify(file);
   if (file !== undefined) writeFileSync(join(agentDir, "models.json"), text);
   return createModelRegistry({
+    processes: new ProcessRegistry(),
     agentDir,
     environment,
     catalog: {

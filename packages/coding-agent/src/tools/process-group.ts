@@ -9,8 +9,11 @@ const maxSearches = 200;
 const enoughIdleSearches = 3;
 
 /** What is to be killed. */
-export interface KillOrder extends ProcessSearch {
+export interface KillOrder {
+  /** Of process groups. */
   readonly leaders: ReadonlySet<number>;
+  /** What {@link ProcessFinder} looks for; nothing is searched for without. */
+  readonly mark: string | undefined;
   readonly systemRoot?: string | undefined;
 }
 
@@ -20,15 +23,21 @@ export interface KillOrder extends ProcessSearch {
  * and start `b`.
  */
 export function killProcesses(order: KillOrder): void {
-  const { leaders, systemRoot } = order;
+  const { leaders, mark, systemRoot } = order;
   if (!hasProcessGroups) {
     for (const pid of leaders) killTree(pid, systemRoot);
     return;
   }
   for (const pid of leaders) signalGroup(pid, "SIGSTOP");
-  const finder = new ProcessFinder(order);
+  const strangers = mark === undefined ? [] : stopAll({ leaders, mark });
+  for (const pid of leaders) signalGroup(pid, "SIGKILL");
+  for (const pid of strangers) signalProcess(pid, "SIGKILL");
+}
+
+function stopAll(search: ProcessSearch): ReadonlySet<number> {
+  const finder = new ProcessFinder(search);
   const stopped = new Set<number>();
-  for (let idle = 0, search = 0; idle < enoughIdleSearches && search < maxSearches; search += 1) {
+  for (let idle = 0, count = 0; idle < enoughIdleSearches && count < maxSearches; count += 1) {
     const before = stopped.size;
     for (const pid of finder.findNew()) {
       signalProcess(pid, "SIGSTOP");
@@ -36,8 +45,7 @@ export function killProcesses(order: KillOrder): void {
     }
     idle = stopped.size === before ? idle + 1 : 0;
   }
-  for (const pid of leaders) signalGroup(pid, "SIGKILL");
-  for (const pid of stopped) signalProcess(pid, "SIGKILL");
+  return stopped;
 }
 
 /** Whether any process of the group is left. */

@@ -39,8 +39,8 @@ const pruneIntervalMs = 5_000;
 
 /** A child that is about to be started. */
 export interface PlannedChild {
-  /** What names this child alone in the environment of all that comes from it. */
-  readonly mark: string;
+  /** What names it in the environment of all that comes from it; none for one that starts nothing. */
+  readonly mark: string | undefined;
   /** Its environment, the mark included. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -57,7 +57,7 @@ export interface PlannedChild {
 export class ProcessRegistry {
   /** Random, so that no other host's mark contains it. */
   readonly #id = `${randomHex(8)}.`;
-  #childCount = 0;
+  #markedCount = 0;
   readonly #groups = new Set<number>();
   readonly #systemRoot: string | undefined;
   #watchdog: ChildProcess | undefined;
@@ -74,13 +74,14 @@ export class ProcessRegistry {
 
   /**
    * Gets ready for a child that is about to be started, so that it is under watch from the moment it
-   * is there.
+   * is there. One that is `alone` starts no others, so nothing of it is ever searched for.
    */
-  prepare(variables: Readonly<Record<string, string>>): PlannedChild {
-    this.#childCount += 1;
-    const mark = `${this.#id}${this.#childCount}/`;
-    if (!hasProcessGroups) return { mark, variables };
+  prepare(variables: Readonly<Record<string, string>>, alone = false): PlannedChild {
+    if (!hasProcessGroups) return { mark: undefined, variables };
     this.#watchdog ??= startWatchdog(this.#id, variables.PATH);
+    if (alone) return { mark: undefined, variables };
+    this.#markedCount += 1;
+    const mark = `${this.#id}${this.#markedCount}/`;
     const owners = `${variables[ownersVariable] ?? ""}${mark}`;
     return { mark, variables: { ...variables, [ownersVariable]: owners } };
   }
@@ -108,8 +109,8 @@ export class ProcessRegistry {
 
   /** Kills everything, background processes of finished commands included. */
   killAll(): void {
-    if (this.#childCount === 0) return;
-    killProcesses({ leaders: this.#groups, mark: this.#id, systemRoot: this.#systemRoot });
+    const mark = this.#markedCount === 0 ? undefined : this.#id;
+    killProcesses({ leaders: this.#groups, mark, systemRoot: this.#systemRoot });
     this.#groups.clear();
     this.#stopPruning();
     this.#watchdog?.stdin?.end(".\n");

@@ -9,12 +9,17 @@ import type { ProcessRegistry } from "./process-registry.ts";
 
 /** A child to run in a process group of its own, without input. */
 export interface ProcessRequest {
+  /** A program, or with `isCommandLine` a line for the system's shell. */
   readonly file: string;
   readonly args: readonly string[];
-  readonly cwd: string;
+  readonly isCommandLine?: boolean | undefined;
+  /** Default: the host's own. */
+  readonly cwd?: string | undefined;
   /** The child's whole environment. */
   readonly variables: Readonly<Record<string, string>>;
   readonly processes: ProcessRegistry;
+  /** It starts no other processes, so that killing it takes no search for them. */
+  readonly isAlone?: boolean | undefined;
   readonly onOutput: OutputSink;
   readonly signal?: AbortSignal | undefined;
   /** Kills the group after this time. */
@@ -45,7 +50,7 @@ const maxDrainMs = 1_000;
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   if (request.signal?.aborted) return { kind: "aborted" };
-  const planned = request.processes.prepare(request.variables);
+  const planned = request.processes.prepare(request.variables, request.isAlone);
   const { child, exited } = await start({ ...request, variables: planned.variables });
   const pump = new OutputPump(child.stdout, child.stderr, request.onOutput);
   const { pid } = child;
@@ -83,6 +88,7 @@ async function start(
     const child: Child = spawn(request.file, request.args, {
       cwd: request.cwd,
       env: request.variables,
+      shell: request.isCommandLine ?? false,
       detached: hasProcessGroups,
       stdio: ["ignore", "pipe", "pipe"],
       windowsHide: true,
@@ -119,7 +125,7 @@ async function spawnErrorOf(error: unknown, { file, cwd }: ProcessRequest): Prom
   const options = { cause: error };
   const code = errorCode(error);
   // The system reports a missing directory as if the program were missing.
-  if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES") {
+  if (cwd !== undefined && (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES")) {
     const directory = await stat(cwd).catch(() => undefined);
     if (!directory?.isDirectory()) {
       const text = `The working directory does not exist: ${cwd}. Create it or choose another.`;

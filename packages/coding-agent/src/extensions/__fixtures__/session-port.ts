@@ -11,6 +11,7 @@ import { createHeadlessUiPort } from "../ui-port.ts";
 /** A registry without any model, in a folder. */
 function emptyRegistry(agentDir: string) {
   return createModelRegistry({
+    processes: new ProcessRegistry(),
     agentDir,
     environment: {},
     catalog: { providers: () => ({}), models: async () => [] },

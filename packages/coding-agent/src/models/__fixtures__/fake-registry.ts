@@ -42,6 +42,7 @@ export function fakeRegistry(input: {
     auth: new AuthStore("/nonexistent"),
     variableNames: (provider) => [variable(provider)],
     customProviders: () => registry.customProviders(),
+    runCommand: () => Promise.reject(new Error("no command is run")),
   });
   const registry: ModelRegistry = new ModelRegistry({
     keys,

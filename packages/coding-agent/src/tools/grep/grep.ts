@@ -38,7 +38,8 @@ export async function runGrepTool(
   };
   call.signal.throwIfAborted();
   const ripgrep = await findRipgrep(environment);
-  if (ripgrep === undefined || !(await searchWithRipgrep(ripgrep, search))) {
+  const { processes } = environment;
+  if (ripgrep === undefined || !(await searchWithRipgrep(ripgrep, search, processes))) {
     await plainSearch(search);
   }
   if (list.matchCount === 0) return { content: [{ type: "text", text: "No matches found" }] };

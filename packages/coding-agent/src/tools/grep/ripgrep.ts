@@ -1,8 +1,10 @@
-import { spawn } from "node:child_process";
 import { basename, dirname } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import type { ToolEnvironment } from "../environment.ts";
 import { withoutPrefix } from "../glob-filter.ts";
+import { runProcess } from "../process.ts";
+import { ProcessError } from "../process-error.ts";
+import type { ProcessRegistry } from "../process-registry.ts";
 import type { Search } from "./search.ts";
 
 // A match in a longer line (64 MiB as JSON) is not worth the memory.
@@ -25,40 +27,40 @@ export async function findRipgrep(environment: ToolEnvironment): Promise<string 
  *
  * @throws {ToolError} ripgrep does not accept the pattern
  */
-export function searchWithRipgrep(executable: string, search: Search): Promise<boolean> {
+export async function searchWithRipgrep(
+  executable: string,
+  search: Search,
+  processes: ProcessRegistry,
+): Promise<boolean> {
   const { root, signal } = search;
-  return new Promise((resolve, reject) => {
-    const child = spawn(executable, ripgrepArguments(search), {
-      // Globs and ignore rules start here.
-      cwd: root.isDirectory ? root.path : dirname(root.path),
-      env: {},
-      stdio: ["ignore", "pipe", "pipe"],
-      windowsHide: true,
-    });
-    const stop = () => child.kill("SIGKILL");
-    let errors = "";
-    let hasStopped = false;
-    const records = new RecordReader((record) => {
-      if (hasStopped || reportLines(record, search)) return;
-      hasStopped = true;
-      stop();
-    });
-    signal.addEventListener("abort", stop, { once: true });
-    child.stdout.on("data", (chunk: Buffer) => records.push(chunk));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      if (errors.length < maxErrorBytes) errors += text;
-    });
-    child.once("error", () => {
-      signal.removeEventListener("abort", stop);
-      resolve(false);
-    });
-    child.once("close", (code) => {
-      signal.removeEventListener("abort", stop);
-      if (signal.aborted) reject(signal.reason);
-      else if (code === 2 && errors !== "") reject(patternError(search.pattern, errors));
-      else resolve(true);
-    });
+  const enough = new AbortController();
+  let errors = "";
+  const records = new RecordReader((record) => {
+    if (!enough.signal.aborted && !reportLines(record, search)) enough.abort();
   });
+  const outcome = await runProcess({
+    file: executable,
+    args: ripgrepArguments(search),
+    // Globs and ignore rules start here.
+    cwd: root.isDirectory ? root.path : dirname(root.path),
+    variables: {},
+    processes,
+    isAlone: true,
+    signal: AbortSignal.any([signal, enough.signal]),
+    onOutput: (chunk, stream) => {
+      if (stream === "stdout") records.push(chunk);
+      else if (errors.length < maxErrorBytes) errors += chunk.toString();
+      return undefined;
+    },
+  }).catch((error: unknown) => {
+    if (error instanceof ProcessError) return undefined;
+    throw error;
+  });
+  signal.throwIfAborted();
+  if (outcome?.kind === "exited" && outcome.exitCode === 2 && errors !== "") {
+    throw patternError(search.pattern, errors);
+  }
+  return outcome !== undefined;
 }
 
 function ripgrepArguments(search: Search): string[] {
