@@ -204,13 +204,13 @@ describe("the meter of a subagent", () => {
     expect(meter.note(progress(30))).toMatchObject({ totalTokens: 30 });
     expect(meter.note(progress(50))).toMatchObject({ totalTokens: 20, toolCalls: 0 });
     expect(meter.total).toMatchObject({ totalTokens: 60, toolCalls: 2 });
-    const end = {
+    const end: SessionEvent = {
       type: "tool_execution_end",
       toolCallId: "t",
       toolName: "task",
       result: { content: [], details: { used: { ...used, totalTokens: 55 } } },
       isError: false,
-    } as const;
+    };
     expect(meter.note(end)).toMatchObject({ totalTokens: 5, toolCalls: 0 });
     const start = { type: "subagent_start", id: "x", agent: "task", isolated: false } as const;
     expect(meter.note(start)).toMatchObject({ subagents: 1, totalTokens: 0 });
