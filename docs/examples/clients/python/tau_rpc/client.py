@@ -23,6 +23,8 @@ from .ui import UiHandler, is_dialog, show
 __version__ = "0.1.0"
 
 _HOST_LIMIT = 64 * 1024 * 1024
+# Until such a command is answered, a host may still be idle that is about to run.
+_BEGINS_WORK = {"prompt", "steer", "follow_up", "abort_and_prompt"}
 _SKIPPED_ID = re.compile(rb'\{\s*"id"\s*:\s*"(py\d+)"')
 
 
@@ -195,10 +197,12 @@ class TauClient(CommandMethods):
                 answer.exception()
 
     async def is_idle(self) -> bool:
-        """Whether nothing is running, queued or compacting."""
+        """Whether nothing is running, compacting or about to begin."""
         state = await self.get_state()
-        waiting = state.get("pendingMessageCount", 0)
-        return not state["isStreaming"] and not state.get("isCompacting") and waiting == 0
+        if state["isStreaming"] or state.get("isCompacting"):
+            return False
+        # What waits although nothing runs waits for the next prompt; others may be between runs.
+        return self._host is not None or state.get("pendingMessageCount", 0) == 0
 
     # Events and prompts.
 
@@ -268,6 +272,10 @@ class TauClient(CommandMethods):
 
     async def _settled(self) -> None:
         events = self.events()
+        # A host is idle, too, while it still looks at a prompt.
+        asked = {answer for command, answer in self._pending.values() if command in _BEGINS_WORK}
+        if asked:
+            await asyncio.wait(asked)
         if await self.is_idle():
             return
         async for event in events:

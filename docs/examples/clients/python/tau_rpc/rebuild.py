@@ -35,7 +35,7 @@ class MessageRebuilder:
     """
 
     def __init__(self, before: MessageRebuilder | None = None) -> None:
-        self._message = _copy(before._message if before else _EMPTY)
+        self._message: dict[str, Any] = _copy(before._message if before else _EMPTY)
         # The text of each call's arguments, in pieces, and the readers that were fed them.
         self._pieces: dict[int, list[str]] = {}
         if before is not None:
@@ -98,9 +98,9 @@ class MessageRebuilder:
         elif kind == "toolcall_end":
             self._pieces.pop(at, None)
             self._arguments.pop(at, None)
-            call = as_record(step.get("toolCall"))
-            if call is not None:
-                self._put(at, {**call})
+            whole = as_record(step.get("toolCall"))
+            if whole is not None:
+                self._put(at, {**whole})
 
     def _text(self, block: dict[str, Any], member: str, step: dict[str, Any]) -> None:
         if isinstance(step.get("content"), str):

@@ -133,5 +133,6 @@ class PromptRun(AsyncIterator[Event]):
     def _last_reply(self) -> AssistantMessage | None:
         for message in reversed(self.messages):
             if message["role"] == "assistant":
-                return message
+                reply: AssistantMessage = message
+                return reply
         return None

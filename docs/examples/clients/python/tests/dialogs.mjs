@@ -12,4 +12,8 @@ export default function dialogs(pi) {
   ask("input", (ui) => ui.input("Name?", "yours"));
   ask("editor", (ui) => ui.editor("Text?", "begin"));
   ask("brief", (ui) => ui.input("Quick?", "now", { timeout: 200 }));
+  // Looks at some prompts for a while before they begin.
+  pi.on("input", async ({ text }) => {
+    if (text.startsWith("look")) await new Promise((resolve) => setTimeout(resolve, 300));
+  });
 }

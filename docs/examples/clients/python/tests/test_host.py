@@ -46,6 +46,21 @@ class Prompts(HostTest):
             last = await client.get_last_assistant_text()
             self.assertEqual(last["text"], "You said: and then")
 
+    async def test_does_not_wait_for_what_waits_for_the_next_prompt(self) -> None:
+        async with self.client() as client:
+            await client.queue_message("for later")
+            self.assertEqual((await client.get_state())["pendingMessageCount"], 1)
+            await client.wait_until_settled(timeout=5)
+
+    async def test_waits_for_a_prompt_that_is_still_looked_at(self) -> None:
+        async with self.client("-e", str(HERE / "dialogs.mjs")) as client:
+            prompt = asyncio.ensure_future(client.prompt("look well"))
+            await asyncio.sleep(0)
+            await client.wait_until_settled(timeout=20)
+            self.assertTrue(prompt.done())
+            last = await client.get_last_assistant_text()
+            self.assertEqual(last["text"], "You said: look well")
+
     async def test_gives_every_reader_every_event(self) -> None:
         async with self.client() as client:
             readers = [client.events() for _ in range(3)]
