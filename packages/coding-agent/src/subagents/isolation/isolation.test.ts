@@ -1,4 +1,4 @@
-import { execFileSync, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -16,52 +16,9 @@ import {
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Workspace } from "../../tools/__fixtures__/workspace.ts";
+import { changeOf, gitIn, isolate, repository, stateOf } from "./__fixtures__/isolated.ts";
 import { Isolation } from "./isolation.ts";
 import { makeBranch, mergeChanges } from "./merge-back.ts";
-import { writePatch } from "./patch.ts";
-
-const gitIn = (cwd: string, ...args: string[]): string =>
-  execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
-    cwd,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-
-function repository(files: Record<string, string | Uint8Array> = {}): Workspace {
-  const workspace = new Workspace();
-  onTestFinished(() => workspace[Symbol.dispose]());
-  workspace.write({ "a.txt": "one\ntwo\nthree\n", ".gitignore": "ignored/\n*.log\n", ...files });
-  gitIn(workspace.directory, "init", "-q");
-  gitIn(workspace.directory, "add", "-A");
-  gitIn(workspace.directory, "commit", "-qm", "first");
-  return workspace;
-}
-
-async function isolate(workspace: Workspace, options: { cwd?: string; max?: number } = {}) {
-  const isolation = await Isolation.open({
-    environment: workspace.environment(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    worktreesRoot: join(workspace.spillDirectory, "worktrees"),
-    maxCopyBytes: options.max ?? 1_000_000,
-  });
-  onTestFinished(() => isolation.dispose());
-  return isolation;
-}
-
-async function changeOf(isolation: Isolation, id: string, tree: { capture(): Promise<string> }) {
-  const captured = await tree.capture();
-  const patchPath = join(isolation.folder.path, `${id}.patch`);
-  const range = { from: isolation.baseline.tree, to: captured, path: patchPath };
-  const statistics = await writePatch(isolation.git, isolation.repository, range);
-  return { id, tree: captured, patchPath, statistics };
-}
-
-const stateOf = (directory: string) => ({
-  status: gitIn(directory, "status", "--porcelain", "--untracked-files=all"),
-  index: gitIn(directory, "ls-files", "--stage"),
-  head: gitIn(directory, "rev-parse", "HEAD"),
-  refs: gitIn(directory, "for-each-ref"),
-  worktrees: gitIn(directory, "worktree", "list"),
-});
 
 describe("a tree for a task", () => {
   it("starts from the working state: staged, unstaged, untracked and deleted, not ignored", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { makeFolder } from "../../files/make-folder.ts";
 import type { ToolEnvironment } from "../../tools/environment.ts";
 import { Git } from "./git.ts";
+import { giveOwnRepository, makeTemplate, type RepositoryTemplate } from "./own-repository.ts";
 import { removeFolder } from "./remove-folder.ts";
 import {
   commitTree,
@@ -51,6 +52,7 @@ export class Isolation {
   readonly baseline: Snapshot & { readonly commit: string };
   readonly #signal: AbortSignal | undefined;
   readonly #trees = new Set<Worktree>();
+  #template: Promise<RepositoryTemplate> | undefined;
   #count = 0;
   /** Trees that are written at once: more would be in each other's way, and the first come sooner. */
   readonly #writing = new Slots(Math.max(2, availableParallelism()));
@@ -108,15 +110,21 @@ export class Isolation {
     const { commit, indexFile } = this.baseline;
     const register = (work: () => Promise<void>) => this.#registering.run(work);
     const options = { path, commit, indexFile, signal: this.#signal, register };
-    const make = () => createWorktree(git, repository, options);
-    const worktree = await this.#writing.run(make);
+    this.#template ??= makeTemplate(git, repository, folder.path);
+    const template = await this.#template;
+    const worktree = await this.#writing.run(async () => {
+      const made = await createWorktree(git, repository, options);
+      await giveOwnRepository(template, made);
+      return made;
+    });
     this.#trees.add(worktree);
     const cwd = join(path, repository.prefix);
     // A folder in which everything is ignored is not in the tree.
     await mkdir(cwd, { recursive: true });
     // Whatever a subagent does to the tree's own `.git`, its work is found.
     const location = { gitDir: worktree.adminDir, workTree: path };
-    const inside = { root: path, prefix: "", commonDir: repository.commonDir, location };
+    const { commonDir } = repository;
+    const inside = { root: path, prefix: "", commonDir, gitDir: worktree.adminDir, location };
     return {
       cwd,
       capture: async () => {

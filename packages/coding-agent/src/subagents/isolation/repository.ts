@@ -16,6 +16,8 @@ export interface Repository {
   readonly prefix: string;
   /** Where worktrees are registered. */
   readonly commonDir: string;
+  /** What git keeps about this working tree: its index, its HEAD. */
+  readonly gitDir: string;
   /** Set when the folder is in no repository and a private one was made for it. */
   readonly location: GitRequest["location"];
 }
@@ -40,11 +42,13 @@ export async function openRepository(
   options: { folder: string; maxCopyBytes: number; signal: AbortSignal | undefined },
 ): Promise<Repository> {
   const { signal } = options;
-  const args = ["rev-parse", "--show-toplevel", "--show-prefix", "--git-common-dir"];
+  const places = ["--show-toplevel", "--show-prefix", "--git-common-dir", "--git-dir"];
+  const args = ["rev-parse", ...places];
   const found = await git.try(args, { cwd, signal });
   if (found.exitCode === 0) {
-    const [root = cwd, prefix = "", commonDir = ""] = found.stdout.split("\n");
-    return { root, prefix, commonDir: resolve(cwd, commonDir), location: undefined };
+    const [root = cwd, prefix = "", common = "", own = ""] = found.stdout.split("\n");
+    const [commonDir, gitDir] = [resolve(cwd, common), resolve(cwd, own)];
+    return { root, prefix, commonDir, gitDir, location: undefined };
   }
   if (!found.stderr.includes("not a git repository")) {
     throw new ToolError(`The repository of ${cwd} cannot be used: ${found.stderr.trim()}`);
@@ -62,7 +66,7 @@ async function createPrivateRepository(
   await git.run(["init", "--quiet", "--bare", gitDir], { cwd: gitDir, signal: options.signal });
   await git.run(["config", "core.bare", "false"], { cwd: gitDir, signal: options.signal });
   const location = { gitDir, workTree: cwd };
-  const repository = { root: cwd, prefix: "", commonDir: gitDir, location };
+  const repository = { root: cwd, prefix: "", commonDir: gitDir, gitDir, location };
   const files = await untracked(git, repository, { signal: options.signal });
   let total = 0;
   for (const file of files) {
