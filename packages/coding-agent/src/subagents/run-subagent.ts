@@ -5,11 +5,13 @@ import { errorMessage } from "../files/read-text.ts";
 import { truncateTail } from "../tools/truncate.ts";
 import { BudgetShare } from "./budgets/budget-share.ts";
 import { type Consumption, SubagentMeter } from "./budgets/consumption.ts";
-import type { IsolatedTree, Isolation } from "./isolation/isolation.ts";
-import { writePatch } from "./isolation/patch.ts";
+import type { CapturedWork, IsolatedTree } from "./isolation/isolated-tree.ts";
+import type { Isolation } from "./isolation/isolation.ts";
+import { keepWork } from "./isolation/keep-work.ts";
+import type { PatchPart } from "./isolation/merge-back.ts";
 import type { Subagent, SubagentReply } from "./subagent-runner.ts";
 import type { Task, TaskOrder } from "./task-order.ts";
-import { exitCodeOf, type TaskPatch, type TaskResult, type TaskStatus } from "./task-result.ts";
+import { exitCodeOf, type TaskResult, type TaskStatus } from "./task-result.ts";
 import { maySpawnAt, type TaskServices } from "./task-services.ts";
 import { verifyWork } from "./verification/verify-work.ts";
 
@@ -40,10 +42,10 @@ export interface TaskRun {
   readonly onProgress: (event: SessionEvent, used: Consumption) => void;
 }
 
-/** What a task leaves: its result, and the tree of its work while that may still be merged. */
+/** What a task leaves: its result, and its work while that may still be merged. */
 export interface TaskOutcome {
   readonly result: TaskResult;
-  readonly tree?: string | undefined;
+  readonly change?: { readonly tree: string; readonly parts: readonly PatchPart[] } | undefined;
   /** Whether it counts as a subagent of the session's budget. */
   readonly wasTaken: boolean;
 }
@@ -51,7 +53,7 @@ export interface TaskOutcome {
 interface Work {
   readonly reply: SubagentReply;
   readonly answer?: TaskResult["answer"];
-  readonly tree?: string | undefined;
+  readonly tree?: CapturedWork | undefined;
   readonly verification?: VerificationResult | undefined;
 }
 
@@ -89,9 +91,9 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   run.signal.removeEventListener("abort", stop);
   share.end();
   await subagent?.stop().catch(() => undefined);
-  const { patch, path } = await keepPatch(task, run, { work }).catch((error: unknown) => {
+  const kept = await keepAll(task, run, { work, tree }).catch((error: unknown): KeptResult => {
     failure ??= errorMessage(error);
-    return { patch: undefined, path: undefined };
+    return {};
   });
   await tree?.remove().catch(() => undefined);
   const status = statusOf(run, work?.reply, failure);
@@ -101,9 +103,11 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
     const verified = verification === undefined ? {} : { verification };
     await emit({ type: "subagent_end", ...name, exitCode, ...verified });
   }
-  const mayMerge = exitCode === 0 && path !== undefined;
+  const { parts = [], ...told } = kept;
+  const captured = work?.tree;
+  const mayMerge = exitCode === 0 && captured !== undefined && parts.length > 0;
   return {
-    tree: mayMerge ? work?.tree : undefined,
+    change: mayMerge ? { tree: captured.tree, parts } : undefined,
     wasTaken: true,
     result: {
       ...name,
@@ -114,7 +118,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
       error: run.signal.aborted ? endings[status] : (failure ?? work?.reply.error),
       answer: work?.answer,
       isolated: order.isolated,
-      patch,
+      ...told,
       verification,
       sessionFile: subagent?.sessionFile,
       used: meter.total,
@@ -249,30 +253,37 @@ function unverified({ verify }: TaskOrder): VerificationResult | undefined {
   return { requested: isWanted, ...named, status, ...nothing };
 }
 
-async function keepPatch(
+/** What is kept of isolated work, and the parts of it that can be merged. */
+type KeptResult = Pick<TaskResult, "patch" | "leftOut" | "commits"> & {
+  readonly parts?: readonly PatchPart[];
+};
+
+async function keepAll(
   task: Task,
-  run: TaskRun,
-  done: { work: Work | undefined },
-): Promise<{ patch: TaskPatch | undefined; path: string | undefined }> {
-  const { isolation } = run;
-  const captured = done.work?.tree;
-  if (isolation === undefined || captured === undefined)
-    return { patch: undefined, path: undefined };
-  const file = `${run.filePrefix}${fileName(task.id)}.patch`;
-  const path = join(run.artifactsFolder, file);
-  const range = { from: isolation.baseline.tree, to: captured };
-  const verification = done.work?.verification;
-  const isDiscarded =
-    verification?.status === "failed" && verification.onFailure === "discard_patch";
-  if (isDiscarded) {
+  { isolation, artifactsFolder, filePrefix }: TaskRun,
+  { work, tree }: { work: Work | undefined; tree: IsolatedTree | undefined },
+): Promise<KeptResult> {
+  const captured = work?.tree;
+  if (isolation === undefined || tree === undefined || captured === undefined) return {};
+  const { verification } = work ?? {};
+  if (verification?.status === "failed" && verification.onFailure === "discard_patch") {
     const nothing = { filesChanged: 0, insertions: 0, deletions: 0, files: [] };
-    return { patch: { ...nothing, status: "discarded" }, path: undefined };
+    return { patch: { ...nothing, status: "discarded" } };
   }
-  const statistics = await writePatch(isolation.git, isolation.repository, { ...range, path });
-  if (statistics.filesChanged === 0) {
-    return { patch: { ...statistics, status: "empty" }, path: undefined };
-  }
-  return { patch: { ...statistics, status: "kept", path }, path };
+  const name = join(artifactsFolder, `${filePrefix}${fileName(task.id)}`);
+  const path = `${name}.patch`;
+  const { statistics, parts, unmerged } = await keepWork(isolation, captured, path);
+  const leftOut = await tree.keepFiles(captured, `${name}-files`);
+  const commits = await tree.keepCommits(`${name}.bundle`);
+  return {
+    patch:
+      statistics.filesChanged === 0
+        ? { ...statistics, status: "empty" }
+        : { ...statistics, status: "kept", path, ...(unmerged.length > 0 && { unmerged }) },
+    ...(leftOut.length > 0 && { leftOut }),
+    ...(commits !== undefined && { commits }),
+    parts,
+  };
 }
 
 async function keepOutput(

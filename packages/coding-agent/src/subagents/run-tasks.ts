@@ -135,12 +135,9 @@ async function bringBack(
   const { isolation, signal, services } = context;
   const results = outcomes.map(({ result }) => result);
   if (isolation === undefined || signal.aborted) return results;
-  const changes = outcomes.flatMap(({ result, tree }): Change[] => {
-    const patchPath = result.patch?.path;
-    return tree === undefined || patchPath === undefined
-      ? []
-      : [{ id: result.id, tree, patchPath }];
-  });
+  const changes = outcomes.flatMap(({ result: { id }, change }): Change[] =>
+    change === undefined ? [] : [{ id, ...change }],
+  );
   const mode = services.settings.get("isolation.merge");
   const outcomeOf = await mergeAll(isolation, changes, { mode, signal });
   return results.map((result) => {

@@ -1,5 +1,7 @@
 import type { VerificationResult } from "@tau-agent/rpc-protocol";
 import type { Consumption } from "./budgets/consumption.ts";
+import type { KeptCommits } from "./isolation/commits.ts";
+import type { KeptFile } from "./isolation/isolated-tree.ts";
 import type { PatchStatistics } from "./isolation/patch.ts";
 
 /** How one task ended. */
@@ -13,6 +15,8 @@ export interface TaskPatch extends PatchStatistics {
   readonly branch?: string | undefined;
   /** Why it was not applied. */
   readonly reason?: string | undefined;
+  /** Submodules whose changes are in the patch file only: they are not checked out here. */
+  readonly unmerged?: readonly string[] | undefined;
 }
 
 /** What came of one task. */
@@ -33,6 +37,10 @@ export interface TaskResult {
   readonly answer?: { readonly value?: unknown; readonly attempts: number } | undefined;
   readonly isolated: boolean;
   readonly patch?: TaskPatch | undefined;
+  /** What it made that is in no patch: too large, or unreadable. */
+  readonly leftOut?: readonly KeptFile[] | undefined;
+  /** Branches, tags and commits it made, which only its own tree had. */
+  readonly commits?: KeptCommits | undefined;
   readonly verification?: VerificationResult | undefined;
   readonly sessionFile?: string | undefined;
   readonly used: Consumption;

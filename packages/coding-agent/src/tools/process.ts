@@ -7,7 +7,7 @@ import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
 
-/** A child to run in a process group of its own, without input. */
+/** A child to run in a process group of its own. */
 export interface ProcessRequest {
   /** A program, or with `isCommandLine` a line for the system's shell. */
   readonly file: string;
@@ -20,6 +20,8 @@ export interface ProcessRequest {
   readonly processes: ProcessRegistry;
   /** It starts no other processes, so that killing it takes no search for them. */
   readonly isAlone?: boolean | undefined;
+  /** An open file to read from; without it there is no input. */
+  readonly inputFile?: number | undefined;
   readonly onOutput: OutputSink;
   readonly signal?: AbortSignal | undefined;
   /** Kills the group after this time. */
@@ -85,14 +87,14 @@ async function start(
   request: ProcessRequest,
 ): Promise<{ readonly child: Child; readonly exited: Promise<Exit> }> {
   try {
-    const child: Child = spawn(request.file, request.args, {
+    const child = spawn(request.file, request.args, {
       cwd: request.cwd,
       env: request.variables,
       shell: request.isCommandLine ?? false,
       detached: hasProcessGroups,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [request.inputFile ?? "ignore", "pipe", "pipe"],
       windowsHide: true,
-    });
+    }) as Child;
     // Listened to at once: a program that is not there says so before any promise goes on.
     const exited = exitOf(child, request);
     exited.catch(() => {});

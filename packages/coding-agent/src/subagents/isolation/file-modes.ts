@@ -5,7 +5,7 @@ import { patchOptions } from "./patch.ts";
 import type { Repository } from "./repository.ts";
 
 /** A file as it may be read and written once a patch has replaced it. */
-interface FileMode {
+export interface FileMode {
   readonly path: string;
   readonly mode: number;
 }

@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import { ToolError } from "@tau-agent/agent";
 import type { ToolEnvironment } from "../../tools/environment.ts";
 import { runProcess } from "../../tools/process.ts";
@@ -10,6 +11,8 @@ export interface GitRequest {
   readonly indexFile?: string | undefined;
   /** A repository that is not where git would look for it. */
   readonly location?: { readonly gitDir: string; readonly workTree: string } | undefined;
+  /** A file the command reads. */
+  readonly inputFile?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -66,25 +69,48 @@ export class Git {
   }
 
   /**
+   * Runs a command that lists what ends in NUL, and must succeed. A character stands for a byte:
+   * names of files need not be text.
+   *
+   * @throws {ToolError} with git's own words
+   */
+  async names(args: readonly string[], request: GitRequest): Promise<string[]> {
+    const { exitCode, output } = await this.#exec(args, request);
+    if (exitCode === 0) return output.bytes("stdout").toString("latin1").split("\0").slice(0, -1);
+    throw new ToolError(`git ${nameOf(args)} failed in ${request.cwd}: ${output.stderr.trim()}`);
+  }
+
+  /**
    * Runs a command that may fail.
    *
    * @throws {ToolError} when git cannot be started, takes too long or was stopped
    */
   async try(args: readonly string[], request: GitRequest): Promise<GitOutput> {
+    const { exitCode, output } = await this.#exec(args, request);
+    return { exitCode, stdout: output.stdout, stderr: output.stderr };
+  }
+
+  async #exec(
+    args: readonly string[],
+    request: GitRequest,
+  ): Promise<{ exitCode: number; output: Output }> {
     const output = new Output();
     const { file, args: words, env: variables } = this.command(args, request);
+    const input = request.inputFile === undefined ? undefined : await open(request.inputFile);
     const outcome = await runProcess({
       file,
       args: words,
       cwd: request.cwd,
       variables,
       processes: this.environment.processes,
+      inputFile: input?.fd,
       signal: request.signal,
       timeoutMs: TIMEOUT_MS,
       onOutput: (chunk, stream) => output.add(chunk, stream),
-    }).catch(refuse);
-    const { stdout, stderr } = output;
-    if (outcome.kind === "exited") return { exitCode: outcome.exitCode, stdout, stderr };
+    })
+      .catch(refuse)
+      .finally(() => input?.close());
+    if (outcome.kind === "exited") return { exitCode: outcome.exitCode, output };
     const what = { timed_out: "took too long", aborted: "was stopped", signalled: "was killed" };
     throw new ToolError(`git ${nameOf(args)} ${what[outcome.kind]}`);
   }
@@ -137,12 +163,16 @@ class Output {
     if (this.#size <= MAX_OUTPUT_BYTES) this.#chunks[stream].push(chunk);
   }
 
+  bytes(stream: "stdout" | "stderr"): Buffer {
+    return Buffer.concat(this.#chunks[stream]);
+  }
+
   get stdout(): string {
-    return Buffer.concat(this.#chunks.stdout).toString("utf8");
+    return this.bytes("stdout").toString("utf8");
   }
 
   get stderr(): string {
-    return Buffer.concat(this.#chunks.stderr).toString("utf8");
+    return this.bytes("stderr").toString("utf8");
   }
 }
 

@@ -4,18 +4,14 @@ import { join } from "node:path";
 import { makeFolder } from "../../files/make-folder.ts";
 import type { ToolEnvironment } from "../../tools/environment.ts";
 import { Git } from "./git.ts";
+import { createIsolatedTree, type IsolatedTree } from "./isolated-tree.ts";
 import { giveOwnRepository, makeTemplate, type RepositoryTemplate } from "./own-repository.ts";
 import { removeFolder } from "./remove-folder.ts";
-import {
-  commitTree,
-  headOf,
-  openRepository,
-  type Repository,
-  type Snapshot,
-  takeSnapshot,
-} from "./repository.ts";
+import { commitTree, headOf, openRepository, type Repository } from "./repository.ts";
 import { RunFolder, removeLeftovers } from "./run-folder.ts";
 import { Slots } from "./slots.ts";
+import { type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { addModules, listSubmodules, type Submodule } from "./submodules.ts";
 import { createWorktree, forgetWorktree, type Worktree } from "./worktree.ts";
 
 /** A call that was aborted does not wait any longer for its trees to be removed; they are all the same. */
@@ -31,13 +27,16 @@ export interface IsolationOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The tree one subagent works in. */
-export interface IsolatedTree {
-  /** The caller's folder, in the tree. */
-  readonly cwd: string;
-  /** The tree's state as the repository keeps it. */
-  capture(): Promise<string>;
-  remove(): Promise<void>;
+interface Baseline extends Snapshot {
+  readonly commit: string;
+  /** The commit the caller has checked out. */
+  readonly head: string | undefined;
+}
+
+/** What all trees of a call have in common. */
+interface SharedParts {
+  readonly template: RepositoryTemplate;
+  readonly submodules: readonly Submodule[];
 }
 
 /**
@@ -49,10 +48,10 @@ export class Isolation {
   readonly repository: Repository;
   readonly folder: RunFolder;
   /** The caller's state at the beginning. */
-  readonly baseline: Snapshot & { readonly commit: string };
+  readonly baseline: Baseline;
   readonly #signal: AbortSignal | undefined;
   readonly #trees = new Set<Worktree>();
-  #template: Promise<RepositoryTemplate> | undefined;
+  #shared: Promise<SharedParts> | undefined;
   #count = 0;
   /** Trees that are written at once: more would be in each other's way, and the first come sooner. */
   readonly #writing = new Slots(Math.max(2, availableParallelism()));
@@ -86,11 +85,13 @@ export class Isolation {
       const place = { folder: folder.path, signal };
       const repository = await openRepository(git, cwd, { ...place, maxCopyBytes });
       await folder.noteRepository(repository.commonDir);
-      const snapshot = await takeSnapshot(git, repository, place);
-      const parent = await headOf(git, repository);
+      const takesRepositories = repository.location !== undefined;
+      const snapshot = await takeSnapshot(git, repository, { ...place, takesRepositories });
+      const head = await headOf(git, repository);
       const message = "Working state at the start of a task";
-      const commit = await commitTree(git, repository, { tree: snapshot.tree, parent, message });
-      const baseline = { ...snapshot, commit };
+      const state = { tree: snapshot.tree, parent: head, message };
+      const commit = await commitTree(git, repository, state);
+      const baseline = { ...snapshot, commit, head };
       return new Isolation({ git, repository, folder, baseline }, signal);
     } catch (error) {
       await folder.remove();
@@ -110,29 +111,36 @@ export class Isolation {
     const { commit, indexFile } = this.baseline;
     const register = (work: () => Promise<void>) => this.#registering.run(work);
     const options = { path, commit, indexFile, signal: this.#signal, register };
-    this.#template ??= makeTemplate(git, repository, folder.path);
-    const template = await this.#template;
-    const worktree = await this.#writing.run(async () => {
+    this.#shared ??= this.#prepare();
+    const shared = await this.#shared;
+    const { worktree, gitDir } = await this.#writing.run(async () => {
       const made = await createWorktree(git, repository, options);
-      await giveOwnRepository(template, made);
-      return made;
+      return { worktree: made, gitDir: await giveOwnRepository(shared.template, made) };
     });
     this.#trees.add(worktree);
     const cwd = join(path, repository.prefix);
     // A folder in which everything is ignored is not in the tree.
     await mkdir(cwd, { recursive: true });
-    // Whatever a subagent does to the tree's own `.git`, its work is found.
-    const location = { gitDir: worktree.adminDir, workTree: path };
-    const { commonDir } = repository;
-    const inside = { root: path, prefix: "", commonDir, gitDir: worktree.adminDir, location };
-    return {
+    return createIsolatedTree({
+      git,
       cwd,
-      capture: async () => {
-        const place = { folder: folder.path, signal: this.#signal };
-        return (await takeSnapshot(git, inside, place)).tree;
-      },
+      worktree,
+      gitDir,
+      ...shared,
+      commit,
+      head: this.baseline.head,
+      folder: folder.path,
+      signal: this.#signal,
       remove: () => this.#remove(worktree),
-    };
+    });
+  }
+
+  async #prepare(): Promise<SharedParts> {
+    const { git, repository, folder, baseline } = this;
+    const template = await makeTemplate(git, repository, join(folder.path, "template"));
+    const submodules = await listSubmodules(git, repository, baseline.tree);
+    await addModules(git, repository, { template: template.path, submodules });
+    return { template, submodules };
   }
 
   /** Removes all trees and everything else that was made. */
@@ -145,6 +153,7 @@ export class Isolation {
     if (!this.#trees.delete(worktree)) return;
     await forgetWorktree(worktree);
     // When all is over at once, what is left is removed at once, too.
-    if (!this.#signal?.aborted) await removeFolder(worktree.path);
+    if (this.#signal?.aborted) return;
+    await Promise.all([worktree.path, `${worktree.path}.git`].map((path) => removeFolder(path)));
   }
 }

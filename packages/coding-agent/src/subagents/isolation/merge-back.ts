@@ -5,10 +5,11 @@ import { SessionError } from "../../errors.ts";
 import { errorMessage } from "../../files/read-text.ts";
 import { withFileLock } from "../../files/write-file.ts";
 import { randomHex } from "../../random.ts";
-import { readFileModes, restoreFileModes } from "./file-modes.ts";
+import { type FileMode, readFileModes, restoreFileModes } from "./file-modes.ts";
 import type { Isolation } from "./isolation.ts";
-import { applyToTree, writePatch } from "./patch.ts";
-import { commitTree, headOf, takeSnapshot } from "./repository.ts";
+import { applyToTree, joinPatches, writePatch } from "./patch.ts";
+import { commitTree, headOf, type Repository } from "./repository.ts";
+import { takeSnapshot } from "./snapshot.ts";
 
 /** Each waits for ten seconds. */
 const LOCK_ATTEMPTS = 12;
@@ -18,7 +19,15 @@ export interface Change {
   readonly id: string;
   /** The tree the task left. */
   readonly tree: string;
-  readonly patchPath: string;
+  readonly parts: readonly PatchPart[];
+}
+
+/** What a task changed in one repository: the caller's, or that of a submodule. */
+export interface PatchPart {
+  readonly repository: Repository;
+  /** From the top to the submodule, with a slash at its end; empty for the caller's own. */
+  readonly prefix: string;
+  readonly path: string;
 }
 
 /** What became of a change. */
@@ -41,15 +50,20 @@ export function mergeChanges(
   const lock = join(isolation.folder.path, "..", mergeLockName(isolation.repository.commonDir));
   return holdingLock(lock, signal, async () => {
     // Once more when the caller's files changed in between.
-    for (let isLastTry = false; ; isLastTry = true) {
-      const { outcomes, failure } = await tryToMerge(isolation, changes, signal);
-      if (failure === undefined) return outcomes;
-      if (!isLastTry) continue;
-      for (const [id, { status }] of outcomes) {
-        if (status === "applied") outcomes.set(id, { status: "conflict", reason: failure });
+    const first = await tryToMerge(isolation, changes, signal);
+    if (first.failure === undefined) return first.outcomes;
+    const second = await tryToMerge(isolation, changes, signal);
+    if (second.failure === undefined) return second.outcomes;
+    // What cannot be written is one task's; the others' is written without it.
+    const outcomes = new Map<string, MergeOutcome>();
+    for (const change of changes) {
+      const { outcomes: one, failure } = await tryToMerge(isolation, [change], signal);
+      for (const [id, outcome] of one) {
+        const isRefused = failure !== undefined && outcome.status === "applied";
+        outcomes.set(id, isRefused ? { status: "conflict", reason: failure } : outcome);
       }
-      return outcomes;
     }
+    return outcomes;
   });
 }
 
@@ -82,26 +96,59 @@ async function tryToMerge(
   const { git, repository, folder } = isolation;
   const outcomes = new Map<string, MergeOutcome>();
   const place = { folder: folder.path, signal };
-  const before = (await takeSnapshot(git, repository, place)).tree;
-  let tree = before;
-  for (const { id, patchPath } of changes) {
-    const applied = await applyToTree(git, repository, { ...place, tree, path: patchPath });
-    if ("conflict" in applied) {
-      outcomes.set(id, { status: "conflict", reason: applied.conflict });
-    } else {
-      tree = applied.tree;
-      outcomes.set(id, { status: "applied" });
-    }
+  const states = new Map<string, MergeState>();
+  for (const { repository: inside, prefix } of changes.flatMap(({ parts }) => parts)) {
+    if (states.has(prefix)) continue;
+    const takesRepositories = inside.location !== undefined;
+    const before = (await takeSnapshot(git, inside, { ...place, takesRepositories })).tree;
+    states.set(prefix, { repository: inside, before, tree: before });
   }
-  if (tree === before) return { outcomes };
-  const path = join(folder.path, `${randomHex(6)}.patch`);
-  const range = { from: before, to: tree };
-  await writePatch(git, repository, { ...range, path });
-  const modes = await readFileModes(git, repository, range);
+  for (const change of changes)
+    outcomes.set(change.id, await mergeOne(isolation, change, states, signal));
+  const paths: string[] = [];
+  const modes: FileMode[] = [];
+  for (const [prefix, { repository: inside, before: from, tree: to }] of states) {
+    if (from === to) continue;
+    const path = join(folder.path, `${randomHex(6)}.patch`);
+    await writePatch(git, inside, { from, to, path, prefix });
+    paths.push(path);
+    const inThere = await readFileModes(git, inside, { from, to });
+    modes.push(...inThere.map(({ path: file, mode }) => ({ path: `${prefix}${file}`, mode })));
+  }
+  if (paths.length === 0) return { outcomes };
+  const whole = join(folder.path, `${randomHex(6)}.patch`);
+  await joinPatches(paths, whole);
   signal?.throwIfAborted();
-  const failure = await writeToFiles(isolation, path);
+  const failure = await writeToFiles(isolation, whole);
   await restoreFileModes(repository.root, modes);
   return failure === undefined ? { outcomes } : { outcomes, failure };
+}
+
+/** A repository's files as they stand, and as they will. */
+interface MergeState {
+  readonly repository: Repository;
+  readonly before: string;
+  tree: string;
+}
+
+/** All of a change or nothing of it. */
+async function mergeOne(
+  { git, folder }: Isolation,
+  { parts }: Change,
+  states: Map<string, MergeState>,
+  signal: AbortSignal | undefined,
+): Promise<MergeOutcome> {
+  const trees: [MergeState, string][] = [];
+  for (const { prefix, path } of parts) {
+    const state = states.get(prefix);
+    if (state === undefined) continue;
+    const patch = { tree: state.tree, path, folder: folder.path, signal };
+    const applied = await applyToTree(git, state.repository, patch);
+    if ("conflict" in applied) return { status: "conflict", reason: applied.conflict };
+    trees.push([state, applied.tree]);
+  }
+  for (const [state, tree] of trees) state.tree = tree;
+  return { status: "applied" };
 }
 
 /**
@@ -139,14 +186,14 @@ export async function makeBranch(isolation: Isolation, change: Change): Promise<
     return { status: "conflict", reason: "There is no git repository to make a branch in." };
   }
   const head = await headOf(git, repository);
+  const path = change.parts.find(({ prefix }) => prefix === "")?.path;
+  if (path === undefined) {
+    return { status: "conflict", reason: "A branch cannot hold what was changed in submodules." };
+  }
   const onHead =
     head === undefined
       ? undefined
-      : await applyToTree(git, repository, {
-          tree: head,
-          path: change.patchPath,
-          folder: folder.path,
-        });
+      : await applyToTree(git, repository, { tree: head, path, folder: folder.path });
   const commit =
     onHead !== undefined && "tree" in onHead
       ? { tree: onHead.tree, parent: head }

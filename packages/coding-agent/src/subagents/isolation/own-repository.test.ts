@@ -100,7 +100,7 @@ describe("the repository of a tree", () => {
     expect(gitIn(directory, "log", "--branches", "--format=%s")).toBe("first\n");
   });
 
-  it("works in a shallow clone, in a worktree, in a submodule and in another task's tree", async () => {
+  it("works in a shallow clone, a worktree, a submodule and another task's tree", async () => {
     const origin = repository({ "lib/b.txt": "b\n" });
     gitIn(origin.directory, "commit", "-q", "--allow-empty", "-m", "second");
     const workspace = new Workspace();
@@ -139,7 +139,7 @@ describe("the repository of a tree", () => {
       expect(gitIn(cwd, "status", "--porcelain")).toBe("");
     }
     expect(existsSync(workspace.path("shallow/.git/worktrees/linked"))).toBe(true);
-  });
+  }, 30_000);
 
   it("has no more of a call's trees than its own", async () => {
     const workspace = repository();

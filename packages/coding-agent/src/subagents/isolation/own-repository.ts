@@ -20,10 +20,9 @@ export interface RepositoryTemplate {
 export async function makeTemplate(
   git: Git,
   repository: Repository,
-  folder: string,
+  path: string,
 ): Promise<RepositoryTemplate> {
   const { commonDir, gitDir } = repository;
-  const path = join(folder, "template");
   for (const name of ["objects/info", "objects/pack", "refs", "info", "logs/refs"]) {
     await mkdir(join(path, name), { recursive: true, mode: 0o700 });
   }

@@ -1,5 +1,7 @@
+import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { randomHex } from "../../random.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
@@ -30,19 +32,44 @@ export const patchOptions = [
   "--ignore-submodules=none",
 ];
 
-/** Writes what lies between two trees to `path`, byte for byte. */
+/**
+ * Writes what lies between two trees to `path`, byte for byte. With a `prefix`, which ends in a slash,
+ * the files are found below that folder.
+ */
 export async function writePatch(
   git: Git,
   { root: cwd, location }: Repository,
-  patch: { from: string; to: string; path: string },
+  patch: { from: string; to: string; path: string; prefix?: string },
 ): Promise<PatchStatistics> {
-  const range = [patch.from, patch.to];
+  const { from, to, path, prefix = "" } = patch;
   const request = { cwd, location };
-  const output = `--output=${patch.path}`;
-  await git.run(["diff", "--binary", ...patchOptions, output, ...range, "--"], request);
-  return readStatistics(
-    await git.run(["diff", ...patchOptions, "--numstat", "-z", ...range, "--"], request),
-  );
+  // Where something was renamed, git tells of the files without the prefix.
+  const below = [`--src-prefix=a/${prefix}`, `--dst-prefix=b/${prefix}`, "--no-renames"];
+  const options = [...patchOptions, ...(prefix === "" ? [] : below)];
+  await git.run(["diff", "--binary", ...options, `--output=${path}`, from, to, "--"], request);
+  const numbers = ["--numstat", "-z", from, to, "--"];
+  const statistics = readStatistics(await git.run(["diff", ...options, ...numbers], request));
+  return { ...statistics, files: statistics.files.map((file) => `${prefix}${file}`) };
+}
+
+/** Puts one patch after another into one file, in which all of them are applied together. */
+export async function joinPatches(paths: readonly string[], target: string): Promise<void> {
+  for (const [index, path] of paths.entries()) {
+    const flags = index === 0 ? "w" : "a";
+    await pipeline(createReadStream(path), createWriteStream(target, { flags, mode: 0o600 }));
+  }
+}
+
+/** What several patches change together. */
+export function sumStatistics(all: readonly PatchStatistics[]): PatchStatistics {
+  const sum = (of: (statistics: PatchStatistics) => number) =>
+    all.reduce((total, statistics) => total + of(statistics), 0);
+  return {
+    filesChanged: sum(({ filesChanged }) => filesChanged),
+    insertions: sum(({ insertions }) => insertions),
+    deletions: sum(({ deletions }) => deletions),
+    files: all.flatMap(({ files }) => files),
+  };
 }
 
 // "added\tdeleted\tpath\0"; for a rename the path is empty and "old\0new\0" follow.

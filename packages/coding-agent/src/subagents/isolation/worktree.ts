@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "@tau-agent/agent";
 import { cloneFiles } from "./clone-files.ts";
 import type { Git, GitRequest } from "./git.ts";
-import { copyIndexFile, type Repository } from "./repository.ts";
+import type { Repository } from "./repository.ts";
+import { copyIndexFile } from "./snapshot.ts";
 
 /** How often a registration is tried, and how long it waits before the second try. */
 const ATTEMPTS = 4;

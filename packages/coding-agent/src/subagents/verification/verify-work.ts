@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { VerificationAttemptResult, VerificationResult } from "@tau-agent/rpc-protocol";
 import { splitLines } from "../../tools/truncate.ts";
+import type { CapturedWork } from "../isolation/isolated-tree.ts";
 import type { SubagentReply } from "../subagent-runner.ts";
 import { runVerification, type VerificationRun } from "./run-verification.ts";
 
@@ -9,7 +10,7 @@ export interface VerifiedWork extends Omit<VerificationRun, "attempt"> {
   /** Lines of a failure's output that a repair is shown. */
   readonly contextLineLimit: number;
   /** The state of the tree as it is to be verified. */
-  readonly capture: () => Promise<string>;
+  readonly capture: () => Promise<CapturedWork>;
   /** Hands a failure to the subagent that did the work. */
   readonly repair: (text: string) => Promise<SubagentReply>;
 }
@@ -19,7 +20,7 @@ export interface VerifiedWork extends Omit<VerificationRun, "attempt"> {
  * captured before each attempt, so that what is handed out is exactly what was checked.
  */
 export async function verifyWork(work: VerifiedWork): Promise<{
-  tree: string;
+  tree: CapturedWork;
   verification: VerificationResult;
   lastReply?: SubagentReply;
 }> {

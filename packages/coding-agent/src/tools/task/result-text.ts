@@ -1,4 +1,6 @@
 import type { VerificationResult } from "@tau-agent/rpc-protocol";
+import type { KeptCommits } from "../../subagents/isolation/commits.ts";
+import type { KeptFile } from "../../subagents/isolation/isolated-tree.ts";
 import type { TaskPatch, TaskResult } from "../../subagents/task-result.ts";
 import { truncateTail } from "../truncate.ts";
 
@@ -14,6 +16,8 @@ export function resultText(result: TaskResult): string {
       ? `[Only the end is shown${outputPath ? `; all of it: ${outputPath}` : ""}]`
       : "",
     result.patch && `Changes: ${patchText(result.patch)}`,
+    result.leftOut && `Not in the patch: ${result.leftOut.map(fileText).join(", ")}`,
+    result.commits && commitsText(result.commits),
     result.verification && `Verification: ${verificationText(result.verification)}`,
   ];
   return parts.filter((part) => part !== undefined && part !== "").join("\n");
@@ -26,7 +30,25 @@ function endingOf({ status, exitCode, patch }: TaskResult): string {
     : "failed its verification";
 }
 
+function fileText({ path, keptAt }: KeptFile): string {
+  return keptAt === undefined ? `${path} (lost)` : `${path} (now ${keptAt})`;
+}
+
+function commitsText({ refs, path }: KeptCommits): string {
+  const names = refs.join(", ");
+  return path === undefined
+    ? `Only its own tree had ${names}, on commits that are here.`
+    : `Its commits (${names}) can be fetched from ${path}`;
+}
+
 function patchText(patch: TaskPatch): string {
+  const { unmerged = [], path } = patch;
+  const merged = mergeText(patch);
+  if (unmerged.length === 0 || patch.status === "kept") return merged;
+  return `${merged}\nThe submodules ${unmerged.join(", ")} are not checked out here; their changes are only in the patch: ${path}`;
+}
+
+function mergeText(patch: TaskPatch): string {
   const { filesChanged, insertions, deletions, path } = patch;
   const size = `${filesChanged} ${filesChanged === 1 ? "file" : "files"}, +${insertions} -${deletions}`;
   switch (patch.status) {

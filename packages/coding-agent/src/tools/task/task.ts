@@ -10,6 +10,8 @@ import { readOrder, type TaskArguments } from "./read-order.ts";
 import { resultText } from "./result-text.ts";
 
 const UPDATE_INTERVAL_MS = 200;
+/** Most names of files that a tree is without that the model is told. */
+const MAX_NAMES = 20;
 
 /** Runs the `task` tool. */
 export async function runTaskTool(
@@ -41,8 +43,10 @@ function resultOf(
 ): ToolResult {
   const parts = results.map(resultText);
   if (leftOut.length > 0) {
+    const shown = leftOut.slice(0, MAX_NAMES).join(", ");
+    const more = leftOut.length > MAX_NAMES ? ` and ${leftOut.length - MAX_NAMES} more` : "";
     parts.push(
-      `Untracked files too large for isolated tasks, which were without them: ${leftOut.join(", ")}`,
+      `Isolated tasks were without these (too large, unreadable, or repositories of their own): ${shown}${more}`,
     );
   }
   const text = parts.join("\n\n");

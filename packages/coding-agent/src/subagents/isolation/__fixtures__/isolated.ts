@@ -2,8 +2,9 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { Workspace } from "../../../tools/__fixtures__/workspace.ts";
+import type { IsolatedTree } from "../isolated-tree.ts";
 import { Isolation } from "../isolation.ts";
-import { writePatch } from "../patch.ts";
+import { keepWork } from "../keep-work.ts";
 
 /** git's output, as somebody with a name. */
 export const gitIn = (cwd: string, ...args: string[]): string =>
@@ -39,12 +40,14 @@ export async function isolate(workspace: Workspace, options: { cwd?: string; max
 }
 
 /** What a task did, and its patch. */
-export async function changeOf(isolation: Isolation, id: string, tree: { capture(): Promise<string> }) {
+export async function changeOf(
+  isolation: Isolation,
+  id: string,
+  tree: Pick<IsolatedTree, "capture">,
+) {
   const captured = await tree.capture();
   const patchPath = join(isolation.folder.path, `${id}.patch`);
-  const range = { from: isolation.baseline.tree, to: captured, path: patchPath };
-  const statistics = await writePatch(isolation.git, isolation.repository, range);
-  return { id, tree: captured, patchPath, statistics };
+  return { id, tree: captured.tree, patchPath, captured, ...(await keepWork(isolation, captured, patchPath)) };
 }
 
 /** What git says of a folder; nothing of it may change. */

@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import { filterNames, isFolder, lookAt, shownName } from "./file-names.ts";
+import type { Git, GitRequest } from "./git.ts";
+
+/** Untracked files larger than this stay where they are; so do repositories with more in them. */
+const MAX_UNTRACKED_BYTES = 50 * 1024 * 1024;
+
+/** Untracked names that are not ignored; repositories inside end in a slash. */
+export function listUntracked(git: Git, request: GitRequest): Promise<string[]> {
+  return git.names(["ls-files", "-z", "--others", "--exclude-standard"], request);
+}
+
+/** All files of repositories, those inside of them included. */
+export async function listRepositories(
+  git: Git,
+  { cwd, signal }: GitRequest,
+  repositories: readonly string[],
+): Promise<{ names: string[]; leftOut: string[] }> {
+  const names: string[] = [];
+  const leftOut: string[] = [];
+  for (const repository of repositories) {
+    const inside = { cwd: join(cwd, shownName(repository)), signal };
+    const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    const listed = await git.names(args, inside).catch(() => undefined);
+    const all = [...new Set(listed)].map((name) => `${repository}${name}`);
+    const deeper = await listRepositories(git, { cwd, signal }, all.filter(isFolder));
+    const files = await sortBySize(
+      cwd,
+      all.filter((name) => !isFolder(name)),
+    );
+    if (listed === undefined || files.bytes > MAX_UNTRACKED_BYTES) leftOut.push(repository);
+    else {
+      names.push(...files.names, ...deeper.names);
+      leftOut.push(...files.leftOut, ...deeper.leftOut);
+    }
+  }
+  return { names, leftOut };
+}
+
+/** Files and links that git can keep, and which of them are too large. */
+export async function sortBySize(
+  root: string,
+  names: readonly string[],
+): Promise<{ names: string[]; leftOut: string[]; bytes: number }> {
+  const sorted = { names: [] as string[], leftOut: [] as string[], bytes: 0 };
+  await filterNames(names, async (name) => {
+    const found = await lookAt(root, name);
+    if (!found?.isFile() && !found?.isSymbolicLink()) return;
+    if (found.size > MAX_UNTRACKED_BYTES) sorted.leftOut.push(name);
+    else {
+      sorted.names.push(name);
+      sorted.bytes += found.size;
+    }
+  });
+  return sorted;
+}
