@@ -143,12 +143,17 @@ async function bringBack(
   return results.map((result) => {
     const outcome = outcomeOf.get(result.id);
     if (result.patch === undefined || outcome === undefined) return result;
-    const merged = { ...result, patch: { ...result.patch, ...outcome } };
+    const unmerged = [...(result.patch.unmerged ?? []), ...unmergedOf(outcome)];
+    const told = unmerged.length > 0 ? { unmerged } : {};
+    const merged = { ...result, patch: { ...result.patch, ...outcome, ...told } };
     if (outcome.status !== "conflict") return merged;
     // The work is done and yet not there: whoever counts on it has to hear so.
     return { ...merged, exitCode: 1, error: `Its changes do not apply: ${outcome.reason}` };
   });
 }
+
+const unmergedOf = (outcome: MergeOutcome): readonly string[] =>
+  outcome.status === "branch" ? (outcome.unmerged ?? []) : [];
 
 async function mergeAll(
   isolation: Isolation,

@@ -15,7 +15,7 @@ export interface TaskPatch extends PatchStatistics {
   readonly branch?: string | undefined;
   /** Why it was not applied. */
   readonly reason?: string | undefined;
-  /** Submodules whose changes are in the patch file only: they are not checked out here. */
+  /** Submodules whose changes are in the patch file only: not checked out here, or not on a branch. */
   readonly unmerged?: readonly string[] | undefined;
 }
 

@@ -33,7 +33,12 @@ export interface PatchPart {
 /** What became of a change. */
 export type MergeOutcome =
   | { readonly status: "applied" }
-  | { readonly status: "branch"; readonly branch: string }
+  | {
+      readonly status: "branch";
+      readonly branch: string;
+      /** Submodules with changes that a branch cannot hold. */
+      readonly unmerged?: readonly string[];
+    }
   /** Nothing of the caller's was touched; the patch is still there. `kept` was not even tried. */
   | { readonly status: "conflict" | "kept"; readonly reason: string };
 
@@ -201,5 +206,7 @@ export async function makeBranch(isolation: Isolation, change: Change): Promise<
   const made = await commitTree(git, repository, { ...commit, message: `Task ${change.id}` });
   const branch = `tau/${change.id.replace(/[^\w-]+/g, "-")}-${folder.path.slice(-8)}`;
   await git.run(["branch", "--no-track", branch, made], { cwd, location });
-  return { status: "branch", branch };
+  const inside = change.parts.filter(({ prefix }) => prefix !== "");
+  const unmerged = inside.map(({ prefix }) => prefix.slice(0, -1));
+  return { status: "branch", branch, ...(unmerged.length > 0 && { unmerged }) };
 }

@@ -45,7 +45,7 @@ function patchText(patch: TaskPatch): string {
   const { unmerged = [], path } = patch;
   const merged = mergeText(patch);
   if (unmerged.length === 0 || patch.status === "kept") return merged;
-  return `${merged}\nThe submodules ${unmerged.join(", ")} are not checked out here; their changes are only in the patch: ${path}`;
+  return `${merged}\nWhat it changed in the submodules ${unmerged.join(", ")} is only in the patch: ${path}`;
 }
 
 function mergeText(patch: TaskPatch): string {
