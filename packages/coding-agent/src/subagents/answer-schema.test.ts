@@ -49,22 +49,61 @@ describe("a schema", () => {
   it.each([
     [7, /must be an object/],
     [{ type: "thing" }, /unknown type "thing"/],
-    [{ properties: { a: { type: "text" } } }, /outputSchema\.a has the unknown type/],
-    [{ items: { pattern: "(" } }, /outputSchema\.items has a pattern/],
+    [{ properties: { a: { type: "text" } } }, /outputSchema\.properties\.a has the unknown type/],
+    [{ items: { pattern: "(" } }, /outputSchema\.items\.pattern "\(" is no regular expression/],
+    [
+      { anyOf: [{ patternProperties: { "[": {} } }] },
+      /outputSchema\.anyOf\[0\]\.patternProperties "\["/,
+    ],
+    [{ $defs: { a: { allOf: [{ pattern: "a{2,1}" }] } } }, /\$defs\.a\.allOf\[0\]\.pattern/],
     [{ required: "a" }, /required/],
     [{ properties: [] }, /properties/],
-    [{ $ref: "#/$defs/none" }, /outputSchema/],
+    [{ $ref: "#/$defs/none" }, /outputSchema has a \$ref that leads nowhere: #\/\$defs\/none/],
+    [
+      { properties: { a: { $ref: "#/$defs/none" } } },
+      /properties\.a has a \$ref that leads nowhere/,
+    ],
+    [{ items: { enum: 7 } }, /outputSchema\.items has a member enum that is no list/],
+    [{ not: { anyOf: {} } }, /outputSchema\.not has a member anyOf that is no list/],
+    [{ oneOf: [true, 7] }, /outputSchema\.oneOf\[1\] must be an object/],
   ])("that is none is refused: %j", async (schema, words) => {
     await expect(readAnswerSchema(schema)).rejects.toThrow(words);
   });
 
+  it("that refers to another document is told as the answer gets there", async () => {
+    const { check } = await readAnswerSchema({
+      properties: { a: { $ref: "https://x.invalid/y" } },
+    });
+    expect(() => check('{"a": 1}')).toThrow(/outputSchema is no valid .*x\.invalid/);
+  });
+
+  it("may have members of any kind that are called pattern", async () => {
+    const properties = { pattern: { type: "string" }, other: { enum: [{ pattern: "(" }] } };
+    const { check } = await readAnswerSchema({ type: "object", properties });
+    const answer = { pattern: "(", other: { pattern: "(" } };
+    expect(check(JSON.stringify(answer))).toEqual({ value: answer });
+  });
+
+  const endless = "^(a+)+$";
   it.each([
-    [{ type: "string", pattern: "^(a+)+$" }, (text: string) => text],
-    [{ patternProperties: { "^(a+)+$": {} } }, (text: string) => ({ [text]: 1 })],
-  ])("whose pattern never ends does not hold up the host: %j", async (schema, answer) => {
+    [{ type: "string", pattern: endless }, "pattern", (text: string) => text],
+    [
+      { patternProperties: { "^b": {}, [endless]: {} } },
+      "patternProperties",
+      (text: string) => ({ [text]: 1 }),
+    ],
+    [
+      { items: { pattern: "a" }, allOf: [{ items: { pattern: endless } }] },
+      "allOf[0].items.pattern",
+      (text: string) => [text],
+    ],
+  ])("whose pattern never ends holds nobody up and is named: %j", async (schema, at, answer) => {
     const { check } = await readAnswerSchema(schema);
-    const endless = JSON.stringify(answer(`${"a".repeat(60)}!`));
-    expect(check(endless)).toEqual({ problem: "Its check against a pattern does not end." });
+    expect(check(JSON.stringify(answer(`${"a".repeat(60)}!`)))).toEqual({
+      problem: expect.stringContaining(
+        `could not be checked against outputSchema.${at} "${endless}"`,
+      ),
+    });
     expect(check(JSON.stringify(answer("aaa")))).toEqual({ value: answer("aaa") });
   });
 });

@@ -1,9 +1,12 @@
 import { ToolError } from "@tau-agent/agent";
 import { isJsonObject } from "../files/read-json.ts";
 import { errorMessage } from "../files/read-text.ts";
+import { checkSchema, type SchemaPattern } from "./schema-check.ts";
 
 /** How long an answer may hold up the host; others take well under a millisecond. */
 const CHECK_LIMIT_MS = 500;
+/** How long a single pattern may take when one is looked for that does not end. */
+const PATTERN_LIMIT_MS = 50;
 
 /** Checks answers against a JSON Schema. */
 export interface AnswerSchema {
@@ -13,15 +16,13 @@ export interface AnswerSchema {
   check(text: string): { readonly value: unknown } | { readonly problem: string };
 }
 
-const types = new Set(["null", "boolean", "object", "array", "number", "string", "integer"]);
-
 /**
  * Reads a JSON Schema.
  *
  * @throws {ToolError} naming the place that is no schema
  */
 export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
-  checkSchema(schema, "outputSchema");
+  const patterns = checkSchema(schema, "outputSchema");
   const { Validator } = await import("@cfworker/json-schema");
   const inTime = await loadTimeLimit();
   const validator = createValidator(() => new Validator(schema as object, "2020-12", false));
@@ -31,8 +32,11 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
     check: (text) => {
       const found = parseAnswer(text);
       if (found === undefined) return { problem: "It is not JSON." };
-      const checked = inTime(() => validator.validate(found.value));
-      if (checked === undefined) return { problem: "Its check against a pattern does not end." };
+      const checked = inTime(CHECK_LIMIT_MS, () => validator.validate(found.value));
+      if (checked === undefined) {
+        const { at = "outputSchema", source } = findEndless(patterns, found.value, inTime) ?? {};
+        return { problem: endlessProblem(at, source) };
+      }
       const { valid, errors } = checked;
       if (valid) return { value: found.value };
       const lines = errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
@@ -41,17 +45,46 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
   };
 }
 
+type InTime = <T>(limitMs: number, work: () => T) => T | undefined;
+
 /** Only V8 itself can stop a regular expression that backtracks without end. */
-async function loadTimeLimit(): Promise<<T>(work: () => T) => T | undefined> {
+async function loadTimeLimit(): Promise<InTime> {
   const { runInNewContext } = await import("node:vm");
-  return (work) => {
+  return (timeout, work) => {
     try {
-      return runInNewContext("work()", { work }, { timeout: CHECK_LIMIT_MS });
+      return runInNewContext("work()", { work }, { timeout });
     } catch (error) {
       if (isTimeout(error)) return undefined;
       throw error;
     }
   };
+}
+
+/** The pattern that is to blame for a check without end, as far as a short search shows. */
+function findEndless(
+  patterns: readonly SchemaPattern[],
+  value: unknown,
+  inTime: InTime,
+): SchemaPattern | undefined {
+  const texts = textsIn(value);
+  const deadline = performance.now() + CHECK_LIMIT_MS;
+  return patterns.find(({ source }) => {
+    if (performance.now() > deadline) return false;
+    const expression = new RegExp(source, "u");
+    const tryAll = () => texts.filter((text) => expression.test(text)).length;
+    return inTime(PATTERN_LIMIT_MS, tryAll) === undefined;
+  });
+}
+
+/** For the subagent, whose next answer may be easier, and for its caller, who wrote the schema. */
+function endlessProblem(at: string, source: string | undefined): string {
+  const subject = source === undefined ? at : `${at} ${JSON.stringify(source)}`;
+  const mend =
+    source === undefined
+      ? "A shorter answer or a simpler schema can be checked."
+      : "A text that plainly fits the pattern can be checked; so can any text once the pattern is " +
+        "written without repetitions inside of repetitions, such as (a+)+.";
+  return `The answer could not be checked against ${subject}: that did not end within ${CHECK_LIMIT_MS} ms. ${mend}`;
 }
 
 /** It comes from the other context and is no `Error` of this one. */
@@ -67,41 +100,28 @@ interface SchemaValidator {
   };
 }
 
-/** A reference that leads nowhere shows only when it is followed. */
+/** What only the validator sees, such as a reference to another document, may show at any value. */
 function createValidator(create: () => SchemaValidator): SchemaValidator {
-  try {
-    const validator = create();
-    validator.validate({});
-    return validator;
-  } catch (error) {
-    const reason = errorMessage(error).split("\n", 1)[0] ?? "";
-    throw new ToolError(`outputSchema is no valid JSON Schema: ${reason}`);
-  }
+  const saying = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      const reason = errorMessage(error).split("\n", 1)[0] ?? "";
+      throw new ToolError(`outputSchema is no valid JSON Schema: ${reason}`);
+    }
+  };
+  const validator = saying(create);
+  const validate = (value: unknown) => saying(() => validator.validate(value));
+  validate({});
+  return { validate };
 }
 
-function checkSchema(schema: unknown, at: string): void {
-  const refuse = (reason: string): never => {
-    throw new ToolError(`outputSchema is no valid JSON Schema: ${at} ${reason}.`);
-  };
-  if (typeof schema === "boolean" && at !== "outputSchema") return;
-  if (!isJsonObject(schema)) throw refuse("must be an object");
-  const { type, properties, items, required, pattern } = schema;
-  for (const word of type === undefined ? [] : [type].flat()) {
-    if (!types.has(String(word))) refuse(`has the unknown type ${JSON.stringify(word)}`);
-  }
-  if (required !== undefined && !Array.isArray(required)) refuse("has a required that is no list");
-  if (pattern !== undefined) {
-    try {
-      new RegExp(String(pattern), "u");
-    } catch {
-      refuse("has a pattern that is no regular expression");
-    }
-  }
-  if (properties !== undefined) {
-    if (!isJsonObject(properties)) throw refuse("has properties that are no object");
-    for (const [name, value] of Object.entries(properties)) checkSchema(value, `${at}.${name}`);
-  }
-  if (items !== undefined && !Array.isArray(items)) checkSchema(items, `${at}.items`);
+/** The texts of a value, names of members included. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => [name, ...textsIn(member)]);
 }
 
 /** The JSON of an answer: all of it, its last fenced block, or what its outer brackets hold. */
