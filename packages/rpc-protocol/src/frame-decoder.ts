@@ -72,9 +72,9 @@ export class FrameDecoder {
 /** The frame of one of the first questions; undefined for every other line. */
 function decodeFirst(line: string): CommandFrame | undefined {
   const { type, id } = readHead(line);
-  if (typeof type !== "string" || !firstQuestions.has(type) || !isRequestId(id ?? 0)) {
-    return undefined;
-  }
+  if (typeof type !== "string" || !firstQuestions.has(type)) return undefined;
+  // What is left out here is read exactly by the full decoder.
+  if (typeof (id ?? "") !== "string" && !Number.isSafeInteger(id)) return undefined;
   const frame = { kind: "command", id: id ?? undefined, name: type, params: {}, data: "always" };
   return frame as CommandFrame;
 }

@@ -8,6 +8,7 @@ import {
   type RequestId,
 } from "./commands/index.ts";
 import { type ErrorCode, errorText } from "./error.ts";
+import { exactId } from "./exact-id.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
 import type { SessionEvent } from "./session-event.ts";
 
@@ -63,7 +64,8 @@ export function decodeClientFrame(line: string): ClientFrame | FrameError {
     return refuse(undefined, "parse", "parse", { reason: "a command must be a JSON object" });
   }
   const { id, type, ...fields } = value;
-  const requestId = typeof id === "string" || typeof id === "number" ? id : undefined;
+  const requestId =
+    typeof id === "string" || typeof id === "number" ? exactId(id, line) : undefined;
   if (typeof type !== "string") {
     return refuse(requestId, "parse", "parse", { reason: 'field "type" must be a string' });
   }

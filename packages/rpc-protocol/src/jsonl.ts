@@ -1,3 +1,5 @@
+import { isExactNumber } from "./exact-id.ts";
+
 /** Largest line a peer accepts by default: 64 MiB. */
 export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
 
@@ -104,7 +106,7 @@ const MAX_DEPTH = 200;
 
 function expressible(value: unknown, ancestors: Set<object>, depth: number): unknown {
   if (typeof value === "bigint") return value.toString();
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || isExactNumber(value)) return value;
   if (ancestors.has(value)) return "[circular]";
   if (depth >= MAX_DEPTH) return "[too deep]";
   ancestors.add(value);

@@ -1,0 +1,39 @@
+import type { RequestId } from "./commands/index.ts";
+
+type Reviver = (
+  this: object,
+  key: string,
+  value: unknown,
+  context?: { readonly source?: string },
+) => unknown;
+
+/** What engines have and TypeScript's library does not know yet. */
+type ExactJson = {
+  readonly parse: (text: string, reviver: Reviver) => unknown;
+  readonly rawJSON?: (text: string) => object;
+  readonly isRawJSON?: (value: unknown) => boolean;
+};
+
+/**
+ * The id of a command as it was sent. A number that JavaScript cannot hold, such as a clock in
+ * nanoseconds, would come back as another one, and its sender wait for ever; only for such an id is
+ * the line read once more.
+ */
+export function exactId(id: string | number, line: string): RequestId {
+  if (typeof id === "string" || Number.isSafeInteger(id)) return id;
+  const { parse, rawJSON } = JSON as ExactJson;
+  const sources = new WeakMap<object, string>();
+  const root = parse(line, function (key, value, context) {
+    if (key === "id" && context?.source !== undefined) sources.set(this, context.source);
+    return value;
+  });
+  const source = typeof root === "object" && root !== null ? sources.get(root) : undefined;
+  if (source === undefined || rawJSON === undefined) return id;
+  // An id is only handed on, and this is written as the number it was.
+  return rawJSON(source) as unknown as number;
+}
+
+/** Whether a value is a number that {@link exactId} kept as it was. */
+export function isExactNumber(value: object): boolean {
+  return (JSON as ExactJson).isRawJSON?.(value) ?? false;
+}
