@@ -144,7 +144,12 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     short: "t",
     help: "Active tools: names, +name, -name, comma-separated",
   },
-  "exclude-tools": { key: "excludeTools", kind: "value", short: "xt", help: "Tools to leave out" },
+  "exclude-tools": {
+    key: "excludeTools",
+    kind: "value",
+    short: "xt",
+    help: "Tools to leave out, in subagents too",
+  },
   "no-tools": { key: "noTools", kind: "switch", short: "nt", help: "No tools at all" },
   "task-depth": {
     key: "taskDepth",

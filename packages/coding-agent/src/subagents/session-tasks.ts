@@ -20,7 +20,7 @@ export interface TaskOptions {
   /** Agents the session may start; default all. */
   readonly taskAgents?: readonly string[] | undefined;
   /** Of these, what is excluded holds for subagents, too. */
-  readonly tools?: Pick<ToolSelection, "exclude"> | undefined;
+  readonly tools?: Pick<ToolSelection, "only" | "exclude"> | undefined;
 }
 
 /** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
@@ -55,7 +55,7 @@ export function createSessionTasks(
     runner,
     depth,
     allowedAgents: taskAgents,
-    excludedTools: options.tools?.exclude ?? [],
+    excludedTools: takenAway(options.tools),
     session: () => ({
       sessionFile: session?.log.path,
       model: session?.models.model,
@@ -72,6 +72,15 @@ export function createSessionTasks(
       if (depth === 0) cleanUpAtFirstRun(made, join(parts.agentDirectory, "worktrees"));
     },
   };
+}
+
+/**
+ * What subagents must not have either. A list of tools says what a session does itself; the rest of
+ * the work it may hand on to agents that have other tools.
+ */
+function takenAway({ only = [], exclude = [] }: ToolSelection = {}): readonly string[] {
+  const removed = only.filter((pattern) => pattern.startsWith("-"));
+  return [...exclude, ...removed.map((pattern) => pattern.slice(1))];
 }
 
 /** What killed hosts left behind goes while the first run is on, so that no start waits for it. */

@@ -99,17 +99,20 @@ describe("the task tool", () => {
     expect(events.some(({ type }) => type === "tool_execution_update")).toBe(true);
   });
 
-  it("keeps from subagents what the session itself was told to do without", async () => {
-    const places = { ...project(), tools: { exclude: ["write"] } };
-    const { results } = await run(
-      { task: "<one>" },
-      { one: (step) => (step === 0 ? write("made.txt", "x") : "could not") },
-      { places },
-    );
-    expect(results).toMatchObject([{ status: "completed" }]);
-    expect(existsSync(join(String(places.cwd), "made.txt"))).toBe(false);
-    expect(readFileSync(results[0]?.sessionFile ?? "", "utf8")).toContain("write not found");
-  });
+  it.each([{ exclude: ["write"] }, { only: ["-write"] }])(
+    "keeps from subagents what the session itself was told to do without: %j",
+    async (tools) => {
+      const places = { ...project(), tools };
+      const { results } = await run(
+        { task: "<one>" },
+        { one: (step) => (step === 0 ? write("made.txt", "x") : "could not") },
+        { places },
+      );
+      expect(results).toMatchObject([{ status: "completed" }]);
+      expect(existsSync(join(String(places.cwd), "made.txt"))).toBe(false);
+      expect(readFileSync(results[0]?.sessionFile ?? "", "utf8")).toContain("write not found");
+    },
+  );
 
   it("runs a batch; one that fails takes nothing from the others", async () => {
     const { results, message, events } = await run(
