@@ -31,8 +31,8 @@ export interface TaskRun {
   readonly isolation: Isolation | undefined;
   /** A folder for session files, patches and logs; it is there. */
   readonly artifactsFolder: string;
-  /** Put before the names of files, so that calls do not overwrite each other's. */
-  readonly filePrefix: string;
+  /** What the names of the task's files in there begin with; nobody else's do. */
+  readonly fileName: string;
   /** Aborted with the call, with the budget, or when the time is up. */
   readonly signal: AbortSignal;
   /** Why the signal was aborted. */
@@ -91,7 +91,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   run.signal.removeEventListener("abort", stop);
   share.end();
   await subagent?.stop().catch(() => undefined);
-  const kept = await keepAll(task, run, { work, tree }).catch((error: unknown): KeptResult => {
+  const kept = await keepAll(run, { work, tree }).catch((error: unknown): KeptResult => {
     failure ??= errorMessage(error);
     return {};
   });
@@ -114,7 +114,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
       description: task.description,
       status,
       exitCode,
-      ...(await keepOutput(task, run, work?.reply.text ?? "")),
+      ...(await keepOutput(run, work?.reply.text ?? "")),
       error: run.signal.aborted ? endings[status] : (failure ?? work?.reply.error),
       answer: work?.answer,
       isolated: order.isolated,
@@ -193,12 +193,13 @@ async function doWork(context: {
     plan: order.verify.plan,
     environment: { ...environment, cwd: tree.cwd },
     artifactsFolder: run.artifactsFolder,
-    filePrefix: run.filePrefix,
+    fileName: run.fileName,
     contextLineLimit: services.settings.get("task.verification.failureContextLineLimit"),
     signal: run.signal,
     emit: context.emit,
     isBudgetExceeded: () => services.budget.signal.aborted,
     capture: () => tree.capture(),
+    restore: (captured) => tree.restore(captured),
     repair: (text) => subagent.prompt(text),
   });
   return { reply: verified.lastReply ?? reply, answer, ...verified };
@@ -259,8 +260,7 @@ type KeptResult = Pick<TaskResult, "patch" | "leftOut" | "commits"> & {
 };
 
 async function keepAll(
-  task: Task,
-  { isolation, artifactsFolder, filePrefix }: TaskRun,
+  { isolation, artifactsFolder, fileName }: TaskRun,
   { work, tree }: { work: Work | undefined; tree: IsolatedTree | undefined },
 ): Promise<KeptResult> {
   const captured = work?.tree;
@@ -270,7 +270,7 @@ async function keepAll(
     const nothing = { filesChanged: 0, insertions: 0, deletions: 0, files: [] };
     return { patch: { ...nothing, status: "discarded" } };
   }
-  const name = join(artifactsFolder, `${filePrefix}${fileName(task.id)}`);
+  const name = join(artifactsFolder, fileName);
   const path = `${name}.patch`;
   const { statistics, parts, unmerged } = await keepWork(isolation, captured, path);
   const leftOut = await tree.keepFiles(captured, `${name}-files`);
@@ -287,8 +287,7 @@ async function keepAll(
 }
 
 async function keepOutput(
-  task: Task,
-  { services: { settings }, artifactsFolder, filePrefix }: TaskRun,
+  { services: { settings }, artifactsFolder, fileName }: TaskRun,
   text: string,
 ): Promise<Pick<TaskResult, "output" | "outputTruncated" | "outputPath">> {
   const { content, truncated } = truncateTail(text, {
@@ -296,14 +295,10 @@ async function keepOutput(
     maxLines: settings.get("task.maxOutputLines"),
   });
   if (!truncated) return { output: text };
-  const path = join(artifactsFolder, `${filePrefix}${fileName(task.id)}.md`);
+  const path = join(artifactsFolder, `${fileName}.md`);
   const isKept = await writeFile(path, text, { mode: 0o600 }).then(
     () => true,
     () => false,
   );
   return { output: content, outputTruncated: true, ...(isKept && { outputPath: path }) };
-}
-
-function fileName(id: string): string {
-  return id.replace(/[^\w.-]+/g, "-").slice(0, 80);
 }

@@ -13,6 +13,7 @@ import {
   mergeChanges,
 } from "./isolation/merge-back.ts";
 import { runSubagent, type TaskOutcome, type TaskRun } from "./run-subagent.ts";
+import { taskFileNames } from "./task-file-names.ts";
 import type { Task, TaskOrder } from "./task-order.ts";
 import { type TaskResult, type TaskStatus, unstartedResult } from "./task-result.ts";
 import type { TaskServices } from "./task-services.ts";
@@ -51,8 +52,7 @@ export async function runTasks(
     : undefined;
   try {
     await makeFolder(artifactsFolder, 0o700);
-    const place = { artifactsFolder, filePrefix: `${randomHex(2)}-`, isolation };
-    const outcomes = await runAll(order, options, place);
+    const outcomes = await runAll(order, options, { artifactsFolder, isolation });
     const results = await bringBack(outcomes, { isolation, signal, services });
     const started = outcomes.filter(({ wasTaken }) => wasTaken).length;
     return { results, leftOut: isolation?.baseline.leftOut ?? [], started };
@@ -71,15 +71,19 @@ function artifactsFolderOf({ session, environment }: TaskServices): string {
 async function runAll(
   order: TaskOrder,
   options: RunTasksOptions,
-  place: Pick<TaskRun, "artifactsFolder" | "filePrefix" | "isolation">,
+  place: Pick<TaskRun, "artifactsFolder" | "isolation">,
 ): Promise<TaskOutcome[]> {
   const { settings } = options.services;
   const outcomes: TaskOutcome[] = [];
   const queue = order.tasks.entries();
+  // Calls must not overwrite each other's files.
+  const prefix = randomHex(4);
+  const names = taskFileNames(order.tasks.map(({ id }) => id));
   const workers = Math.max(1, settings.get("task.maxConcurrency"));
   const work = async (): Promise<void> => {
     for (const [index, task] of queue) {
-      outcomes[index] = await runOne(task, order, { ...options, place });
+      const fileName = `${prefix}-${names.get(task.id)}`;
+      outcomes[index] = await runOne(task, order, { ...options, place: { ...place, fileName } });
     }
   };
   await Promise.all(Array.from({ length: Math.min(workers, order.tasks.length) }, work));
@@ -90,7 +94,7 @@ async function runOne(
   task: Task,
   order: TaskOrder,
   options: RunTasksOptions & {
-    place: Pick<TaskRun, "artifactsFolder" | "filePrefix" | "isolation">;
+    place: Pick<TaskRun, "artifactsFolder" | "isolation" | "fileName">;
   },
 ): Promise<TaskOutcome> {
   const { services, signal, place } = options;
@@ -162,16 +166,18 @@ async function mergeAll(
 ): Promise<Map<string, MergeOutcome>> {
   const outcomes = new Map<string, MergeOutcome>();
   if (mode === "none" || changes.length === 0) return outcomes;
-  try {
-    if (mode === "patch") return await mergeChanges(isolation, changes, signal);
-    for (const change of changes) outcomes.set(change.id, await makeBranch(isolation, change));
-  } catch (error) {
-    const failed: MergeOutcome = signal.aborted
+  const failedBy = (error: unknown): MergeOutcome =>
+    signal.aborted
       ? { status: "kept", reason: "The call was aborted before it was merged." }
       : { status: "conflict", reason: errorMessage(error) };
-    for (const { id } of changes) {
-      if (!outcomes.has(id)) outcomes.set(id, failed);
-    }
+  if (mode === "patch") {
+    return mergeChanges(isolation, changes, signal).catch((error: unknown) => {
+      const failed = failedBy(error);
+      return new Map(changes.map(({ id }) => [id, failed]));
+    });
+  }
+  for (const change of changes) {
+    outcomes.set(change.id, await makeBranch(isolation, change).catch(failedBy));
   }
   return outcomes;
 }

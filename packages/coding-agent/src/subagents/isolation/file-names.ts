@@ -7,7 +7,7 @@ const LOOKS = 1000;
 // In lists from git a character stands for a byte, see `Git.names`.
 
 /** Where a listed file stands, as the system takes it. */
-function placeOf(root: string, name: string): Buffer {
+export function placeOf(root: string, name: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, "latin1")]);
 }
 

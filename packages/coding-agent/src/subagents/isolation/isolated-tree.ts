@@ -3,6 +3,8 @@ import { dirname, join } from "node:path";
 import { type KeptCommits, keepCommits } from "./commits.ts";
 import type { Git } from "./git.ts";
 import type { RepositoryTemplate } from "./own-repository.ts";
+import type { Repository } from "./repository.ts";
+import { restoreTree } from "./restore-tree.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { captureSubmodules, type Submodule, type SubmoduleWork } from "./submodules.ts";
 import type { Worktree } from "./worktree.ts";
@@ -28,6 +30,8 @@ export interface IsolatedTree {
   /** The caller's folder, in the tree. */
   readonly cwd: string;
   capture(): Promise<CapturedWork>;
+  /** Takes back what was done to the files since that was captured. */
+  restore(work: CapturedWork): Promise<void>;
   /** Moves what a capture left out to `folder`. */
   keepFiles(work: CapturedWork, folder: string): Promise<KeptFile[]>;
   /** Writes commits that nobody else has to a bundle; undefined when git was not used. */
@@ -61,6 +65,10 @@ export function createIsolatedTree(parts: TreeParts): IsolatedTree {
     cwd,
     remove,
     capture: () => capture(parts),
+    restore: async ({ tree: wanted }) => {
+      const { tree: now } = await capture(parts);
+      await restoreTree(git, repositoryOf(parts), { wanted, now, folder, signal: parts.signal });
+    },
     keepFiles: async ({ leftOut }, target) => {
       const kept: KeptFile[] = [];
       for (const path of leftOut) {
@@ -81,18 +89,16 @@ export function createIsolatedTree(parts: TreeParts): IsolatedTree {
   };
 }
 
+/** Whatever a subagent does to the tree's own repository, its work is found. */
+function repositoryOf({ worktree: { path: root, adminDir } }: TreeParts): Repository {
+  const location = { gitDir: adminDir, workTree: root };
+  return { root, prefix: "", commonDir: adminDir, gitDir: adminDir, location };
+}
+
 async function capture(parts: TreeParts): Promise<CapturedWork> {
-  const { git, worktree, gitDir, folder, signal, submodules } = parts;
-  const { path: workTree, adminDir } = worktree;
-  // Whatever a subagent does to the tree's own repository, its work is found.
-  const location = { gitDir: adminDir, workTree };
-  const repository = {
-    root: workTree,
-    prefix: "",
-    commonDir: adminDir,
-    gitDir: adminDir,
-    location,
-  };
+  const { git, gitDir, folder, signal, submodules } = parts;
+  const repository = repositoryOf(parts);
+  const { root: workTree, location } = repository;
   const added = { cwd: workTree, location: { gitDir, workTree }, signal };
   const args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
   const ignored = await git.names(args, added).catch(() => []);

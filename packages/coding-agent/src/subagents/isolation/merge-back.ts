@@ -5,7 +5,9 @@ import { SessionError } from "../../errors.ts";
 import { errorMessage } from "../../files/read-text.ts";
 import { withFileLock } from "../../files/write-file.ts";
 import { randomHex } from "../../random.ts";
+import { slugOf } from "../task-file-names.ts";
 import { type FileMode, readFileModes, restoreFileModes } from "./file-modes.ts";
+import type { Git, GitRequest } from "./git.ts";
 import type { Isolation } from "./isolation.ts";
 import { applyToTree, joinPatches, writePatch } from "./patch.ts";
 import { commitTree, headOf, type Repository } from "./repository.ts";
@@ -204,9 +206,20 @@ export async function makeBranch(isolation: Isolation, change: Change): Promise<
       ? { tree: onHead.tree, parent: head }
       : { tree: change.tree, parent: baseline.commit };
   const made = await commitTree(git, repository, { ...commit, message: `Task ${change.id}` });
-  const branch = `tau/${change.id.replace(/[^\w-]+/g, "-")}-${folder.path.slice(-8)}`;
+  const wanted = `tau/${slugOf(change.id)}-${folder.path.slice(-8)}`;
+  const branch = await freeBranch(git, { cwd, location }, wanted);
   await git.run(["branch", "--no-track", branch, made], { cwd, location });
   const inside = change.parts.filter(({ prefix }) => prefix !== "");
   const unmerged = inside.map(({ prefix }) => prefix.slice(0, -1));
   return { status: "branch", branch, ...(unmerged.length > 0 && { unmerged }) };
+}
+
+/** Ids that differ in punctuation only would have one branch. */
+async function freeBranch(git: Git, request: GitRequest, wanted: string): Promise<string> {
+  let branch = wanted;
+  for (let count = 2; ; count++) {
+    const args = ["show-ref", "--verify", "--quiet", `refs/heads/${branch}`];
+    if ((await git.try(args, request)).exitCode !== 0) return branch;
+    branch = `${wanted}-${count}`;
+  }
 }

@@ -22,8 +22,8 @@ export interface VerificationRun {
   /** Its `cwd` is the isolated tree. */
   readonly environment: ToolEnvironment;
   readonly artifactsFolder: string;
-  /** Put before the names of files. */
-  readonly filePrefix: string;
+  /** What the names of files in there begin with. */
+  readonly fileName: string;
   readonly signal: AbortSignal;
   readonly emit: (event: SessionEvent) => void | Promise<void>;
   /** Whether the budget has run out; no further command is started then. */
@@ -93,16 +93,14 @@ async function runAttempt(run: VerificationRun): Promise<VerificationAttemptResu
 }
 
 async function runCommand(
-  { id, attempt, environment, artifactsFolder, filePrefix, signal }: VerificationRun,
+  { attempt, environment, artifactsFolder, fileName, signal }: VerificationRun,
   { name, command, timeoutMs, optional }: VerifyCommand,
   index: number,
 ): Promise<VerificationCommandResult> {
   const startedAt = performance.now();
-  const slug = `${filePrefix}${id}-verify-${attempt}-${index + 1}-${name}`.replace(
-    /[^\w.-]+/g,
-    "-",
-  );
-  const output = new OutputFile(join(artifactsFolder, `${slug.slice(0, 120)}.log`));
+  const place = `${fileName}-verify-${attempt}-${index + 1}`;
+  const file = `${place}-${name.replace(/[^\w.-]+/g, "-").slice(0, 40)}.log`;
+  const output = new OutputFile(join(artifactsFolder, file));
   let outcome: ProcessOutcome | undefined;
   let failure: string | undefined;
   try {

@@ -105,7 +105,7 @@ describe("a verification", () => {
       plan,
       environment: workspace.environment(),
       artifactsFolder: workspace.spillDirectory,
-      filePrefix: "",
+      fileName: "x",
       signal: options.signal ?? new AbortController().signal,
       emit: (event) => void events.push(event),
       isBudgetExceeded: () => options.spent ?? false,

@@ -1,9 +1,12 @@
-import { readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import type { VerificationAttemptResult, VerificationResult } from "@tau-agent/rpc-protocol";
-import { splitLines } from "../../tools/truncate.ts";
+import { truncateTail } from "../../tools/truncate.ts";
 import type { CapturedWork } from "../isolation/isolated-tree.ts";
 import type { SubagentReply } from "../subagent-runner.ts";
 import { runVerification, type VerificationRun } from "./run-verification.ts";
+
+/** Of one command's output; lines may be long, and a subagent's window is not. */
+const MAX_CONTEXT_BYTES = 128 * 1024;
 
 /** A verification with its repairs. */
 export interface VerifiedWork extends Omit<VerificationRun, "attempt"> {
@@ -11,6 +14,8 @@ export interface VerifiedWork extends Omit<VerificationRun, "attempt"> {
   readonly contextLineLimit: number;
   /** The state of the tree as it is to be verified. */
   readonly capture: () => Promise<CapturedWork>;
+  /** Takes back what commands did to the tree since then. */
+  readonly restore: (work: CapturedWork) => Promise<void>;
   /** Hands a failure to the subagent that did the work. */
   readonly repair: (text: string) => Promise<SubagentReply>;
 }
@@ -38,7 +43,7 @@ export async function verifyWork(work: VerifiedWork): Promise<{
       retriesUsed < plan.maxRetries &&
       !signal.aborted &&
       !work.isBudgetExceeded();
-    const reply = mayRepair ? await work.repair(await repairText(attempt, work)) : undefined;
+    const reply = mayRepair ? await repair(attempt, tree, work) : undefined;
     if (reply !== undefined) retriesUsed += 1;
     if (reply?.status === "completed") {
       lastReply = reply;
@@ -61,6 +66,16 @@ export async function verifyWork(work: VerifiedWork): Promise<{
   }
 }
 
+/** From what was checked: what commands left in the tree is not the subagent's work. */
+async function repair(
+  attempt: VerificationAttemptResult,
+  tree: CapturedWork,
+  work: VerifiedWork,
+): Promise<SubagentReply> {
+  await work.restore(tree).catch(() => undefined);
+  return work.repair(await repairText(attempt, work));
+}
+
 async function repairText(
   { commandResults }: VerificationAttemptResult,
   { contextLineLimit }: VerifiedWork,
@@ -72,10 +87,20 @@ async function repairText(
     const output =
       artifactPath === undefined
         ? outputPreview
-        : await readFile(artifactPath, "utf8").catch(() => outputPreview);
-    const lines = splitLines(output).slice(-Math.max(1, contextLineLimit));
+        : await readEnd(artifactPath).catch(() => outputPreview);
+    const limits = { maxLines: Math.max(1, contextLineLimit), maxBytes: MAX_CONTEXT_BYTES };
+    const { content } = truncateTail(output, limits);
     const how = result.timedOut ? "ran out of time" : `failed with exit code ${result.exitCode}`;
-    parts.push(`${result.name} (${result.command}) ${how}:\n${lines.join("\n")}`);
+    parts.push(`${result.name} (${result.command}) ${how}:\n${content.trimEnd()}`);
   }
   return `Your work was checked and does not pass yet. Repair it; the same checks run again afterwards.\n\n${parts.join("\n\n")}`;
+}
+
+/** The end of a file, which may be larger than anybody wants in memory. */
+async function readEnd(path: string): Promise<string> {
+  await using file = await open(path);
+  const { size } = await file.stat();
+  const length = Math.min(size, 2 * MAX_CONTEXT_BYTES);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
+  return buffer.toString("utf8", 0, bytesRead);
 }

@@ -263,6 +263,29 @@ describe("isolated tasks", () => {
     expect(git(places.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
   });
 
+  it.each(["patch", "branch"] as const)(
+    "keep apart tasks whose ids differ in punctuation only: %s",
+    async (merge) => {
+      const ids = ["x y", "x/y", "X?Y", "..", "…"];
+      const child = (step: number, name: string) => (step === 0 ? write(name, "made\n") : "did it");
+      const { results, places } = await run(
+        { tasks: ids.map((id, index) => ({ id, task: `<n${index}>` })), isolated: true },
+        Object.fromEntries(
+          ids.map((_, index) => [`n${index}`, (step: number) => child(step, `n${index}.txt`)]),
+        ),
+        { settings: { "isolation.merge": merge } },
+      );
+      const status = merge === "patch" ? "applied" : "branch";
+      expect(results.map(({ patch }) => patch?.status)).toEqual(ids.map(() => status));
+      expect(new Set(results.map(({ patch }) => patch?.path)).size).toBe(ids.length);
+      for (const [index, { patch }] of results.entries()) {
+        const name = `n${index}.txt`;
+        if (merge === "patch") expect(existsSync(join(String(places.cwd), name))).toBe(true);
+        else expect(git(String(places.cwd), "show", `${patch?.branch}:${name}`)).toBe("made\n");
+      }
+    },
+  );
+
   it("are an error result when all there is does not apply, and the run goes on", async () => {
     const places = project();
     const { message, text, ended } = await run(
@@ -379,6 +402,27 @@ describe("verified tasks", () => {
     const none = { ...verified, "task.verification.maxRetries": 0 };
     const unrepaired = await run(call, children, { settings: none });
     expect(unrepaired.results[0]?.verification).toMatchObject({ status: "failed", retriesUsed: 0 });
+  });
+
+  it("come back without what failing checks left in the tree, after a repair, too", async () => {
+    const command = "echo built > a.log.txt; rm -f new.txt; mkdir d; mv b.txt d; grep right a.txt";
+    const { results, places } = await run(
+      {
+        task: "<a>",
+        isolated: true,
+        verify: { commands: [{ name: "build", command }], onFailure: "retry_once" },
+      },
+      {
+        a: (step) => {
+          if (step === 0) return turn([toolCall("write", { path: "new.txt", content: "new\n" })]);
+          return step === 2 ? write("a.txt", "right\n") : `step ${step}`;
+        },
+      },
+      { settings: verified, places: project({ "b.txt": "b\n" }) },
+    );
+    expect(results[0]?.verification).toMatchObject({ status: "passed", retriesUsed: 1 });
+    expect(results[0]?.patch).toMatchObject({ status: "applied", files: ["a.txt", "new.txt"] });
+    expect(git(String(places.cwd), "status", "--porcelain")).toBe(" M a.txt\n?? new.txt\n");
   });
 
   it("are recorded as skipped when the subagent failed", async () => {
