@@ -26,6 +26,7 @@ document hold. The host is started with --mode rpc, unless a --mode is among its
 
 /** Frames may take long to come on a busy machine, but who waits for none should not wait long. */
 const DEFAULT_TIMEOUT_MS = 10_000;
+const MAX_TIMEOUT_MS = 3_600_000;
 
 const flags = {
   dialect: { type: "string" },
@@ -102,7 +103,10 @@ function readRequest(words: readonly string[]): Request {
   const values = parseFlags(own);
   const { dialect, api = defaultApi, "timeout-ms": timeout = DEFAULT_TIMEOUT_MS } = values;
   const timeoutMs = Number(timeout);
-  if (!(timeoutMs > 0)) throw invalid("--timeout-ms", "it is no positive number");
+  if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    const reason = `${JSON.stringify(timeout)} is no number from 1 to ${MAX_TIMEOUT_MS}`;
+    throw invalid("--timeout-ms", reason);
+  }
   return {
     argv: at === -1 ? [] : words.slice(at + 1).map(fromHere),
     dialects: dialect?.split(",").map((name) => oneOf("--dialect", name, protocolNames)),
@@ -123,16 +127,53 @@ function fromHere(word: string): string {
   return isFile ? resolve(word) : word;
 }
 
+function takesValue(option: string): boolean {
+  return Object.entries(flags).some(
+    ([name, { type }]) => `--${name}` === option && type === "string",
+  );
+}
+
+/** A negative number is a wrong value, and no option. */
+function withNumbers(words: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const word of words) {
+    const isValue = joined.at(-1) === "--timeout-ms" && /^-[\d.]/.test(word);
+    if (isValue) joined[joined.length - 1] += `=${word}`;
+    else joined.push(word);
+  }
+  return joined;
+}
+
 type Values = ReturnType<typeof parseArgs<{ options: typeof flags; strict: true }>>["values"];
 
 function parseFlags(words: readonly string[]): Values {
   try {
     // Whoever plays for a client is started as the client starts a host.
     const strict = !words.some((word) => word === "--play" || word.startsWith("--play="));
-    const { values } = parseArgs({ args: [...words], options: flags, strict });
+    const { values } = parseArgs({ args: withNumbers(words), options: flags, strict });
     return values as Values;
   } catch (error) {
-    throw invalid("conformance", error instanceof Error ? error.message : String(error));
+    throw asInvalid(error);
+  }
+}
+
+/** What Node says of the words, in our own. */
+function asInvalid(error: unknown): unknown {
+  if (!(error instanceof Error && "code" in error)) return error;
+  const [word = "conformance"] = /--[\w-]+|(?<=')[^'\s]+(?=')/.exec(error.message) ?? [];
+  const help = "see tau conformance --help";
+  switch (error.code) {
+    case "ERR_PARSE_ARGS_INVALID_OPTION_VALUE":
+      return invalid(
+        word,
+        takesValue(word) ? `its value is missing; ${help}` : "it takes no value",
+      );
+    case "ERR_PARSE_ARGS_UNKNOWN_OPTION":
+      return invalid(word, `there is no such option; ${help}`);
+    case "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL":
+      return invalid(word, "the host and its arguments come behind --");
+    default:
+      return invalid("conformance", error.message);
   }
 }
 

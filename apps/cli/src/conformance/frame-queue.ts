@@ -23,7 +23,8 @@ export class FrameQueue {
   push(frame: Frame): void {
     this.#count += 1;
     this.#problem ??= this.#violation?.(frame);
-    this.#frames.push(frame);
+    // After that nobody gets another.
+    if (this.#problem === undefined) this.#frames.push(frame);
     this.#wake?.();
   }
 

@@ -22,7 +22,12 @@ export interface HostProcessOptions {
   readonly violation?: ((frame: Frame) => string | undefined) | undefined;
   /** Whether it leads a process group of its own. Default false. */
   readonly isDetached?: boolean | undefined;
+  /** Whether all it prints is kept, besides its frames. Default true. */
+  readonly keepsOutput?: boolean | undefined;
 }
+
+/** How much is kept of the stderr of a host whose output is not kept, in characters. */
+const STDERR_TAIL = 64 * 1024;
 
 /** A host as a child process, with everything it says. */
 export class HostProcess {
@@ -31,8 +36,11 @@ export class HostProcess {
   readonly ended: Promise<Exit>;
   stderr = "";
   stdout = "";
-  /** Lines on stdout that are no frame. */
+  /** Lines on stdout that are no frame; of a host whose output is not kept, the first one. */
   readonly noise: string[] = [];
+  /** How many lines on stdout were no frame. */
+  noiseCount = 0;
+  readonly #keepsOutput: boolean;
 
   constructor(
     argv: readonly string[],
@@ -40,6 +48,7 @@ export class HostProcess {
     options: HostProcessOptions = {},
   ) {
     this.frames = new FrameQueue(options.violation);
+    this.#keepsOutput = options.keepsOutput !== false;
     const [program = "", ...words] = argv;
     const start = performance.now();
     this.child = spawn(program, words, {
@@ -52,6 +61,7 @@ export class HostProcess {
     this.child.stdin.on("error", () => {});
     this.child.stderr.on("data", (chunk) => {
       this.stderr += chunk;
+      if (!this.#keepsOutput) this.stderr = this.stderr.slice(-STDERR_TAIL);
     });
     if (options.reads !== false) this.read();
     this.ended = new Promise((resolve) => {
@@ -97,10 +107,14 @@ export class HostProcess {
   }
 
   #take(line: string): void {
-    this.stdout += `${line}\n`;
+    if (this.#keepsOutput) this.stdout += `${line}\n`;
     const frame = parsed(line);
-    if (frame === undefined) this.noise.push(line);
-    else this.frames.push(frame);
+    if (frame !== undefined) {
+      this.frames.push(frame);
+      return;
+    }
+    this.noiseCount += 1;
+    if (this.#keepsOutput || this.noise.length === 0) this.noise.push(line);
   }
 }
 

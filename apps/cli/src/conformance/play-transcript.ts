@@ -23,6 +23,8 @@ export interface PlayOptions {
   readonly isTolerant?: boolean | undefined;
   /** Told of each frame whose shape is not the documented one; without it, the first ends the play. */
   readonly onShapeProblem?: ((problem: string, frame: Frame) => void) | undefined;
+  /** How long one line is waited for while other frames come, in ms. Default without end. */
+  readonly patienceMs?: number | undefined;
 }
 
 /** Where a host left its transcript. */
@@ -91,6 +93,8 @@ class Play {
   readonly #incoming: Incoming;
   #dialect: string;
   #isInitialized = false;
+  /** When the line that is played now is waited for no longer. */
+  #deadlineMs = Number.POSITIVE_INFINITY;
 
   constructor(transcript: Transcript, host: TestHost, options: PlayOptions) {
     this.#host = host;
@@ -106,6 +110,7 @@ class Play {
   }
 
   async skipAll(step: Expected): Promise<void> {
+    this.#beginWait();
     for (;;) {
       const frame = await this.#incoming.take(step.frame);
       if (frame === undefined) return;
@@ -117,6 +122,7 @@ class Play {
 
   async expect(step: Expected): Promise<void> {
     const pattern = fillIn(step.frame, this.#kept);
+    this.#beginWait();
     let nearest: { frame: Frame; problem: string } | undefined;
     let last: Frame | undefined;
     for (;;) {
@@ -161,7 +167,12 @@ class Play {
     return frame.type !== "response" && !isDocumentedEvent(this.#dialect, frame);
   }
 
+  #beginWait(): void {
+    this.#deadlineMs = performance.now() + (this.#options.patienceMs ?? Number.POSITIVE_INFINITY);
+  }
+
   async #next(): Promise<Frame | undefined> {
+    if (performance.now() > this.#deadlineMs) return undefined;
     const frame = await this.#host.next();
     if (frame === undefined) return undefined;
     this.#look(frame);

@@ -124,6 +124,9 @@ interface Acquaintance extends HostIdentity {
   readonly isSilent: boolean;
 }
 
+/** How much longer a frame is waited for while others come than while none does. */
+const PATIENCE = 3;
+
 /** Starts the host once, to see that it can be started and what it says of itself. */
 async function meetHost(options: ConformanceOptions): Promise<Acquaintance> {
   const dialect = options.dialects?.[0] ?? "pi";
@@ -131,9 +134,10 @@ async function meetHost(options: ConformanceOptions): Promise<Acquaintance> {
   await using host = await spawnHost(transcript, options);
   host.send('{"id":"hello","type":"get_capabilities"}');
   let isSilent = true;
+  const endMs = performance.now() + PATIENCE * options.timeoutMs;
   for (;;) {
-    const frame = await host.next();
-    if (frame === undefined) break;
+    const frame = await next(host);
+    if (frame === undefined || (!isSilent && performance.now() > endMs)) break;
     isSilent = false;
     // Whatever the answer is called, it is one to the only question.
     if (frame.type !== "response" && frame.type !== "error") continue;
@@ -147,6 +151,15 @@ async function meetHost(options: ConformanceOptions): Promise<Acquaintance> {
   const reason = error?.message ?? `it ended with exit code ${code}`;
   const said = stderr.trim() === "" ? "" : `\n${stderr.trim().slice(-2_000)}`;
   throw new HostUnusable(`Cannot start the host ${options.argv.join(" ")}: ${reason}${said}`);
+}
+
+/** The next frame of a host that may still send what it must not. */
+async function next(host: SpawnedHost): Promise<Frame | undefined> {
+  try {
+    return await host.next();
+  } catch {
+    return undefined;
+  }
 }
 
 function identityOf(data: unknown): HostIdentity {
@@ -174,6 +187,7 @@ async function playOne(
   try {
     await playTranscript(transcript, host, {
       isTolerant: !options.isStrict,
+      patienceMs: PATIENCE * options.timeoutMs,
       onShapeProblem: (problem, frame) => {
         // Once for each way, not for each value.
         const key = `${frame.type} ${frame.command} ${problem.replace(/: .*/s, "")}`;
@@ -184,7 +198,8 @@ async function playOne(
   } catch (error) {
     if (error instanceof Deviation) {
       const { line, expected, got } = error;
-      const problem = got === undefined ? `${error.problem}${leaving(host)}` : error.problem;
+      const problem =
+        got === undefined ? `${error.problem}${leaving(host)}${noise(host)}` : error.problem;
       return failed({ line, problem, expected, got });
     }
     return failed({ problem: error instanceof Error ? error.message : String(error) });
@@ -195,6 +210,14 @@ async function playOne(
 function leaving({ process: { child } }: SpawnedHost): string {
   const how = child.exitCode === null ? child.signalCode : `exit code ${child.exitCode}`;
   return how === null ? "" : `: the host has ended (${how})`;
+}
+
+/** What a host printed that a client could not read. */
+function noise({ process: { noiseCount, noise: lines } }: SpawnedHost): string {
+  const first = lines[0]?.slice(0, 80);
+  return first === undefined
+    ? ""
+    : `; lines that are no frame: ${noiseCount}, first ${JSON.stringify(first)}`;
 }
 
 /** The wire format of the scripted model, unless another is asked for. */

@@ -31,6 +31,9 @@ export interface SpawnedHost extends TestHost {
 /** Long enough for a host that loads much on a busy machine. */
 const START_MS = 30_000;
 
+/** More than any transcript is about. */
+const MAX_FRAMES = 100_000;
+
 /** How long a host may take to leave once its stdin is closed, in ms. */
 const LEAVE_MS = 3_000;
 
@@ -47,7 +50,8 @@ export async function spawnHost(
     : ["--mode", "rpc"];
   const host = new HostProcess([...argv, ...mode, ...place.arguments], place, {
     isDetached: process.platform !== "win32",
-    violation: violationIn?.(place),
+    keepsOutput: false,
+    violation: withoutFlood(violationIn?.(place)),
   });
   const abandon = (): void => {
     const { pid } = host.child;
@@ -72,6 +76,16 @@ export async function spawnHost(
       place.remove();
       abandoned?.delete(abandon);
     },
+  };
+}
+
+/** What is wrong with a frame, or with there being so many of them. */
+function withoutFlood(violation: (frame: Frame) => string | undefined = () => undefined) {
+  let count = 0;
+  return (frame: Frame): string | undefined => {
+    count += 1;
+    if (count > MAX_FRAMES) return `more than ${MAX_FRAMES} frames came, and no end of them`;
+    return violation(frame);
   };
 }
 

@@ -1,6 +1,14 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -207,6 +215,38 @@ describe.concurrent("tau conformance", () => {
     const pid = Number.parseInt(readFileSync(pids, "utf8"), 10);
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), 5_000);
     rmSync(temporary, { recursive: true });
+  });
+
+  it("waits no longer for a host that says other things without end", async () => {
+    const ticking = scriptedHost("void command;");
+    const file = ticking.at(-1) ?? "";
+    appendFileSync(
+      file,
+      "\nsetInterval(() => { console.log('tick'); say({ type: 'tick' }); }, 20);",
+    );
+    const one = ["--filter", "a text reply", "--timeout-ms", "300"];
+    const { code, stdout } = await conformance(...one, ...ticking);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/no frame came; lines that are no frame: \d+, first "tick"/);
+    const line = `'{"type":"flood"}\\n'.repeat(1000)`;
+    const flood = `while (process.stdout.write(${line})); process.stdout.once("drain", flood);`;
+    appendFileSync(file, `\nfunction flood() { ${flood} }\nflood();`);
+    const flooded = await conformance(...one, ...ticking);
+    expect(flooded.code).toBe(1);
+    expect(flooded.stdout).toContain("frames came, and no end of them");
+  });
+
+  it.each([
+    [["--timeout-ms", "-5"], '--timeout-ms: "-5" is no number from 1 to 3600000'],
+    [["--timeout-ms"], "--timeout-ms: its value is missing"],
+    [["--json=3"], "--json: it takes no value"],
+    [["--strickt"], "--strickt: there is no such option"],
+    [["node"], "node: the host and its arguments come behind --"],
+  ])("says of %j in a line what is wrong", async (words, text) => {
+    const { code, stdout, stderr } = await conformance(...words, ...tau);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr.trimEnd().split("\n")).toEqual([expect.stringContaining(text)]);
   });
 
   it("cannot be run without a host, with a wrong option, or with a host that does not start", async () => {
