@@ -42,6 +42,52 @@ describe("abort", () => {
     expect(outcome.reply?.message).toMatchObject({ stopReason: "aborted" });
   });
 
+  it.each([
+    ["the request is prepared", { prepareRequest: () => new Promise<never>(() => {}) }],
+    ["an extension looks at the context", { transformContext: () => new Promise<never>(() => {}) }],
+    ["rules are read", { watchReply: () => new Promise<never>(() => {}) }],
+  ])("ends the run at once when %s and that never ends", async (_, options) => {
+    const { agent } = createTestAgent(["x"], options);
+    const running = agent.run([user("hi")]);
+    setTimeout(() => agent.abort(), 5);
+    const outcome = await running;
+    expect(outcome.reply?.message).toMatchObject({ stopReason: "aborted" });
+  });
+
+  it("does not wait for a hook before a tool, and runs nothing", async () => {
+    const execute = vi.fn(async () => ok("ran"));
+    const { agent, recorded } = createTestAgent([turn([call("a", "read")])], {
+      tools: [tool("read", execute)],
+      hooks: {
+        beforeToolCall: () => {
+          setTimeout(() => agent.abort(), 5);
+          return new Promise(() => {});
+        },
+      },
+    });
+    expect((await agent.run([user("hi")])).aborted).toBe(true);
+    expect(execute).not.toHaveBeenCalled();
+    expect(unpaired(recorded)).toEqual([]);
+  });
+
+  it("keeps a result to itself that a hook holds longer than its grace", async () => {
+    vi.useFakeTimers();
+    const { agent, recorded } = createTestAgent([turn([call("a", "read")])], {
+      tools: [tool("read", async () => ok("the secret"))],
+      hooks: {
+        afterToolCall: () => {
+          agent.abort();
+          return new Promise(() => {});
+        },
+      },
+    });
+    const running = agent.run([user("hi")]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect((await running).aborted).toBe(true);
+    expect(JSON.stringify(recorded)).not.toContain("the secret");
+    expect(resultTexts(recorded).a).toContain("did not come in time");
+  });
+
   it("while streaming keeps the text so far", async () => {
     const { agent, recorded } = createTestAgent([turn("abcdefgh", { chunkSize: 2, delayMs: 2 })], {
       emit: (event) => {

@@ -1,5 +1,6 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
 import { ToolError } from "./errors.ts";
 import { addMessage, emit, type Run } from "./run.ts";
 import type { AgentTool } from "./tool.ts";
@@ -12,9 +13,6 @@ const ERROR_TEXT = "Not run: the reply failed before this tool call could start.
 const LENGTH_TEXT =
   "Not run: the reply hit the output limit, so this call may be incomplete. Split the work into smaller steps.";
 const STOPPED_TEXT = "Not run: the reply was stopped before this tool call could start.";
-
-/** How long an aborted tool may take to settle before the run goes on without it. */
-const ABORT_GRACE_MS = 5000;
 
 /** The results of one reply's calls, and whether every one of them asked to end the run. */
 export interface ToolBatch {
@@ -148,13 +146,16 @@ async function prepare(
   tools: readonly AgentTool[],
 ): Promise<PreparedCall> {
   const refuseAborted = (): void => {
-    if (run.signal.aborted) throw new ToolError(ABORTED_TEXT, { skipped: "aborted" });
+    if (run.signal.aborted) throw abortedError();
   };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
   let args = await validateArguments(tool, call);
   refuseAborted();
-  const decision = await run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool);
+  const decision = await withinGrace(
+    Promise.resolve(run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool)),
+    { signal: run.signal, graceMs: 0, error: abortedError },
+  );
   if (decision?.block) {
     const { reason = "Tool execution was blocked", terminate = false } = decision;
     const execute = async () => ({ ...errorResult(reason), terminate });
@@ -197,44 +198,34 @@ async function runTool(run: Run, tool: AgentTool, call: ToolCall): Promise<ToolR
       partialResult,
     });
   };
-  const grace = abortGrace(signal);
+  const error = (): ToolError =>
+    new ToolError("Aborted; the tool did not stop in time and may still be running.");
   try {
     const context = { toolCallId: call.id, signal, onUpdate };
-    return await Promise.race([tool.execute(call.arguments, context), grace.expired]);
+    const work = tool.execute(call.arguments, context);
+    return await withinGrace(work, { signal, graceMs: ABORT_GRACE_MS, error });
   } finally {
     settled = true;
-    grace.cancel();
   }
 }
 
-function abortGrace(signal: AbortSignal): { expired: Promise<never>; cancel: () => void } {
-  let timer: NodeJS.Timeout | undefined;
-  let onAbort: () => void = () => {};
-  const expired = new Promise<never>((_, reject) => {
-    onAbort = () => {
-      timer = setTimeout(() => {
-        reject(new ToolError("Aborted; the tool did not stop in time and may still be running."));
-      }, ABORT_GRACE_MS);
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
-  return {
-    expired,
-    cancel: () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    },
-  };
-}
-
+/** Without the hook's word the result is not shown: it may be there to take a secret out. */
 async function applyAfterHook(run: Run, call: ToolCall, result: ToolResult): Promise<ToolResult> {
+  const error = (): ToolError =>
+    new ToolError("Aborted; what an extension makes of the result did not come in time.");
   try {
-    const changes = await run.options.hooks?.afterToolCall?.(call, result);
+    const changes = await withinGrace(
+      Promise.resolve(run.options.hooks?.afterToolCall?.(call, result)),
+      { signal: run.signal, graceMs: ABORT_GRACE_MS, error },
+    );
     return changes === undefined ? result : { ...result, ...changes };
   } catch (error) {
     return resultOfError(error);
   }
+}
+
+function abortedError(): ToolError {
+  return new ToolError(ABORTED_TEXT, { skipped: "aborted" });
 }
 
 function resultOfError(error: unknown): ToolResult {

@@ -6,6 +6,7 @@ import type {
   ToolCall,
   ToolResultMessage,
 } from "@tau-agent/rpc-protocol/messages";
+import { withinGrace } from "./abort-grace.ts";
 import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
 import { addMessage, emit, type ModelRequest, type Run } from "./run.ts";
@@ -80,9 +81,9 @@ async function callModel(run: Run): Promise<WatchedReply> {
   let request: ModelRequest | undefined;
   try {
     await run.options.beforeModelCall?.();
-    request = await run.options.prepareRequest();
-    const context = await buildContext(run, request);
-    const watch = await run.options.watchReply?.(run.signal);
+    request = await orAborted(run, run.options.prepareRequest());
+    const context = await orAborted(run, buildContext(run, request));
+    const watch = await orAborted(run, Promise.resolve(run.options.watchReply?.(run.signal)));
     const signal = watch === undefined ? run.signal : AbortSignal.any([run.signal, watch.signal]);
     const stream = run.options.stream(request.model, context, { ...request.options, signal });
     return { ...(await relay(run, stream, watch)), tools: request.tools };
@@ -91,6 +92,12 @@ async function callModel(run: Run): Promise<WatchedReply> {
     await addMessage(run, message);
     return { reply: { message }, tools: request?.tools ?? [] };
   }
+}
+
+/** What the work gives, unless the run is aborted: nobody waits for a key or an extension then. */
+function orAborted<Value>({ signal }: Run, work: Promise<Value>): Promise<Value> {
+  const error = (): Error => new DOMException(ABORTED_TEXT, "AbortError");
+  return withinGrace(work, { signal, graceMs: 0, error });
 }
 
 async function buildContext(run: Run, request: ModelRequest): Promise<Context> {

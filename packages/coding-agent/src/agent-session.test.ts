@@ -176,6 +176,23 @@ describe("abort", () => {
     expect(await (await submitted).result).toMatchObject({ status: "aborted" });
   });
 
+  it("refuses a prompt whose key takes long, and the next one finds the session idle", async () => {
+    const { session } = await createTestSession(["later"]);
+    const keys = vi.spyOn(session.models.registry.keys, "require");
+    keys.mockReturnValueOnce(new Promise(() => {}));
+    const submitted = expect(session.submit("go")).rejects.toMatchObject({
+      code: "prompt_aborted",
+    });
+    const waiting = expect(session.submit("behind it")).rejects.toMatchObject({
+      code: "prompt_aborted",
+    });
+    await session.abort();
+    await Promise.all([submitted, waiting]);
+    const { result } = await session.submit("again");
+    expect(await result).toMatchObject({ status: "completed" });
+    expect(userTexts(session.messages)).toEqual(["again"]);
+  });
+
   it("lets what is queued run next", async () => {
     const test = await createTestSession([slow("a much longer answer"), "second"]);
     await test.session.submit("one");

@@ -240,7 +240,7 @@ export class AgentSession {
   async abort(): Promise<void> {
     this.hooks?.dismissDialogs();
     // A prompt that is still being admitted begins the run this is meant for.
-    if (!this.driver.isBusy) await Promise.all([this.#intake.settled(), this.#admission.settled()]);
+    if (!this.driver.isBusy) await Promise.all([this.#intake.settle(), this.#admission.settled()]);
     await this.driver.abort();
   }
 
@@ -314,7 +314,7 @@ export class AgentSession {
     const bashEnded = this.bash.close();
     this.#intake.dropQueued();
     await this.driver.hold();
-    await this.#admission.settled();
+    await Promise.all([this.#intake.settle(), this.#admission.settled()]);
     await this.#endConversation(bashEnded);
     await this.#intake.abandonHandled();
     this.log.close();

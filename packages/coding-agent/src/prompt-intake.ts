@@ -31,6 +31,15 @@ export interface PromptIntakeOptions {
 /** Where a message waits while a run is on; one for the next turn waits while none is, too. */
 type QueueName = "steer" | "followUp" | "nextTurn";
 
+/**
+ * How long an abort waits for a prompt to be taken in, whose run it then stops. What takes longer
+ * (a command for a key, an image's download, an extension) is called off.
+ */
+const CALL_OFF_AFTER_MS = 250;
+
+/** Gives what a promise gives, unless the prompt is called off before. */
+type OrCalledOff = <Value>(work: Promise<Value>) => Promise<Value>;
+
 /** Takes prompts in, as the input of a run or into a queue, and sees each to its one result. */
 export class PromptIntake {
   readonly #options: PromptIntakeOptions;
@@ -38,7 +47,8 @@ export class PromptIntake {
   readonly #handled = new HandledPrompts((result) => this.#announce([result]));
   readonly #queues: QueueReport;
   /** What extensions or the admission still hold. */
-  readonly #arriving = new Set<Promise<PromptAcceptance>>();
+  readonly #arriving = new Set<Promise<unknown>>();
+  #calledOff = new AbortController();
 
   constructor(options: PromptIntakeOptions) {
     this.#options = options;
@@ -52,7 +62,8 @@ export class PromptIntake {
 
   async #submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     const { admission, driver, check, userInput, hooks } = this.#options;
-    if (hooks !== undefined) await hooks.begin();
+    const orCalledOff = this.#orCalledOff();
+    if (hooks !== undefined) await orCalledOff(hooks.begin());
     if (admission.isClosed) throw new SessionError("disposed");
     const command = options.isVerbatim ? undefined : hooks?.findCommand(text);
     // What an extension says by itself is no prompt of a client, who would count its result.
@@ -62,11 +73,11 @@ export class PromptIntake {
     return admission.admit(async () => {
       const { streamingBehavior } = options;
       if (driver.isRunning && streamingBehavior === undefined) throw new SessionError("busy");
-      const input = await this.#changed(text, options, streamingBehavior);
+      const input = await orCalledOff(this.#changed(text, options, streamingBehavior));
       if (input === undefined) return this.#handle(prompt);
-      await check();
-      const message = await userInput.build(input.text, input);
-      return this.#accept(message, streamingBehavior, prompt);
+      await orCalledOff(check());
+      const message = await orCalledOff(userInput.build(input.text, input));
+      return this.#accept(message, streamingBehavior, { prompt, orCalledOff });
     });
   }
 
@@ -80,18 +91,25 @@ export class PromptIntake {
 
   async #interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     const { admission, driver, check, userInput, hooks } = this.#options;
-    if (hooks !== undefined) await hooks.begin();
+    const orCalledOff = this.#orCalledOff();
+    if (hooks !== undefined) await orCalledOff(hooks.begin());
     const prompt = { id: options.id, isAnnounced: true };
     return admission.admit(async () => {
-      const input = await this.#changed(text, options, undefined);
+      const input = await orCalledOff(this.#changed(text, options, undefined));
       if (input === undefined) return this.#handle(prompt);
-      await check();
-      const message = await userInput.build(input.text, input);
+      await orCalledOff(check());
+      const message = await orCalledOff(userInput.build(input.text, input));
       hooks?.dismissDialogs();
       await driver.hold();
-      const result = this.#prompts.accept(message, prompt);
-      await driver.release([message, ...((await hooks?.beforeRun(message)) ?? [])]);
-      return { disposition: "started", result };
+      try {
+        const added = (hooks && (await orCalledOff(hooks.beforeRun(message)))) ?? [];
+        const result = this.#prompts.accept(message, prompt);
+        await driver.release([message, ...added]);
+        return { disposition: "started", result };
+      } catch (error) {
+        await driver.release();
+        throw error;
+      }
     });
   }
 
@@ -106,7 +124,8 @@ export class PromptIntake {
     behavior: QueueName,
   ): Promise<PromptAcceptance> {
     const { admission, driver, check, userInput, hooks } = this.#options;
-    if (hooks !== undefined) await hooks.begin();
+    const orCalledOff = this.#orCalledOff();
+    if (hooks !== undefined) await orCalledOff(hooks.begin());
     const command = hooks?.findCommand(text);
     if (command !== undefined) {
       throw new SessionError("command_not_queueable", { name: command.name });
@@ -114,29 +133,54 @@ export class PromptIntake {
     const prompt = { id: undefined, isAnnounced: false };
     return admission.admit(async () => {
       const waits = behavior === "nextTurn";
-      const input = await this.#changed(text, options, waits ? "followUp" : behavior);
+      const source = waits ? "followUp" : behavior;
+      const input = await orCalledOff(this.#changed(text, options, source));
       if (input === undefined) return this.#handle(prompt);
-      if (!driver.isBusy && !waits) await check();
-      const message = await userInput.build(input.text, input);
-      return this.#accept(message, behavior, prompt);
+      if (!driver.isBusy && !waits) await orCalledOff(check());
+      const message = await orCalledOff(userInput.build(input.text, input));
+      return this.#accept(message, behavior, { prompt, orCalledOff });
     });
   }
 
   /** Delivers a message of another kind: into the run that is on, or as the start of one. */
   deliver(message: AgentMessage, behavior: "steer" | "followUp"): Promise<void> {
     const { admission, driver, check } = this.#options;
-    return admission.admit(async () => {
-      if (!driver.isBusy) await check();
-      await this.#start(message, behavior);
+    const orCalledOff = this.#orCalledOff();
+    const delivered = admission.admit(async () => {
+      if (!driver.isBusy) await orCalledOff(check());
+      const added = await this.#added(message, behavior, orCalledOff);
+      this.#begin([message, ...added], behavior);
     });
+    return this.#note(delivered);
   }
 
-  /** Fulfilled once everything handed in so far is a run, queued, handled or refused. */
-  async settled(): Promise<void> {
+  /**
+   * Fulfilled once everything handed in so far is a run, queued, handled or refused; soon, since what
+   * takes its time is called off.
+   */
+  async settle(): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#calledOff.abort();
+      this.#calledOff = new AbortController();
+    }, CALL_OFF_AFTER_MS);
     await Promise.allSettled([...this.#arriving]);
+    clearTimeout(timer);
   }
 
-  #note(acceptance: Promise<PromptAcceptance>): Promise<PromptAcceptance> {
+  /** For one prompt, which an abort after now may call off. */
+  #orCalledOff(): OrCalledOff {
+    const { signal } = this.#calledOff;
+    return (work) =>
+      new Promise((resolve, reject) => {
+        const callOff = (): void => reject(new SessionError("prompt_aborted"));
+        if (signal.aborted) callOff();
+        signal.addEventListener("abort", callOff, { once: true });
+        const leave = (): void => signal.removeEventListener("abort", callOff);
+        work.then(resolve, reject).finally(leave);
+      });
+  }
+
+  #note<Value>(acceptance: Promise<Value>): Promise<Value> {
     const leave = (): void => void this.#arriving.delete(acceptance);
     this.#arriving.add(acceptance);
     acceptance.then(leave, leave);
@@ -167,7 +211,7 @@ export class PromptIntake {
   }
 
   /** Announces the results there are. */
-  settle(): Promise<void> {
+  announceResults(): Promise<void> {
     return this.#announce(this.#prompts.settle());
   }
 
@@ -203,25 +247,35 @@ export class PromptIntake {
   async #accept(
     message: UserMessage,
     behavior: QueueName | undefined,
-    prompt: PromptIdentity,
+    { prompt, orCalledOff }: { prompt: PromptIdentity; orCalledOff: OrCalledOff },
   ): Promise<PromptAcceptance> {
     // A run may have begun while the input was prepared.
     if (this.#options.driver.isRunning && behavior === undefined) throw new SessionError("busy");
+    const queueName = behavior ?? "followUp";
+    const added = await this.#added(message, queueName, orCalledOff);
     const result = this.#prompts.accept(message, prompt);
-    return { disposition: await this.#start(message, behavior ?? "followUp"), result };
+    return { disposition: this.#begin([message, ...added], queueName), result };
   }
 
-  async #start(message: AgentMessage, queueName: QueueName): Promise<"started" | "queued"> {
-    const { agent, driver, hooks } = this.#options;
+  /** What extensions put behind the message that begins a run. */
+  async #added(
+    message: AgentMessage,
+    queueName: QueueName,
+    orCalledOff: OrCalledOff,
+  ): Promise<AgentMessage[]> {
+    const { driver, hooks } = this.#options;
+    if (driver.isBusy || queueName === "nextTurn" || hooks === undefined) return [];
+    return orCalledOff(hooks.beforeRun(message));
+  }
+
+  #begin(messages: readonly AgentMessage[], queueName: QueueName): "started" | "queued" {
+    const { agent, driver } = this.#options;
     const queues = { steer: agent.steering, nextTurn: agent.nextTurn, followUp: agent.followUp };
-    const waits = driver.isBusy || queueName === "nextTurn";
-    const added = waits || hooks === undefined ? [] : await hooks.beforeRun(message);
     if (!driver.isBusy && queueName !== "nextTurn") {
-      driver.start([message, ...added]);
+      driver.start(messages);
       return "started";
     }
-    const queue = queues[queueName];
-    for (const queued of [message, ...added]) queue.enqueue(queued);
+    for (const message of messages) queues[queueName].enqueue(message);
     this.#queues.update();
     return "queued";
   }

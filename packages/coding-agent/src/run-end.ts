@@ -56,6 +56,6 @@ export class RunEnd {
     // Results that came while listeners heard of the run's end.
     problems.attempt(() => bash.recordHeld());
     await emit({ type: "agent_settled", aborted });
-    await intake.settle();
+    await intake.announceResults();
   }
 }

@@ -41,6 +41,7 @@ export const errorTable = {
     message: "The message is empty. Give it some text, an image or an attachment.",
     retryable: false,
   },
+  prompt_aborted: { message: "The prompt was aborted before its run began", retryable: true },
   session_name_empty: { message: "Session name cannot be empty", retryable: false },
   session_invalid: { message: "Not a session file: {path} ({reason})", retryable: false },
   session_not_found: { message: "Session file not found: {path}", retryable: false },

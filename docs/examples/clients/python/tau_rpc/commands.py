@@ -74,6 +74,7 @@ ErrorCode: TypeAlias = Literal[
     "nothing_to_compact",
     "nothing_to_export",
     "parse",
+    "prompt_aborted",
     "prompt_empty",
     "session_changed",
     "session_invalid",
