@@ -69,7 +69,7 @@ export function createSessionTasks(
     attach: (made) => {
       session = made;
       budget.attach(made);
-      if (depth === 0) cleanUpAtFirstRun(made, join(parts.agentDirectory, "worktrees"));
+      if (depth === 0) cleanUpAtFirstRun(made, parts);
     },
   };
 }
@@ -83,17 +83,25 @@ function takenAway({ only = [], exclude = [] }: ToolSelection = {}): readonly st
   return [...exclude, ...removed.map((pattern) => pattern.slice(1))];
 }
 
+interface Places {
+  readonly environment: ToolEnvironment;
+  readonly agentDirectory: string;
+}
+
 /** What killed hosts left behind goes while the first run is on, so that no start waits for it. */
-function cleanUpAtFirstRun(session: AgentSession, worktreesRoot: string): void {
+function cleanUpAtFirstRun(session: AgentSession, places: Places): void {
   const unsubscribe = session.subscribe(({ type }) => {
     if (type !== "agent_start") return;
     unsubscribe();
-    if (existsSync(worktreesRoot)) void cleanUp(worktreesRoot);
+    void cleanUp(places);
   });
 }
 
-async function cleanUp(worktreesRoot: string): Promise<void> {
+async function cleanUp({ agentDirectory, environment }: Places): Promise<void> {
+  const worktreesRoot = join(agentDirectory, "worktrees");
+  if (!existsSync(worktreesRoot)) return;
+  const { Git } = await import("./isolation/git.ts");
   const { removeLeftovers } = await import("./isolation/run-folder.ts");
   // What cannot be removed now is tried again at the next isolated task.
-  await removeLeftovers(worktreesRoot).catch(() => undefined);
+  await removeLeftovers(worktreesRoot, new Git(environment)).catch(() => undefined);
 }

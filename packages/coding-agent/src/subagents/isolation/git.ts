@@ -75,8 +75,18 @@ export class Git {
    * @throws {ToolError} with git's own words
    */
   async names(args: readonly string[], request: GitRequest): Promise<string[]> {
+    const output = await this.bytes(args, request);
+    return output.toString("latin1").split("\0").slice(0, -1);
+  }
+
+  /**
+   * Runs a command that must succeed and returns its output as it is.
+   *
+   * @throws {ToolError} with git's own words
+   */
+  async bytes(args: readonly string[], request: GitRequest): Promise<Buffer> {
     const { exitCode, output } = await this.#exec(args, request);
-    if (exitCode === 0) return output.bytes("stdout").toString("latin1").split("\0").slice(0, -1);
+    if (exitCode === 0) return output.bytes("stdout");
     throw new ToolError(`git ${nameOf(args)} failed in ${request.cwd}: ${output.stderr.trim()}`);
   }
 

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { makeFolder } from "../../files/make-folder.ts";
 import type { ToolEnvironment } from "../../tools/environment.ts";
+import { listEmptyFolders } from "./empty-folders.ts";
 import { Git } from "./git.ts";
 import { createIsolatedTree, type IsolatedTree } from "./isolated-tree.ts";
 import { giveOwnRepository, makeTemplate, type RepositoryTemplate } from "./own-repository.ts";
@@ -31,6 +32,8 @@ interface Baseline extends Snapshot {
   readonly commit: string;
   /** The commit the caller has checked out. */
   readonly head: string | undefined;
+  /** Folders that are not in the tree because nothing is in them. */
+  readonly emptyFolders: readonly string[];
 }
 
 /** What all trees of a call have in common. */
@@ -75,12 +78,12 @@ export class Isolation {
    */
   static async open(options: IsolationOptions): Promise<Isolation> {
     const { environment, worktreesRoot, maxCopyBytes, signal } = options;
-    await removeLeftovers(worktreesRoot);
+    const git = new Git(environment);
+    await removeLeftovers(worktreesRoot, git);
     await makeFolder(worktreesRoot, 0o700);
     // git shows real paths, so that links must not make one folder look like two.
     const folder = await RunFolder.create(await realpath(worktreesRoot));
     try {
-      const git = new Git(environment);
       const cwd = await realpath(environment.cwd);
       const place = { folder: folder.path, signal };
       const repository = await openRepository(git, cwd, { ...place, maxCopyBytes });
@@ -91,7 +94,9 @@ export class Isolation {
       const message = "Working state at the start of a task";
       const state = { tree: snapshot.tree, parent: head, message };
       const commit = await commitTree(git, repository, state);
-      const baseline = { ...snapshot, commit, head };
+      // In a repository they are not expected: git makes none.
+      const emptyFolders = takesRepositories ? await listEmptyFolders(git, repository, signal) : [];
+      const baseline = { ...snapshot, commit, head, emptyFolders };
       return new Isolation({ git, repository, folder, baseline }, signal);
     } catch (error) {
       await folder.remove();
@@ -108,7 +113,7 @@ export class Isolation {
     this.#count += 1;
     const { git, repository, folder } = this;
     const path = join(folder.path, `${folder.path.slice(-8)}-${this.#count}`);
-    const { commit, indexFile } = this.baseline;
+    const { commit, head, indexFile, emptyFolders } = this.baseline;
     const register = (work: () => Promise<void>) => this.#registering.run(work);
     const options = { path, commit, indexFile, signal: this.#signal, register };
     this.#shared ??= this.#prepare();
@@ -121,6 +126,7 @@ export class Isolation {
     const cwd = join(path, repository.prefix);
     // A folder in which everything is ignored is not in the tree.
     await mkdir(cwd, { recursive: true });
+    for (const name of emptyFolders) await mkdir(join(path, name), { recursive: true });
     return createIsolatedTree({
       git,
       cwd,
@@ -128,7 +134,7 @@ export class Isolation {
       gitDir,
       ...shared,
       commit,
-      head: this.baseline.head,
+      head,
       folder: folder.path,
       signal: this.#signal,
       remove: () => this.#remove(worktree),

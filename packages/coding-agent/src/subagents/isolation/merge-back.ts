@@ -1,17 +1,16 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { SessionError } from "../../errors.ts";
-import { errorMessage } from "../../files/read-text.ts";
 import { withFileLock } from "../../files/write-file.ts";
 import { randomHex } from "../../random.ts";
 import { slugOf } from "../task-file-names.ts";
-import { type FileMode, readFileModes, restoreFileModes } from "./file-modes.ts";
+import { type FileMode, readFileModes } from "./file-modes.ts";
 import type { Git, GitRequest } from "./git.ts";
 import type { Isolation } from "./isolation.ts";
 import { applyToTree, joinPatches, writePatch } from "./patch.ts";
 import { commitTree, headOf, type Repository } from "./repository.ts";
 import { takeSnapshot } from "./snapshot.ts";
+import { listReplacements, type Replacement, writeFiles } from "./write-files.ts";
 
 /** Each waits for ten seconds. */
 const LOCK_ATTEMPTS = 12;
@@ -114,11 +113,13 @@ async function tryToMerge(
     outcomes.set(change.id, await mergeOne(isolation, change, states, signal));
   const paths: string[] = [];
   const modes: FileMode[] = [];
+  const replaced: Replacement[] = [];
   for (const [prefix, { repository: inside, before: from, tree: to }] of states) {
     if (from === to) continue;
     const path = join(folder.path, `${randomHex(6)}.patch`);
     await writePatch(git, inside, { from, to, path, prefix });
     paths.push(path);
+    replaced.push(...(await listReplacements(git, inside, { from, to, prefix })));
     const inThere = await readFileModes(git, inside, { from, to });
     modes.push(...inThere.map(({ path: file, mode }) => ({ path: `${prefix}${file}`, mode })));
   }
@@ -126,8 +127,8 @@ async function tryToMerge(
   const whole = join(folder.path, `${randomHex(6)}.patch`);
   await joinPatches(paths, whole);
   signal?.throwIfAborted();
-  const failure = await writeToFiles(isolation, whole);
-  await restoreFileModes(repository.root, modes);
+  const write = { folder: folder.path, patch: whole, files: replaced, modes };
+  const failure = await writeFiles(git, repository, write);
   return failure === undefined ? { outcomes } : { outcomes, failure };
 }
 
@@ -156,33 +157,6 @@ async function mergeOne(
   }
   for (const [state, tree] of trees) state.tree = tree;
   return { status: "applied" };
-}
-
-/**
- * The one step that touches the caller's files. It checks everything before it writes anything, and
- * is on its own: a host that is killed meanwhile does not take it along halfway.
- */
-async function writeToFiles(isolation: Isolation, path: string): Promise<string | undefined> {
-  const { repository, git } = isolation;
-  const { root: cwd, location } = repository;
-  const checked = await git.try(["apply", "--check", path], { cwd, location });
-  if (checked.exitCode !== 0) return checked.stderr.trim();
-  const { file, args, env } = git.command(["apply", path], { cwd, location });
-  return new Promise((resolve) => {
-    const child = spawn(file, args, {
-      cwd,
-      env,
-      detached: true,
-      stdio: ["ignore", "ignore", "pipe"],
-      windowsHide: true,
-    });
-    let words = "";
-    child.stderr.on("data", (chunk: Buffer) => {
-      words += chunk.toString("utf8");
-    });
-    child.on("error", (error) => resolve(errorMessage(error)));
-    child.on("close", (code) => resolve(code === 0 ? undefined : words.trim()));
-  });
 }
 
 /** Keeps a change as a branch on the caller's commit, or on its working state where it needs that. */

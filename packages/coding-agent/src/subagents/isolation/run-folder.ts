@@ -2,7 +2,9 @@ import { mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "no
 import { hostname } from "node:os";
 import { basename, join, sep } from "node:path";
 import { randomHex } from "../../random.ts";
+import type { Git } from "./git.ts";
 import { removeFolder } from "./remove-folder.ts";
+import { mendMerge } from "./write-files.ts";
 
 const HEARTBEAT_MS = 10_000;
 /** An owner elsewhere that showed nothing for this long is gone. */
@@ -63,8 +65,11 @@ export class RunFolder {
   }
 }
 
-/** Removes what killed hosts left under `root`, in their repositories too. */
-export async function removeLeftovers(root: string): Promise<void> {
+/**
+ * Removes what killed hosts left under `root`, in their repositories too. What one of them has written
+ * only a part of is put back as it was.
+ */
+export async function removeLeftovers(root: string, git: Git): Promise<void> {
   const names = await readdir(root).catch(() => []);
   for (const name of names.filter((found) => found.endsWith(".lock"))) {
     const path = join(root, name);
@@ -76,6 +81,9 @@ export async function removeLeftovers(root: string): Promise<void> {
     const path = join(root, name);
     const owner = await readOwner(path);
     if (await isAlive(owner, path)) continue;
+    // Whoever is before us with a half merge removes the rest as well.
+    const isMended = await mendMerge(path, git).catch(() => false);
+    if (!isMended) continue;
     for (const commonDir of owner?.commonDirs ?? []) await removeWorktreesIn(commonDir, path);
     await removeFolder(path).catch(() => undefined);
   }

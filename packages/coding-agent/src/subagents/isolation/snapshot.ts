@@ -41,7 +41,9 @@ export async function takeSnapshot(
     await copyIndex(git, { cwd, location, signal: options.signal }, indexFile);
   }
   await lookBehindFlags(git, request);
-  const unreadable = await add(git, ["--update", "--", "."], request);
+  const listModified = () => git.names(["ls-files", "-z", "--modified"], request);
+  const update = { args: ["--update", "--", "."], listLeft: listModified };
+  const unreadable = await add(git, update, request);
   const found = await listUntracked(git, request);
   const inside = found.filter(isFolder);
   const files = await sortBySize(
@@ -55,7 +57,11 @@ export async function takeSnapshot(
   if (files.names.length > 0) {
     await writeNames(`${indexFile}.names`, files.names);
     const from = ["--pathspec-file-nul", `--pathspec-from-file=${indexFile}.names`];
-    unreadable.push(...(await add(git, from, request)));
+    const listLeft = async () => {
+      const still = new Set(await listUntracked(git, request));
+      return files.names.filter((name) => still.has(name));
+    };
+    unreadable.push(...(await add(git, { args: from, listLeft }, request)));
   }
   const wanted = await sortBySize(cwd, options.ignored ?? []);
   await updateIndex(git, request, ["--add"], [...repositories.names, ...wanted.names]);
@@ -93,22 +99,26 @@ type IndexRequest = GitRequest & { readonly indexFile: string };
  */
 async function lookBehindFlags(git: Git, request: IndexRequest): Promise<void> {
   const flagged: string[] = [];
+  const unchanged = new Set<string>();
   for (const entry of await git.names(["ls-files", "-v", "-z"], request)) {
-    if (/^[a-zS] /.test(entry)) flagged.push(entry.slice(2));
+    const name = entry.slice(2);
+    if (/^[a-zS] /.test(entry)) flagged.push(name);
+    if (/^[a-rt-z] /.test(entry)) unchanged.add(name);
   }
   const folders = new Map<string, Promise<unknown>>();
-  const there = await filterNames(flagged, async (name) => {
+  const seen = await filterNames(flagged, async (name) => {
+    if (unchanged.has(name)) return true;
     // Of a sparse checkout whole folders are missing.
     const folder = name.slice(0, Math.max(0, name.lastIndexOf("/")));
     if (!folders.has(folder)) folders.set(folder, lookAt(request.cwd, folder));
     return (await folders.get(folder)) && lookAt(request.cwd, name);
   });
-  if (there.length === 0) return;
+  if (seen.length === 0) return;
   for (const option of ["--no-skip-worktree", "--no-assume-unchanged"]) {
-    await updateIndex(git, request, [option], there);
+    await updateIndex(git, request, [option], seen);
   }
   // Where git has a folder to skip by its pattern, `git add` would pass over the file again.
-  await updateIndex(git, request, ["--add", "--remove"], there);
+  await updateIndex(git, request, ["--add", "--remove"], seen);
 }
 
 async function updateIndex(
@@ -123,24 +133,20 @@ async function updateIndex(
   await git.run(["update-index", ...options, "-z", "--stdin"], { ...request, inputFile });
 }
 
-/** Adds to the index; returns the names of what cannot be read. */
-async function add(git: Git, args: readonly string[], request: IndexRequest): Promise<string[]> {
+/** Adds to the index; returns which of the names that `listLeft` lists then cannot be read. */
+async function add(
+  git: Git,
+  { args, listLeft }: { args: readonly string[]; listLeft: () => Promise<string[]> },
+  request: IndexRequest,
+): Promise<string[]> {
   const command = ["--literal-pathspecs", "add"];
   const { exitCode, stderr } = await git.try([...command, ...args], request);
   if (exitCode === 0) return [];
   // Files outside of a sparse checkout's paths are wanted, too; older versions of git know no such option.
   const sparse = stderr.includes("--sparse") ? ["--sparse"] : [];
   const again = [...command, ...sparse, "--ignore-errors", ...args];
-  const second = await git.try(again, request);
-  if (second.exitCode === 0) return [];
-  const left = await git.names(
-    ["ls-files", "-z", "--modified", "--others", "--exclude-standard"],
-    request,
-  );
-  const unreadable = await filterNames(
-    left,
-    async (name) => !isFolder(name) && lookAt(request.cwd, name),
-  );
-  if (unreadable.length === 0) await git.run([...command, ...sparse, ...args], request);
-  return unreadable;
+  if ((await git.try(again, request)).exitCode === 0) return [];
+  const left = await filterNames(await listLeft(), (name) => lookAt(request.cwd, name));
+  if (left.length === 0) await git.run([...command, ...sparse, ...args], request);
+  return left;
 }

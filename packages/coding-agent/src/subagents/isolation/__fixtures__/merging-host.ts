@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { FileQueue } from "../../../tools/file-queue.ts";
+import { ProcessRegistry } from "../../../tools/process-registry.ts";
+import { Isolation } from "../isolation.ts";
+import { keepWork } from "../keep-work.ts";
+import { mergeChanges } from "../merge-back.ts";
+
+// A host that is killed together with its git while that writes the caller's files: by the filter of
+// one of them.
+const [cwd = "", worktreesRoot = ""] = process.argv.slice(2);
+const isolation = await Isolation.open({
+  environment: {
+    cwd,
+    environment: process.env,
+    homeDirectory: cwd,
+    temporaryDirectory: cwd,
+    fileQueue: new FileQueue(),
+    processes: new ProcessRegistry(),
+  },
+  worktreesRoot,
+  maxCopyBytes: 1_000_000,
+});
+const tree = await isolation.createTree();
+for (const name of ["a.txt", "m.deadly", "z.txt", "new/n.txt"]) {
+  execFileSync("mkdir", ["-p", join(tree.cwd, "new")]);
+  writeFileSync(join(tree.cwd, name), "task\n");
+}
+rmSync(join(tree.cwd, "b.txt"));
+const captured = await tree.capture();
+const kept = await keepWork(isolation, captured, join(isolation.folder.path, "t.patch"));
+execFileSync("git", ["config", "filter.deadly.smudge", `kill -9 ${process.pid} $PPID`], { cwd });
+await mergeChanges(isolation, [{ id: "t", tree: captured.tree, parts: kept.parts }]);

@@ -1,0 +1,88 @@
+import { fork } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Workspace } from "../../tools/__fixtures__/workspace.ts";
+import { changeOf, gitIn, isolate, repository, stateOf } from "./__fixtures__/isolated.ts";
+import { mergeChanges } from "./merge-back.ts";
+
+const names = ["a.txt", "b.txt", "m.deadly", "z.txt", "link"];
+
+/** A file in the middle cannot be written: what makes its content says no. */
+function withFilter(): Workspace {
+  const workspace = repository({
+    ".gitattributes": "*.deadly filter=deadly\n",
+    "b.txt": "b\n",
+    "m.deadly": "m\n",
+    "z.txt": "z\n",
+  });
+  symlinkSync("a.txt", workspace.path("link"));
+  gitIn(workspace.directory, "config", "filter.deadly.clean", "cat");
+  gitIn(workspace.directory, "config", "filter.deadly.smudge", "cat");
+  gitIn(workspace.directory, "config", "filter.deadly.required", "true");
+  return workspace;
+}
+
+const filesOf = ({ directory }: Workspace) => ({
+  ...stateOf(directory),
+  names: readdirSync(directory),
+  files: names.map((name) => {
+    const { ino, mode, mtimeMs } = lstatSync(join(directory, name));
+    const identity = name === "link" ? [] : [ino, mtimeMs];
+    return [name, mode, ...identity, readFileSync(join(directory, name), "utf8")];
+  }),
+});
+
+describe("writing changes into the caller's files", () => {
+  it("puts everything back when one of them cannot be written", async () => {
+    const workspace = withFilter();
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    const at = (name: string) => join(tree.cwd, name);
+    for (const name of ["a.txt", "m.deadly", "z.txt", "new.txt"]) writeFileSync(at(name), "task\n");
+    rmSync(at("b.txt"));
+    rmSync(at("link"));
+    symlinkSync("z.txt", at("link"));
+    const change = await changeOf(isolation, "t", tree);
+    gitIn(workspace.directory, "config", "filter.deadly.smudge", "false");
+    const before = filesOf(workspace);
+    const outcome = (await mergeChanges(isolation, [change])).get("t");
+    expect(outcome).toMatchObject({
+      status: "conflict",
+      reason: expect.stringContaining("deadly"),
+    });
+    expect(filesOf(workspace)).toEqual(before);
+    gitIn(workspace.directory, "config", "filter.deadly.smudge", "cat");
+    expect((await mergeChanges(isolation, [change])).get("t")).toEqual({ status: "applied" });
+    expect(existsSync(workspace.path("b.txt"))).toBe(false);
+    expect(workspace.read("new.txt")).toBe("task\n");
+    expect(workspace.read("link")).toBe("task\n");
+  }, 30_000);
+
+  it("puts everything back at the next start when git was killed with the host", async () => {
+    const workspace = withFilter();
+    const before = filesOf(workspace);
+    const root = join(workspace.spillDirectory, "worktrees");
+    const host = fork(
+      join(import.meta.dirname, "__fixtures__/merging-host.ts"),
+      [workspace.directory, root],
+      { execArgv: ["-C", "@tau-agent/source"], stdio: ["ignore", "ignore", "inherit", "ipc"] },
+    );
+    const signal = await new Promise((resolve) => host.once("exit", (_, why) => resolve(why)));
+    expect(signal).toBe("SIGKILL");
+    expect(existsSync(workspace.path("b.txt"))).toBe(false);
+    gitIn(workspace.directory, "config", "filter.deadly.smudge", "cat");
+    const isolation = await isolate(workspace);
+    expect(filesOf(workspace)).toEqual(before);
+    await isolation.dispose();
+    expect(readdirSync(root).filter((name) => !name.endsWith(".lock"))).toEqual([]);
+  }, 30_000);
+});

@@ -1,0 +1,178 @@
+import { spawn } from "node:child_process";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorMessage } from "../../files/read-text.ts";
+import { withFileLock, writeFileAtomic } from "../../files/write-file.ts";
+import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
+import { type FileMode, restoreFileModes } from "./file-modes.ts";
+import { lookAt, placeOf, shownName } from "./file-names.ts";
+import type { Git, GitRequest } from "./git.ts";
+import type { Repository } from "./repository.ts";
+
+/** Tells whoever comes after a kill what was being written. */
+const JOURNAL = "merge.json";
+/** What has not changed for so long, nobody is writing any more. */
+const STILL_MS = 500;
+
+/** A file that a patch replaces, makes or removes. */
+export interface Replacement {
+  /** From the top of the working tree; a character stands for a byte. */
+  readonly name: string;
+  /** What it will hold, and the repository that has it; undefined for a file that goes. */
+  readonly object: { readonly id: string; readonly gitDir: string } | undefined;
+}
+
+interface Journal {
+  readonly root: string;
+  readonly patch: string;
+  readonly files: readonly (BackedUp & Pick<Replacement, "object">)[];
+  readonly modes: readonly FileMode[];
+}
+
+/** The files in which two trees differ, below `prefix`. */
+export async function listReplacements(
+  git: Git,
+  { root: cwd, location, commonDir: gitDir }: Repository,
+  { from, to, prefix }: { from: string; to: string; prefix: string },
+): Promise<Replacement[]> {
+  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to];
+  const parts = (await git.names(args, { cwd, location })).values();
+  const found: Replacement[] = [];
+  for (const head of parts) {
+    const [, mode = "", , id = ""] = head.split(" ");
+    const name = `${Buffer.from(prefix).toString("latin1")}${parts.next().value ?? ""}`;
+    // What a submodule points to is written nowhere in its folder.
+    if (mode === "160000" || head.startsWith(":160000")) continue;
+    found.push({ name, object: /^0+$/.test(id) ? undefined : { id, gitDir } });
+  }
+  return found;
+}
+
+/**
+ * Writes a patch into the caller's files. git checks all of it first, and does it on its own: a host
+ * that is killed meanwhile does not take it along halfway. Where it fails all the same (a folder that
+ * may not be written, a full disk), everything is put back.
+ *
+ * @returns git's own words about a failure
+ */
+export async function writeFiles(
+  git: Git,
+  { root, location }: Repository,
+  write: {
+    folder: string;
+    patch: string;
+    files: readonly Replacement[];
+    modes: readonly FileMode[];
+  },
+): Promise<string | undefined> {
+  const { folder, patch, modes } = write;
+  const request = { cwd: root, location };
+  const checked = await git.try(["apply", "--check", patch], request);
+  if (checked.exitCode !== 0) return checked.stderr.trim();
+  const objects = new Map(write.files.map(({ name, object }) => [name, object]));
+  const kept = await backUp(root, [...objects.keys()], `${patch}.before`);
+  const files = kept.map((file) => ({ ...file, object: objects.get(file.name) }));
+  const journal: Journal = { root, patch, files, modes };
+  await writeFileAtomic(join(folder, JOURNAL), JSON.stringify(journal));
+  const { words, exitCode } = await apply(git, patch, request);
+  // What cannot be removed is only a warning to git.
+  const isDone = exitCode === 0 && isWhole(files, (await stateOf(root, files)).found);
+  const failure = isDone ? undefined : words.trim() || "git apply failed";
+  if (failure === undefined) await restoreFileModes(root, modes);
+  else await putBack(root, files);
+  await rm(join(folder, JOURNAL), { force: true });
+  await rm(`${patch}.before`, { recursive: true, force: true });
+  return failure;
+}
+
+function apply(
+  git: Git,
+  patch: string,
+  request: GitRequest,
+): Promise<{ words: string; exitCode: number | null }> {
+  const { file, args, env } = git.command(["apply", patch], request);
+  return new Promise((resolve) => {
+    const child = spawn(file, args, {
+      cwd: request.cwd,
+      env,
+      detached: true,
+      stdio: ["ignore", "ignore", "pipe"],
+      windowsHide: true,
+    });
+    let words = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      words += chunk.toString("utf8");
+    });
+    child.on("error", (error) => resolve({ words: errorMessage(error), exitCode: null }));
+    child.on("close", (exitCode) => resolve({ words, exitCode }));
+  });
+}
+
+/**
+ * Puts back what a killed host has written in part, when git was killed along with it.
+ *
+ * @returns false when another host is doing so
+ */
+export async function mendMerge(folder: string, git: Git): Promise<boolean> {
+  const text = await readFile(join(folder, JOURNAL), "utf8").catch(() => undefined);
+  if (text === undefined) return true;
+  const journal = JSON.parse(text) as Journal;
+  return withFileLock(folder, () => mend(journal, git)).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function mend({ root, files, modes }: Journal, git: Git): Promise<void> {
+  let state = await stateOf(root, files);
+  for (let last = ""; last !== state.text; state = await stateOf(root, files)) {
+    last = state.text;
+    await sleep(STILL_MS);
+  }
+  if (isWhole(files, state.found)) return restoreFileModes(root, modes);
+  const ours: BackedUp[] = [];
+  for (const file of files) {
+    if (!state.found.get(file.name) || (await isWritten(root, file, git))) ours.push(file);
+  }
+  await putBack(root, ours);
+}
+
+type Found = ReadonlyMap<string, Awaited<ReturnType<typeof lookAt>>>;
+
+/** Whether everything is written. */
+function isWhole(files: Journal["files"], all: Found): boolean {
+  // Where case does not count, a name that goes may be one that comes.
+  const made = new Set(files.flatMap(({ name, object }) => (object ? [name.toLowerCase()] : [])));
+  return files.every(({ name, before, object }) => {
+    const found = all.get(name);
+    if (object !== undefined) return found !== undefined && !isUntouched(before, found);
+    return found === undefined || made.has(name.toLowerCase());
+  });
+}
+
+async function stateOf(
+  root: string,
+  files: Journal["files"],
+): Promise<{ found: Found; text: string }> {
+  const found = new Map<string, Awaited<ReturnType<typeof lookAt>>>();
+  for (const { name } of files) found.set(name, await lookAt(root, name));
+  const text = JSON.stringify(
+    [...found.values()].map((stats) => stats && [stats.ino, stats.mtimeMs, stats.size]),
+  );
+  return { found, text };
+}
+
+/** Whether a file holds what was to be written, or how that begins; others are the user's by now. */
+async function isWritten(
+  root: string,
+  { name, object }: Journal["files"][number],
+  git: Git,
+): Promise<boolean> {
+  if (object === undefined) return false;
+  const location = { gitDir: object.gitDir, workTree: root };
+  const args = ["cat-file", "--filters", `--path=${shownName(name)}`, object.id];
+  const wanted = await git.bytes(args, { cwd: root, location });
+  const found = await readFile(placeOf(root, name));
+  return wanted.subarray(0, found.length).equals(found);
+}
