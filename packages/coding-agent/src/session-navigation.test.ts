@@ -145,12 +145,14 @@ describe("the tree", () => {
     expect(JSON.stringify(session.messages.at(-1))).toContain("what happened there");
   });
 
-  it("names an entry that is not there", async () => {
+  it("names an entry that is not there, and lets the run that is on go on", async () => {
     const { session } = await conversation();
+    const { result } = await session.submit("more");
     await expect(session.navigation.navigate("nope")).rejects.toMatchObject({
       code: "entry_not_found",
       message: "Entry not found: nope",
     });
+    await expect(result).resolves.toMatchObject({ status: "completed" });
   });
 });
 

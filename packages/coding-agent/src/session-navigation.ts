@@ -232,15 +232,21 @@ export class SessionNavigation {
    *
    * @throws {SessionError} `entry_not_found`, `summary_failed`, `compaction_cancelled`
    */
-  navigate(
+  async navigate(
     targetId: string,
     options: NavigateOptions = {},
   ): Promise<{ text?: string; cancelled: boolean }> {
     const { hooks, log, perform, rebuild, summarizer } = this.#options;
+    const find = (): SessionEntry => {
+      const entry = log().tree.get(targetId);
+      if (entry === undefined) throw new SessionError("entry_not_found", { entryId: targetId });
+      return entry;
+    };
+    // Before anything is stopped.
+    find();
     return perform(async (signal) => {
       const current = log();
-      const target = current.tree.get(targetId);
-      if (target === undefined) throw new SessionError("entry_not_found", { entryId: targetId });
+      const target = find();
       const message = userMessageOf(target);
       const leafId = message === undefined ? target.id : target.parentId;
       const left = current.tree.leafId;

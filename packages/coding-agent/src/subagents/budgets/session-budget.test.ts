@@ -111,6 +111,18 @@ describe("the budget of a session", () => {
     },
   );
 
+  it("counts the wait before a retry as time of its run, and ends it", async () => {
+    const { budget, reported, tell, aborts } = budgetWith({ "task.budget.maxWallTimeMs": 60 });
+    await tell({ type: "agent_start" });
+    await tell({ type: "agent_end", messages: [], willRetry: true });
+    await expect.poll(aborts).toBe(1);
+    expect(shown(reported)).toContain("budget_exceeded wall_time exceeded");
+    await tell({ type: "agent_settled", aborted: true });
+    const { wallTimeMs } = budget.snapshot;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(budget.snapshot.wallTimeMs).toBe(wallTimeMs);
+  });
+
   it("goes on once the limit is raised, and ends again at the new one", async () => {
     const { budget, reported, tell } = budgetWith({ "task.budget.maxTotalTokens": 10 });
     await tell({ type: "agent_start" });

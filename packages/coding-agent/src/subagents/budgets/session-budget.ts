@@ -96,6 +96,7 @@ export class SessionBudget {
    */
   startOver(): void {
     const { consumption, runTimeMs } = this.#session?.log.totals ?? nothingSpent;
+    this.#stopClock();
     this.#used = consumption;
     this.#pastRunsMs = runTimeMs;
     this.#warned.clear();
@@ -219,17 +220,22 @@ export class SessionBudget {
 
   #note(event: SessionEvent): void {
     if (event.type === "agent_start") {
-      this.#runStartedAt = performance.now();
+      this.#runStartedAt ??= performance.now();
       this.#setTimer();
-    } else if (event.type === "agent_end") {
-      this.#pastRunsMs = this.#usedOf("wallTimeMs");
-      this.#runStartedAt = undefined;
-      clearTimeout(this.#timer);
+    } else if (event.type === "agent_settled" || (event.type === "agent_end" && !event.willRetry)) {
+      // The wait before a retry is time of the run that it belongs to.
+      this.#stopClock();
       this.#review();
     } else {
       const used = usedBy(event);
       if (used !== undefined) this.add(used);
     }
+  }
+
+  #stopClock(): void {
+    this.#pastRunsMs = this.#usedOf("wallTimeMs");
+    this.#runStartedAt = undefined;
+    clearTimeout(this.#timer);
   }
 
   /** Wall time passes without events: wakes up where it reaches the warning or the limit. */
