@@ -75,8 +75,11 @@ async function printModels(
   const session = await openSession({ ...options, noSession: true }, logger);
   const { listModels } = await import("./list-models.ts");
   const text = listModels(await session.models.available(), options.listModels);
+  // A list without what a broken models.json holds is not the list that was asked for.
+  const problems = await session.models.registry.diagnostics();
+  const isWhole = problems.every(({ severity }) => severity !== "error");
   await session.dispose();
-  output.write(text, () => process.exit(0));
+  output.write(text, () => process.exit(isWhole ? 0 : 1));
 }
 
 async function printExport(

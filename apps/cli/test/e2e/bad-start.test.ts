@@ -36,6 +36,13 @@ describe("files that are broken", () => {
     },
   );
 
+  it("a list of models without those of a broken models.json is a failure", async () => {
+    const argv = ["--list-models"];
+    const broken = await runHost({ arguments: argv, files: { "agent/models.json": "{broken" } });
+    expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining("models.json") });
+    expect((await runHost({ arguments: argv })).code).toBe(0);
+  });
+
   it("a bad model of models.json is named, and the others are there", async () => {
     const models = [{ id: "bad", contextWindow: "big" }, { id: "good" }];
     const house = { baseUrl: "http://127.0.0.1:9/v1", api: "openai-completions", models };
