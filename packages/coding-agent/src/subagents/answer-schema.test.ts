@@ -10,6 +10,7 @@ describe("an answer", () => {
     'Here it is:\n```json\n{"a": 1}\n```\nI hope it helps.',
     '```\n[0]\n```\nno, rather:\n```json\n{"a": 1}\n```',
     'The result is {"a": 1}.',
+    'See [1]: {"a": 1}',
   ])("is found in %j", (text) => {
     expect(anything.check(text)).toEqual({ value: { a: 1 } });
   });
@@ -21,6 +22,16 @@ describe("an answer", () => {
         expect(anything.check(text)).toEqual({ value: JSON.parse(text) });
       }),
     );
+  });
+
+  it("is the reading that fits", async () => {
+    const { check } = await readAnswerSchema({ type: "object", required: ["a"] });
+    const value = { a: 1 };
+    expect(check(JSON.stringify(JSON.stringify(value)))).toEqual({ value });
+    expect(check('```json\n{"b": 1}\n```\nIn full: {"a": 1}')).toEqual({
+      problem: expect.stringContaining("required"),
+    });
+    expect(check('```json\n[1]\n```\nrefers to {"a": 1}')).toEqual({ value });
   });
 
   it("never makes the check throw", () => {

@@ -26,21 +26,30 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
   const { Validator } = await import("@cfworker/json-schema");
   const inTime = await loadTimeLimit();
   const validator = createValidator(() => new Validator(schema as object, "2020-12", false));
+  const problemOf = (value: unknown): string | undefined => {
+    const checked = inTime(CHECK_LIMIT_MS, () => validator.validate(value));
+    if (checked === undefined) {
+      const { at = "outputSchema", source } = findEndless(patterns, value, inTime) ?? {};
+      return endlessProblem(at, source);
+    }
+    const { valid, errors } = checked;
+    if (valid) return undefined;
+    const lines = errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
+    return lines.slice(0, 20).join("\n");
+  };
   const instruction = `Your last message must be one JSON value and nothing else, fitting this JSON Schema:\n${JSON.stringify(schema)}`;
   return {
     instruction,
     check: (text) => {
-      const found = parseAnswer(text);
-      if (found === undefined) return { problem: "It is not JSON." };
-      const checked = inTime(CHECK_LIMIT_MS, () => validator.validate(found.value));
-      if (checked === undefined) {
-        const { at = "outputSchema", source } = findEndless(patterns, found.value, inTime) ?? {};
-        return { problem: endlessProblem(at, source) };
+      const problems: string[] = [];
+      const deadline = performance.now() + CHECK_LIMIT_MS;
+      for (const value of readAnswer(text)) {
+        const problem = problemOf(value);
+        if (problem === undefined) return { value };
+        problems.push(problem);
+        if (performance.now() > deadline) break;
       }
-      const { valid, errors } = checked;
-      if (valid) return { value: found.value };
-      const lines = errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
-      return { problem: lines.slice(0, 20).join("\n") };
+      return { problem: problems[0] ?? "It is not JSON." };
     },
   };
 }
@@ -124,19 +133,27 @@ function textsIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, member]) => [name, ...textsIn(member)]);
 }
 
-/** The JSON of an answer: all of it, its last fenced block, or what its outer brackets hold. */
-function parseAnswer(text: string): { value: unknown } | undefined {
+/**
+ * What an answer may mean, likeliest first: all of it, its last fenced block, what its outer brackets
+ * or braces hold; JSON inside of a JSON string at last.
+ */
+function readAnswer(text: string): unknown[] {
   const fenced = [...text.matchAll(/```(?:json)?[ \t]*\n([^`]*)\n```/g)].at(-1)?.[1];
-  const start = text.search(/[[{]/);
-  const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
-  const outer = start === -1 || end < start ? undefined : text.slice(start, end + 1);
-  for (const candidate of [text, fenced, outer]) {
-    if (candidate === undefined) continue;
-    try {
-      return { value: JSON.parse(candidate) };
-    } catch {
-      // The next way of reading it.
-    }
+  const outer = [/[[{]/, /\{/, /\[/].map((first) => {
+    const start = text.search(first);
+    const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
+    return start === -1 || end < start ? undefined : text.slice(start, end + 1);
+  });
+  const candidates = new Set([text, fenced, ...outer]);
+  const found = [...candidates].flatMap((candidate) => parsed(candidate));
+  return [...found, ...found.flatMap((value) => (typeof value === "string" ? parsed(value) : []))];
+}
+
+function parsed(text: string | undefined): unknown[] {
+  if (text === undefined) return [];
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return [];
   }
-  return undefined;
 }
