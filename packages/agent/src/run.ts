@@ -50,6 +50,8 @@ export interface AgentOptions {
   /** May replace what one model call reads; the conversation itself stays. */
   readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
   readonly hooks?: ToolHooks | undefined;
+  /** May replace what a tool gave, hooks included, before it is told and recorded. */
+  readonly finishResult?: ((result: ToolResult) => ToolResult | Promise<ToolResult>) | undefined;
   /** Asked after each `turn_end` that did not fail: whether the model is to be called once more. */
   readonly wantsNextTurn?: (() => boolean) | undefined;
   /** May replace a message that is complete before it is recorded; its role has to stay. */

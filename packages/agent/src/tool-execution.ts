@@ -177,7 +177,7 @@ async function finishToolCall(run: Run, prepared: PreparedCall): Promise<ToolOut
   let result = await prepared.execute().catch(resultOfError);
   // Hooks speak about what tools have done, not about calls that never reached one.
   if (!isRefused) result = await applyAfterHook(run, call, result);
-  result = withText(result);
+  result = withText(await finishResult(run, result));
   run.pendingToolCalls.delete(call.id);
   await emitEnd(run, call, result);
   return { message: toMessage(call, result), terminate: result.terminate ?? false };
@@ -226,6 +226,14 @@ async function applyAfterHook(run: Run, call: ToolCall, result: ToolResult): Pro
 
 function abortedError(): ToolError {
   return new ToolError(ABORTED_TEXT, { skipped: "aborted" });
+}
+
+async function finishResult(run: Run, result: ToolResult): Promise<ToolResult> {
+  try {
+    return (await run.options.finishResult?.(result)) ?? result;
+  } catch (error) {
+    return resultOfError(error);
+  }
 }
 
 function resultOfError(error: unknown): ToolResult {

@@ -13,6 +13,7 @@ import { Conversation } from "./conversation.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { EventBus, type Listener } from "./event-bus.ts";
+import { fitResult } from "./fit-content.ts";
 import type { PromptInput } from "./input.ts";
 import type { CommandInfo } from "./list-commands.ts";
 import { createLlmConverter } from "./llm-messages.ts";
@@ -329,6 +330,7 @@ export class AgentSession {
       prepareRequest: () => this.requests.prepare(),
       record: (message) => this.#record(message),
       emit: (event) => this.#relay(event),
+      finishResult: (result) => fitResult(result, settings),
       beforeModelCall: () => this.compaction.runWhenDue(this.driver.signal),
       toLlmMessages: createLlmConverter(),
       ...(hooks === undefined ? {} : loopHooks(hooks, () => agent.messages)),

@@ -2,7 +2,7 @@ import type { ImageContent } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "./errors.ts";
 import { imageDefect } from "./tools/images/image-check.ts";
 import { detectImageType } from "./tools/images/image-type.ts";
-import { normalizeImage } from "./tools/images/normalize-image.ts";
+import { type NormalizedImage, normalizeImage } from "./tools/images/normalize-image.ts";
 
 const dataUrl = /^data:[^;,]+;base64,/;
 
@@ -14,26 +14,33 @@ const dataUrl = /^data:[^;,]+;base64,/;
  */
 export async function preparePromptImage(
   image: ImageContent,
-  { resizes }: { resizes: boolean },
+  options: { resizes: boolean },
 ): Promise<ImageContent> {
-  const base64 = image.data.replace(dataUrl, "").replace(/\s+/g, "");
-  if (base64 === "" || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) {
-    throw new SessionError("image_unusable", { reason: "data is not base64" });
-  }
-  const bytes = Buffer.from(base64, "base64");
-  if (!resizes) return checked(bytes, base64);
-  const normalized = await normalizeImage(bytes);
+  const normalized = await normalizeBase64(image.data, options);
   if (normalized.kind === "unusable") {
     throw new SessionError("image_unusable", { reason: normalized.reason });
   }
   return { type: "image", data: normalized.data, mimeType: normalized.mimeType };
 }
 
-function checked(bytes: Buffer, data: string): ImageContent {
+/** {@link normalizeImage} for base64 or a data URL; without `resizes` it is checked only. */
+export async function normalizeBase64(
+  data: string,
+  { resizes }: { resizes: boolean },
+): Promise<NormalizedImage> {
+  const base64 = data.replace(dataUrl, "").replace(/\s+/g, "");
+  if (base64 === "" || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) {
+    return { kind: "unusable", reason: "data is not base64" };
+  }
+  const bytes = Buffer.from(base64, "base64");
+  return resizes ? normalizeImage(bytes) : checked(bytes, base64);
+}
+
+function checked(bytes: Buffer, data: string): NormalizedImage {
   const mimeType = detectImageType(bytes);
   const reason = imageDefect(bytes);
   if (mimeType === undefined || reason !== undefined) {
-    throw new SessionError("image_unusable", { reason: reason ?? "its type is not known" });
+    return { kind: "unusable", reason: reason ?? "its type is not known" };
   }
-  return { type: "image", data, mimeType };
+  return { kind: "image", data, mimeType };
 }

@@ -1,6 +1,7 @@
 import type { ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { AgentSession } from "../agent-session.ts";
 import { SessionError } from "../errors.ts";
+import { fitContent } from "../fit-content.ts";
 import type { PromptResources } from "../prompt/resources.ts";
 import type { SystemPromptInput } from "../prompt/system-prompt.ts";
 import type { SourceInfo } from "./api/tool.ts";
@@ -121,7 +122,13 @@ function messageActions({
 }: PortOptions): Pick<SessionPort, "sendMessage" | "sendUserMessage"> {
   return {
     sendMessage: async (message, { deliverAs, triggerTurn }) => {
-      const custom = customMessageOf(message);
+      const { content } = message;
+      const fitted = typeof content === "string" ? content : fitContent(content, session.settings);
+      // Text stays in its turn of the event loop.
+      const custom = customMessageOf({
+        ...message,
+        content: fitted instanceof Promise ? await fitted : fitted,
+      });
       if (deliverAs === "nextTurn") return hooks.keepForNextTurn(custom);
       if (!session.isStreaming && triggerTurn !== true) return session.deliver(custom, "none");
       return session.deliver(custom, deliverAs ?? "steer");
