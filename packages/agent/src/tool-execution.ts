@@ -229,8 +229,12 @@ function abortedError(): ToolError {
 }
 
 async function finishResult(run: Run, result: ToolResult): Promise<ToolResult> {
+  const error = (): ToolError =>
+    new ToolError("Aborted; the result could not be made ready for the model in time.");
   try {
-    return (await run.options.finishResult?.(result)) ?? result;
+    const work = Promise.resolve(run.options.finishResult?.(result));
+    const { signal } = run;
+    return (await withinGrace(work, { signal, graceMs: ABORT_GRACE_MS, error })) ?? result;
   } catch (error) {
     return resultOfError(error);
   }
