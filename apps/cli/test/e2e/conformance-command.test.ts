@@ -219,19 +219,20 @@ describe.concurrent("tau conformance", () => {
 
   it("waits no longer for a host that says other things without end", async () => {
     const ticking = scriptedHost("void command;");
+    const leave = "process.stdin.on('end', () => process.exit());";
     const file = ticking.at(-1) ?? "";
     appendFileSync(
       file,
-      "\nsetInterval(() => { console.log('tick'); say({ type: 'tick' }); }, 20);",
+      `\n${leave}\nsetInterval(() => { console.log('tick'); say({ type: 'tick' }); }, 20);`,
     );
-    const one = ["--filter", "a text reply", "--timeout-ms", "300"];
-    const { code, stdout } = await conformance(...one, ...ticking);
+    const one = ["--filter", "a text reply", "--timeout-ms"];
+    const { code, stdout } = await conformance(...one, "300", ...ticking);
     expect(code).toBe(1);
     expect(stdout).toMatch(/no frame came; lines that are no frame: \d+, first "tick"/);
     const line = `'{"type":"flood"}\\n'.repeat(1000)`;
     const flood = `while (process.stdout.write(${line})); process.stdout.once("drain", flood);`;
     appendFileSync(file, `\nfunction flood() { ${flood} }\nflood();`);
-    const flooded = await conformance(...one, ...ticking);
+    const flooded = await conformance(...one, "8000", ...ticking);
     expect(flooded.code).toBe(1);
     expect(flooded.stdout).toContain("frames came, and no end of them");
   });
