@@ -13,15 +13,16 @@ const KILL_AFTER_MS = 500;
  * gets what the command line said of this host, as far as that holds for subagents too.
  */
 export async function startSubagentHost(
-  { command, args, cwd, signal, onEvent }: SubagentHostRequest,
+  { command, args, cwd, variables, signal, onEvent }: SubagentHostRequest,
   { options, environment }: { options: CliOptions; environment: ProcessEnvironment },
 ): Promise<SubagentHost> {
-  const { program, variables, agentDirectory } = environment;
+  const { program, agentDirectory } = environment;
   const client = new RpcClient({
     command: command ?? program,
     args: [...inheritedArguments(options, environment.cwd), ...args],
     cwd,
     env: {
+      ...environment.variables,
       ...variables,
       PI_CODING_AGENT_DIR: agentDirectory,
       // In the environment and not among the arguments, which everybody can see.

@@ -246,16 +246,24 @@ describe("the command that starts a subagent", () => {
     await host.until({ "...": true, type: "prompt_result", status: "completed" });
   });
 
-  it("is stopped by abort also when it never answers", async () => {
-    const place = repositoryPlace(scenario, {
-      "task.command": ["/bin/sh", "-c", "echo $$ > pid; sleep 60"],
-    });
-    const host = startHost({}, { place });
-    host.send({ type: "prompt", message: "start" });
-    const pidFile = join(place.cwd, "pid");
-    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8") !== "").toBe(true);
-    host.send({ type: "abort" });
-    await host.until({ "...": true, type: "prompt_result", status: "aborted" });
-    expect(await areGone([Number(readFileSync(pidFile, "utf8"))])).toBe(true);
-  });
+  it.each(["abort", "SIGKILL"])(
+    "is gone after %s with all it started, also when it never answers",
+    async (how) => {
+      const sleep = `sleep 61.${process.pid}`;
+      const place = repositoryPlace(scenario, {
+        "task.command": ["/bin/sh", "-c", `setsid ${sleep} & ${sleep}; :`],
+      });
+      const host = startHost({}, { place });
+      host.send({ type: "prompt", message: "start" });
+      const sleepers = () => processesWith(sleep.replace(" ", "\0")).length;
+      await expect.poll(sleepers).toBe(2);
+      if (how === "SIGKILL") host.child.kill("SIGKILL");
+      else {
+        host.send({ type: "abort" });
+        await host.until({ "...": true, type: "prompt_result", status: "aborted" });
+      }
+      // A host is given six seconds to end by itself when the one above it is gone.
+      await expect.poll(sleepers, { timeout: 10_000 }).toBe(0);
+    },
+  );
 });

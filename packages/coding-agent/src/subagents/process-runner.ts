@@ -1,4 +1,5 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { ToolEnvironment } from "../tools/environment.ts";
 import {
   excludedFor,
   type Subagent,
@@ -13,6 +14,8 @@ export interface SubagentHostRequest {
   /** Arguments of the host, after `--mode rpc`. */
   readonly args: readonly string[];
   readonly cwd: string;
+  /** To be added to its environment. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Ends the host, also one that does not come up. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: SessionEvent) => void;
@@ -24,16 +27,42 @@ export type SubagentHost = Subagent;
 /** Starts a host; whoever knows the protocol's client brings it along. */
 export type StartSubagentHost = (request: SubagentHostRequest) => Promise<SubagentHost>;
 
-/** Runs each subagent in a process of its own. `{cwd}` in the command stands for its folder. */
-export function createProcessRunner(
-  startHost: StartSubagentHost,
-  command: () => readonly string[] | undefined,
-): SubagentRunner {
+/** What subagents' hosts are started with. */
+export interface ProcessRunnerOptions {
+  readonly startHost: StartSubagentHost;
+  /** `{cwd}` in it stands for the subagent's folder. */
+  readonly command: () => readonly string[] | undefined;
+  /** Whose process it is said to be. */
+  readonly environment: Pick<ToolEnvironment, "environment" | "processes">;
+}
+
+/** Runs each subagent in a process of its own. */
+export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunner {
+  const { command, environment } = options;
   return async (request) => {
     const { cwd, onEvent, budget, signal } = request;
     const words = command()?.map((word) => word.replaceAll("{cwd}", cwd));
     const args = hostArguments(request);
-    const host = await startHost({ command: words, args, cwd, signal, onEvent });
+    const planned = environment.processes.prepareHost(environment.environment);
+    const { variables } = planned;
+    const started = await options
+      .startHost({ command: words, args, cwd, variables, signal, onEvent })
+      .catch((error: unknown) => {
+        environment.processes.hostEnded(planned);
+        throw error;
+      });
+    const host: SubagentHost = {
+      get sessionFile() {
+        return started.sessionFile;
+      },
+      prompt: (text) => started.prompt(text),
+      setBudget: (change) => started.setBudget(change),
+      stop: async () => {
+        await started.stop();
+        // Its command may have started others that did not end with it.
+        environment.processes.hostEnded(planned);
+      },
+    };
     if (Object.keys(budget).length > 0) {
       try {
         await host.setBudget(budget);

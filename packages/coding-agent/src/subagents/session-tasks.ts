@@ -47,7 +47,11 @@ export function createSessionTasks(
   const runner =
     startSubagentHost === undefined
       ? createInProcessRunner(parts.createSession)
-      : createProcessRunner(startSubagentHost, () => settings.get("task.command"));
+      : createProcessRunner({
+          startHost: startSubagentHost,
+          command: () => settings.get("task.command"),
+          environment: parts.environment,
+        });
   let session: AgentSession | undefined;
   const tool = createTaskTool({
     ...parts,

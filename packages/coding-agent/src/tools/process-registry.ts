@@ -2,38 +2,42 @@ import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import { randomHex } from "../random.ts";
 import { hasProcessGroups, isGroupAlive, killProcesses } from "./process-group.ts";
+import { ownersVariable } from "./process-owners.ts";
 
-// Reads "+ <group>" and "- <group>" lines; "." is an orderly end, the end of the input means that
-// the host is gone. Then it kills the groups and, where there is a /proc, what carries the mark.
+/** A host has 5 s for an orderly end after its input has ended. */
+const hostGraceSeconds = 6;
+
+// Reads "+ <group>" and "- <group>" lines and "h", that there are other hosts; "." is an orderly
+// end, the end of the input means that this host is gone. Then it kills the groups and, where there
+// is a /proc, what carries the mark; what belongs to other hosts once they have had their time.
 // With nothing but cat: the grep of small systems does not look behind a NUL byte.
 const watchdogScript = `trap '' HUP INT TERM
 groups=' '
+hosts=
 while read -r sign group; do
   case $sign in
     +) groups="$groups$group " ;;
     -) case $groups in *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;; esac ;;
+    h) hosts=1 ;;
     .) exit ;;
   esac
 done
-for group in $groups; do kill -9 "-$group"; done
-for search in 1 2 3 4 5 6 7 8 9 10; do
-  found=
-  for process in /proc/[0-9]*; do
-    [ -r "$process/environ" ] || continue
-    case $(cat "$process/environ") in *"$1"*) ;; *) continue ;; esac
-    kill -STOP "\${process#/proc/}"
-    found="$found \${process#/proc/}"
+kill_marked() {
+  for search in 1 2 3 4 5 6 7 8 9 10; do
+    found=
+    for process in /proc/[0-9]*; do
+      [ -r "$process/environ" ] || continue
+      case $(cat "$process/environ") in *"$1"*) ;; *) continue ;; esac
+      kill -STOP "\${process#/proc/}"
+      found="$found \${process#/proc/}"
+    done
+    [ -n "$found" ] || break
+    kill -9 $found
   done
-  [ -n "$found" ] || break
-  kill -9 $found
-done`;
-
-/**
- * The variable that every child inherits with what it starts itself: one word for each host and
- * session above it, so that a process which left its group is still known as theirs. A command that
- * is meant to outlive the host takes it off (`env -u`).
- */
-export const ownersVariable = "TAU_PROCESS_OWNERS";
+}
+for group in $groups; do kill -9 "-$group"; done
+kill_marked "$1."
+[ -n "$hosts" ] && sleep ${hostGraceSeconds} && kill_marked "$1-"`;
 
 const pruneIntervalMs = 5_000;
 
@@ -56,7 +60,7 @@ export interface PlannedChild {
  */
 export class ProcessRegistry {
   /** Random, so that no other host's mark contains it. */
-  readonly #id = `${randomHex(8)}.`;
+  readonly #id = randomHex(8);
   #markedCount = 0;
   readonly #groups = new Set<number>();
   readonly #systemRoot: string | undefined;
@@ -79,11 +83,27 @@ export class ProcessRegistry {
   prepare(variables: Readonly<Record<string, string>>, alone = false): PlannedChild {
     if (!hasProcessGroups) return { mark: undefined, variables };
     this.#watchdog ??= startWatchdog(this.#id, variables.PATH);
-    if (alone) return { mark: undefined, variables };
-    this.#markedCount += 1;
-    const mark = `${this.#id}${this.#markedCount}/`;
-    const owners = `${variables[ownersVariable] ?? ""}${mark}`;
-    return { mark, variables: { ...variables, [ownersVariable]: owners } };
+    return alone ? { mark: undefined, variables } : this.#mark(variables, ".");
+  }
+
+  /**
+   * Gets ready for a host that somebody else starts and ends: it ends by itself when this one does,
+   * and has its time for that.
+   *
+   * @param environment what it inherits
+   * @returns the variables to add to that
+   */
+  prepareHost(environment: Readonly<Record<string, string | undefined>>): PlannedChild {
+    if (!hasProcessGroups) return { mark: undefined, variables: {} };
+    this.#watchdog ??= startWatchdog(this.#id, environment.PATH);
+    this.#tellWatchdog("h\n");
+    const owners = environment[ownersVariable] ?? "";
+    return this.#mark({ [ownersVariable]: owners }, "-");
+  }
+
+  /** A host has ended: what it left goes, too. */
+  hostEnded({ mark }: PlannedChild): void {
+    killProcesses({ leaders: new Set(), mark });
   }
 
   /** Takes charge of a group, named by the process id of its leader. */
@@ -119,6 +139,13 @@ export class ProcessRegistry {
 
   [Symbol.dispose](): void {
     this.killAll();
+  }
+
+  #mark(variables: Readonly<Record<string, string>>, kind: "." | "-"): PlannedChild {
+    this.#markedCount += 1;
+    const mark = `${this.#id}${kind}${this.#markedCount}/`;
+    const owners = `${variables[ownersVariable] ?? ""}${mark}`;
+    return { mark, variables: { ...variables, [ownersVariable]: owners } };
   }
 
   #prune(): void {

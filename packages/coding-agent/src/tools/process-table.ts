@@ -1,4 +1,8 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { ownersVariable } from "./process-owners.ts";
+
+/** How a process says that it is nobody's: the variable is there and empty. */
+const nobodysMark = `\0${ownersVariable}=\0`;
 
 /** What to look for in the table of running processes. */
 export interface ProcessSearch {
@@ -19,7 +23,8 @@ interface Row {
  * Finds the processes of this user that carry the mark, with everything that descends from them, by
  * what Linux shows in /proc; none where there is no /proc. A process that has left its group
  * (`setsid`) still has the environment, one that was given another environment still has its parent;
- * only who has neither is not found.
+ * only who has neither is not found. One that says it is nobody's is not found unless it is in one of
+ * the groups.
  */
 export class ProcessFinder {
   readonly #leaders: ReadonlySet<number>;
@@ -45,10 +50,13 @@ export class ProcessFinder {
       this.#seen.add(pid);
       const row = this.#reader.row(pid);
       if (row === undefined || row.state === "Z") continue;
+      const isInGroup = this.#leaders.has(row.group);
+      const environment = isInGroup ? undefined : this.#reader.environment(pid);
+      if (environment?.includes(nobodysMark)) continue;
       const siblings = this.#children.get(row.parent);
       if (siblings === undefined) this.#children.set(row.parent, [pid]);
       else siblings.push(pid);
-      if (!this.#isTheirs(row)) continue;
+      if (!isInGroup && !environment?.includes(this.#mark)) continue;
       this.#found.add(pid);
       yield pid;
     }
@@ -60,10 +68,6 @@ export class ProcessFinder {
         yield child;
       }
     }
-  }
-
-  #isTheirs({ pid, group }: Row): boolean {
-    return this.#leaders.has(group) || this.#reader.read(pid, "environ").includes(this.#mark);
   }
 }
 
@@ -83,15 +87,20 @@ class ProcReader {
     const user = process.geteuid?.();
     const owner = attempt(() => statSync(`/proc/${pid}`, { throwIfNoEntry: false }))?.uid;
     if (owner === undefined || (user !== 0 && owner !== user)) return undefined;
-    const status = this.read(pid, "stat").toString("latin1");
+    const status = this.#read(pid, "stat").toString("latin1");
     // The name before it is in parentheses and may hold any character.
     const [state = "", ...ids] = status.slice(status.lastIndexOf(")") + 2).split(" ", 3);
     return { pid, state, parent: Number(ids[0]), group: Number(ids[1]) };
   }
 
-  /** The content, valid until the next call; nothing for a process that is gone. */
-  read(pid: number, name: "stat" | "environ"): Buffer {
-    let length = 0;
+  /** Variables with a NUL before and after each, valid until the next call. */
+  environment(pid: number): Buffer {
+    return this.#read(pid, "environ");
+  }
+
+  /** The content behind a NUL; nothing for a process that is gone. */
+  #read(pid: number, name: "stat" | "environ"): Buffer {
+    let length = 1;
     try {
       const file = openSync(`/proc/${pid}/${name}`, "r");
       try {

@@ -166,10 +166,16 @@ describe("what leaves the process group of its command", () => {
     expect(stdout).toMatch(/^outer\.1\/[0-9a-f]{16}\.1\/$/);
   });
 
-  it("outlives the host when it takes the mark off", async () => {
-    await shell(`env -u TAU_PROCESS_OWNERS setsid sleep ${a} >/dev/null 2>&1 &`);
+  it("is left alone when it says that it is nobody's, with what it starts", async () => {
+    const controller = new AbortController();
+    const command = `TAU_PROCESS_OWNERS= setsid sh -c 'sleep ${a}; :' & sleep ${b}`;
+    const running = shell(command, { signal: controller.signal });
     expect(await isRunning(a)).toBe(true);
+    expect(await isRunning(b)).toBe(true);
+    controller.abort();
+    await running;
     workspace.processes.killAll();
+    expect(await isGone(b)).toBe(true);
     const survivors = sleepers(a);
     for (const pid of survivors) process.kill(pid, "SIGKILL");
     expect(survivors).toHaveLength(1);
@@ -189,6 +195,22 @@ describe("a command that cannot start", () => {
 });
 
 describe("ProcessRegistry", () => {
+  it("ends what another host left, and not what other hosts are doing", async () => {
+    const seconds = `43.${process.pid}`;
+    const [first, second] = [1, 2].map(() => workspace.processes.prepareHost(process.env));
+    if (first === undefined || second === undefined) throw new Error("no plans");
+    const children = [first, second].map(({ variables }) =>
+      spawn("setsid", ["sleep", seconds], { env: { ...process.env, ...variables } }),
+    );
+    const running = () => processesWith(`sleep\0${seconds}`).map(commandOf);
+    expect(await eventually(() => running().join() === "sleep,sleep")).toBe(true);
+    workspace.processes.hostEnded(first);
+    expect(await eventually(() => running().length === 1)).toBe(true);
+    expect(children[1]?.exitCode).toBeNull();
+    workspace.processes.killAll();
+    expect(await eventually(() => running().length === 0)).toBe(true);
+  });
+
   it("forgets a group once it is empty", async () => {
     await shell("true");
     expect(workspace.processes.size).toBe(0);

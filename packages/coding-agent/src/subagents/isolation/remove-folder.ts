@@ -2,6 +2,10 @@ import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorCode } from "../../files/read-text.ts";
+import { nobodys } from "../../tools/process-owners.ts";
+
+/** Where systems have their commands; the last one is NixOS. */
+const systemPath = "/usr/bin:/bin:/run/current-system/sw/bin";
 
 /**
  * Removes a folder with all that is in it, also where something in it may not be written. The
@@ -30,7 +34,8 @@ async function remove(path: string): Promise<void> {
 /** Whether the command said that it succeeded. */
 function runDetached(command: string, args: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { detached: true, stdio: "ignore" });
+    const env = { PATH: systemPath, ...nobodys };
+    const child = spawn(command, args, { env, detached: true, stdio: "ignore" });
     child.once("error", () => resolve(false));
     child.once("close", (code) => resolve(code === 0));
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage } from "../../files/read-text.ts";
 import { withFileLock, writeFileAtomic } from "../../files/write-file.ts";
+import { nobodys } from "../../tools/process-owners.ts";
 import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
 import { type FileMode, restoreFileModes } from "./file-modes.ts";
 import { lookAt, placeOf, shownName } from "./file-names.ts";
@@ -95,7 +96,8 @@ function apply(
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       cwd: request.cwd,
-      env,
+      // A host above this one must not interrupt it either.
+      env: { ...env, ...nobodys },
       detached: true,
       stdio: ["ignore", "ignore", "pipe"],
       windowsHide: true,

@@ -1,0 +1,9 @@
+/**
+ * The variable that every child inherits with what it starts itself: one word for each host and
+ * session above it, so that a process which left its group is still known as theirs. With nothing in
+ * it, a process and what it starts are nobody's.
+ */
+export const ownersVariable = "TAU_PROCESS_OWNERS";
+
+/** Given to a process that is to outlive whoever started it. */
+export const nobodys: Readonly<Record<string, string>> = { [ownersVariable]: "" };
