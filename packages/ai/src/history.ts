@@ -7,6 +7,7 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import { limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
 import type { Context, Provider } from "./provider.ts";
 import { sanitizeJson, sanitizeText } from "./sanitize.ts";
@@ -17,6 +18,8 @@ const missingResult = "No result provided";
 /** What the fitting of a conversation takes from the wire format and from earlier requests. */
 export interface HistoryOptions {
   readonly normalizeToolCallId?: Provider["normalizeToolCallId"];
+  /** Most images of a request; default any number. */
+  readonly maxImages?: number | undefined;
   /** Given again with the next request, only what is new is fitted to the model. */
   readonly memo?: Memo | undefined;
 }
@@ -25,7 +28,7 @@ export interface HistoryOptions {
  * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
  * their calls and results; every remaining call has exactly one result; call ids are acceptable to
  * the vendor and unique; what only another model understands (signatures, thinking) is dropped;
- * images become a note for models that read text only; lone surrogates are removed. The result for
+ * images become a note for models that read text only, and the oldest where they are too many; lone surrogates are removed. The result for
  * a prefix of the messages is a prefix of the result, so that prompt caches hit.
  */
 export function prepareContext(
@@ -46,12 +49,16 @@ export function prepareContext(
 function transformHistory(
   model: Model,
   messages: readonly LlmMessage[],
-  { normalizeToolCallId = (id) => id, memo = new Memo() }: HistoryOptions,
+  { normalizeToolCallId = (id) => id, maxImages, memo = new Memo() }: HistoryOptions,
 ): LlmMessage[] {
   const readsImages = model.input.includes("image");
-  const { pairing } = memo.fold(messages, {
+  const { pairing, replaced } = memo.fold(messages, {
     rules: [model.provider, model.api, model.id, readsImages],
-    start: () => ({ pairing: new Pairing(), ids: new UniqueIds() }),
+    start: () => ({
+      pairing: new Pairing(),
+      ids: new UniqueIds(),
+      replaced: new WeakMap<LlmMessage, LlmMessage>(),
+    }),
     step({ pairing, ids }, message) {
       if (message.role === "toolResult") {
         pairing.answer(message, (content) => fitContent(content, readsImages));
@@ -77,7 +84,10 @@ function transformHistory(
       );
     },
   });
-  return pairing.settled();
+  const settled = pairing.settled();
+  return maxImages === undefined || !readsImages
+    ? settled
+    : limitImages(settled, maxImages, replaced);
 }
 
 /** Writes messages and keeps account of the calls that still wait for their result. */

@@ -140,6 +140,8 @@ export interface Provider<Request = unknown, Chunk = unknown> {
   reduce(model: Model): Reducer<Chunk>;
   /** What a thrown vendor error means. */
   classify(error: unknown): ProviderErrorInit;
+  /** Most images the vendor takes in one request; undefined when nobody knows a limit. */
+  maxImages?(model: Model): number | undefined;
   /** Makes the id of a tool call acceptable to this vendor when history goes back to it. */
   normalizeToolCallId?(id: string, call: ToolCall, source: AssistantMessage): string;
 }

@@ -109,6 +109,7 @@ function encode({ model, context, request, kept }: Run, provider: Provider): unk
   const prepared = prepareContext(model, context, {
     normalizeToolCallId: (id, call, source) =>
       provider.normalizeToolCallId?.(id, call, source) ?? id,
+    maxImages: provider.maxImages?.(model),
     memo: history,
   });
   return provider.encode(model, prepared, { ...request, memo: encoding });

@@ -13,5 +13,6 @@ export const anthropicMessages: Provider<AnthropicRequest, RawMessageStreamEvent
   open: openStream,
   reduce: createReducer,
   classify,
+  maxImages: () => 100,
   normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
 };

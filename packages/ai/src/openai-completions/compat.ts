@@ -53,6 +53,8 @@ export interface CompletionsCompat {
   readonly toolCallIdFormat: "openai" | "mistral";
   readonly zaiToolStream: boolean;
   readonly vllmPriority: number | undefined;
+  /** Most images of a request; undefined for any number. */
+  readonly maxImages: number | undefined;
 }
 
 /** What is sent to an endpoint nobody has described: the part of the format every server knows. */
@@ -86,6 +88,7 @@ const unknownEndpoint: CompletionsCompat = {
   toolCallIdFormat: "openai",
   zaiToolStream: false,
   vllmPriority: undefined,
+  maxImages: undefined,
 };
 
 interface KnownEndpoint {
@@ -108,6 +111,7 @@ const knownEndpoints: readonly KnownEndpoint[] = [
       supportsDeveloperRole: true,
       supportsStrictMode: true,
       supportsPromptCacheKey: true,
+      maxImages: 500,
     },
   },
   {
@@ -141,13 +145,14 @@ const knownEndpoints: readonly KnownEndpoint[] = [
     providers: ["xai"],
     compat: { ...newTokensField, supportsReasoningEffort: false },
   },
-  { hosts: ["groq.com"], providers: ["groq"], compat: newTokensField },
+  { hosts: ["groq.com"], providers: ["groq"], compat: { ...newTokensField, maxImages: 5 } },
   {
     hosts: ["mistral.ai"],
     providers: ["mistral"],
     compat: {
       ...hosted,
       toolCallIdFormat: "mistral",
+      maxImages: 8,
       supportsUsageInStreaming: false,
       requiresToolResultName: true,
       requiresNonNullAssistantContent: true,
@@ -246,6 +251,7 @@ function isValid(key: string, value: unknown): boolean {
   if (allowed !== undefined) return allowed.includes(value);
   if (objectKeys.has(key)) return typeof value === "object" && value !== null;
   if (key === "vllmPriority") return typeof value === "number";
+  if (key === "maxImages") return Number.isInteger(value) && Number(value) > 0;
   if (key === "thinkingTokenBudgetField") return typeof value === "string" && value !== "";
   return typeof value === "boolean";
 }

@@ -1,6 +1,7 @@
 import { classifyOpenAiError } from "../openai/errors.ts";
 import type { Provider } from "../provider.ts";
 import type { CompletionsChunk } from "./chunk.ts";
+import { resolveCompletionsCompat } from "./compat.ts";
 import { normalizeToolCallId } from "./messages.ts";
 import { openStream } from "./open.ts";
 import { type CompletionsRequest, encodeRequest } from "./request.ts";
@@ -13,5 +14,6 @@ export const openaiCompletions: Provider<CompletionsRequest, CompletionsChunk> =
   open: openStream,
   reduce: createReducer,
   classify: classifyOpenAiError,
+  maxImages: (model) => resolveCompletionsCompat(model).maxImages,
   normalizeToolCallId,
 };

@@ -14,5 +14,6 @@ export const openaiResponses: Provider<ResponsesRequest, ResponsesEvent> = {
   open: openStream,
   reduce: createReducer,
   classify: classifyOpenAiError,
+  maxImages: () => 500,
   normalizeToolCallId,
 };
