@@ -180,9 +180,15 @@ function asInvalid(error: unknown): unknown {
 /** Is the host of one transcript for the client on stdin and stdout. */
 async function play(name: string, request: Request, output: FrameOutput): Promise<number> {
   const found = selectTranscripts(request).filter((transcript) => transcript.name.includes(name));
-  const [transcript] = found.length === 1 ? found : found.filter((one) => one.name === name);
-  if (transcript === undefined) {
-    throw invalid("--play", `${found.length} transcripts have that in their name; see --list`);
+  const exact = found.filter((one) => one.name === name || titleOf(one) === name);
+  // One that several dialects share is played in the first of them.
+  const [transcript, ...others] = exact.length > 0 ? exact : found;
+  if (transcript === undefined) throw invalid("--play", "no transcript fits; see --list");
+  const title = titleOf(transcript);
+  const other = others.find((one) => titleOf(one) !== title);
+  if (other !== undefined) {
+    const reason = `${found.length} transcripts have that in their name, such as "${title}" and "${titleOf(other)}"`;
+    throw invalid("--play", reason);
   }
   const { playForClient } = await import("./play-for-client.ts");
   const report = (deviation: string) => process.stderr.write(`tau: client: ${deviation}\n`);
@@ -190,6 +196,12 @@ async function play(name: string, request: Request, output: FrameOutput): Promis
   const argv = [process.execPath, process.argv[1] ?? ""];
   const spawn = { ...request, argv, abandoned: abandonedAtSignals() };
   return (await playForClient(transcript, client, spawn)) === 0 ? 0 : 1;
+}
+
+/** The name without the dialect that tells it from its twins. */
+function titleOf({ name, dialect }: { readonly name: string; readonly dialect: string }): string {
+  const twin = ` (${dialect})`;
+  return name.endsWith(twin) ? name.slice(0, -twin.length) : name;
 }
 
 function oneOf<Name extends string>(option: string, value: string, names: readonly Name[]): Name {
