@@ -41,7 +41,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
   const { command, environment } = options;
   return async (request) => {
     const { cwd, onEvent, budget, signal } = request;
-    const words = command()?.map((word) => word.replaceAll("{cwd}", cwd));
+    const own = command() ?? [];
+    const words = own.length === 0 ? undefined : own.map((word) => word.replaceAll("{cwd}", cwd));
     const args = hostArguments(request);
     const planned = environment.processes.prepareHost(environment.environment);
     const { variables } = planned;

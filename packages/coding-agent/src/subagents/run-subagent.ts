@@ -200,7 +200,7 @@ async function doWork(context: {
     isBudgetExceeded: () => services.budget.signal.aborted,
     capture: () => tree.capture(),
     restore: (captured) => tree.restore(captured),
-    repair: (text) => subagent.prompt(text),
+    repair: (text) => tell(subagent, text),
   });
   return { reply: verified.lastReply ?? reply, answer, ...verified };
 }
@@ -212,10 +212,10 @@ async function ask(
   subagent: Subagent,
 ): Promise<Pick<Work, "reply" | "answer">> {
   const { answerSchema } = run.order;
-  if (answerSchema === undefined) return { reply: await subagent.prompt(task.prompt) };
+  if (answerSchema === undefined) return { reply: await tell(subagent, task.prompt) };
   let prompt = `${task.prompt}\n\n${answerSchema.instruction}`;
   for (let attempts = 1; ; attempts++) {
-    const reply = await subagent.prompt(prompt);
+    const reply = await tell(subagent, prompt);
     if (reply.status !== "completed") return { reply, answer: { attempts } };
     const checked = answerSchema.check(reply.text);
     if ("value" in checked) return { reply, answer: { value: checked.value, attempts } };
@@ -225,6 +225,13 @@ async function ask(
     }
     prompt = `That answer does not fit the schema:\n${checked.problem}\n\nSend the whole answer again. ${answerSchema.instruction}`;
   }
+}
+
+/** One that dies leaves its work behind, and what was said about it before. */
+function tell(subagent: Subagent, text: string): Promise<SubagentReply> {
+  return subagent
+    .prompt(text)
+    .catch((error: unknown) => ({ status: "error", text: "", error: errorMessage(error) }));
 }
 
 function isUnusable(reply: SubagentReply, answer: TaskResult["answer"]): boolean {

@@ -49,6 +49,10 @@ export async function verifyWork(work: VerifiedWork): Promise<{
       lastReply = reply;
       continue;
     }
+    if (reply !== undefined) {
+      const error = `The repair failed: ${reply.error ?? reply.status}`;
+      attempts.splice(-1, 1, { ...attempt, error });
+    }
     const { profile, mode, onFailure } = plan;
     return {
       tree,

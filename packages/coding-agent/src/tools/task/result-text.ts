@@ -79,6 +79,7 @@ function verificationText({ status, attempts, retriesUsed }: VerificationResult)
     const preview = outputPreview.trim();
     return `- ${name}${optional ? " (optional)" : ""}: ${how}${preview ? `\n${preview}` : ""}`;
   });
+  if (last?.error !== undefined) lines.push(last.error);
   const repairs = retriesUsed === 0 ? "" : ` after ${retriesUsed} repair(s)`;
   return [`${status.replace("_", " ")}${repairs}`, ...lines].join("\n");
 }

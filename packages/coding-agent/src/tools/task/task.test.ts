@@ -182,6 +182,26 @@ describe("the task tool", () => {
     expect(ended.status).toBe("completed");
   });
 
+  it("keeps what a subagent did that died", async () => {
+    const places: CreateAgentSessionOptions = {
+      ...project(),
+      startSubagentHost: async ({ cwd }) => ({
+        sessionFile: undefined,
+        prompt: async () => {
+          writeFileSync(join(cwd, "a.txt"), "half\n");
+          throw new TypeError("it was killed");
+        },
+        setBudget: async () => undefined,
+        stop: async () => undefined,
+      }),
+    };
+    const { results } = await run({ task: "x", isolated: true }, {}, { places });
+    expect(results).toMatchObject([
+      { status: "failed", error: "it was killed", patch: { status: "kept", files: ["a.txt"] } },
+    ]);
+    expect(git(String(places.cwd), "status", "--porcelain")).toBe("");
+  });
+
   it("names a model that does not exist, as the result of that task", async () => {
     const { results } = await run({ task: "<x>", model: "nobody/nothing" }, {});
     expect(results).toMatchObject([{ status: "failed", error: expect.stringContaining("nobody") }]);
@@ -423,6 +443,34 @@ describe("verified tasks", () => {
     expect(results[0]?.verification).toMatchObject({ status: "passed", retriesUsed: 1 });
     expect(results[0]?.patch).toMatchObject({ status: "applied", files: ["a.txt", "new.txt"] });
     expect(git(String(places.cwd), "status", "--porcelain")).toBe(" M a.txt\n?? new.txt\n");
+  });
+
+  it("keep what was done and checked when the subagent dies at its repair", async () => {
+    const places: CreateAgentSessionOptions = {
+      ...project(),
+      startSubagentHost: async ({ cwd }) => {
+        let prompts = 0;
+        return {
+          sessionFile: undefined,
+          prompt: async () => {
+            prompts += 1;
+            if (prompts > 1) throw new TypeError("it was killed");
+            writeFileSync(join(cwd, "a.txt"), "bad\n");
+            return { status: "completed", text: "did it" };
+          },
+          setBudget: async () => undefined,
+          stop: async () => undefined,
+        };
+      },
+    };
+    const verify = { commands: [check], onFailure: "retry_once" };
+    const call = { task: "x", isolated: true, verify };
+    const { results, text } = await run(call, {}, { settings: verified, places });
+    expect(results[0]?.verification).toMatchObject({ status: "failed", retriesUsed: 1 });
+    const attempts = results[0]?.verification?.attempts;
+    expect(attempts).toMatchObject([{ attempt: 1, error: "The repair failed: it was killed" }]);
+    expect(results[0]?.patch).toMatchObject({ status: "kept", files: ["a.txt"] });
+    expect(text).toContain("it was killed");
   });
 
   it("are recorded as skipped when the subagent failed", async () => {
