@@ -130,7 +130,18 @@ describe("tasks in processes of their own", () => {
     expect(await areGone([...hosts, pidIn("pid"), pidIn("daemon")], 8_000)).toBe(true);
     expect(git(place.cwd, "status", "--porcelain")).toBe(before);
     expect(readFileSync(join(place.cwd, "notes.txt"), "utf8")).toBe("one\ntwo\n");
-    const next = startHost({}, { place });
+    const continued = { ...place, arguments: [...place.arguments, "--continue"] };
+    const next = startHost({}, { place: continued });
+    next.send({ type: "get_messages", id: "m" });
+    const { data } = await next.until({ "...": true, id: "m", success: true });
+    expect((data as { messages: unknown[] }).messages.at(-1)).toMatchObject({
+      role: "toolResult",
+      isError: true,
+      details: { interrupted: true, used: { subagents: 2 } },
+    });
+    next.send({ type: "get_session_stats", id: "s" });
+    const stats = (await next.until({ "...": true, id: "s", success: true })).data;
+    expect(stats).toMatchObject({ subagents: { count: 2 }, toolCalls: 1, toolResults: 1 });
     next.send({ type: "prompt", message: "hello" });
     await next.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
     await expect.poll(() => readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);

@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import type { Diagnostic } from "../diagnostic.ts";
 import { SessionError } from "../errors.ts";
 import { randomUuid } from "../random.ts";
+import { answerOpenCalls } from "./answer-open-calls.ts";
 import { migrateEntries } from "./migrate.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import { SessionLog, type SessionLogOptions } from "./session-log.ts";
@@ -38,7 +39,7 @@ export async function openSession(
 ): Promise<OpenedSession> {
   switch (start.kind) {
     case "file":
-      return SessionLog.load(await pathOf(start.path, options), options);
+      return load(await pathOf(start.path, options), options);
     case "latest":
       return openLatest(options);
     case "fork":
@@ -58,7 +59,13 @@ export async function openExistingSession(
   options: SessionLogOptions,
 ): Promise<OpenedSession> {
   if (!existsSync(path)) throw new SessionError("session_not_found", { path });
-  return SessionLog.load(path, options);
+  return load(path, options);
+}
+
+async function load(path: string, options: SessionLogOptions): Promise<OpenedSession> {
+  const opened = await SessionLog.load(path, options);
+  await answerOpenCalls(opened.log);
+  return opened;
 }
 
 async function openLatest(options: SessionLogOptions): Promise<OpenedSession> {
@@ -66,7 +73,7 @@ async function openLatest(options: SessionLogOptions): Promise<OpenedSession> {
   const { latestSession } = await import("./list-sessions.ts");
   const path = directory === undefined ? undefined : await latestSession(directory, cwd);
   if (path === undefined) return { log: createLog(undefined, options), diagnostics: [] };
-  return SessionLog.load(path, options);
+  return load(path, options);
 }
 
 /** Everything of the other session comes along, whichever project it is of. */

@@ -50,6 +50,8 @@ export class SessionLog {
   #file: SessionFile | undefined;
   /** Entries that wait for the first user message: a session nobody used leaves no file. */
   #unwritten: SessionEntry[] = [];
+  /** Entries that are written with the next one: who only looks at a session leaves its file alone. */
+  #deferred: SessionEntry[] = [];
   /** The file was deleted while it was in use; the next entry, whichever it is, writes it anew. */
   #isGone = false;
   #name: string | undefined;
@@ -136,12 +138,17 @@ export class SessionLog {
    *   the session is unchanged then.
    */
   append(entry: NewEntry): SessionEntry {
-    const complete = { ...entry, ...this.tree.createNode() } as SessionEntry;
-    // `type` first, as the family writes it.
-    const ordered = reorder(complete);
+    const ordered = this.#complete(entry);
     this.#write(ordered);
     this.#adopt(ordered);
     return ordered;
+  }
+
+  /** Appends an entry that can be made anew from the file, and writes it with the next one. */
+  appendLater(entry: NewEntry): void {
+    const ordered = this.#complete(entry);
+    this.#deferred.push(ordered);
+    this.#adopt(ordered);
   }
 
   /**
@@ -185,6 +192,11 @@ export class SessionLog {
     this.#file?.close();
   }
 
+  #complete(entry: NewEntry): SessionEntry {
+    // `type` first, as the family writes it.
+    return reorder({ ...entry, ...this.tree.createNode() } as SessionEntry);
+  }
+
   #write(entry: SessionEntry): void {
     if (this.#isClosed) throw new SessionError("disposed");
     if (this.path === undefined) return;
@@ -194,7 +206,8 @@ export class SessionLog {
       return;
     }
     if (this.#file === undefined) this.#begin(this.path, entry);
-    else this.#file.append(encodeLine(entry));
+    else this.#file.append([...this.#deferred, entry].map(encodeLine).join(""));
+    this.#deferred = [];
     if (this.#fsync === "entry") this.#file?.sync();
   }
 
@@ -217,6 +230,7 @@ export class SessionLog {
     this.#file?.close();
     this.#file = undefined;
     this.#unwritten = [...this.tree.entries];
+    this.#deferred = [];
     this.#isGone = true;
   }
 

@@ -44,8 +44,8 @@ export class SessionTotals {
       const message = normalizeMessage(known.message);
       this.#addMessage(message);
       // What a run writes comes after what it was doing: what else is written ends a pause.
-      if (message.role === "assistant" || message.role === "toolResult")
-        this.#addTime(previousTime, known.timestamp);
+      const isOfRun = message.role === "assistant" || message.role === "toolResult";
+      if (isOfRun && !isInterrupted(message)) this.#addTime(previousTime, known.timestamp);
     } else if (known.type === "custom_message") this.totalMessages += 1;
     else if (known.type === "compaction" || known.type === "branch_summary")
       this.#addUsageOf(entry);
@@ -105,6 +105,13 @@ export class SessionTotals {
     const passedMs = Date.parse(to) - Date.parse(from ?? to);
     if (passedMs > 0) this.runTimeMs += passedMs;
   }
+}
+
+/** Written when the session was continued, however long after the call had ended with its host. */
+function isInterrupted(message: AgentMessage): boolean {
+  return (
+    message.role === "toolResult" && Reflect.get(Object(message.details), "interrupted") === true
+  );
 }
 
 function addTokens(sum: Tokens, added: Omit<Tokens, "total">): void {

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
@@ -69,6 +70,40 @@ describe("what a session has used", () => {
     await expect(again.session.prompt("more")).resolves.toMatchObject({ status: "aborted" });
     await expect(again.session.prompt("more")).rejects.toThrow(/input_tokens reached 400 of 350/);
     expect(budgetEvents(again.events)).toEqual(["budget_warning", "budget_exceeded"]);
+  });
+
+  it("includes what subagents had used when their host was killed, once", async () => {
+    const places = placesIn(temporaryFolder());
+    const first = await start(places);
+    await first.session.prompt("delegate");
+    await first.session.dispose();
+    const path = first.session.log.path ?? "";
+    const lines = readFileSync(path, "utf8").split("\n");
+    // As it stood while the subagent was at work.
+    const end = lines.findIndex((line) => line.includes('"role":"toolResult"'));
+    writeFileSync(path, `${lines.slice(0, end).join("\n")}\n`);
+    const killed = readFileSync(path, "utf8");
+    const again = await start({ ...places, session: { kind: "latest" } });
+    const used = {
+      tokens: { input: 200, output: 20 },
+      subagents: { count: 1, tokens: { input: 100 } },
+    };
+    expect(again.session.stats).toMatchObject({ ...used, toolCalls: 1, toolResults: 1 });
+    expect(again.session.budget.snapshot).toMatchObject({ inputTokens: 200, subagents: 1 });
+    expect(again.session.messages.at(-1)).toMatchObject({
+      role: "toolResult",
+      toolName: "task",
+      isError: true,
+      details: { interrupted: true, results: [{ agent: "task", status: "aborted" }] },
+    });
+    expect(readFileSync(path, "utf8")).toBe(killed);
+    await again.session.prompt("hello");
+    const { messages, stats } = again.session;
+    await again.session.dispose();
+    const third = await start({ ...places, session: { kind: "latest" } });
+    expect(third.session.messages).toEqual(messages);
+    expect(third.session.stats).toMatchObject({ tokens: stats.tokens, subagents: stats.subagents });
+    expect(stats).toMatchObject({ tokens: { input: 300 }, subagents: { count: 1 } });
   });
 
   it("that is more than a limit when the session is resumed refuses its first prompt", async () => {
