@@ -77,7 +77,7 @@ export interface SessionHooks {
   beforeRun(message: AgentMessage): Promise<AgentMessage[]>;
   /** The system prompt of the run that is on. */
   systemPrompt(base: string): string;
-  headers(headers: Readonly<Record<string, string>>): Promise<Record<string, string | null>>;
+  headers(headers: Readonly<Record<string, string | null>>): Promise<Record<string, string | null>>;
   changeContext(context: RequestContext): Promise<RequestContext>;
   /** Whether the turn that has just ended is to be followed by another, whatever it was. */
   wantsNextTurn(): boolean;

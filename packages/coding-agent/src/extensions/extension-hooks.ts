@@ -179,7 +179,9 @@ export class ExtensionHooks implements SessionHooks {
     return this.#runPrompt ?? base;
   }
 
-  async headers(headers: Readonly<Record<string, string>>): Promise<Record<string, string | null>> {
+  async headers(
+    headers: Readonly<Record<string, string | null>>,
+  ): Promise<Record<string, string | null>> {
     if (!this.#runner.has("before_provider_headers")) return { ...headers };
     return askProviderHeaders(this.#runner, headers);
   }

@@ -86,7 +86,9 @@ export class ModelsView implements ExtensionModels {
   async getApiKeyAndHeaders(model: Model): Promise<ModelAuth> {
     try {
       const { apiKey, headers } = await this.#options.registry.requestAuth(model);
-      return { ok: true, apiKey, headers };
+      const sent: Record<string, string> = {};
+      for (const [name, value] of Object.entries(headers)) if (value !== null) sent[name] = value;
+      return { ok: true, apiKey, headers: sent };
     } catch (error) {
       return { ok: false, error: reasonOf(error) };
     }

@@ -138,7 +138,7 @@ describe("models.json", () => {
         'model "local/bad" is left out: providers.local.models[0].cost.input: must be a number of at least 0',
         "providers.local.models[2] is left out: providers.local.models[2].id: is missing",
         'model "half/a" is left out: providers.half.models[0].baseUrl: a model needs a baseUrl, its own or its provider\'s',
-        'provider "broken" is left out: providers.broken.headers.x-a: must be a string',
+        'provider "broken" is left out: providers.broken.headers.x-a: must be a string or null',
         'provider "number" is left out: providers.number: must be an object',
       ].map((problem) => ({ severity: "warning", message: `${path}: ${problem}`, path })),
     );
@@ -165,6 +165,19 @@ describe("models.json", () => {
       apiKey: "k",
       headers: { Authorization: "Bearer k", "x-team": "b", "x-secret": "hidden" },
     });
+  });
+
+  it("hands a header on that is not to be sent, though an SDK would", async () => {
+    const headers = { "user-agent": null, "x-team": "a" };
+    const models = [{ id: "m", headers: { "x-team": null } }, { id: "n" }];
+    const registry = registryWith({ providers: { mine: { ...local, headers, models } } });
+    expect(await registry.diagnostics()).toEqual([]);
+    const [m, n] = await registry.models("mine");
+    expect(m && (await registry.requestAuth(m)).headers).toEqual({
+      "user-agent": null,
+      "x-team": null,
+    });
+    expect(n && (await registry.requestAuth(n)).headers["x-team"]).toBe("a");
   });
 
   it("makes a provider available by a key of models.json, the environment, or by being local", async () => {

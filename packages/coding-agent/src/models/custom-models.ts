@@ -7,7 +7,7 @@ import { readJsonFile } from "../files/read-json.ts";
 import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
 
 /** Header values as configured: unresolved, and kept out of the model so that no secret travels with it. */
-type HeaderTemplates = Readonly<Record<string, string>>;
+type HeaderTemplates = Readonly<Record<string, string | null>>;
 
 /** A provider as a models.json, an extension or a probe of local servers describes it. */
 export interface CustomProvider extends ProviderKeyEntry {

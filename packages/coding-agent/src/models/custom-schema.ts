@@ -14,7 +14,8 @@ export interface ModelOverride {
   readonly cost?: Partial<Model["cost"]>;
   readonly contextWindow?: number;
   readonly maxTokens?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Null keeps a header from being sent that would be by default. */
+  readonly headers?: Readonly<Record<string, string | null>>;
   readonly compat?: Readonly<Record<string, unknown>>;
   readonly thinkingLevelMap?: Readonly<Record<string, string | null>>;
 }
@@ -30,7 +31,8 @@ export interface ProviderEntry {
   readonly baseUrl?: string;
   readonly apiKey?: string;
   readonly api?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Null keeps a header from being sent that would be by default. */
+  readonly headers?: Readonly<Record<string, string | null>>;
   readonly authHeader?: boolean;
   readonly compat?: Readonly<Record<string, unknown>>;
   readonly models?: readonly ModelEntry[];
@@ -110,7 +112,7 @@ const override = {
   cost: shape({ ...rates, tiers: listOf(tier) }),
   contextWindow: size,
   maxTokens: size,
-  headers: recordOf(text),
+  headers: recordOf(textOrNull),
   compat: recordOf(anything),
   thinkingLevelMap: recordOf(textOrNull),
 };
@@ -122,7 +124,7 @@ const checkProvider = shape({
   baseUrl: word,
   apiKey: text,
   api: word,
-  headers: recordOf(text),
+  headers: recordOf(textOrNull),
   authHeader: flag,
   compat: recordOf(anything),
   models: listOf(anything),

@@ -7,8 +7,8 @@ import type { CustomModels, CustomProvider } from "./custom-models.ts";
 /** What a request to a model carries besides its content. */
 export interface RequestAuth {
   readonly apiKey: string | undefined;
-  /** Resolved; may hold secrets. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Resolved; may hold secrets. Null keeps a default header from being sent. */
+  readonly headers: Readonly<Record<string, string | null>>;
   /** Goes through the user's proxy; not there when there is none. */
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -142,7 +142,9 @@ export class ModelRegistry {
     const owner = { provider: model.provider, path: "models.json" };
     const templates = Object.entries(custom?.headers(model.id) ?? {});
     const resolved = await Promise.all(
-      templates.map(async ([name, raw]) => [name, await this.keys.resolveValue(raw, owner)]),
+      templates.map(async ([name, raw]) => {
+        return [name, raw === null ? null : await this.keys.resolveValue(raw, owner)] as const;
+      }),
     );
     const bearer =
       custom?.usesAuthHeader === true && key !== undefined
