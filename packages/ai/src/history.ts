@@ -7,7 +7,7 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
-import { limitImages } from "./limit-images.ts";
+import { type ImageLimits, limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
 import type { Context, Provider } from "./provider.ts";
 import { sanitizeJson, sanitizeText } from "./sanitize.ts";
@@ -19,7 +19,7 @@ const missingResult = "No result provided";
 export interface HistoryOptions {
   readonly normalizeToolCallId?: Provider["normalizeToolCallId"];
   /** Most images of a request; default any number. */
-  readonly maxImages?: number | undefined;
+  readonly imageLimits?: ImageLimits | undefined;
   /** Given again with the next request, only what is new is fitted to the model. */
   readonly memo?: Memo | undefined;
 }
@@ -49,7 +49,7 @@ export function prepareContext(
 function transformHistory(
   model: Model,
   messages: readonly LlmMessage[],
-  { normalizeToolCallId = (id) => id, maxImages, memo = new Memo() }: HistoryOptions,
+  { normalizeToolCallId = (id) => id, imageLimits, memo = new Memo() }: HistoryOptions,
 ): LlmMessage[] {
   const readsImages = model.input.includes("image");
   const { pairing, replaced } = memo.fold(messages, {
@@ -85,9 +85,9 @@ function transformHistory(
     },
   });
   const settled = pairing.settled();
-  return maxImages === undefined || !readsImages
+  return imageLimits === undefined || !readsImages
     ? settled
-    : limitImages(settled, maxImages, replaced);
+    : limitImages(settled, imageLimits, replaced);
 }
 
 /** Writes messages and keeps account of the calls that still wait for their result. */

@@ -32,6 +32,7 @@ export {
 export { guardRedirects } from "./fetch.ts";
 export { type HistoryOptions, prepareContext } from "./history.ts";
 export { LastMade } from "./last-made.ts";
+export type { ImageLimits } from "./limit-images.ts";
 export { type Fold, Memo } from "./memo.ts";
 export {
   catalogSource,

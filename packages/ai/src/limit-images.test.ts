@@ -19,10 +19,12 @@ const countOf = (messages: readonly LlmMessage[]) =>
 describe("a conversation with more images than a vendor takes", () => {
   it("keeps the newest, and says of the others that they were there", () => {
     const messages = Array.from({ length: 11 }, () => user(1));
-    const limited = limitImages(messages, 8, new WeakMap());
+    const limited = limitImages(messages, { count: 8 }, new WeakMap());
     expect(limited.map((message) => countOf([message]))).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
     expect(JSON.stringify(limited[0])).toContain("an earlier image left out");
-    expect(limitImages(messages.slice(0, 8), 8, new WeakMap())).toEqual(messages.slice(0, 8));
+    expect(limitImages(messages.slice(0, 8), { count: 8 }, new WeakMap())).toEqual(
+      messages.slice(0, 8),
+    );
   });
 
   it.each([
@@ -33,19 +35,33 @@ describe("a conversation with more images than a vendor takes", () => {
     ["openai-completions", "ollama", undefined],
   ])("goes out over %s to %s with at most %s", async (api, provider, limit) => {
     const model = { ...scriptedModel(), api, provider, input: ["text" as const, "image" as const] };
-    const maxImages = (await builtInProviders[api]?.())?.maxImages?.(model);
-    expect(maxImages).toBe(limit);
+    const imageLimits = (await builtInProviders[api]?.())?.imageLimits?.(model);
+    expect(imageLimits?.count).toBe(limit);
     const memo = new Memo();
     const messages = Array.from({ length: 600 }, () => user(1));
-    const first = prepareContext(model, { messages }, { maxImages, memo });
+    const first = prepareContext(model, { messages }, { imageLimits, memo });
     expect(countOf(first.messages)).toBeLessThanOrEqual(limit ?? 600);
     expect(countOf(first.messages)).toBeGreaterThan((limit ?? 600) * 0.75 - 1);
-    const again = prepareContext(model, { messages: [...messages] }, { maxImages, memo });
+    const again = prepareContext(model, { messages: [...messages] }, { imageLimits, memo });
     expect(again.messages.every((message, at) => message === first.messages[at])).toBe(true);
   });
 
+  it("keeps what fits when they are too large together", () => {
+    const large = (bytes: number): LlmMessage => ({
+      role: "toolResult",
+      toolCallId: "c",
+      toolName: "shot",
+      content: [{ ...image, data: "A".repeat(bytes) }],
+      isError: false,
+      timestamp: 1,
+    });
+    const limited = limitImages([1, 50, 40, 30].map(large), { bytes: 100 }, new WeakMap());
+    expect(limited.map((message) => countOf([message]))).toEqual([0, 0, 1, 1]);
+    expect(countOf(limitImages([large(101)], { bytes: 100 }, new WeakMap()))).toBe(0);
+  });
+
   it("keeps as many as it can of a message that alone has too many", () => {
-    const limited = limitImages([user(2), user(10)], 8, new WeakMap());
+    const limited = limitImages([user(2), user(10)], { count: 8 }, new WeakMap());
     expect(limited.map((message) => countOf([message]))).toEqual([0, 8]);
     const content = limited[1]?.content ?? [];
     expect(content.slice(1, 4)).toMatchObject([{ type: "text" }, { type: "text" }, image]);
@@ -60,7 +76,7 @@ describe("a conversation with more images than a vendor takes", () => {
         let changes = 0;
         let before: LlmMessage[] = [];
         for (let end = 1; end <= messages.length; end++) {
-          const limited = limitImages(messages.slice(0, end), limit, known);
+          const limited = limitImages(messages.slice(0, end), { count: limit }, known);
           expect(countOf(limited)).toBeLessThanOrEqual(limit);
           if (!before.every((message, at) => message === limited[at])) changes += 1;
           before = limited;

@@ -2,47 +2,83 @@ import type { LlmMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
 
 const placeholder = "(an earlier image left out: a request holds only so many)";
 
+/** The most that a vendor takes in one request; undefined where nobody knows a limit. */
+export interface ImageLimits {
+  readonly count?: number | undefined;
+  /** Of all images together, as base64. */
+  readonly bytes?: number | undefined;
+}
+
+interface Size {
+  readonly count: number;
+  readonly bytes: number;
+}
+
 /**
- * `messages` with at most `limit` images, the newest ones: one more would make a vendor refuse this
- * request and every later one. They go in steps, so that not every new image changes what a prompt
- * cache holds. What was replaced is kept in `known`: an equal message is the same object next time.
+ * `messages` with no more images than the limits allow, the newest ones: one more would make a vendor
+ * refuse this request and every later one. They go in steps, so that not every new image changes what
+ * a prompt cache holds. What was replaced is kept in `known`: the same message then becomes the same
+ * object next time.
  */
 export function limitImages(
   messages: LlmMessage[],
-  limit: number,
+  limits: ImageLimits,
   known: WeakMap<LlmMessage, LlmMessage>,
 ): LlmMessage[] {
-  const counts = messages.map(imageCount);
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  if (total <= limit) return messages;
-  const step = Math.max(1, Math.floor(limit / 4));
-  let surplus = Math.min(total, Math.ceil((total - limit) / step) * step);
-  const newest = counts.findLastIndex((count) => count > 0);
+  const sizes = messages.map(sizeOf);
+  let count = surplus(sizes, "count", limits.count);
+  let bytes = surplus(sizes, "bytes", limits.bytes);
+  if (count <= 0 && bytes <= 0) return messages;
+  const newest = sizes.findLastIndex((size) => size.count > 0);
   return messages.map((message, index) => {
-    const count = counts[index] ?? 0;
-    if (index === newest) return count > limit ? withImages(message, limit) : message;
-    if (count === 0 || surplus <= 0) return message;
+    const size = sizes[index] ?? nothing;
+    if (index === newest) return withNewest(message, limits);
+    if (size.count === 0 || (count <= 0 && bytes <= 0)) return message;
     // As a whole or not at all, so that a message is replaced in one way only.
-    surplus -= count;
-    const replaced = known.get(message) ?? withImages(message, 0);
+    count -= size.count;
+    bytes -= size.bytes;
+    const replaced = known.get(message) ?? withNewest(message, { count: 0 });
     known.set(message, replaced);
     return replaced;
   });
 }
 
-function imageCount(message: LlmMessage): number {
-  if (message.role === "assistant" || typeof message.content === "string") return 0;
-  return message.content.filter(({ type }) => type === "image").length;
+const nothing: Size = { count: 0, bytes: 0 };
+
+function sizeOf(message: LlmMessage): Size {
+  if (message.role === "assistant" || typeof message.content === "string") return nothing;
+  let count = 0;
+  let bytes = 0;
+  for (const block of message.content) {
+    if (block.type !== "image") continue;
+    count += 1;
+    bytes += block.data.length;
+  }
+  return count === 0 ? nothing : { count, bytes };
 }
 
-/** The message with its last images, as many as that. */
-function withImages(message: LlmMessage, kept: number): LlmMessage {
+/** How much has to go, in quarters of the limit. */
+function surplus(sizes: readonly Size[], unit: keyof Size, limit = Number.POSITIVE_INFINITY) {
+  const total = sizes.reduce((sum, size) => sum + size[unit], 0);
+  if (total <= limit) return 0;
+  const step = Math.max(1, Math.floor(limit / 4));
+  return Math.ceil((total - limit) / step) * step;
+}
+
+/** The message with its last images, as many as the limits allow. */
+function withNewest(message: LlmMessage, limits: ImageLimits): LlmMessage {
   if (message.role === "assistant" || typeof message.content === "string") return message;
-  let surplus = imageCount(message) - kept;
-  const content = message.content.map((block): UserContent => {
-    if (block.type !== "image" || surplus <= 0) return block;
-    surplus -= 1;
-    return { type: "text", text: placeholder };
-  });
-  return { ...message, content };
+  let { count = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = limits;
+  const content = message.content
+    .toReversed()
+    .map((block): UserContent => {
+      if (block.type !== "image") return block;
+      count -= 1;
+      bytes -= block.data.length;
+      return count >= 0 && bytes >= 0 ? block : { type: "text", text: placeholder };
+    })
+    .reverse();
+  return content.every((block, index) => block === message.content[index])
+    ? message
+    : { ...message, content };
 }

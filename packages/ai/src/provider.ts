@@ -8,6 +8,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import type { ProviderErrorCode, ProviderErrorInit } from "./errors.ts";
 import type { LastMade } from "./last-made.ts";
+import type { ImageLimits } from "./limit-images.ts";
 import type { Memo } from "./memo.ts";
 
 /** A tool as a model sees it. `parameters` is a JSON Schema whose root is an object. */
@@ -140,8 +141,8 @@ export interface Provider<Request = unknown, Chunk = unknown> {
   reduce(model: Model): Reducer<Chunk>;
   /** What a thrown vendor error means. */
   classify(error: unknown): ProviderErrorInit;
-  /** Most images the vendor takes in one request; undefined when nobody knows a limit. */
-  maxImages?(model: Model): number | undefined;
+  /** Most images the vendor takes in one request; default any number. */
+  imageLimits?(model: Model): ImageLimits;
   /** Makes the id of a tool call acceptable to this vendor when history goes back to it. */
   normalizeToolCallId?(id: string, call: ToolCall, source: AssistantMessage): string;
 }

@@ -109,7 +109,7 @@ function encode({ model, context, request, kept }: Run, provider: Provider): unk
   const prepared = prepareContext(model, context, {
     normalizeToolCallId: (id, call, source) =>
       provider.normalizeToolCallId?.(id, call, source) ?? id,
-    maxImages: provider.maxImages?.(model),
+    imageLimits: provider.imageLimits?.(model),
     memo: history,
   });
   return provider.encode(model, prepared, { ...request, memo: encoding });

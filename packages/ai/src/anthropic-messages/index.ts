@@ -13,6 +13,7 @@ export const anthropicMessages: Provider<AnthropicRequest, RawMessageStreamEvent
   open: openStream,
   reduce: createReducer,
   classify,
-  maxImages: () => 100,
+  // Of the 32 MB of a request, the rest is for everything else.
+  imageLimits: () => ({ count: 100, bytes: 24_000_000 }),
   normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
 };

@@ -11,5 +11,7 @@ export const googleGenerativeAi: Provider<GoogleRequest, GoogleChunk> = {
   open: openStream,
   reduce: createReducer,
   classify,
+  // Of the 20 MB of a request, the rest is for everything else.
+  imageLimits: () => ({ bytes: 15_000_000 }),
   normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
 };

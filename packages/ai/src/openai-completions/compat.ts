@@ -55,6 +55,8 @@ export interface CompletionsCompat {
   readonly vllmPriority: number | undefined;
   /** Most images of a request; undefined for any number. */
   readonly maxImages: number | undefined;
+  /** Most bytes of a request's images together, as base64; undefined for any number. */
+  readonly maxImageBytes: number | undefined;
 }
 
 /** What is sent to an endpoint nobody has described: the part of the format every server knows. */
@@ -89,6 +91,7 @@ const unknownEndpoint: CompletionsCompat = {
   zaiToolStream: false,
   vllmPriority: undefined,
   maxImages: undefined,
+  maxImageBytes: undefined,
 };
 
 interface KnownEndpoint {
@@ -112,6 +115,7 @@ const knownEndpoints: readonly KnownEndpoint[] = [
       supportsStrictMode: true,
       supportsPromptCacheKey: true,
       maxImages: 500,
+      maxImageBytes: 40_000_000,
     },
   },
   {
@@ -251,7 +255,8 @@ function isValid(key: string, value: unknown): boolean {
   if (allowed !== undefined) return allowed.includes(value);
   if (objectKeys.has(key)) return typeof value === "object" && value !== null;
   if (key === "vllmPriority") return typeof value === "number";
-  if (key === "maxImages") return Number.isInteger(value) && Number(value) > 0;
+  if (key === "maxImages" || key === "maxImageBytes")
+    return Number.isInteger(value) && Number(value) > 0;
   if (key === "thinkingTokenBudgetField") return typeof value === "string" && value !== "";
   return typeof value === "boolean";
 }

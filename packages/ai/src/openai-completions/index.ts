@@ -14,6 +14,9 @@ export const openaiCompletions: Provider<CompletionsRequest, CompletionsChunk> =
   open: openStream,
   reduce: createReducer,
   classify: classifyOpenAiError,
-  maxImages: (model) => resolveCompletionsCompat(model).maxImages,
+  imageLimits: (model) => {
+    const { maxImages: count, maxImageBytes: bytes } = resolveCompletionsCompat(model);
+    return { count, bytes };
+  },
   normalizeToolCallId,
 };

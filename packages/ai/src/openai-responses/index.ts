@@ -14,6 +14,7 @@ export const openaiResponses: Provider<ResponsesRequest, ResponsesEvent> = {
   open: openStream,
   reduce: createReducer,
   classify: classifyOpenAiError,
-  maxImages: () => 500,
+  // Of the 50 MB of a request, the rest is for everything else.
+  imageLimits: () => ({ count: 500, bytes: 40_000_000 }),
   normalizeToolCallId,
 };
