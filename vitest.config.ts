@@ -1,16 +1,27 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 // Sources, not builds: `@tau-agent/source` is the condition every package exports first.
 const conditions = ["@tau-agent/source", "node", "import", "module", "default"];
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
+// Every frame of a run is recorded, and held against the published schema at its end.
+const recording = fileURLToPath(new URL("apps/cli/test/recording", import.meta.url));
+const setupFiles = [join(recording, "record-tests.ts")];
+
 export default defineConfig({
+  ...shared,
   test: {
+    globalSetup: join(recording, "check-run.ts"),
+    // Holding a run's frames against the schema takes seconds, and more on a busy machine.
+    teardownTimeout: 120_000,
     projects: [
       {
         ...shared,
         test: {
           name: "unit",
+          setupFiles,
           include: ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts"],
         },
       },
@@ -18,6 +29,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "integration",
+          setupFiles,
           include: ["packages/*/test/**/*.test.ts", "apps/cli/test/*.test.ts"],
           testTimeout: 20_000,
         },
@@ -27,6 +39,7 @@ export default defineConfig({
         // Against the built host: `pnpm test` builds first.
         test: {
           name: "e2e",
+          setupFiles,
           include: ["apps/cli/test/e2e/**/*.test.ts", "docs/examples/**/*.test.ts"],
           testTimeout: 60_000,
         },

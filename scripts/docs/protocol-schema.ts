@@ -56,10 +56,10 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     return id;
   });
   const defs = definitions(registry, listed, descriptions);
-  defs.ClientFrame = anyOf("What a client may send, in every dialect.", [
-    ...requests,
-    "ExtensionUiResponse",
-  ]);
+  defs.ClientFrame = anyOf(
+    "What a client may send, in every dialect. A member that is null counts as absent.",
+    [...requests, "ExtensionUiResponse"],
+  );
   defs.SessionEntry = {
     description: "A line of a session file after its header; entries of other types are kept.",
     anyOf: [{ $ref: "#/$defs/KnownSessionEntry" }, unknownEntry()],

@@ -2,46 +2,9 @@ import { decodeClientFrame, protocolNames } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import { FrameQueue } from "../src/conformance/frame-queue.ts";
 import { readTranscripts } from "../src/conformance/transcript.ts";
-import { SchemaCheck, schemaViolation } from "./support/schema-check.ts";
-
-const usage = {
-  input: 1,
-  output: 1,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
-const reply = {
-  role: "assistant",
-  content: [{ type: "text", text: "Hello" }],
-  api: "x",
-  provider: "y",
-  model: "z",
-  usage,
-  stopReason: "stop",
-  timestamp: 1,
-};
-const frames = {
-  update: {
-    type: "message_update",
-    message: reply,
-    assistantMessageEvent: {
-      type: "text_delta",
-      contentIndex: 0,
-      delta: "Hello",
-      partial: reply,
-    },
-  },
-  response: {
-    id: "a",
-    type: "response",
-    command: "cycle_thinking_level",
-    success: true,
-    data: { level: "high" },
-  },
-  failure: { type: "response", command: "x", success: false, error: "Unknown command: x" },
-  retry: { type: "auto_retry_end", success: true, attempt: 2 },
-};
+import { exampleFrames as frames } from "./support/example-frames.ts";
+import { schemaViolation } from "./support/published-schema.ts";
+import { SchemaCheck } from "./support/schema-check.ts";
 
 /** Every frame that differs from `value` in one member: taken away, or of another type. */
 function* mutations(value: unknown): Generator<unknown> {

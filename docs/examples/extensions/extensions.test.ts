@@ -8,6 +8,7 @@ import { type CreateAgentSessionOptions, createAgentSession } from "@tau-agent/c
 import { createHostModules } from "@tau-agent/coding-agent/host-modules";
 import type { ExtensionUiRequest, SessionEvent } from "@tau-agent/rpc-protocol";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { recordFrames } from "../../../apps/cli/test/recording/record-host.ts";
 
 type Answers = (request: ExtensionUiRequest) => Record<string, unknown> | undefined;
 
@@ -58,6 +59,7 @@ async function sessionWith(
       hostModules: async () => createHostModules({ ...places, version: "0.0.0" }),
       sendUiRequest: (request) => {
         requests.push(request);
+        recordFrames([request]);
         const { id } = request;
         const given = answer(request);
         if (given) session.hooks?.answer({ type: "extension_ui_response", id, ...given });
@@ -67,7 +69,10 @@ async function sessionWith(
   });
   onTestFinished(() => session.dispose());
   const events: SessionEvent[] = [];
-  session.subscribe((event) => void events.push(event));
+  session.subscribe((event) => {
+    events.push(event);
+    recordFrames([event]);
+  });
   expect(session.diagnostics).toEqual([]);
   const notices = () =>
     requests.flatMap((request) => (request.method === "notify" ? [request.message] : []));

@@ -1,5 +1,6 @@
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
+import { recordFrames } from "../../../apps/cli/test/recording/record-host.ts";
 import { decodeHostLine } from "./host-frame.ts";
 import { MessageRebuilder, type MessageUpdate } from "./rebuild-message.ts";
 
@@ -53,6 +54,10 @@ const replySteps = [
 describe("MessageRebuilder", () => {
   it("gives every step the message as it stands after it", () => {
     const updates = rebuild(replySteps);
+    const frame = { type: "message_update", usage };
+    // In this form Tau sends neither `start` nor `done`; a host that does is understood.
+    const sent = replySteps.filter((step) => "contentIndex" in step);
+    recordFrames(sent.map((assistantMessageEvent) => ({ ...frame, assistantMessageEvent })));
     expect(updates).toHaveLength(replySteps.length);
     const last = updates.at(-1)?.message;
     expect(last).toEqual({

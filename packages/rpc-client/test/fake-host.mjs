@@ -1,8 +1,12 @@
 // A host of a few lines: speaks the protocol, knows no model. Its first argument says how it behaves.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, writeSync } from "node:fs";
 
 const mode = process.argv[2];
 const send = (frame) => process.stdout.write(`${JSON.stringify(frame)}\n`);
+/** What no host should say; past the stream, so that it is not held against the schema. */
+const sendWrong = (...values) => {
+  for (const value of values) writeSync(1, `${JSON.stringify(value)}\n`);
+};
 const respond = (command, data) =>
   send({ id: command.id, type: "response", command: command.type, success: true, data });
 const refuse = (command, error, code) =>
@@ -26,7 +30,24 @@ const reply = (content, stopReason = "stop") => ({
   timestamp: 1,
 });
 const pendingMessageCount = mode === "queued" ? 1 : 0;
-const state = { isStreaming: false, isCompacting: false, pendingMessageCount, sessionId: "s1" };
+const state = {
+  model: null,
+  thinkingLevel: "off",
+  isStreaming: false,
+  isCompacting: false,
+  steeringMode: "all",
+  followUpMode: "all",
+  interruptMode: "wait",
+  queueMode: "all",
+  sessionId: "s1",
+  autoCompactionEnabled: true,
+  messageCount: 0,
+  pendingMessageCount,
+  queuedMessageCount: pendingMessageCount,
+  tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+  cost: 0,
+};
+const finished = { cancelled: false, truncated: false };
 let stream = "full";
 let initialized = false;
 
@@ -87,7 +108,16 @@ const handlers = {
     }
     initialized = true;
     stream = command.stream ?? "full";
-    respond(command, { name: "fake", version: "0", protocolVersion: 1, protocol: "pi", stream });
+    respond(command, {
+      name: "fake",
+      version: "0",
+      protocolVersion: 1,
+      protocol: "pi",
+      protocols: ["pi"],
+      stream,
+      maxFrameBytes: 1_000_000,
+      capabilities: {},
+    });
   },
   get_state: (command) => mode !== "silent" && respond(command, state),
   prompt: (command) =>
@@ -98,17 +128,18 @@ const handlers = {
       process.exitCode = 3;
       process.stdin.destroy();
     } else if (command.command === "garbage") {
-      process.stdout.write('Welcome to the machine!\n[1,2]\n{"type":"response"}\n');
-      respond(command, { output: "", cancelled: false, truncated: false });
+      writeSync(1, "Welcome to the machine!\n");
+      sendWrong([1, 2], { type: "response" });
+      respond(command, { output: "", ...finished });
     } else if (command.command === "mute") {
       process.stderr.write("the pipe is gone\n");
       process.stdout.end();
       setInterval(() => {}, 1000);
     } else if (command.command === "late") {
-      setTimeout(() => respond(command, { output: "late" }), 60);
+      setTimeout(() => respond(command, { output: "late", ...finished }), 60);
     } else if (command.command === "split") {
       const bytes = Buffer.from(
-        `${JSON.stringify({ id: command.id, type: "response", command: "bash", success: true, data: { output: "é\u2028漢\u2029🙂", cancelled: false, truncated: false } })}\n`,
+        `${JSON.stringify({ id: command.id, type: "response", command: "bash", success: true, data: { output: "é\u2028漢\u2029🙂", ...finished } })}\n`,
       );
       let at = 0;
       const next = () => {
@@ -125,20 +156,26 @@ const handlers = {
         title: "T",
         options: ["a"],
       });
-      send({ type: "extension_ui_request", id: "u3", method: "hologram" });
+      sendWrong({ type: "extension_ui_request", id: "u3", method: "hologram" });
       send({ type: "extension_ui_request", id: "u4", method: "notify", message: "hello" });
-      send({ type: "from_the_future", value: 42 });
+      sendWrong({ type: "from_the_future", value: 42 });
       handlers.finishAsking = () =>
-        respond(command, { output: JSON.stringify(answers), cancelled: false, truncated: false });
+        respond(command, { output: JSON.stringify(answers), ...finished });
     } else
       respond(command, {
         output: command.command,
         exitCode: 0,
-        cancelled: false,
-        truncated: false,
+        ...finished,
       });
   },
-  get_messages: (command) => respond(command, "not an object"),
+  get_messages: (command) =>
+    sendWrong({
+      id: command.id,
+      type: "response",
+      command: command.type,
+      success: true,
+      data: "not an object",
+    }),
   set_model: (command) => refuse(command, "Model not found: x/y", "model_not_found"),
   abort: (command) => {
     respond(command);

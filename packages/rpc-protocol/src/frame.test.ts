@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import * as z from "zod/mini";
+import { recordClientLine } from "../../../apps/cli/test/recording/record-host.ts";
 import {
   type CommandName,
   commands,
@@ -65,7 +66,13 @@ const wrongFields = names.flatMap((name) => {
 });
 
 function decode(frame: unknown) {
-  return decodeClientFrame(JSON.stringify(frame));
+  return decodeLine(JSON.stringify(frame));
+}
+
+/** What is taken and what is refused is held against the published schema, too. */
+function decodeLine(line: string) {
+  recordClientLine(line);
+  return decodeClientFrame(line);
 }
 
 describe("decodeClientFrame", () => {
@@ -153,13 +160,13 @@ describe("decodeClientFrame", () => {
       'Invalid field "todos[0].content" of set_todos: has to have at least 1 characters',
     ],
   ])("says how far a value is off: %j", (command, error) => {
-    expect(decodeClientFrame(JSON.stringify(command))).toMatchObject({ kind: "error", error });
+    expect(decode(command)).toMatchObject({ kind: "error", error });
   });
 
   it.each(["{", "", "nonsense", "42", "null", "[]", '"prompt"', "{}", '{"type":7}'])(
     "answers %s as a line that cannot be parsed",
     (line) => {
-      expect(decodeClientFrame(line)).toMatchObject({
+      expect(decodeLine(line)).toMatchObject({
         kind: "error",
         command: "parse",
         code: "parse",
@@ -183,9 +190,7 @@ describe("decodeClientFrame", () => {
     fc.assert(
       fc.property(fc.oneof(frame, fc.jsonValue(), fc.string()), (value) => {
         const line = typeof value === "string" ? value : JSON.stringify(value);
-        expect(["command", "error", "extension_ui_response"]).toContain(
-          decodeClientFrame(line).kind,
-        );
+        expect(["command", "error", "extension_ui_response"]).toContain(decodeLine(line).kind);
       }),
       { numRuns: 2_000 },
     );

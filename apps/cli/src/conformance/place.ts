@@ -22,7 +22,11 @@ export interface ModelSource {
 }
 
 /** What hosts are started with, of what this process was. */
-const inherited = ["PATH", "LANG", "TMPDIR", "TEMP", "SystemRoot", "ComSpec", "PATHEXT"];
+const inherited = [
+  ...["PATH", "LANG", "TMPDIR", "TEMP", "SystemRoot", "ComSpec", "PATHEXT"],
+  // A host that is a program of Node's runs under the options that this one does.
+  "NODE_OPTIONS",
+];
 
 /** Whether a host is to be shown a model; some transcripts bring their own, or none. */
 function needsModel({ arguments: given = [], files = {} }: Partial<TranscriptSetup>): boolean {

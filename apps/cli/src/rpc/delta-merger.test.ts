@@ -1,6 +1,7 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { recordFrames } from "../../test/recording/record-host.ts";
 import { reply, textBlock } from "../__fixtures__/test-events.ts";
 import { DeltaMerger } from "./delta-merger.ts";
 
@@ -19,6 +20,7 @@ function create(intervalMs = 25) {
     {
       write: (event) => {
         written.push(event);
+        recordFrames([event]);
       },
       isDrained: () => state.isDrained,
       onDrain: (listener) => {

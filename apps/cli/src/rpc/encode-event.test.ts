@@ -1,13 +1,16 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { recordFrames } from "../../test/recording/record-host.ts";
 import { reply, textBlock } from "../__fixtures__/test-events.ts";
 import { EventEncoder } from "./encode-event.ts";
 
 const encodeAs = (form: "full" | "delta", events: readonly SessionEvent[]) => {
   const encoder = new EventEncoder();
   encoder.form = form;
-  return events.map((event) => encoder.encode(event));
+  const lines = events.map((event) => encoder.encode(event));
+  recordFrames(lines);
+  return lines;
 };
 
 describe("the full form", () => {

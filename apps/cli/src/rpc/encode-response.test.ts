@@ -1,6 +1,7 @@
 import { encodeLine, type SessionTreeNode } from "@tau-agent/rpc-protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { recordFrames } from "../../test/recording/record-host.ts";
 import { encodeResponse } from "./encode-response.ts";
 
 const entry = (id: string, text = "") => ({
@@ -42,6 +43,7 @@ describe("encodeResponse", () => {
     fc.assert(
       fc.property(nodes(4), (tree) => {
         const frame = response(tree);
+        recordFrames([encodeResponse(frame)]);
         expect(JSON.parse(encodeResponse(frame))).toEqual(JSON.parse(encodeLine(frame)));
         expect(encodeResponse(frame)).not.toMatch(/[\u2028\u2029]/);
       }),

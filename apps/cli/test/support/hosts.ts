@@ -10,6 +10,7 @@ import { serve } from "../../src/rpc/serve.ts";
 import { UiRequests } from "../../src/rpc/ui-requests.ts";
 import { sessionOptions } from "../../src/session-options.ts";
 import { Shutdown } from "../../src/shutdown.ts";
+import { recordHost } from "../recording/record-host.ts";
 import { makePlace, type PlaceSetup } from "./place.ts";
 import { SchemaCheck } from "./schema-check.ts";
 
@@ -34,11 +35,13 @@ export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
   });
   const session = await createAgentSession(options);
   const check = new SchemaCheck(place);
+  const recording = recordHost(place.arguments, place.variables);
   const frames = new FrameQueue((frame) => check.violation(frame));
   const input = new PassThrough();
   const lines = new LineDecoder();
   const output = {
     write: (text: string, onWritten?: () => void) => {
+      recording.append("stdout", text);
       for (const line of lines.push(Buffer.from(text))) {
         if ("text" in line) frames.push(JSON.parse(line.text));
       }
@@ -53,7 +56,10 @@ export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
   serve({ session, dialect, requests, input, output, shutdown, logger });
   return {
     folder: place.folder,
-    send: (line) => void input.write(`${line}\n`),
+    send: (line) => {
+      recording.append("stdin", `${line}\n`);
+      input.write(`${line}\n`);
+    },
     next: () => frames.next(),
     async [Symbol.asyncDispose]() {
       await shutdown.begin(0);

@@ -1,25 +1,4 @@
-import { readFileSync } from "node:fs";
-import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
-
-const schema = JSON.parse(
-  readFileSync(new URL(import.meta.resolve("@tau-agent/rpc-protocol/schema.json")), "utf8"),
-) as Schema & { $defs: Record<string, { properties?: Record<string, { const?: unknown }> }> };
-
-const validators = new Map<string, Validator>();
-
-/** Why a value is not what the published schema calls `name`; undefined when it is. */
-export function schemaViolation(name: string, value: unknown): string | undefined {
-  if (schema.$defs[name] === undefined) return `there is no schema ${name}`;
-  let validator = validators.get(name);
-  validator ??= new Validator({ ...schema, $ref: `#/$defs/${name}` } as Schema, "2020-12", true);
-  validators.set(name, validator);
-  const { valid, errors } = validator.validate(value);
-  return valid ? undefined : `not a ${name}: ${explain(errors)}\n${JSON.stringify(value)}`;
-}
-
-function explain(errors: readonly OutputUnit[]): string {
-  return errors.map(({ instanceLocation, error }) => `${instanceLocation} ${error}`).join("; ");
-}
+import { schemaViolation } from "./published-schema.ts";
 
 /** Holds every frame a host sends against the schema of the dialect that is on. */
 export class SchemaCheck {
@@ -27,11 +6,16 @@ export class SchemaCheck {
 
   constructor(place: {
     readonly arguments: readonly string[];
-    readonly variables: Readonly<Record<string, string>>;
+    readonly variables: { readonly PI_RPC_PROTOCOL?: string | undefined };
   }) {
     const at = place.arguments.indexOf("--protocol");
     const flag = at === -1 ? "pi" : (place.arguments[at + 1] ?? "pi");
     this.#dialect = place.variables.PI_RPC_PROTOCOL ?? flag;
+  }
+
+  /** The dialect that is on. */
+  get dialect(): string {
+    return this.#dialect;
   }
 
   /** Why a frame is not allowed; undefined when it is. */
@@ -44,6 +28,11 @@ export class SchemaCheck {
     }
     return schemaViolation(`${pascal(this.#dialect)}HostFrame`, frame);
   }
+}
+
+/** Why a line of a session file is not allowed; undefined when it is. */
+export function entryViolation(entry: Record<string, unknown>): string | undefined {
+  return schemaViolation(entry.type === "session" ? "SessionHeader" : "SessionEntry", entry);
 }
 
 function pascal(name: string): string {

@@ -6,6 +6,7 @@ import { type Scenario, scriptedModel, scriptedProvider } from "@tau-agent/ai/te
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { onTestFinished } from "vitest";
+import { recordFrames } from "../../../../apps/cli/test/recording/record-host.ts";
 import type { AgentSession } from "../agent-session.ts";
 import { type CreateAgentSessionOptions, createAgentSession } from "../create-agent-session.ts";
 import type { CustomProvider } from "../models/custom-models.ts";
@@ -58,6 +59,7 @@ export async function createTestSession(
   const events: SessionEvent[] = [];
   session.subscribe((event) => {
     events.push(event);
+    recordFrames([event]);
   });
   const written = () =>
     readFileSync(session.log.path ?? "", "utf8")

@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { recordFrames } from "../../../../apps/cli/test/recording/record-host.ts";
 import type { HostFrame } from "../frame.ts";
 import { loadDialect } from "./load-dialect.ts";
 import { type ProtocolName, protocolNames } from "./names.ts";
 
 async function encode(name: ProtocolName, frame: unknown): Promise<unknown> {
-  return (await loadDialect(name)).encode(frame as HostFrame);
+  const frames = (await loadDialect(name)).encode(frame as HostFrame);
+  recordFrames(frames, name);
+  return frames;
 }
 
 const response = { id: "a", type: "response", command: "prompt", success: true };
@@ -13,6 +16,25 @@ const image = { type: "image", data: "AA==", mimeType: "image/png" };
 const source = {
   type: "image",
   source: { type: "base64", mediaType: "image/png", data: "AA==" },
+};
+const toolEnd = { type: "tool_execution_end", toolCallId: "c", toolName: "read", isError: false };
+const toolResult = {
+  role: "toolResult",
+  toolCallId: "c",
+  toolName: "read",
+  isError: false,
+  timestamp: 1,
+};
+const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+const reply = {
+  role: "assistant",
+  content: [],
+  api: "a",
+  provider: "p",
+  model: "m",
+  usage: { ...cost, cost },
+  stopReason: "toolUse",
+  timestamp: 1,
 };
 const compacted = { summary: "S", firstKeptEntryId: "e", tokensBefore: 9 };
 
@@ -25,8 +47,14 @@ describe("dialects", () => {
     const frames = [
       refusal,
       { type: "agent_end", messages: [{ role: "user", content: [image], timestamp: 1 }] },
-      { type: "tool_execution_end", result: { content: [image] }, isError: true },
-      { type: "auto_compaction_end", result: compacted, aborted: false, willRetry: false },
+      { ...toolEnd, result: { content: [image] }, isError: true },
+      {
+        type: "auto_compaction_end",
+        reason: "threshold",
+        result: compacted,
+        aborted: false,
+        willRetry: false,
+      },
     ];
     for (const frame of frames) {
       const before = structuredClone(frame);
@@ -90,8 +118,8 @@ describe("oh-my-pi", () => {
     const frames = (block: unknown) => [
       { type: "message_end", message: user(block) },
       { type: "agent_end", messages: [user(block)] },
-      { type: "turn_end", message: { role: "assistant" }, toolResults: [user(block)] },
-      { type: "tool_execution_end", result: { content: [block] }, isError: false },
+      { type: "turn_end", message: reply, toolResults: [{ ...toolResult, content: [block] }] },
+      { ...toolEnd, result: { content: [block] } },
       { ...response, command: "get_messages", data: { messages: [user(block)] } },
     ];
     for (const [index, frame] of frames(image).entries()) {

@@ -3539,7 +3539,7 @@ ClientFrame: TypeAlias = Union[
     SetEventFilterCommand,
     ExtensionUiResponse,
 ]
-"""What a client may send, in every dialect."""
+"""What a client may send, in every dialect. A member that is null counts as absent."""
 
 
 Event: TypeAlias = Union[

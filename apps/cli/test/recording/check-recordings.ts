@@ -1,0 +1,150 @@
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { decodeClientFrame, LineDecoder } from "@tau-agent/rpc-protocol";
+import { schemaViolation } from "../support/published-schema.ts";
+import { entryViolation, SchemaCheck } from "../support/schema-check.ts";
+import {
+  type Channel,
+  OWNER_FILE,
+  type RecordingOwner,
+  UNRECORDED_FILE,
+  type UnrecordedHost,
+} from "./recording.ts";
+
+/** Something that the schema does not allow. */
+export interface Violation {
+  readonly test: string;
+  /** Who said it, and where. */
+  readonly from: string;
+  readonly problem: string;
+}
+
+/** What stands in the recordings of a run. */
+export interface Outcome {
+  readonly violations: readonly Violation[];
+  readonly unrecorded: readonly UnrecordedHost[];
+  /** How many lines there are of each kind. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** The tests of which there are frames of a host. */
+  readonly tests: ReadonlySet<string>;
+}
+
+/** Holds everything that was recorded in a folder against the published schema. */
+export function checkRecordings(root: string): Outcome {
+  const violations: Violation[] = [];
+  const counts = new Map<string, number>();
+  const tests = new Set<string>();
+  const count = (kind: string) => counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const name of readdirSync(root)) {
+    if (!name.startsWith("recording-")) continue;
+    const folder = join(root, name);
+    const owner: RecordingOwner = JSON.parse(readFileSync(join(folder, OWNER_FILE), "utf8"));
+    const report = { violations, count };
+    if (checkHost(folder, owner, report) > 0) tests.add(owner.test);
+    checkSessions(folder, owner, report);
+  }
+  const path = join(root, UNRECORDED_FILE);
+  const unrecorded = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];
+  return { violations, unrecorded: unrecorded.map((line) => JSON.parse(line)), counts, tests };
+}
+
+interface Report {
+  readonly violations: Violation[];
+  count(kind: string): void;
+}
+
+/** @returns how many frames the host has sent */
+function checkHost(folder: string, owner: RecordingOwner, report: Report): number {
+  const { argv, test, protocol } = owner;
+  const mode = modeOf(argv);
+  if (mode === undefined) return 0;
+  const check = new SchemaCheck({ arguments: argv, variables: { PI_RPC_PROTOCOL: protocol } });
+  let sent = 0;
+  for (const line of linesOf(folder, "stdout")) {
+    const frame = parsed(line);
+    const problem = frame === undefined ? `no frame: ${line}` : check.violation(frame);
+    report.count(mode === "json" ? "lines of the mode json" : `host frames of ${check.dialect}`);
+    sent += 1;
+    if (problem === undefined) continue;
+    report.violations.push({ test, from: `from a host: ${argv.join(" ")}`, problem });
+  }
+  if (mode === "rpc") checkClient(folder, { test, dialect: check.dialect }, report);
+  return sent;
+}
+
+/** What a host takes and what the schema allows are the same. */
+function checkClient(
+  folder: string,
+  { test, dialect }: { test: string; dialect: string },
+  { violations, count }: Report,
+): void {
+  for (const line of linesOf(folder, "stdin")) {
+    const frame = parsed(line);
+    if (frame === undefined) continue;
+    const violation = schemaViolation("ClientFrame", withoutNulls(frame));
+    const decoded = decodeClientFrame(line);
+    const isRefused = decoded.kind === "error";
+    count(isRefused ? "client frames that are refused" : `client frames in ${dialect}`);
+    if (isRefused === (violation !== undefined)) continue;
+    const problem = isRefused ? `is allowed, but refused: ${decoded.error}\n${line}` : violation;
+    violations.push({ test, from: "from a client", problem: problem ?? "" });
+  }
+}
+
+/** As the host does: to many clients null is a member that is not there. */
+function withoutNulls(frame: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(frame).filter(([, member]) => member !== null));
+}
+
+function checkSessions(folder: string, owner: RecordingOwner, { violations, count }: Report): void {
+  for (const record of linesOf(folder, "sessions")) {
+    const [test = "", path = ""] = record.split("\t", 2);
+    const line = record.slice(test.length + path.length + 2);
+    const entry = parsed(line);
+    const problem = entry === undefined ? `no entry: ${line}` : entryViolation(entry);
+    count("session entries");
+    if (problem !== undefined) {
+      violations.push({ test: test || owner.test, from: `session file ${path}`, problem });
+    }
+  }
+}
+
+/** The mode, where lines of it are frames. */
+function modeOf(argv: readonly string[]): "rpc" | "json" | undefined {
+  if (argv.some((word) => /^--(export|list-models|version|help)$/.test(word))) return undefined;
+  const at = argv.lastIndexOf("--mode");
+  const mode = at === -1 ? argv.find((word) => word.startsWith("--mode="))?.slice(7) : argv[at + 1];
+  return mode === "rpc" || mode === "json" ? mode : undefined;
+}
+
+/** What was recorded, line by line. */
+export function* linesOf(folder: string, channel: Channel): Generator<string> {
+  const decoder = new LineDecoder();
+  const parts = readdirSync(folder).filter((name) => name.startsWith(channel));
+  const buffer = Buffer.alloc(1024 * 1024);
+  for (const part of parts.toSorted()) {
+    const file = openSync(join(folder, part), "r");
+    for (let size = readSync(file, buffer); size > 0; size = readSync(file, buffer)) {
+      // The decoder keeps what it is given until the end of the line.
+      yield* textsOf(decoder.push(Uint8Array.prototype.slice.call(buffer, 0, size)));
+    }
+    closeSync(file);
+  }
+  yield* textsOf(decoder.end());
+}
+
+function* textsOf(
+  lines: Iterable<{ text: string } | { oversizedBytes: number }>,
+): Generator<string> {
+  for (const line of lines) if ("text" in line) yield line.text;
+}
+
+function parsed(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+/** Around a whole run: makes room for the recordings, and holds them against the schema at its end. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where what tests say and hear is recorded. */
+    recordings: string;
+  }
+}
+
+export default function checkRun(project: TestProject): () => Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), "tau-recordings-"));
+  for (const name of ["recording", "preload"]) writeAsJavaScript(name, root);
+  project.provide("recordings", root);
+  return async () => {
+    // The runner only shows what goes wrong in here.
+    const { exitCode } = process;
+    process.exitCode = 1;
+    // Not earlier: this needs the vocabulary and a validator.
+    const { checkRecordings } = await import("./check-recordings.ts");
+    const { describeOutcome, silentFiles } = await import("./describe-outcome.ts");
+    const start = performance.now();
+    const outcome = checkRecordings(root);
+    const files = project.vitest.state.getTestModules().map((module) => ({
+      path: module.moduleId,
+      isComplete: [...module.children.allTests()].every((test) => test.result().state === "passed"),
+    }));
+    const { summary, problems } = describeOutcome(outcome, silentFiles(outcome, files));
+    const { logger } = project.vitest;
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    if (outcome.counts.size > 0) logger.log(`${summary}\n   in ${seconds} s\n`);
+    if (problems.length === 0) {
+      rmSync(root, { recursive: true });
+      process.exitCode = exitCode;
+      return;
+    }
+    logger.error(`${problems.join("\n\n")}\n\nThe recordings are in ${root}\n`);
+  };
+}
+
+/** As a module that every Node loads at once: each process of each test does. */
+function writeAsJavaScript(name: string, folder: string): void {
+  const source = readFileSync(new URL(`${name}.ts`, import.meta.url), "utf8");
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  const code = stripTypeScriptTypes(source).replaceAll(/(from "\.\/\w+)\.ts"/g, '$1.mjs"');
+  process.emitWarning = emitWarning;
+  writeFileSync(join(folder, `${name}.mjs`), code);
+}

@@ -1,0 +1,43 @@
+/**
+ * Loaded first into every Node process that a test starts, and those that these start: NODE_OPTIONS
+ * has it. A host records what it takes in and says, and every process what it puts into session files.
+ */
+import { realpathSync } from "node:fs";
+import { isMainThread } from "node:worker_threads";
+import { noteUnrecorded, Recording, watchSessionFiles, watchSpawns } from "./recording.ts";
+
+const { searchParams } = new URL(import.meta.url);
+const root = searchParams.get("to") ?? "";
+const test = searchParams.get("test") ?? "";
+
+if (isMainThread) record();
+
+function record(): void {
+  const recording = new Recording(root, {
+    test,
+    argv: process.argv.slice(2),
+    protocol: process.env.PI_RPC_PROTOCOL,
+  });
+  watchSessionFiles((path, line) => recording.append("sessions", `\t${path}\t${line}\n`));
+  watchSpawns((command) => noteUnrecorded(root, { test, command }));
+  if (!isHost(process.argv[1])) return;
+  const { stdout, stdin } = process;
+  const write = stdout.write.bind(stdout) as (...given: unknown[]) => boolean;
+  stdout.write = (...given: unknown[]) => {
+    recording.append("stdout", given[0] as string);
+    return write(...given);
+  };
+  const push = stdin.push.bind(stdin);
+  stdin.push = (chunk: unknown, encoding) => {
+    if (chunk !== null) recording.append("stdin", chunk as Uint8Array);
+    return push(chunk, encoding);
+  };
+}
+
+function isHost(program: string | undefined): boolean {
+  try {
+    return /\/apps\/cli\/bin\/tau\.js$|\/fake-host\.mjs$/.test(realpathSync(program ?? ""));
+  } catch {
+    return false;
+  }
+}

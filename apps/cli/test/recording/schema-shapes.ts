@@ -1,0 +1,87 @@
+type Json = Record<string, unknown>;
+
+/** Keywords that say nothing of a value, and those whose values are schemas. */
+const silent = ["$schema", "title", "description", "$defs", "$ref", "type", "default"];
+const nested = ["items", "additionalProperties", "not", "anyOf", "oneOf", "properties"];
+
+/**
+ * Tells which values a schema cannot tell apart. Two values of one shape differ in nothing that a
+ * keyword of the schema looks at, so that one verdict holds for both: what stands under a text that
+ * the schema does not name, how often an array repeats an item, which of the names that it does not
+ * know a member has.
+ */
+export class SchemaShapes {
+  /** What the schema names as a value, as JSON. */
+  readonly #values = new Set<string>();
+  readonly #names = new Set<string>();
+  readonly #bounds = new Set<number>();
+  readonly #lengths = new Set<number>();
+  #longest = 0;
+
+  /** @throws {RangeError} when the schema has a keyword that shapes know nothing of */
+  constructor(schema: object) {
+    this.#read(schema as Json);
+    for (const value of this.#values) this.#longest = Math.max(this.#longest, value.length);
+  }
+
+  shapeOf(value: unknown): string {
+    if (Array.isArray(value)) {
+      return `[${[...new Set(value.map((item) => this.shapeOf(item)))].join()}]`;
+    }
+    if (typeof value === "object" && value !== null) return this.#shapeOfObject(value);
+    if (typeof value === "string") return this.#shapeOfText(value);
+    if (typeof value !== "number") return String(value);
+    const named = this.#values.has(String(value)) ? value : "";
+    const sides = [...this.#bounds].map((bound) => Math.sign(value - bound));
+    return `${Number.isInteger(value) ? "i" : "n"}${named}${sides.join("")}`;
+  }
+
+  #shapeOfObject(value: object): string {
+    const known: string[] = [];
+    const unknown = new Set<string>();
+    for (const [name, member] of Object.entries(value)) {
+      const shape = this.shapeOf(member);
+      if (this.#names.has(name)) known.push(`${name}:${shape}`);
+      else unknown.add(`?:${shape}`);
+    }
+    return `{${[...known, ...unknown].join()}}`;
+  }
+
+  #shapeOfText(text: string): string {
+    if (text.length <= this.#longest) {
+      const json = JSON.stringify(text);
+      if (this.#values.has(json)) return json;
+    }
+    const isShort = (length: number) => text.length < 2 * length && [...text].length < length;
+    return `s${[...this.#lengths].map((length) => (isShort(length) ? "<" : "")).join()}`;
+  }
+
+  #read(schema: Json): void {
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (keyword === "const") this.#values.add(JSON.stringify(value));
+      else if (keyword === "enum") this.#addValues(value as unknown[]);
+      else if (keyword === "required") this.#addNames(value as string[]);
+      else if (keyword === "minimum") this.#bounds.add(value as number);
+      else if (keyword === "minLength") this.#lengths.add(value as number);
+      else if (keyword === "propertyNames" && JSON.stringify(value) === '{"type":"string"}')
+        continue;
+      else if (!silent.includes(keyword) && !nested.includes(keyword)) {
+        throw new RangeError(`Shapes of values do not show what "${keyword}" looks at`);
+      }
+    }
+    const { $defs = {}, properties = {}, anyOf = [], oneOf = [] } = schema as Record<string, Json>;
+    this.#addNames(Object.keys(properties));
+    const within = [$defs, properties, anyOf, oneOf].flatMap((part) => Object.values(part));
+    for (const part of [...within, schema.items, schema.additionalProperties, schema.not]) {
+      if (typeof part === "object" && part !== null) this.#read(part as Json);
+    }
+  }
+
+  #addValues(values: readonly unknown[]): void {
+    for (const value of values) this.#values.add(JSON.stringify(value));
+  }
+
+  #addNames(names: readonly string[]): void {
+    for (const name of names) this.#names.add(name);
+  }
+}
