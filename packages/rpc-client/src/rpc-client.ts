@@ -21,8 +21,19 @@ import { type SettleSource, SettleWatch } from "./settle.ts";
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_BUFFERED_EVENTS = 100_000;
 
-/** Commands that rightly take as long as a model or a shell takes. */
-const unhurried: ReadonlySet<CommandName> = new Set(["bash", "compact", "abort"]);
+/** Commands that rightly take as long as a model, a shell or a person asked by an extension takes. */
+const unhurried: ReadonlySet<CommandName> = new Set([
+  "bash",
+  "compact",
+  "abort",
+  "abort_and_prompt",
+  "navigate_tree",
+  "new_session",
+  "switch_session",
+  "fork",
+  "branch",
+  "clone",
+]);
 
 const beginsWork: ReadonlySet<CommandName> = new Set([
   "prompt",
@@ -41,7 +52,10 @@ export interface RpcClientOptions extends HostCommandOptions {
    * same events either way.
    */
   readonly stream?: StreamForm;
-  /** For every command but `bash`, `compact` and `abort`; 60 s by default, 0 for none. */
+  /**
+   * For commands that are answered at once: all but those that wait for a model, a shell, the end of
+   * a run, or a person whom an extension asks. 60 s by default, 0 for none.
+   */
   readonly requestTimeoutMs?: number;
   /** The longest line accepted from the host; 64 MiB by default. */
   readonly maxFrameBytes?: number;

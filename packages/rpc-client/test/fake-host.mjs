@@ -182,7 +182,11 @@ const handlers = {
     send({ type: "agent_settled", aborted: true });
   },
   set_session_name: (command) => respond(command),
-  new_session: (command) => respond(command, { cancelled: command.parentSession === "veto" }),
+  new_session: (command) => {
+    const answer = () => respond(command, { cancelled: command.parentSession === "veto" });
+    if (command.parentSession === "asks") setTimeout(answer, 2_200);
+    else answer();
+  },
 };
 const answers = [];
 handlers.extension_ui_response = (answer) => {

@@ -68,6 +68,11 @@ describe("requests", () => {
     expect((await host.bash("still there")).output).toBe("still there");
   });
 
+  it("wait for a person whom an extension asks", async () => {
+    const host = await client("normal", { requestTimeoutMs: 2_000 }).start();
+    expect(await host.newSession("asks")).toEqual({ cancelled: false });
+  });
+
   it("end when their signal is aborted, and a late answer does no harm", async () => {
     const host = await client().start();
     const { signal } = new AbortController();
