@@ -9,6 +9,7 @@ import type {
 } from "@tau-agent/rpc-protocol";
 import { Connection, type RequestOptions } from "./connection.ts";
 import { ConnectionClosedError, type HostExit, RpcError } from "./errors.ts";
+import { EventFilter } from "./event-filter.ts";
 import { EventHub } from "./event-hub.ts";
 import { EventQueue } from "./event-queue.ts";
 import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./extension-ui.ts";
@@ -94,6 +95,7 @@ const CommandClient = /* @__PURE__ */ createCommandClient();
 export class RpcClient extends CommandClient implements AsyncDisposable {
   readonly #options: RpcClientOptions;
   readonly #hub = new EventHub();
+  readonly #filter = new EventFilter();
   #process: HostProcess | undefined;
   #connection: Connection | undefined;
   #host: Result<"initialize"> | undefined;
@@ -152,10 +154,19 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     options: RequestOptions = {},
   ): Promise<Result<N>> {
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs(name);
-    return decodeResult(
-      name,
-      await this.#connected().send(name, params, { ...options, timeoutMs }).answer,
-    );
+    const connection = this.#connected();
+    const change =
+      name === "set_event_filter"
+        ? this.#filter.change(params as Params<"set_event_filter">)
+        : undefined;
+    const sent = (change?.params ?? params) as Params<N>;
+    try {
+      const { answer } = connection.send(name, sent, { ...options, timeoutMs });
+      return decodeResult(name, await answer);
+    } catch (error) {
+      change?.takeBack();
+      throw error;
+    }
   }
 
   /**
@@ -163,7 +174,11 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
    * Returns the function that ends it.
    */
   onEvent(listener: (event: SessionEvent) => void): () => void {
-    return this.#hub.subscribe({ onEvent: listener });
+    return this.#hub.subscribe({
+      onEvent: (event) => {
+        if (this.#filter.shows(event)) listener(event);
+      },
+    });
   }
 
   /**
@@ -174,7 +189,9 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     const maxBuffered = options.maxBuffered ?? MAX_BUFFERED_EVENTS;
     const queue = new EventQueue<SessionEvent>(maxBuffered, () => unsubscribe());
     const unsubscribe = this.#hub.subscribe({
-      onEvent: (event) => queue.push(event),
+      onEvent: (event) => {
+        if (this.#filter.shows(event)) queue.push(event);
+      },
       onClose: (error, wasAsked) => {
         queue.close(wasAsked ? undefined : error);
         unsubscribe();
@@ -230,7 +247,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     const { timeoutMs = 0, signal } = options;
     signal?.throwIfAborted();
     return this.#hub.wait({ what, timeoutMs, signal }, (settle) => (event) => {
-      events.push(event);
+      if (this.#filter.shows(event)) events.push(event);
       if (until(event)) settle.resolve(events);
     });
   }
@@ -238,6 +255,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   async #start(): Promise<this> {
     this.#isStopping = false;
     this.#host = undefined;
+    this.#filter.reset();
     this.#spawn();
     try {
       this.#host = await this.#initialize();

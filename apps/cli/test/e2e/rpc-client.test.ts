@@ -1,25 +1,69 @@
 import { join } from "node:path";
-import { RpcClient } from "@tau-agent/rpc-client";
+import { RpcClient, type RpcClientOptions, RpcError } from "@tau-agent/rpc-client";
 import { protocolNames } from "@tau-agent/rpc-protocol";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { makePlace } from "../support/place.ts";
 import { binPath } from "../support/start-host.ts";
 
-const scenario = join(import.meta.dirname, "../../../../docs/examples/scenarios/hello.json");
+const examples = join(import.meta.dirname, "../../../../docs/examples");
+const hello = join(examples, "scenarios/hello.json");
+const byLastWord = join(examples, "clients/python/tests/scenario.mjs");
 
-it.each(protocolNames)("our client works where the environment says %s", async (protocol) => {
+/** Our client with the built host; both gone when the test is over. */
+async function start(scenario: string, options: RpcClientOptions = {}): Promise<RpcClient> {
   const place = makePlace();
-  const args = ["--no-session", "--provider", "scripted", "--model", scenario];
-  const env = { ...place.variables, PI_RPC_PROTOCOL: protocol };
-  const client = new RpcClient({ cliPath: binPath, cwd: place.cwd, env, args });
+  const client = new RpcClient({
+    ...options,
+    cliPath: binPath,
+    cwd: place.cwd,
+    env: { ...place.variables, ...options.env },
+    args: ["--no-session", "--provider", "scripted", "--model", scenario],
+  });
   onTestFinished(async () => {
     await client.stop();
     place.remove();
   });
-  await client.start();
-  expect(client.host?.protocol).toBe("pi");
-  const { status, text } = await client.promptAndWait("Look", { timeoutMs: 20_000 });
-  expect(status).toBe("completed");
-  expect(text).toContain("The first thing here is");
-  await client.waitForIdle(5_000);
+  return client.start();
+}
+
+describe("our client and the built host", () => {
+  it.each(protocolNames)("work together where the environment says %s", async (protocol) => {
+    const client = await start(hello, { env: { PI_RPC_PROTOCOL: protocol } });
+    expect(client.host?.protocol).toBe("pi");
+    const { status, text } = await client.promptAndWait("Look", { timeoutMs: 20_000 });
+    expect(status).toBe("completed");
+    expect(text).toContain("The first thing here is");
+    await client.waitForIdle(5_000);
+  });
+
+  it.each(["delta", "full"] as const)("wait and rebuild behind a filter, in %s", async (stream) => {
+    const client = await start(byLastWord, { stream });
+    const types: string[] = [];
+    const texts: string[] = [];
+    client.onEvent((event) => {
+      types.push(event.type);
+      if (event.type !== "message_update" || event.message.role !== "assistant") return;
+      const [block] = event.message.content;
+      if (block?.type === "text") texts.push(block.text);
+    });
+    await client.setEventFilter(["message_update", "agent_end"]);
+    for (const word of ["one", "two"]) {
+      const { text } = await client.promptAndWait(word, { timeoutMs: 20_000 });
+      expect(text).toBe(`You said: ${word}`);
+      expect(texts.at(-1)).toBe(text);
+    }
+    expect(new Set(types)).toEqual(new Set(["message_update", "agent_end"]));
+    await client.setEventFilter([]);
+    types.length = 0;
+    await client.prompt("bash sleep 0.2");
+    await client.waitForIdle(20_000);
+    expect(types).toEqual([]);
+    const wrong = client.request("set_event_filter", { events: 7 } as never);
+    await expect(wrong).rejects.toBeInstanceOf(RpcError);
+    await client.promptAndWait("three");
+    expect(types).toEqual([]);
+    await client.setEventFilter();
+    await client.promptAndWait("four");
+    expect(types).toContain("agent_start");
+  });
 });

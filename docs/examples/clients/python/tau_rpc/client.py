@@ -23,6 +23,8 @@ from .ui import UiHandler, is_dialog, show
 __version__ = "0.1.0"
 
 _HOST_LIMIT = 64 * 1024 * 1024
+# What the client goes by, to rebuild replies and to tell when work is done.
+_NEEDED = sorted({"message_start", "message_end", "prompt_result", *MAYBE_LAST})
 # Until such a command is answered, a host may still be idle that is about to run.
 _BEGINS_WORK = {"prompt", "steer", "follow_up", "abort_and_prompt"}
 _SKIPPED_ID = re.compile(rb'\{\s*"id"\s*:\s*"(py\d+)"')
@@ -88,6 +90,8 @@ class TauClient(CommandMethods):
         self._pending: dict[str, tuple[str, asyncio.Future[Any]]] = {}
         # Weak: a reader that is dropped in the middle of its loop is not filled any more.
         self._streams: weakref.WeakSet[EventStream] = weakref.WeakSet()
+        # The types of events that readers get; None for all.
+        self._shown: set[str] | None = None
         self._so_far = MessageRebuilder()
         self._dialogs: set[asyncio.Task[None]] = set()
         self._is_closing = False
@@ -173,6 +177,33 @@ class TauClient(CommandMethods):
 
         Cancelling it forgets the answer; the command may still take effect.
         """
+        if command == "set_event_filter":
+            return await self._set_filter(dict(params or {}), timeout)
+        return await self._send(command, params, timeout=timeout, request_id=request_id)
+
+    async def _set_filter(self, params: dict[str, Any], timeout: float | None) -> Any:
+        """The client itself goes by some events, so the host has to send those in any case."""
+        before = self._shown
+        events = params.get("events")
+        if isinstance(events, list):
+            self._shown = {str(name) for name in cast("list[object]", events)}
+            params["events"] = [*cast("list[object]", events), *_NEEDED]
+        else:
+            self._shown = None
+        try:
+            return await self._send("set_event_filter", params, timeout=timeout)
+        except BaseException:
+            self._shown = before
+            raise
+
+    async def _send(
+        self,
+        command: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        request_id: str | None = None,
+    ) -> Any:
         process = self._connected()
         request_id = request_id or self.new_request_id()
         head = {"id": request_id, "type": command}
@@ -278,10 +309,13 @@ class TauClient(CommandMethods):
             await asyncio.wait(asked)
         if await self.is_idle():
             return
-        async for event in events:
+        while True:
+            try:
+                event, _ = await events.next_of_all()
+            except StopAsyncIteration:
+                raise ConnectionClosedError("The client was closed") from None
             if event["type"] in MAYBE_LAST and await self.is_idle():
                 return
-        raise ConnectionClosedError("The client was closed")
 
     # What the host sends.
 
@@ -328,8 +362,9 @@ class TauClient(CommandMethods):
         elif frame["type"] == "extension_ui_request":
             self._show(frame)
         else:
+            is_shown = self._shown is None or frame["type"] in self._shown
             for stream in list(self._streams):
-                stream.push(frame, len(line))
+                stream.push(frame, len(line), is_shown)
             self._so_far.apply(frame)
 
     def _skipped(self, head: bytes, size: int) -> None:

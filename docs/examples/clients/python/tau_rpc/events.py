@@ -29,7 +29,7 @@ class EventStream(AsyncIterator[Event]):
         self._max_bytes = max_bytes
         self._rebuilder = MessageRebuilder(so_far)
         self._forget = forget
-        self._queue: deque[tuple[Mapping[str, Any], int]] = deque()
+        self._queue: deque[tuple[Mapping[str, Any], int, bool]] = deque()
         self._size = 0
         self._is_over = False
         self._error: BaseException | None = None
@@ -39,29 +39,36 @@ class EventStream(AsyncIterator[Event]):
         return self
 
     async def __anext__(self) -> Event:
+        while True:
+            event, is_shown = await self.next_of_all()
+            if is_shown:
+                return event
+
+    async def next_of_all(self) -> tuple[Event, bool]:
+        """The next event, also one that `set_event_filter` leaves out, and whether it does not."""
         while not self._queue:
             if self._is_over:
                 error, self._error = self._error, None
                 raise error if error is not None else StopAsyncIteration
             self._wake.clear()
             await self._wake.wait()
-        frame, size = self._queue.popleft()
+        frame, size, is_shown = self._queue.popleft()
         self._size -= size
-        return cast(Event, self._rebuilder.apply(frame))
+        return cast(Event, self._rebuilder.apply(frame)), is_shown
 
     async def aclose(self) -> None:
         """Ends the iterator and forgets what waits."""
         self._queue.clear()
         self.end()
 
-    def push(self, frame: Mapping[str, Any], size: int) -> None:
+    def push(self, frame: Mapping[str, Any], size: int, is_shown: bool = True) -> None:
         """Takes an event that came as a line of `size` bytes. For the client."""
         waiting = len(self._queue)
         if waiting >= self._max_events or (waiting > 0 and self._size + size > self._max_bytes):
             self._queue.clear()
             self.end(EventOverflowError(waiting, self._size))
             return
-        self._queue.append((frame, size))
+        self._queue.append((frame, size, is_shown))
         self._size += size
         self._wake.set()
 

@@ -18,6 +18,7 @@ from .protocol import (
 
 if TYPE_CHECKING:
     from .client import TauClient
+    from .events import EventStream
 
 MAYBE_LAST = {
     "agent_end",
@@ -41,7 +42,7 @@ class PromptRun(AsyncIterator[Event]):
     def __init__(self, client: TauClient, params: dict[str, Any]) -> None:
         self._client = client
         self._params = params
-        self._stream: AsyncIterator[Event] | None = None
+        self._stream: EventStream | None = None
         self._answer: asyncio.Task[Any] | None = None
         self.id: str | None = None
         """The id of the prompt, once it is sent."""
@@ -68,13 +69,17 @@ class PromptRun(AsyncIterator[Event]):
         if self.status is not None:
             raise StopAsyncIteration
         stream = self._stream if self._stream is not None else self._start()
-        try:
-            event = await stream.__anext__()
-        except StopAsyncIteration:
-            # Only the end of the client ends it so.
-            raise ConnectionClosedError("The client was closed") from None
-        await self._look_at(event)
-        return event
+        while True:
+            try:
+                event, is_shown = await stream.next_of_all()
+            except StopAsyncIteration:
+                # Only the end of the client ends it so.
+                raise ConnectionClosedError("The client was closed") from None
+            await self._look_at(event)
+            if is_shown:
+                return event
+            if self.status is not None:
+                raise StopAsyncIteration
 
     async def __aenter__(self) -> PromptRun:
         return self
@@ -92,7 +97,7 @@ class PromptRun(AsyncIterator[Event]):
             pass
         return cast(PromptStatus, self.status)
 
-    def _start(self) -> AsyncIterator[Event]:
+    def _start(self) -> EventStream:
         stream = self._stream = self._client.events()
         self.id = self._client.new_request_id()
         send = self._client.request("prompt", self._params, request_id=self.id)

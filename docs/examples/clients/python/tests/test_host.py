@@ -61,6 +61,28 @@ class Prompts(HostTest):
             last = await client.get_last_assistant_text()
             self.assertEqual(last["text"], "You said: look well")
 
+    async def test_waits_and_rebuilds_behind_a_filter(self) -> None:
+        async with self.client() as client:
+            await client.set_event_filter(["message_update", "agent_end"])
+            for word in ("one", "two"):
+                run = client.run(word)
+                events = [event async for event in run]
+                kinds = {event["type"] for event in events}
+                self.assertEqual(kinds, {"message_update", "agent_end"})
+                self.assertEqual((run.status, run.text), ("completed", f"You said: {word}"))
+                last = [event for event in events if event["type"] == "message_update"][-1]
+                assert last["message"]["role"] == "assistant"
+                self.assertEqual(texts(events), f"You said: {word}")
+                self.assertEqual(last["message"]["content"][0].get("text"), f"You said: {word}")
+            await client.set_event_filter([])
+            await client.prompt("bash sleep 0.2")
+            await client.wait_until_settled(timeout=20)
+            with self.assertRaises(RpcError):
+                await client.request("set_event_filter", {"events": 7})
+            self.assertEqual([event async for event in client.run("three")], [])
+            await client.set_event_filter()
+            self.assertIn("agent_start", [event["type"] async for event in client.run("four")])
+
     async def test_gives_every_reader_every_event(self) -> None:
         async with self.client() as client:
             readers = [client.events() for _ in range(3)]
