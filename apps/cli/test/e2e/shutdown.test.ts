@@ -63,7 +63,7 @@ describe("the end of stdin", () => {
 
   it("kills what a finished command left in the background", async () => {
     const host = startHost();
-    const command = `sleep 60 >/dev/null 2>&1 & echo $!; ${daemon} until cat pids; do :; done 2>&-`;
+    const command = `sleep 60 >/dev/null 2>&1 & echo $!; ${daemon} until test -s pids; do :; done; cat pids`;
     host.send({ type: "bash", command });
     const frame = await host.until({ "...": true, command: "bash" });
     const pids = (frame.data as { output: string }).output.trim().split("\n").map(Number);
