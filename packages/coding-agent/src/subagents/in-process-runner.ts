@@ -58,7 +58,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
   return {
     cwd: request.cwd,
     provider: undefined,
-    model: request.modelPattern ?? request.callerModel,
+    model: request.modelPattern ?? request.model,
     thinkingLevel: request.thinkingLevel,
     session: { kind: sessionDirectory === undefined ? "memory" : "new" },
     sessionDirectory,

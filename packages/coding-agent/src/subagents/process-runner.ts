@@ -77,12 +77,12 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
 }
 
 function hostArguments(request: SubagentRequest): string[] {
-  const { agent, callerModel, modelPattern, sessionDirectory } = request;
+  const { agent, model, modelPattern, sessionDirectory } = request;
   const { spawns, tools } = agent;
   const args = ["--protocol", "pi", "--thinking", request.thinkingLevel];
   if (modelPattern !== undefined) args.push("--model", modelPattern);
-  else if (callerModel !== undefined) {
-    args.push("--provider", callerModel.provider, "--model", callerModel.id);
+  else if (model !== undefined) {
+    args.push("--provider", model.provider, "--model", model.id);
   }
   if (sessionDirectory === undefined) args.push("--no-session");
   else args.push("--session-dir", sessionDirectory);

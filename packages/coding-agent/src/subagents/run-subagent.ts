@@ -9,7 +9,7 @@ import type { CapturedWork, IsolatedTree } from "./isolation/isolated-tree.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 import { keepWork } from "./isolation/keep-work.ts";
 import type { PatchPart } from "./isolation/merge-back.ts";
-import type { Subagent, SubagentReply } from "./subagent-runner.ts";
+import type { Subagent, SubagentReply, SubagentRequest } from "./subagent-runner.ts";
 import type { Task, TaskOrder } from "./task-order.ts";
 import { exitCodeOf, type TaskResult, type TaskStatus } from "./task-result.ts";
 import { maySpawnAt, type TaskServices } from "./task-services.ts";
@@ -144,9 +144,7 @@ async function startSubagent(
     id: task.id,
     agent: task.agent,
     cwd: context.cwd ?? environment.cwd,
-    modelPattern: order.modelPattern ?? task.agent.model,
-    callerModel: session.model,
-    thinkingLevel: task.agent.thinkingLevel ?? session.thinkingLevel,
+    ...(await chooseModel(task, order, session)),
     sessionDirectory: session.sessionFile === undefined ? undefined : run.artifactsFolder,
     depth: services.depth + 1,
     excludedTools: services.excludedTools,
@@ -162,6 +160,23 @@ async function startSubagent(
       run.onProgress(event, context.meter.total);
     },
   });
+}
+
+/** What a call says is stronger than what its agent's file says, and that than the session's own. */
+async function chooseModel(
+  { agent }: Task,
+  { modelPattern }: TaskOrder,
+  session: ReturnType<TaskServices["session"]>,
+): Promise<Pick<SubagentRequest, "modelPattern" | "model" | "thinkingLevel">> {
+  const pattern = modelPattern ?? agent.model;
+  const found = pattern === undefined ? undefined : await session.findModel(pattern);
+  const called = modelPattern === undefined ? undefined : found?.thinkingLevel;
+  const level = called ?? agent.thinkingLevel ?? found?.thinkingLevel;
+  return {
+    model: found?.model ?? session.model,
+    modelPattern: found === undefined ? pattern : undefined,
+    thinkingLevel: level ?? session.thinkingLevel,
+  };
 }
 
 /** A subagent's own subagents are told of under its id. */

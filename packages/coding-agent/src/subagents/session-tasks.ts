@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import type { AgentSession } from "../agent-session.ts";
+import { resolveModel, type ScopedModel } from "../models/resolver.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { ToolSelection } from "../tool-selection.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
@@ -64,6 +65,7 @@ export function createSessionTasks(
       sessionFile: session?.log.path,
       model: session?.models.model,
       thinkingLevel: session?.models.thinkingLevel ?? "off",
+      findModel: async (pattern) => session && findModel(session.models, pattern),
       report: (event) => session?.report(event),
     }),
   });
@@ -90,6 +92,15 @@ function takenAway({ only = [], exclude = [] }: ToolSelection = {}): readonly st
 interface Places {
   readonly environment: ToolEnvironment;
   readonly agentDirectory: string;
+}
+
+/** What the session does not know, a subagent's host may; it also says best what is wrong. */
+function findModel(
+  { registry, model }: AgentSession["models"],
+  pattern: string,
+): Promise<ScopedModel | undefined> {
+  const wanted = { model: pattern, preferredProvider: model?.provider };
+  return resolveModel(registry, wanted).catch(() => undefined);
 }
 
 /** What killed hosts left behind goes while the first run is on, so that no start waits for it. */

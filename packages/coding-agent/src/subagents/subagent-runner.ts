@@ -9,9 +9,9 @@ export interface SubagentRequest {
   readonly agent: AgentDefinition;
   /** Where it works: the caller's folder or an isolated tree. */
   readonly cwd: string;
-  /** A pattern as for `--model`; the caller's model when absent. */
+  readonly model: Model | undefined;
+  /** As for `--model`, where the session itself knows no such model. */
   readonly modelPattern: string | undefined;
-  readonly callerModel: Model | undefined;
   readonly thinkingLevel: ThinkingLevel;
   /** Where its session file goes; in memory when absent. */
   readonly sessionDirectory: string | undefined;

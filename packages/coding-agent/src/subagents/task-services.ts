@@ -1,5 +1,6 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { ScopedModel } from "../models/resolver.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
 import type { SessionBudget } from "./budgets/session-budget.ts";
@@ -11,6 +12,8 @@ interface TaskingSession {
   readonly sessionFile: string | undefined;
   readonly model: Model | undefined;
   readonly thinkingLevel: ThinkingLevel;
+  /** The model a pattern names, of the session's own provider where several have it; undefined for none. */
+  findModel(pattern: string): Promise<ScopedModel | undefined>;
   report(event: SessionEvent): void | Promise<void>;
 }
 

@@ -182,6 +182,43 @@ describe("the task tool", () => {
     expect(ended.status).toBe("completed");
   });
 
+  it.each([
+    ["of the call, with its level", { model: "m:high" }, ["own", "m", "high"]],
+    ["of the agent's file", { agent: "cheap" }, ["own", "small", "low"]],
+    ["of the agent's file, with another level", { agent: "deep" }, ["own", "small", "high"]],
+    ["of the session", {}, ["own", "m", "medium"]],
+  ])("starts a subagent with the model %s", async (_, call, wanted) => {
+    const started: string[][] = [];
+    const agent = (rest: string) => `---\nmodel: small:low\n${rest}---\n`;
+    const places = project({
+      ".pi/agents/cheap.md": agent(""),
+      ".pi/agents/deep.md": agent("thinkingLevel: high\n"),
+    });
+    const models = ["m", "small"].map((id) => ({ id, reasoning: true }));
+    const provider = { baseUrl: "http://127.0.0.1:9", api: "scripted", models };
+    const file = join(String(places.agentDirectory), "models.json");
+    mkdirSync(dirname(file), { recursive: true });
+    const own = { ...provider, apiKey: "none" };
+    writeFileSync(file, JSON.stringify({ providers: { other: own, own } }));
+    await run(
+      { task: "x", ...call },
+      {},
+      {
+        places: {
+          ...places,
+          provider: "own",
+          model: "m",
+          startSubagentHost: async ({ args }) => {
+            const after = (name: string) => String(args[args.indexOf(name) + 1]);
+            started.push(["--provider", "--model", "--thinking"].map(after));
+            throw new TypeError("enough");
+          },
+        },
+      },
+    );
+    expect(started).toEqual([wanted]);
+  });
+
   it("keeps what a subagent did that died", async () => {
     const places: CreateAgentSessionOptions = {
       ...project(),
