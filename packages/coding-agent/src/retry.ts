@@ -2,15 +2,13 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { ProviderError } from "@tau-agent/ai";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { SettingsStore } from "./settings/store.ts";
+import { MAX_TIMER_MS } from "./timer-limit.ts";
 
 /** What {@link Retry} works with. */
 export interface RetryOptions {
   readonly settings: Pick<SettingsStore, "get">;
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
 }
-
-/** Longest a timer can run; longer waits would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Tries a failed request again, with a growing wait, as long as the failure may pass: those of turns

@@ -10,6 +10,7 @@ import {
 import { type ConnectionClosedError, RequestTimeoutError, RpcError } from "./errors.ts";
 import { decodeHostLine, isAssistantMessage } from "./host-frame.ts";
 import { MessageRebuilder } from "./rebuild-message.ts";
+import { startTimer } from "./start-timer.ts";
 
 /** How one request is sent. */
 export interface RequestOptions {
@@ -132,7 +133,7 @@ export class Connection {
     };
     const onAbort = () => giveUp(signal?.reason);
     const onTimeout = () => giveUp(new RequestTimeoutError(command, timeoutMs));
-    const timer = timeoutMs > 0 ? setTimeout(onTimeout, timeoutMs) : undefined;
+    const timer = startTimer(onTimeout, timeoutMs);
     signal?.addEventListener("abort", onAbort);
     const release = () => {
       clearTimeout(timer);

@@ -1,5 +1,6 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { type ConnectionClosedError, RequestTimeoutError } from "./errors.ts";
+import { startTimer } from "./start-timer.ts";
 
 /** Someone who listens: to events, and to the end of the connection. */
 export interface Subscriber {
@@ -77,7 +78,7 @@ export class EventHub {
     const unsubscribe = this.subscribe({ onEvent, onClose: settle.reject });
     const onTimeout = () => settle.reject(new RequestTimeoutError(what, timeoutMs));
     const onAbort = () => settle.reject(signal?.reason);
-    const timer = timeoutMs > 0 ? setTimeout(onTimeout, timeoutMs) : undefined;
+    const timer = startTimer(onTimeout, timeoutMs);
     signal?.addEventListener("abort", onAbort);
     // At once, not with the promise: the next event may be in the same chunk of input.
     end = () => {

@@ -235,6 +235,14 @@ describe("prompts", () => {
     expect(error).toBeInstanceOf(RequestTimeoutError);
   });
 
+  it("may take as long as they like without a limit that a timer can measure", async () => {
+    const host = await client().start();
+    for (const timeoutMs of [0, 2 ** 31, Number.POSITIVE_INFINITY]) {
+      await host.promptAndWait("hello", { timeoutMs });
+      await host.request("bash", { command: "x" }, { timeoutMs });
+    }
+  });
+
   it("reject with the signal's reason and abort the run when their signal is aborted", async () => {
     const host = await client().start();
     const controller = new AbortController();

@@ -31,6 +31,14 @@ describe("exec", () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
+  it.each([0, 2 ** 31, Number.POSITIVE_INFINITY])(
+    "lets a command take as long as it likes with a timeout of %s",
+    async (timeout) => {
+      const result = await execCommand(environment, sh("sleep 0.2; echo done"), { timeout });
+      expect(result).toMatchObject({ killed: false, stdout: "done\n" });
+    },
+  );
+
   it("kills a command whose signal is aborted", async () => {
     const controller = new AbortController();
     const running = execCommand(environment, sh("sleep 30"), { signal: controller.signal });

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { isTimed } from "../timer-limit.ts";
 import type { OutputStream } from "../tools/output-pump.ts";
 import { runProcess } from "../tools/process.ts";
 import type { ProcessRegistry } from "../tools/process-registry.ts";
@@ -40,7 +41,7 @@ export async function execCommand(
       processes: environment.processes,
       onOutput: (chunk: Buffer, stream: OutputStream) => output[stream].add(chunk),
       signal: options.signal,
-      timeoutMs: options.timeout,
+      timeoutMs: isTimed(options.timeout) ? options.timeout : undefined,
     });
     if (outcome.kind === "exited") return result(outcome.exitCode, false);
     return result(1, outcome.kind !== "signalled");

@@ -51,6 +51,14 @@ describe("a dialog", () => {
     answer({ type: "extension_ui_response", id: "unknown", value: "x" });
   });
 
+  it.each([0, 2 ** 31, Number.POSITIVE_INFINITY])("waits with a timeout of %s", async (timeout) => {
+    const { ui, reply } = port();
+    const picked = ui.select("Pick", ["a"], { timeout });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    reply({ value: "a" });
+    expect(await picked).toBe("a");
+  });
+
   it("ends when its signal is aborted, and is not sent when it was already", async () => {
     const { ui, requests } = port();
     const controller = new AbortController();

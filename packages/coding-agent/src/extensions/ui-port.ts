@@ -1,5 +1,6 @@
 import type { ExtensionUiRequest, ExtensionUiResponse } from "@tau-agent/rpc-protocol";
 import { randomUuid } from "../random.ts";
+import { isTimed } from "../timer-limit.ts";
 import type { ClientUi, DialogOptions, ExtensionUi } from "./api/ui.ts";
 import { terminalUi } from "./terminal-ui.ts";
 
@@ -116,7 +117,7 @@ class OpenDialogs {
       };
       this.#settle.set(id, settle);
       signal?.addEventListener("abort", dismiss, { once: true });
-      if (timeout !== undefined) timer = setTimeout(dismiss, timeout);
+      if (isTimed(timeout)) timer = setTimeout(dismiss, timeout);
       this.#options.onDialog?.("start", method, title);
       this.#options.send({ type: "extension_ui_request", id, ...request });
     });

@@ -4,6 +4,7 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { makeFolder } from "../files/make-folder.ts";
 import { errorMessage } from "../files/read-text.ts";
 import { randomHex } from "../random.ts";
+import { isTimed } from "../timer-limit.ts";
 import { type Consumption, nothingUsed } from "./budgets/consumption.ts";
 import { Isolation } from "./isolation/isolation.ts";
 import {
@@ -114,7 +115,7 @@ async function runOne(
     return refuse("budget_exceeded", errorMessage(error));
   }
   const maxRuntimeMs = settings.get("task.maxRuntimeMs");
-  const timeout = maxRuntimeMs > 0 ? AbortSignal.timeout(maxRuntimeMs) : undefined;
+  const timeout = isTimed(maxRuntimeMs) ? AbortSignal.timeout(maxRuntimeMs) : undefined;
   const spent = budget.signal;
   const signals = [signal, spent, timeout].filter((source) => source !== undefined);
   return runSubagent(task, {

@@ -7,6 +7,7 @@ import type {
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../../errors.ts";
 import type { SettingsStore } from "../../settings/store.ts";
+import { MAX_TIMER_MS } from "../../timer-limit.ts";
 import { type Consumption, consumptionOf, nothingUsed, plus, usedBy } from "./consumption.ts";
 
 type LimitName = keyof BudgetLimits;
@@ -41,9 +42,6 @@ const dimensions: readonly Dimension[] = [
 ];
 
 const nothingSpent: SpentBefore = { consumption: nothingUsed, runTimeMs: 0 };
-
-/** The longest a timer can run. */
-const MAX_TIMER_MS = 2_147_483_647;
 
 /** What a budget needs of its session. */
 export interface BudgetedSession {

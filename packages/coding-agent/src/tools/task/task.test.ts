@@ -274,6 +274,12 @@ describe("the task tool", () => {
     expect(results).toMatchObject([{ status: "timed_out", exitCode: 124 }]);
   });
 
+  it("lets a subagent run when the limit is longer than any timer", async () => {
+    const settings = { "task.maxRuntimeMs": 2 ** 33 };
+    const { results } = await run({ task: "<one>" }, { one: () => "done" }, { settings });
+    expect(results).toMatchObject([{ status: "completed" }]);
+  });
+
   it("ends with the run and leaves no worktree", async () => {
     const places = project();
     const call = {
