@@ -1,5 +1,6 @@
 import {
   type CommandName,
+  DEFAULT_MAX_LINE_BYTES,
   type ExtensionUiRequest,
   type ExtensionUiResponse,
   encodeLine,
@@ -7,7 +8,12 @@ import {
   type ResponseFrame,
   type SessionEvent,
 } from "@tau-agent/rpc-protocol";
-import { type ConnectionClosedError, RequestTimeoutError, RpcError } from "./errors.ts";
+import {
+  type ConnectionClosedError,
+  FrameTooLargeError,
+  RequestTimeoutError,
+  RpcError,
+} from "./errors.ts";
 import { decodeHostLine, isAssistantMessage } from "./host-frame.ts";
 import { MessageRebuilder } from "./rebuild-message.ts";
 import { startTimer } from "./start-timer.ts";
@@ -50,6 +56,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #pending = new Map<string, PendingRequest>();
   readonly #rebuilder = new MessageRebuilder();
+  /** The longest line the host takes. */
+  maxSentBytes = DEFAULT_MAX_LINE_BYTES;
   #lastId = 0;
   #closed: ConnectionClosedError | undefined;
 
@@ -57,7 +65,10 @@ export class Connection {
     this.#options = options;
   }
 
-  /** Sends a command. The answer rejects with RpcError, RequestTimeoutError or ConnectionClosedError. */
+  /**
+   * Sends a command. The answer rejects with RpcError, RequestTimeoutError, FrameTooLargeError or
+   * ConnectionClosedError.
+   */
   send<N extends CommandName>(
     name: N,
     params: Params<N>,
@@ -67,9 +78,25 @@ export class Connection {
     const id = `c${this.#lastId}`;
     if (this.#closed) return { id, answer: Promise.reject(this.#closed) };
     if (options.signal?.aborted) return { id, answer: Promise.reject(options.signal.reason) };
+    const line = encodeLine({ ...params, id, type: name });
+    const sizeBytes = Buffer.byteLength(line) - "\n".length;
+    if (sizeBytes > this.maxSentBytes) {
+      const error = new FrameTooLargeError("command", name, sizeBytes, this.maxSentBytes);
+      return { id, answer: Promise.reject(error) };
+    }
     const answer = this.#expect(id, name, options);
-    this.#options.write(encodeLine({ ...params, id, type: name }));
+    this.#options.write(line);
     return { id, answer };
+  }
+
+  /** Fails the request whose answer was too long to be read; `head` is how the answer begins. */
+  skip(head: string, sizeBytes: number, limitBytes: number): void {
+    const [, id = ""] = /^\s*\{\s*"id"\s*:\s*"(c\d+)"/.exec(head) ?? [];
+    const request = this.#pending.get(id);
+    if (request === undefined) return;
+    this.#pending.delete(id);
+    request.release();
+    request.reject(new FrameTooLargeError("answer", request.command, sizeBytes, limitBytes));
   }
 
   /** Fulfilled once every request so far for one of these commands has its answer, good or bad. */

@@ -57,6 +57,22 @@ export class RequestTimeoutError extends Error {
   }
 }
 
+/** A command was longer than the host takes, or its answer longer than this client does. */
+export class FrameTooLargeError extends Error {
+  override readonly name = "FrameTooLargeError";
+  /** The command that was not sent, or whose answer was skipped. */
+  readonly command: string;
+  readonly sizeBytes: number;
+  readonly limitBytes: number;
+  constructor(what: "command" | "answer", command: string, sizeBytes: number, limitBytes: number) {
+    const subject = what === "command" ? `The command ${command}` : `The answer to ${command}`;
+    super(`${subject} has ${sizeBytes} bytes; the limit is ${limitBytes}`);
+    this.command = command;
+    this.sizeBytes = sizeBytes;
+    this.limitBytes = limitBytes;
+  }
+}
+
 /** An `events()` iterator was read too slowly and ended, rather than hold ever more memory. */
 export class EventOverflowError extends Error {
   override readonly name = "EventOverflowError";

@@ -19,6 +19,8 @@ export interface HostProcessOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly maxFrameBytes?: number | undefined;
   readonly onLine: (line: string) => void;
+  /** Told of a line that was too long to be kept: how it begins, its size and the limit. */
+  readonly onSkipped: (head: string, sizeBytes: number, limitBytes: number) => void;
   readonly onStderr?: ((text: string) => void) | undefined;
 }
 
@@ -96,11 +98,16 @@ export class HostProcess {
   }
 
   #readLines(stdout: Readable, options: HostProcessOptions): void {
-    const decoder = new LineDecoder(options.maxFrameBytes ?? DEFAULT_MAX_LINE_BYTES);
+    const limitBytes = options.maxFrameBytes ?? DEFAULT_MAX_LINE_BYTES;
+    const decoder = new LineDecoder(limitBytes);
     const deliver = (lines: ReturnType<LineDecoder["push"]>) => {
       for (const line of lines) {
-        if ("text" in line) options.onLine(line.text);
-        else this.note(`a frame of ${line.oversizedBytes} bytes was skipped (maxFrameBytes)`);
+        if ("text" in line) {
+          options.onLine(line.text);
+          continue;
+        }
+        this.note(`a frame of ${line.oversizedBytes} bytes was skipped (maxFrameBytes)`);
+        options.onSkipped(line.head, line.oversizedBytes, limitBytes);
       }
     };
     stdout.on("data", (chunk: Buffer) => deliver(decoder.push(chunk)));

@@ -22,6 +22,7 @@ export type { RequestOptions } from "./connection.ts";
 export {
   ConnectionClosedError,
   EventOverflowError,
+  FrameTooLargeError,
   type HostExit,
   RequestTimeoutError,
   RpcError,

@@ -259,6 +259,8 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     this.#spawn();
     try {
       this.#host = await this.#initialize();
+      const limitBytes = this.#host?.maxFrameBytes;
+      if (limitBytes && this.#connection) this.#connection.maxSentBytes = limitBytes;
     } catch (error) {
       await this.stop({ graceMs: 0 });
       throw error;
@@ -275,6 +277,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
       maxFrameBytes,
       onStderr,
       onLine: (line) => connection.receive(line),
+      onSkipped: (...skipped) => connection.skip(...skipped),
     });
     const connection = new Connection({
       write: (line) => child.write(line),

@@ -131,6 +131,8 @@ const handlers = {
       writeSync(1, "Welcome to the machine!\n");
       sendWrong([1, 2], { type: "response" });
       respond(command, { output: "", ...finished });
+    } else if (command.command === "much") {
+      respond(command, { output: "x".repeat(5_000), cancelled: false, truncated: false });
     } else if (command.command === "mute") {
       process.stderr.write("the pipe is gone\n");
       process.stdout.end();

@@ -6,6 +6,7 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import {
   ConnectionClosedError,
+  FrameTooLargeError,
   RequestTimeoutError,
   RpcClient,
   type RpcClientOptions,
@@ -65,6 +66,23 @@ describe("requests", () => {
     expect(error).toBeInstanceOf(RequestTimeoutError);
     expect(error).toMatchObject({ command: "bash", timeoutMs: 20 });
     await new Promise((resolve) => setTimeout(resolve, 80));
+    expect((await host.bash("still there")).output).toBe("still there");
+  });
+
+  it("reject when the answer is longer than the client takes", async () => {
+    const host = await client("normal", { maxFrameBytes: 4_000 }).start();
+    const others = host.bash("late");
+    const error = await rejection(host.bash("much"));
+    expect(error).toBeInstanceOf(FrameTooLargeError);
+    expect(error).toMatchObject({ command: "bash", limitBytes: 4_000 });
+    expect((await others).output).toBe("late");
+  });
+
+  it("are not sent when they are longer than the host takes", async () => {
+    const host = await client().start();
+    const error = await rejection(host.prompt("x".repeat(64 * 1024 * 1024)));
+    expect(error).toBeInstanceOf(FrameTooLargeError);
+    expect(String(error)).toContain("The command prompt has 671");
     expect((await host.bash("still there")).output).toBe("still there");
   });
 

@@ -67,9 +67,21 @@ describe("LineDecoder", () => {
     const bytes = utf8.encode(`ok\n${"x".repeat(11)}\n${"y".repeat(10)}\n`);
     expect(decode([bytes], 10)).toEqual([
       { text: "ok" },
-      { oversizedBytes: 11 },
+      { oversizedBytes: 11, head: "x".repeat(11) },
       { text: "y".repeat(10) },
     ]);
+  });
+
+  it("shows how a line over the limit begins, however it was cut", () => {
+    const bytes = utf8.encode(`{"id":"c1",${" ".repeat(400)}}\n{"id":"c2"}\n`);
+    for (const size of [1, 7, 300, 1000]) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
+      );
+      const [skipped, next] = decode(chunks, 20);
+      expect(skipped).toMatchObject({ head: expect.stringMatching(/^\{"id":"c1", {1,245}$/) });
+      expect(next).toEqual({ text: '{"id":"c2"}' });
+    }
   });
 
   it("holds no more than the limit of a line that never ends", () => {
@@ -80,7 +92,7 @@ describe("LineDecoder", () => {
     globalThis.gc?.();
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(150 * 1024 * 1024);
     expect([...decoder.push(utf8.encode("\nnext\n"))]).toEqual([
-      { oversizedBytes: 300 * 1024 * 1024 },
+      { oversizedBytes: 300 * 1024 * 1024, head: "x".repeat(256) },
       { text: "next" },
     ]);
   });

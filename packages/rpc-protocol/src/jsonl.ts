@@ -6,8 +6,14 @@ export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** A complete line, or the size of one that was longer than the limit and therefore skipped. */
-export type DecodedLine = { text: string } | { oversizedBytes: number };
+/** How much of a line that is skipped is shown: enough for an id at its beginning. */
+const HEAD_BYTES = 256;
+
+/**
+ * A complete line, or the size and the beginning of one that was longer than the limit and therefore
+ * skipped.
+ */
+export type DecodedLine = { text: string } | { oversizedBytes: number; head: string };
 
 /**
  * Cuts a byte stream into lines at LF only: U+2028 and U+2029 are ordinary characters in JSON, so a
@@ -19,6 +25,8 @@ export class LineDecoder {
   readonly #text = new TextDecoder();
   #pieces: Uint8Array[] = [];
   #pendingBytes = 0;
+  /** Of the line that is being skipped. */
+  #head: string | undefined;
 
   /** `keepBlankLines` yields blank lines too, for readers that number lines. */
   constructor(maxBytes: number = DEFAULT_MAX_LINE_BYTES, options?: { keepBlankLines?: boolean }) {
@@ -46,23 +54,39 @@ export class LineDecoder {
 
   #take(piece: Uint8Array): void {
     this.#pendingBytes += piece.length;
-    if (this.#pendingBytes > this.#maxBytes) this.#pieces = [];
-    else if (piece.length > 0) this.#pieces.push(piece);
+    if (piece.length > 0 && this.#head === undefined) this.#pieces.push(piece);
+    if (this.#pendingBytes <= this.#maxBytes) return;
+    this.#head ??= headOf(this.#pieces);
+    this.#pieces = [];
   }
 
   *#finish(): Generator<DecodedLine, void> {
     const bytes = this.#pendingBytes;
     const pieces = this.#pieces;
+    const head = this.#head;
     this.#pieces = [];
     this.#pendingBytes = 0;
-    if (bytes > this.#maxBytes) {
-      yield { oversizedBytes: bytes };
+    this.#head = undefined;
+    if (head !== undefined) {
+      yield { oversizedBytes: bytes, head };
       return;
     }
     const line = trimCarriageReturn(join(pieces, bytes));
     const text = this.#text.decode(line);
     if (this.#keepBlankLines || text.trim() !== "") yield { text };
   }
+}
+
+function headOf(pieces: readonly Uint8Array[]): string {
+  const head = new Uint8Array(HEAD_BYTES);
+  let offset = 0;
+  for (const piece of pieces) {
+    const part = piece.subarray(0, HEAD_BYTES - offset);
+    head.set(part, offset);
+    offset += part.length;
+    if (offset === HEAD_BYTES) break;
+  }
+  return new TextDecoder().decode(head.subarray(0, offset));
 }
 
 function join(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
