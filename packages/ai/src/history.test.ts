@@ -72,6 +72,20 @@ function outline(messages: readonly LlmMessage[]): string[] {
 const transform = (...messages: LlmMessage[]) => prepareContext(model, { messages }).messages;
 
 describe("prepareContext", () => {
+  it("names calls of tools that never were so that any vendor takes them", () => {
+    const names = ["functions.bash:0", "bash", "", "x".repeat(70), "house.tool"];
+    const calls = names.map((name, index) => ({ ...call(`c${index}`), name }));
+    const results = calls.map(({ id }) => result(id));
+    const tools = [{ name: "house.tool", description: "", parameters: {} }];
+    const { messages } = prepareContext(model, {
+      messages: [user("go"), said(calls, { stopReason: "toolUse" }), ...results],
+      tools,
+    });
+    const shown = ["functions_bash_0", "bash", "unnamed", "x".repeat(64), "house.tool"];
+    expect(messages[1]).toMatchObject({ content: shown.map((name) => ({ name })) });
+    expect(messages.slice(2)).toMatchObject(shown.map((toolName) => ({ toolName })));
+  });
+
   it("drops failed and aborted replies with their calls and results", () => {
     const messages = transform(
       user("a"),

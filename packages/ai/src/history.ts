@@ -13,6 +13,8 @@ import type { Context, Provider } from "./provider.ts";
 import { sanitizeJson, sanitizeText } from "./sanitize.ts";
 
 const imagePlaceholder = "(image left out: this model reads text only)";
+/** The names of tools that every vendor takes. */
+const usualName = /^[a-zA-Z0-9_-]{1,64}$/;
 const missingResult = "No result provided";
 
 /** What the fitting of a conversation takes from the wire format and from earlier requests. */
@@ -27,7 +29,7 @@ export interface HistoryOptions {
 /**
  * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
  * their calls and results; every remaining call has exactly one result; call ids are acceptable to
- * the vendor and unique; what only another model understands (signatures, thinking) is dropped;
+ * the vendor and unique, and so are the names of tools that were never there; what only another model understands (signatures, thinking) is dropped;
  * images become a note for models that read text only, and the oldest where they are too many; lone surrogates are removed. The result for
  * a prefix of the messages is a prefix of the result, so that prompt caches hit.
  */
@@ -36,9 +38,9 @@ export function prepareContext(
   context: Context,
   options: HistoryOptions = {},
 ): Context {
-  const { systemPrompt, messages, tools } = context;
+  const { systemPrompt, tools } = context;
   return {
-    messages: transformHistory(model, messages, options),
+    messages: transformHistory(model, context, options),
     ...(systemPrompt !== undefined && { systemPrompt: sanitizeText(systemPrompt) }),
     ...(tools !== undefined && {
       tools: tools.map((tool) => ({ ...tool, description: sanitizeText(tool.description) })),
@@ -48,12 +50,13 @@ export function prepareContext(
 
 function transformHistory(
   model: Model,
-  messages: readonly LlmMessage[],
+  { messages, tools = [] }: Context,
   { normalizeToolCallId = (id) => id, imageLimits, memo = new Memo() }: HistoryOptions,
 ): LlmMessage[] {
   const readsImages = model.input.includes("image");
+  const oddNames = tools.map(({ name }) => name).filter((name) => !usualName.test(name));
   const { pairing, replaced } = memo.fold(messages, {
-    rules: [model.provider, model.api, model.id, readsImages],
+    rules: [model.provider, model.api, model.id, readsImages, oddNames],
     start: () => ({
       pairing: new Pairing(),
       ids: new UniqueIds(),
@@ -79,9 +82,10 @@ function transformHistory(
         message.api === model.api &&
         message.model === model.id;
       const content = message.content.flatMap((block) => fitBlock(block, isSame));
-      pairing.ask(message, content, (call) =>
-        ids.claim(normalizeToolCallId(call.id, call, message)),
-      );
+      pairing.ask(message, content, (call) => ({
+        id: ids.claim(normalizeToolCallId(call.id, call, message)),
+        name: oddNames.includes(call.name) ? call.name : plainName(call.name),
+      }));
     },
   });
   const settled = pairing.settled();
@@ -103,13 +107,13 @@ class Pairing {
   ask(
     message: AssistantMessage,
     content: readonly AssistantContent[],
-    rename: (call: ToolCall) => string,
+    rename: (call: ToolCall) => Pick<ToolCall, "id" | "name">,
   ): void {
     if (content.length === 0) return;
     this.#timestamp = message.timestamp;
     const renamed = content.map((block) => {
       if (block.type !== "toolCall") return block;
-      const call = { ...block, id: rename(block) };
+      const call = { ...block, ...rename(block) };
       this.#waiting.push({ originalId: block.id, call });
       return call;
     });
@@ -168,6 +172,12 @@ class UniqueIds {
     this.#taken.add(unique);
     return unique;
   }
+}
+
+/** Models also call tools that there are not, by names that vendors refuse to read again. */
+function plainName(name: string): string {
+  if (usualName.test(name)) return name;
+  return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed";
 }
 
 function fitBlock(block: AssistantContent, isSame: boolean): AssistantContent[] {
