@@ -14,6 +14,9 @@ declare module "vitest" {
 
 export default function checkRun(project: TestProject): () => Promise<void> {
   const root = mkdtempSync(join(tmpdir(), "tau-recordings-"));
+  const forget = () => rmSync(root, { recursive: true, force: true });
+  // Also at the end of a run that somebody interrupts.
+  process.once("exit", forget);
   for (const name of ["recording", "preload"]) writeAsJavaScript(name, root);
   project.provide("recordings", root);
   return async () => {
@@ -34,10 +37,10 @@ export default function checkRun(project: TestProject): () => Promise<void> {
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     if (outcome.counts.size > 0) logger.log(`${summary}\n   in ${seconds} s\n`);
     if (problems.length === 0) {
-      rmSync(root, { recursive: true });
       process.exitCode = exitCode;
       return;
     }
+    process.off("exit", forget);
     logger.error(`${problems.join("\n\n")}\n\nThe recordings are in ${root}\n`);
   };
 }
