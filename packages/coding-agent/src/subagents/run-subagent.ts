@@ -194,7 +194,9 @@ async function doWork(context: {
 }): Promise<Work> {
   const { task, run, subagent, tree } = context;
   const { order, services } = run;
-  const { reply, answer } = await ask(task, run, subagent);
+  const first = await ask(task.prompt, run, subagent);
+  let { answer } = first;
+  const { reply } = first;
   if (tree === undefined || isUnusable(reply, answer)) {
     // What a failed subagent did is still worth keeping for a look.
     return { reply, answer, tree: await tree?.capture().catch(() => undefined) };
@@ -215,20 +217,25 @@ async function doWork(context: {
     isBudgetExceeded: () => services.budget.signal.aborted,
     capture: () => tree.capture(),
     restore: (captured) => tree.restore(captured),
-    repair: (text) => tell(subagent, text),
+    repair: async (text) => {
+      // What was said of the work before may hold no more.
+      const repaired = await ask(text, run, subagent);
+      if (!isUnusable(repaired.reply, repaired.answer)) answer = repaired.answer;
+      return repaired.reply;
+    },
   });
   return { reply: verified.lastReply ?? reply, answer, ...verified };
 }
 
-/** Asks for the work, and again for its answer until that fits. */
+/** Asks for work, and again for its answer until that fits. */
 async function ask(
-  task: Task,
+  text: string,
   run: TaskRun,
   subagent: Subagent,
 ): Promise<Pick<Work, "reply" | "answer">> {
   const { answerSchema } = run.order;
-  if (answerSchema === undefined) return { reply: await tell(subagent, task.prompt) };
-  let prompt = `${task.prompt}\n\n${answerSchema.instruction}`;
+  if (answerSchema === undefined) return { reply: await tell(subagent, text) };
+  let prompt = `${text}\n\n${answerSchema.instruction}`;
   for (let attempts = 1; ; attempts++) {
     const reply = await tell(subagent, prompt);
     if (reply.status !== "completed") return { reply, answer: { attempts } };

@@ -55,6 +55,8 @@ describe("the verify argument", () => {
       onFailure: "discard_patch",
       maxRetries: 1,
     });
+    const standard = [planOf({ profile: "" }), planOf({ profile: true })];
+    expect(standard).toEqual([planOf("ci"), planOf("ci")]);
     const both = planOf({ profile: "ci", commands: [{ name: "extra", command: "y" }] });
     expect(both).toMatchObject({ profile: "ci", commands: [{ name: "types" }, { name: "extra" }] });
   });

@@ -76,12 +76,14 @@ function readConfig(verify: unknown, settings: Pick<SettingsStore, "get">): Conf
     );
   }
   const { profile, ...own } = verify;
-  if (profile === undefined) return { profile: undefined, values: own };
-  if (typeof profile !== "string") throw new ToolError("verify.profile must be a name.");
-  const base = readProfile(profile, settings);
+  if (profile === undefined || profile === null) return { profile: undefined, values: own };
+  if (profile !== true && typeof profile !== "string") {
+    throw new ToolError("verify.profile must be a name.");
+  }
+  const { profile: name, values: base } = readConfig(profile, settings);
   // What is given stands in the profile's place; commands come after the profile's own.
   const commands = [...listOf(base.commands), ...listOf(own.commands)];
-  return { profile, values: { ...base, ...own, commands } };
+  return { profile: name, values: { ...base, ...own, commands } };
 }
 
 function readProfile(name: string, settings: Pick<SettingsStore, "get">): JsonObject {
