@@ -1,6 +1,7 @@
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import { createEntryId } from "./entry-id.ts";
+import { mendEntry } from "./mend-entry.ts";
 
 type RawEntry = Record<string, unknown>;
 
@@ -12,13 +13,14 @@ export interface RawSession {
 
 /**
  * Brings the entries of an older file into the form of version 3, in memory. Version 1 is a list
- * without ids: it becomes a chain. Version 2 calls custom messages `hookMessage`.
+ * without ids: it becomes a chain. Version 2 calls custom messages `hookMessage`. What other programs
+ * wrote wrongly is mended, whatever the version.
  */
 export function migrateEntries({ header, entries }: RawSession): SessionEntry[] {
   const version = header.version ?? 1;
   const chained = version < 2 ? chainEntries(entries) : entries;
   const renamed = version < SESSION_VERSION ? chained.map(renameHookMessage) : chained;
-  return renamed as unknown as SessionEntry[];
+  return renamed.map(mendEntry) as unknown as SessionEntry[];
 }
 
 function chainEntries(entries: readonly RawEntry[]): RawEntry[] {

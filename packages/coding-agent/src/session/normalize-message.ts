@@ -1,38 +1,115 @@
-import { emptyUsage } from "@tau-agent/ai";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { isJsonObject } from "../files/read-json.ts";
+import {
+  either,
+  list,
+  mendMembers,
+  no,
+  number,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  type Rule,
+  text,
+  yes,
+} from "./mend.ts";
+
+const tokens = { input: number, output: number, cacheRead: number, cacheWrite: number };
+/** What a model call used. */
+export const usage = object({
+  ...tokens,
+  totalTokens: optional(number),
+  reasoning: optional(number),
+  cacheWrite1h: optional(number),
+  cost: object({ ...tokens, total: number }),
+});
+
+const blockRules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+  text: { textSignature: optional(text) },
+  image: {},
+  thinking: { thinkingSignature: optional(text), redacted: optional(no) },
+  toolCall: {
+    arguments: object({}),
+    thoughtSignature: optional(text),
+    argumentsError: optional(text),
+  },
+};
+
+/** Members without which a block says nothing. */
+const needed: Readonly<Record<string, readonly string[]>> = {
+  text: ["text"],
+  image: ["data", "mimeType"],
+  thinking: ["thinking"],
+  toolCall: ["id", "name"],
+};
+
+function block(kinds: readonly string[]): (value: unknown) => unknown {
+  return (value) => {
+    if (!isJsonObject(value) || typeof value.type !== "string") return undefined;
+    const { type } = value;
+    const isWhole = needed[type]?.every((name) => typeof value[name] === "string");
+    return isWhole && kinds.includes(type) ? mendMembers(value, blockRules[type] ?? {}) : undefined;
+  };
+}
+
+const ofText = (value: string) => [{ type: "text", text: value }];
+const said = list(block(["text", "image"]), ofText);
+const attachment = object({
+  id: text,
+  fileName: text,
+  mimeType: text,
+  size: number,
+  content: text,
+});
+
+/** What a user or an extension says: a text, or blocks. */
+export const content = either(text, said);
+
+const rules: Readonly<Record<AgentMessage["role"], Readonly<Record<string, Rule>>>> = {
+  user: {
+    content,
+    attachments: optional(list((value) => (attachment.fits(value) ? value : undefined))),
+  },
+  custom: { content, customType: text, display: yes },
+  assistant: {
+    content: list(block(["text", "thinking", "toolCall"]), ofText),
+    api: text,
+    provider: text,
+    model: text,
+    usage,
+    stopReason: oneOf(["stop", "length", "toolUse", "error", "aborted"], "stop"),
+    errorMessage: optional(text),
+    responseModel: optional(text),
+    responseId: optional(text),
+    rawStopReason: optional(text),
+  },
+  toolResult: {
+    toolCallId: text,
+    toolName: text,
+    content: said,
+    isError: no,
+    usage: optional(usage),
+  },
+  bashExecution: {
+    command: text,
+    output: text,
+    exitCode: orNull(number),
+    cancelled: no,
+    truncated: no,
+    fullOutputPath: orNull(text),
+    excludeFromContext: optional(no),
+  },
+  branchSummary: { summary: text, fromId: text },
+  compactionSummary: { summary: text, tokensBefore: number },
+};
 
 /**
  * Makes a message from a file safe to use: other programs wrote `null` or a string where blocks
- * belong, or left usage out. A message that is right is returned as it is.
+ * belong, or left usage out. A message that is right is returned as it is, and so is one of a role
+ * that is not known.
  */
 export function normalizeMessage(message: AgentMessage): AgentMessage {
-  switch (message.role) {
-    case "user":
-    case "custom":
-      return hasContent(message.content) ? message : { ...message, content: "" };
-    case "assistant": {
-      const isRight = Array.isArray(message.content) && message.usage?.cost !== undefined;
-      if (isRight) return message;
-      return {
-        ...message,
-        content: toBlocks(message.content),
-        usage: message.usage ?? emptyUsage(),
-      };
-    }
-    case "toolResult":
-      return Array.isArray(message.content)
-        ? message
-        : { ...message, content: toBlocks(message.content) };
-    default:
-      return message;
-  }
-}
-
-function hasContent(content: unknown): boolean {
-  return typeof content === "string" || Array.isArray(content);
-}
-
-function toBlocks(content: unknown): { type: "text"; text: string }[] {
-  if (Array.isArray(content)) return content;
-  return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
+  const own = Object.hasOwn(rules, message.role) ? rules[message.role] : undefined;
+  return own === undefined ? message : mendMembers(message, { ...own, timestamp: number });
 }
