@@ -101,10 +101,11 @@ export function usedByTask(toolName: string, details: unknown): Consumption | un
 export class SubagentMeter {
   #own = nothingUsed;
   readonly #nested = new Map<string, Consumption>();
+  #total = nothingUsed;
 
   /** Takes an event of the subagent; returns what it added. */
   note(event: SessionEvent): Consumption | undefined {
-    const before = this.total;
+    const before = this.#total;
     const own = usedBy(event);
     if (own !== undefined) this.#own = plus(this.#own, own);
     else if (event.type === "subagent_start") this.#own = plus(this.#own, { subagents: 1 });
@@ -115,10 +116,12 @@ export class SubagentMeter {
       // Those are counted where they start, at every depth.
       this.#nested.set(event.toolCallId, { ...used, subagents: 0 });
     } else return undefined;
-    return minus(this.total, before);
+    this.#total = [...this.#nested.values()].reduce(plus, this.#own);
+    return minus(this.#total, before);
   }
 
+  /** Another one only when something was added. */
   get total(): Consumption {
-    return [...this.#nested.values()].reduce((sum, used) => plus(sum, used), this.#own);
+    return this.#total;
   }
 }

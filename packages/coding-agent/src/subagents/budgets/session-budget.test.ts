@@ -226,6 +226,8 @@ describe("the meter of a subagent", () => {
     expect(meter.note(end)).toMatchObject({ totalTokens: 5, toolCalls: 0 });
     const start = { type: "subagent_start", id: "x", agent: "task", isolated: false } as const;
     expect(meter.note(start)).toMatchObject({ subagents: 1, totalTokens: 0 });
+    const { total } = meter;
     expect(meter.note({ type: "agent_start" })).toBeUndefined();
+    expect(meter.total).toBe(total);
   });
 });

@@ -363,6 +363,19 @@ describe("budgets and tasks", () => {
     expect(types(events).filter((type) => type === "subagent_end")).toHaveLength(4);
   });
 
+  it("of a subagent's own subagents are told at once, since others draw on the same", async () => {
+    const step = () => turn(toolCall("ls", {}), { usage: { input: 1, output: 30 } });
+    const a = (count: number) => (count < 6 ? step() : "done");
+    const places = { ...project(), taskDepth: 1 };
+    const { events } = await run({ task: "<a>" }, { a }, { places });
+    const told = events.flatMap((event) =>
+      event.type === "tool_execution_update"
+        ? [Reflect.get(Object(event.partialResult.details), "used").outputTokens]
+        : [],
+    );
+    expect(told).toEqual(expect.arrayContaining([30, 60, 90, 120, 150, 180]));
+  });
+
   it("stop the running turn when a limit is crossed, before its tools run", async () => {
     const places = project();
     const test = await createTestSession([write("b.txt", "x")], {

@@ -21,7 +21,9 @@ export async function runTaskTool(
 ): Promise<ToolResult> {
   const order = await readOrder(args, services, call.toolCallId);
   services.budget.checkRequest();
-  const progress = new Progress(order.tasks, call.onUpdate);
+  // Whoever gave this session its budget has to know at once what is used of it.
+  const tellsUse = services.depth > 0;
+  const progress = new Progress(order.tasks, { send: call.onUpdate, tellsUse });
   try {
     const { results, leftOut, started } = await runTasks(order, {
       services,
@@ -64,15 +66,21 @@ interface TaskProgress {
   used: Consumption;
 }
 
+interface ProgressOptions {
+  readonly send: (partial: ToolResult) => void;
+  /** Whether what was used is told at once. */
+  readonly tellsUse: boolean;
+}
+
 /** What the tasks of a call are doing, told a few times a second at most. */
 class Progress {
   readonly #tasks: Map<string, TaskProgress>;
-  readonly #send: (partial: ToolResult) => void;
+  readonly #options: ProgressOptions;
   #timer: NodeJS.Timeout | undefined;
   #isStale = false;
 
-  constructor(tasks: readonly Task[], send: (partial: ToolResult) => void) {
-    this.#send = send;
+  constructor(tasks: readonly Task[], options: ProgressOptions) {
+    this.#options = options;
     this.#tasks = new Map(
       tasks.map(({ id, agent, description }) => [
         id,
@@ -90,9 +98,11 @@ class Progress {
     const task = this.#tasks.get(id);
     const activity = activityOf(event);
     if (task === undefined || (activity === undefined && task.used === used)) return;
+    const isMore = task.used !== used;
     task.activity = activity ?? task.activity;
     task.used = used;
-    this.#request();
+    if (isMore && this.#options.tellsUse) this.#tell();
+    else this.#request();
   }
 
   stop(): void {
@@ -116,7 +126,7 @@ class Progress {
   #tell(): void {
     const tasks = [...this.#tasks.values()].map((task) => ({ ...task }));
     const text = tasks.map(({ id, activity }) => `${id}: ${activity}`).join("\n");
-    this.#send({ content: [{ type: "text", text }], details: { tasks, used: this.used } });
+    this.#options.send({ content: [{ type: "text", text }], details: { tasks, used: this.used } });
   }
 }
 
