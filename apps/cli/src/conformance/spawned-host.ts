@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import type { LoopbackApi } from "@tau-agent/ai/testing";
 import type { Frame } from "./frame-queue.ts";
 import { HostProcess } from "./host-process.ts";
@@ -48,7 +50,11 @@ export async function spawnHost(
   const mode = argv.some((word) => word === "--mode" || word.startsWith("--mode="))
     ? []
     : ["--mode", "rpc"];
-  const host = new HostProcess([...argv, ...mode, ...place.arguments], place, {
+  const temporary = join(place.folder, "tmp");
+  mkdirSync(temporary);
+  const variables = { ...place.variables, TMPDIR: temporary, TEMP: temporary };
+  const started = { cwd: place.cwd, variables };
+  const host = new HostProcess([...argv, ...mode, ...place.arguments], started, {
     isDetached: process.platform !== "win32",
     keepsOutput: false,
     violation: withoutFlood(violationIn?.(place)),

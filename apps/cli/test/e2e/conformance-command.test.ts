@@ -143,7 +143,8 @@ describe.concurrent("tau conformance", () => {
   });
 
   it("plays in the dialects that are asked for, in another wire format, and lists transcripts", async () => {
-    const words = ["--dialect", "co-mono,pi-rust", "--api", "openai-completions"];
+    // Its calls have two ids.
+    const words = ["--dialect", "co-mono,pi-rust", "--api", "openai-responses"];
     const { code, stdout } = await conformance(
       ...words,
       "--strict",
