@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -150,6 +150,47 @@ describe("tasks in processes of their own", () => {
     expect(readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
     expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
     expect(readFileSync(join(place.cwd, "quick.txt"), "utf8")).toBe("x\n");
+  });
+
+  it("go on when another host in the same repository is killed, and a third cleans up", async () => {
+    const place = repositoryPlace([
+      ...worker("<long>", call("bash", { command: "echo x > long.txt; sleep 60" })),
+      ...worker(
+        "<short>",
+        call("bash", {
+          command: "until [ -e ../../../go ]; do sleep 0.05; done; echo x > short.txt",
+        }),
+      ),
+      ...["long", "short"].flatMap((id) =>
+        worker(`start ${id}`, call("task", { task: `<${id}>`, isolated: true })),
+      ),
+      { when: { lastUserIncludes: "hello" }, content: "hi" },
+    ]);
+    const worktrees = join(place.folder, "agent", "worktrees");
+    const trees = () => (existsSync(worktrees) ? readdirSync(worktrees).filter(isRunFolder) : []);
+    const start = async (id: string) => {
+      const host = startHost({}, { place });
+      host.send({ type: "prompt", message: `start ${id}` });
+      await host.until({ "...": true, type: "subagent_start" }, 40_000);
+      return host;
+    };
+    const survivor = await start("short");
+    const [tree] = trees();
+    const killed = await start("long");
+    expect(trees()).toHaveLength(2);
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    const third = startHost({}, { place });
+    third.send({ type: "prompt", message: "hello" });
+    await third.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await expect.poll(trees, { timeout: 20_000 }).toEqual([tree]);
+    expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(2);
+    writeFileSync(join(place.folder, "agent", "go"), "");
+    await survivor.until({ "...": true, type: "prompt_result", status: "completed" }, 60_000);
+    expect(readFileSync(join(place.cwd, "short.txt"), "utf8")).toBe("x\n");
+    expect(git(place.cwd, "status", "--porcelain")).toBe("?? short.txt\n");
+    expect(trees()).toEqual([]);
+    expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
   });
 
   // Times when trees are made, subagents start, work, are checked, and merged; and any others.

@@ -11,6 +11,8 @@ export interface GitRequest {
   readonly indexFile?: string | undefined;
   /** A repository that is not where git would look for it. */
   readonly location?: { readonly gitDir: string; readonly workTree: string } | undefined;
+  /** Whether it writes files of the caller's, with what large ones hold and not only their pointers. */
+  readonly takesLargeFiles?: boolean | undefined;
   /** A file the command reads. */
   readonly inputFile?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -133,9 +135,11 @@ export class Git {
     return { file: "git", args: [...configuration, ...args], env: this.#variables(request) };
   }
 
-  #variables({ indexFile, location }: GitRequest): Record<string, string> {
+  #variables({ indexFile, location, takesLargeFiles }: GitRequest): Record<string, string> {
     const variables: Record<string, string> = {};
-    for (const [name, value] of Object.entries(this.environment.environment)) {
+    const { environment } = this.environment;
+    const skip = takesLargeFiles === true ? environment.GIT_LFS_SKIP_SMUDGE : "1";
+    for (const [name, value] of Object.entries(environment)) {
       if (value !== undefined && !name.startsWith("GIT_")) variables[name] = value;
     }
     return {
@@ -145,7 +149,7 @@ export class Git {
       GIT_ASKPASS: "true",
       GCM_INTERACTIVE: "never",
       GIT_OPTIONAL_LOCKS: "0",
-      GIT_LFS_SKIP_SMUDGE: "1",
+      ...(skip !== undefined && { GIT_LFS_SKIP_SMUDGE: skip }),
       GIT_AUTHOR_NAME: "Tau",
       GIT_AUTHOR_EMAIL: "tau@localhost",
       GIT_COMMITTER_NAME: "Tau",

@@ -67,6 +67,20 @@ describe("writing changes into the caller's files", () => {
     expect(workspace.read("link")).toBe("task\n");
   }, 30_000);
 
+  it("writes what large files hold, of which a tree has only pointers", async () => {
+    const workspace = withFilter();
+    const { directory } = workspace;
+    const smudge = 'if [ "$GIT_LFS_SKIP_SMUDGE" = 1 ]; then cat; else sed "s/^pointer to //"; fi';
+    gitIn(directory, "config", "filter.deadly.smudge", smudge);
+    gitIn(directory, "config", "filter.deadly.clean", 'sed "s/^pointer to //; s/^/pointer to /"');
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    expect(readFileSync(join(tree.cwd, "m.deadly"), "utf8")).toBe("pointer to m\n");
+    writeFileSync(join(tree.cwd, "m.deadly"), "other\n");
+    await mergeChanges(isolation, [await changeOf(isolation, "t", tree)]);
+    expect(workspace.read("m.deadly")).toBe("other\n");
+  });
+
   it("puts everything back at the next start when git was killed with the host", async () => {
     const workspace = withFilter();
     const before = filesOf(workspace);

@@ -92,7 +92,7 @@ function apply(
   patch: string,
   request: GitRequest,
 ): Promise<{ words: string; exitCode: number | null }> {
-  const { file, args, env } = git.command(["apply", patch], request);
+  const { file, args, env } = git.command(["apply", patch], { ...request, takesLargeFiles: true });
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       cwd: request.cwd,
@@ -174,7 +174,7 @@ async function isWritten(
   if (object === undefined) return false;
   const location = { gitDir: object.gitDir, workTree: root };
   const args = ["cat-file", "--filters", `--path=${shownName(name)}`, object.id];
-  const wanted = await git.bytes(args, { cwd: root, location });
+  const wanted = await git.bytes(args, { cwd: root, location, takesLargeFiles: true });
   const found = await readFile(placeOf(root, name));
   return wanted.subarray(0, found.length).equals(found);
 }
