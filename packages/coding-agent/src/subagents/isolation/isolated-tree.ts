@@ -52,6 +52,8 @@ interface TreeParts {
   readonly commit: string;
   /** The commit the caller has checked out. */
   readonly head: string | undefined;
+  /** Whether files of the caller's are hidden from git, and so are the tree's. */
+  readonly hasHidden: boolean;
   readonly folder: string;
   readonly signal: AbortSignal | undefined;
   readonly remove: () => Promise<void>;
@@ -102,7 +104,8 @@ async function capture(parts: TreeParts): Promise<CapturedWork> {
   const added = { cwd: workTree, location: { gitDir, workTree }, signal };
   const args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
   const ignored = await git.names(args, added).catch(() => []);
-  const options = { folder, signal, takesRepositories: true, ignored };
+  const { hasHidden } = parts;
+  const options = { folder, signal, takesRepositories: true, ignored, hasHidden };
   const taken = await takeSnapshot(git, repository, options);
   const inside = { tree: workTree, gitDir, folder, signal };
   const { changed, unreadable } = await captureSubmodules(git, submodules, inside);

@@ -113,7 +113,7 @@ export class Isolation {
     this.#count += 1;
     const { git, repository, folder } = this;
     const path = join(folder.path, `${folder.path.slice(-8)}-${this.#count}`);
-    const { commit, head, indexFile, emptyFolders } = this.baseline;
+    const { commit, head, hasHidden, indexFile, emptyFolders } = this.baseline;
     const register = (work: () => Promise<void>) => this.#registering.run(work);
     const options = { path, commit, indexFile, signal: this.#signal, register };
     this.#shared ??= this.#prepare();
@@ -135,6 +135,7 @@ export class Isolation {
       ...shared,
       commit,
       head,
+      hasHidden,
       folder: folder.path,
       signal: this.#signal,
       remove: () => this.#remove(worktree),

@@ -1,5 +1,5 @@
 import { copyFile, stat, utimes } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { errorCode } from "../../files/read-text.ts";
 import { randomHex } from "../../random.ts";
 import { filterNames, isFolder, lookAt, shownName, writeNames } from "./file-names.ts";
@@ -12,6 +12,8 @@ export interface Snapshot {
   readonly tree: string;
   /** An index with exactly that, which knows the files on the disk. */
   readonly indexFile: string;
+  /** Whether it has files that are not on the disk, as in a sparse checkout. */
+  readonly hasHidden: boolean;
   /** What is not in it although it is not ignored: too large, unreadable, a repository. */
   readonly leftOut: readonly string[];
 }
@@ -24,6 +26,8 @@ interface SnapshotOptions {
   readonly takesRepositories?: boolean;
   /** Ignored files to take all the same, where they are there. */
   readonly ignored?: readonly string[];
+  /** Whether files may be hidden from git; default is to look. */
+  readonly hasHidden?: boolean;
   /** Without the repository's own index, which is that of another tree. */
   readonly startsEmpty?: boolean;
 }
@@ -37,10 +41,8 @@ export async function takeSnapshot(
   const { root: cwd, location } = repository;
   const indexFile = join(options.folder, `${randomHex(6)}.index`);
   const request = { cwd, location, indexFile, signal: options.signal };
-  if (options.startsEmpty !== true) {
-    await copyIndex(git, { cwd, location, signal: options.signal }, indexFile);
-  }
-  await lookBehindFlags(git, request);
+  if (options.startsEmpty !== true) await copyIndex(repository.gitDir, indexFile);
+  const hasHidden = options.hasHidden === false ? false : await lookBehindFlags(git, request);
   const listModified = () => git.names(["ls-files", "-z", "--modified"], request);
   const update = { args: ["--update", "--", "."], listLeft: listModified };
   const unreadable = await add(git, update, request);
@@ -68,13 +70,12 @@ export async function takeSnapshot(
   const tree = (await git.run(["write-tree"], request)).trim();
   const leftOut = [...files.leftOut, ...repositories.leftOut, ...wanted.leftOut];
   leftOut.push(...new Set(unreadable));
-  return { tree, indexFile, leftOut: leftOut.map(shownName) };
+  return { tree, indexFile, hasHidden, leftOut: leftOut.map(shownName) };
 }
 
-async function copyIndex(git: Git, request: GitRequest, indexFile: string): Promise<void> {
-  const path = (await git.run(["rev-parse", "--git-path", "index"], request)).trim();
+async function copyIndex(gitDir: string, indexFile: string): Promise<void> {
   try {
-    await copyIndexFile(isAbsolute(path) ? path : join(request.cwd, path), indexFile);
+    await copyIndexFile(join(gitDir, "index"), indexFile);
   } catch (error) {
     // A repository in which nothing was ever added has none.
     if (errorCode(error) !== "ENOENT") throw error;
@@ -96,8 +97,10 @@ type IndexRequest = GitRequest & { readonly indexFile: string };
 /**
  * Files that the user told git not to look at (assume-unchanged, skip-worktree) count as they stand
  * on the disk. Those of a sparse checkout are not there and stay what they are.
+ *
+ * @returns whether there are such
  */
-async function lookBehindFlags(git: Git, request: IndexRequest): Promise<void> {
+async function lookBehindFlags(git: Git, request: IndexRequest): Promise<boolean> {
   const flagged: string[] = [];
   const unchanged = new Set<string>();
   for (const entry of await git.names(["ls-files", "-v", "-z"], request)) {
@@ -113,12 +116,13 @@ async function lookBehindFlags(git: Git, request: IndexRequest): Promise<void> {
     if (!folders.has(folder)) folders.set(folder, lookAt(request.cwd, folder));
     return (await folders.get(folder)) && lookAt(request.cwd, name);
   });
-  if (seen.length === 0) return;
+  if (seen.length === 0) return flagged.length > 0;
   for (const option of ["--no-skip-worktree", "--no-assume-unchanged"]) {
     await updateIndex(git, request, [option], seen);
   }
   // Where git has a folder to skip by its pattern, `git add` would pass over the file again.
   await updateIndex(git, request, ["--add", "--remove"], seen);
+  return flagged.length > seen.length;
 }
 
 async function updateIndex(
