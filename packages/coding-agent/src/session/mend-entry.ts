@@ -1,13 +1,27 @@
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "../files/read-json.ts";
-import { mendMembers, number, optional, type Rule, text, yes } from "./mend.ts";
+import {
+  mendMembers,
+  number,
+  optional,
+  type Rule,
+  type Rules,
+  rulesOf,
+  text,
+  yes,
+} from "./mend.ts";
 import { content, normalizeMessage, usage } from "./normalize-message.ts";
 
 type RawEntry = Record<string, unknown>;
 
+/** Dates as they are usually written; parsing every one would take half of the time for a long session. */
+const usualDate =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?Z$/;
+
 const timestamp: Rule = {
-  fits: (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)),
+  fits: (value) =>
+    typeof value === "string" && (usualDate.test(value) || !Number.isNaN(Date.parse(value))),
   mend: () => new Date(0).toISOString(),
 };
 
@@ -21,31 +35,35 @@ const replacement: Rule = {
   mend: () => undefined,
 };
 
-/** Of each type: the members it means nothing without, and those that can be mended. */
-const types: Readonly<
-  Record<KnownSessionEntry["type"], { needs?: Record<string, Rule>; mends?: Record<string, Rule> }>
-> = {
-  message: { mends: { message } },
-  model_change: { needs: { provider: text, modelId: text } },
-  thinking_level_change: { needs: { thinkingLevel: text } },
+const stamped = rulesOf({ timestamp });
+
+/** Of each type: the members it means nothing without, and rules for all others. */
+const types: Readonly<Record<KnownSessionEntry["type"], { needs?: Rules; mends: Rules }>> = {
+  message: { mends: rulesOf({ message, timestamp }) },
+  model_change: { needs: rulesOf({ provider: text, modelId: text }), mends: stamped },
+  thinking_level_change: { needs: rulesOf({ thinkingLevel: text }), mends: stamped },
   compaction: {
-    needs: { summary: text },
-    mends: {
+    needs: rulesOf({ summary: text }),
+    mends: rulesOf({
       firstKeptEntryId: text,
       tokensBefore: number,
       fromHook: optional(yes),
       usage: optional(usage),
-    },
+      timestamp,
+    }),
   },
   branch_summary: {
-    needs: { summary: text },
-    mends: { fromId: text, fromHook: optional(yes), usage: optional(usage) },
+    needs: rulesOf({ summary: text }),
+    mends: rulesOf({ fromId: text, fromHook: optional(yes), usage: optional(usage), timestamp }),
   },
-  custom: { mends: { customType: text } },
-  custom_message: { mends: { customType: text, content, display: yes } },
-  label: { needs: { targetId: text }, mends: { label: optional(text) } },
-  context_edit: { needs: { targetId: text, replacement } },
-  session_info: { mends: { name: optional(text) } },
+  custom: { mends: rulesOf({ customType: text, timestamp }) },
+  custom_message: { mends: rulesOf({ customType: text, content, display: yes, timestamp }) },
+  label: {
+    needs: rulesOf({ targetId: text }),
+    mends: rulesOf({ label: optional(text), timestamp }),
+  },
+  context_edit: { needs: rulesOf({ targetId: text, replacement }), mends: stamped },
+  session_info: { mends: rulesOf({ name: optional(text), timestamp }) },
 };
 
 /**
@@ -54,8 +72,8 @@ const types: Readonly<
  */
 export function mendEntry(entry: RawEntry): RawEntry {
   const type = String(entry.type);
-  if (!Object.hasOwn(types, type)) return mendMembers(entry, { timestamp });
-  const { needs = {}, mends = {} } = types[type as KnownSessionEntry["type"]];
-  const isWhole = Object.entries(needs).every(([name, rule]) => rule.fits(entry[name]));
-  return mendMembers(isWhole ? entry : { ...entry, type: "unreadable" }, { ...mends, timestamp });
+  if (!Object.hasOwn(types, type)) return mendMembers(entry, stamped);
+  const { needs = [], mends } = types[type as KnownSessionEntry["type"]];
+  const isWhole = needs.every(([name, rule]) => rule.fits(entry[name]));
+  return mendMembers(isWhole ? entry : { ...entry, type: "unreadable" }, mends);
 }

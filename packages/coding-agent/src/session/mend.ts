@@ -7,19 +7,29 @@ export interface Rule {
   mend(value: unknown): unknown;
 }
 
-type Rules = Readonly<Record<string, Rule>>;
+/** A rule for each member; a list, since it is gone through for every entry of a long session. */
+export type Rules = readonly (readonly [name: string, rule: Rule])[];
+
+/** Rules by the names of members. */
+export function rulesOf(members: Readonly<Record<string, Rule>>): Rules {
+  return Object.entries(members);
+}
 
 /** `record` with its members mended; itself when all of them fit. */
 export function mendMembers<T extends object>(record: T, rules: Rules): T {
   const given = record as Readonly<Record<string, unknown>>;
-  const wrong = Object.entries(rules).filter(([name, rule]) => !rule.fits(given[name]));
-  if (wrong.length === 0) return record;
-  const copy: Record<string, unknown> = { ...given };
-  for (const [name, rule] of wrong) {
+  for (const [name, rule] of rules) if (!rule.fits(given[name])) return mendAll(given, rules) as T;
+  return record;
+}
+
+function mendAll(given: Readonly<Record<string, unknown>>, rules: Rules): Record<string, unknown> {
+  const copy = { ...given };
+  for (const [name, rule] of rules) {
+    if (rule.fits(given[name])) continue;
     copy[name] = rule.mend(given[name]);
     if (copy[name] === undefined) delete copy[name];
   }
-  return copy as T;
+  return copy;
 }
 
 function orElse(fits: (value: unknown) => boolean, fallback: unknown): Rule {
@@ -46,7 +56,8 @@ export function orNull({ fits }: Rule): Rule {
 }
 
 /** An object with members of its own. */
-export function object(rules: Rules): Rule {
+export function object(members: Readonly<Record<string, Rule>>): Rule {
+  const rules = rulesOf(members);
   const mend = (value: unknown) => mendMembers(isJsonObject(value) ? value : {}, rules);
   return { fits: (value) => mend(value) === value, mend };
 }

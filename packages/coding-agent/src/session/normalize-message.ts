@@ -11,6 +11,8 @@ import {
   optional,
   orNull,
   type Rule,
+  type Rules,
+  rulesOf,
   text,
   yes,
 } from "./mend.ts";
@@ -25,31 +27,30 @@ export const usage = object({
   cost: object({ ...tokens, total: number }),
 });
 
-const blockRules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
-  text: { textSignature: optional(text) },
-  image: {},
-  thinking: { thinkingSignature: optional(text), redacted: optional(no) },
-  toolCall: {
-    arguments: object({}),
-    thoughtSignature: optional(text),
-    argumentsError: optional(text),
+/** Of each kind of block: the members without which it says nothing, and rules for others. */
+const blocks: Readonly<Record<string, { needs: readonly string[]; rules: Rules }>> = {
+  text: { needs: ["text"], rules: rulesOf({ textSignature: optional(text) }) },
+  image: { needs: ["data", "mimeType"], rules: [] },
+  thinking: {
+    needs: ["thinking"],
+    rules: rulesOf({ thinkingSignature: optional(text), redacted: optional(no) }),
   },
-};
-
-/** Members without which a block says nothing. */
-const needed: Readonly<Record<string, readonly string[]>> = {
-  text: ["text"],
-  image: ["data", "mimeType"],
-  thinking: ["thinking"],
-  toolCall: ["id", "name"],
+  toolCall: {
+    needs: ["id", "name"],
+    rules: rulesOf({
+      arguments: object({}),
+      thoughtSignature: optional(text),
+      argumentsError: optional(text),
+    }),
+  },
 };
 
 function block(kinds: readonly string[]): (value: unknown) => unknown {
   return (value) => {
-    if (!isJsonObject(value) || typeof value.type !== "string") return undefined;
-    const { type } = value;
-    const isWhole = needed[type]?.every((name) => typeof value[name] === "string");
-    return isWhole && kinds.includes(type) ? mendMembers(value, blockRules[type] ?? {}) : undefined;
+    if (!isJsonObject(value) || !kinds.includes(String(value.type))) return undefined;
+    const kind = blocks[String(value.type)];
+    for (const name of kind?.needs ?? []) if (typeof value[name] !== "string") return undefined;
+    return mendMembers(value, kind?.rules ?? []);
   };
 }
 
@@ -66,7 +67,7 @@ const attachment = object({
 /** What a user or an extension says: a text, or blocks. */
 export const content = either(text, said);
 
-const rules: Readonly<Record<AgentMessage["role"], Readonly<Record<string, Rule>>>> = {
+const members: Readonly<Record<AgentMessage["role"], Readonly<Record<string, Rule>>>> = {
   user: {
     content,
     attachments: optional(list((value) => (attachment.fits(value) ? value : undefined))),
@@ -104,12 +105,16 @@ const rules: Readonly<Record<AgentMessage["role"], Readonly<Record<string, Rule>
   compactionSummary: { summary: text, tokensBefore: number },
 };
 
+const roles = new Map(
+  Object.entries(members).map(([role, own]) => [role, rulesOf({ ...own, timestamp: number })]),
+);
+
 /**
  * Makes a message from a file safe to use: other programs wrote `null` or a string where blocks
  * belong, or left usage out. A message that is right is returned as it is, and so is one of a role
  * that is not known.
  */
 export function normalizeMessage(message: AgentMessage): AgentMessage {
-  const own = Object.hasOwn(rules, message.role) ? rules[message.role] : undefined;
-  return own === undefined ? message : mendMembers(message, { ...own, timestamp: number });
+  const rules = roles.get(message.role);
+  return rules === undefined ? message : mendMembers(message, rules);
 }
