@@ -115,7 +115,7 @@ const handlers = {
       protocol: "pi",
       protocols: ["pi"],
       stream,
-      maxFrameBytes: 1_000_000,
+      maxFrameBytes: 64 * 1024 * 1024,
       capabilities: {},
     });
   },
