@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFileSync, type Stats, statSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
 import type { Diagnostic } from "../diagnostic.ts";
 
 /** A file's text, the fact that it is not there, or why it could not be read. */
@@ -7,6 +7,9 @@ export type TextFile =
   | { readonly kind: "text"; readonly path: string; readonly text: string }
   | { readonly kind: "missing"; readonly path: string }
   | { readonly kind: "unreadable"; readonly path: string; readonly diagnostic: Diagnostic };
+
+/** More than any text that is configuration, or meant for a model. */
+const MAX_BYTES = 64 * 1024 * 1024;
 
 const missingCodes = new Set(["ENOENT", "ENOTDIR"]);
 
@@ -26,13 +29,25 @@ function found(path: string, text: string): TextFile {
 
 function failed(path: string, error: unknown): TextFile {
   if (missingCodes.has(errorCode(error))) return { kind: "missing", path };
-  const message = `Could not read ${path}: ${errorMessage(error)}`;
+  return refused(path, errorMessage(error));
+}
+
+function refused(path: string, reason: string): TextFile {
+  const message = `Could not read ${path}: ${reason}`;
   return { kind: "unreadable", path, diagnostic: { severity: "error", message, path } };
+}
+
+/** A pipe or a device, which anybody's project may link to, would be read for ever. */
+function problemOf(stats: Stats): string | undefined {
+  if (!stats.isFile()) return stats.isDirectory() ? "it is a folder" : "it is no regular file";
+  return stats.size > MAX_BYTES ? `it is larger than ${MAX_BYTES / 1024 / 1024} MiB` : undefined;
 }
 
 /** Reads `path` as UTF-8 without a byte order mark. Never rejects. */
 export async function readTextFile(path: string): Promise<TextFile> {
   try {
+    const problem = problemOf(await stat(path));
+    if (problem !== undefined) return refused(path, problem);
     return found(path, await readFile(path, "utf8"));
   } catch (error) {
     return failed(path, error);
@@ -42,6 +57,8 @@ export async function readTextFile(path: string): Promise<TextFile> {
 /** {@link readTextFile} for the few small files of a start, where a thread pool costs more than it gives. */
 export function readTextFileNow(path: string): TextFile {
   try {
+    const problem = problemOf(statSync(path));
+    if (problem !== undefined) return refused(path, problem);
     return found(path, readFileSync(path, "utf8"));
   } catch (error) {
     return failed(path, error);
