@@ -8,7 +8,6 @@ const sharedGroups: readonly (readonly [RegExp, string])[] = [
   [/^(?:Initialize|GetCapabilities)Response$/, "HostInfo"],
   [/^BranchResponse$/, "ForkResponse"],
   [/^SessionEntry$/, "KnownSessionEntry"],
-  [/^Shared0$/, "SessionTreeNode"],
   [/(?:Command|Response)$/, "request"],
 ];
 

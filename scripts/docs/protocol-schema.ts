@@ -79,15 +79,9 @@ function definitions(
   descriptions: ReadonlyMap<string, string>,
 ): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(registry, { io: "input", uri: (id) => `#/$defs/${id}` });
-  // What several schemas share without having a name comes in a place of its own.
-  const shared = /#\/\$defs\/__shared#\/\$defs\/schema/g;
-  const text = JSON.stringify(schemas).replace(shared, "#/$defs/Shared");
-  const { __shared: rest, ...named } = JSON.parse(text) as Record<string, JsonSchema>;
+  if ("__shared" in schemas) throw new Error("Something is shared and has no name");
   const defs: Record<string, JsonSchema> = {};
-  for (const [name, schema] of Object.entries((rest?.$defs ?? {}) as typeof named)) {
-    defs[name.replace("schema", "Shared")] = schema;
-  }
-  for (const [name, { $schema: _, $id: __, ...schema }] of Object.entries(named)) {
+  for (const [name, { $schema: _, $id: __, ...schema }] of Object.entries(schemas)) {
     const description = descriptions.get(name);
     defs[name] = {
       ...(description === undefined ? {} : { description }),

@@ -88,8 +88,6 @@ function schemas(): Record<string, JsonSchema> {
 
 function typesOfProtocol(defs: Record<string, JsonSchema>): PythonTypes {
   const types = new PythonTypes(defs, (name) => {
-    // The one schema that holds itself: it has no name there.
-    if (name === "Shared0") return "SessionTreeNode";
     if (name === "MessageUpdateDelta" || events.has(name)) return `${name}Event`;
     return name;
   });

@@ -42,7 +42,7 @@ export type {
   SessionEvent,
   SessionOnlyEvent,
 } from "./session-event.ts";
-export type { SessionTreeNode } from "./session-tree.ts";
+export { SessionTreeNode } from "./session-tree.ts";
 export { SESSION_VERSION } from "./session-version.ts";
 export type { StreamRuleInfo } from "./stream-rule.ts";
 export type {

@@ -11,20 +11,15 @@ export const AnySessionEntry = () =>
   });
 
 /** An entry with what hangs below it; `label` is the latest one given to it. */
+export const SessionTreeNode: z.ZodMiniType<SessionTreeNode> = z.object({
+  entry: AnySessionEntry(),
+  children: z.array(z.lazy(() => SessionTreeNode)),
+  label: z.optional(z.string()),
+  labelTimestamp: z.optional(z.string()),
+});
 export interface SessionTreeNode {
   readonly entry: SessionEntry;
   readonly children: SessionTreeNode[];
   readonly label?: string | undefined;
   readonly labelTimestamp?: string | undefined;
-}
-
-/** The schema of {@link SessionTreeNode}. */
-export function SessionTreeNode(): z.ZodMiniType<SessionTreeNode> {
-  const node: z.ZodMiniType<SessionTreeNode> = z.object({
-    entry: AnySessionEntry(),
-    children: z.array(z.lazy(() => node)),
-    label: z.optional(z.string()),
-    labelTimestamp: z.optional(z.string()),
-  });
-  return node;
 }

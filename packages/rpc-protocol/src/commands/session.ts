@@ -69,7 +69,7 @@ export const sessionCommands = {
   get_tree: command({
     summary: "Returns the entries of the session as a tree.",
     params: noParams,
-    result: () => z.object({ tree: z.array(SessionTreeNode()), leafId: leafId() }),
+    result: () => z.object({ tree: z.array(SessionTreeNode), leafId: leafId() }),
   }),
   navigate_tree: command({
     summary:

@@ -2287,6 +2287,8 @@ class _SessionTreeNode(TypedDict):
 
 
 class SessionTreeNode(_SessionTreeNode, total=False):
+    """An entry with what hangs below it; `label` is the latest one given to it."""
+
     label: str
     """The latest name it was given."""
     labelTimestamp: str
