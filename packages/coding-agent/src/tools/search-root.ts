@@ -18,10 +18,13 @@ export async function searchRoot(
   const shown = written || ".";
   const path = resolveExistingPath(shown, environment);
   try {
-    return { path, isDirectory: (await stat(path)).isDirectory() };
+    const found = await stat(path);
+    const isDirectory = found.isDirectory();
+    if (isDirectory || found.isFile()) return { path, isDirectory };
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw fileError(error, "search", shown);
     const text = `Path not found: ${shown}. Check it with ls of its parent.`;
     throw new ToolError(text, undefined, { cause: error });
   }
+  throw new ToolError(`${shown} is not a regular file. Use bash to read from it.`);
 }

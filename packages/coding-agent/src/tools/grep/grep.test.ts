@@ -120,6 +120,8 @@ describe.each([
     await expect(grep({ pattern: "(" })).rejects.toThrow(/Cannot search for "\(": .*literal/s);
     await expect(grep({ pattern: "" })).rejects.toThrow("The pattern is empty.");
     await expect(grep({ pattern: "x", path: "none" })).rejects.toThrow("Path not found: none.");
+    const device = { pattern: "x", path: "/dev/zero" };
+    await expect(grep(device)).rejects.toThrow("/dev/zero is not a regular file.");
   });
 
   it("ends when it is aborted", async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   linkSync,
@@ -87,4 +88,9 @@ it("writes an empty file over a long one", async () => {
   truncateSync(workspace.path("big"), 1_000_000);
   await write("big", "");
   expect(statSync(workspace.path("big")).size).toBe(0);
+});
+
+it("refuses a pipe, which would keep it waiting for a reader", async () => {
+  execFileSync("mkfifo", [workspace.path("pipe")]);
+  await expect(write("pipe", "x")).rejects.toThrow("pipe is not a regular file.");
 });

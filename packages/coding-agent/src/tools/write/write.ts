@@ -25,7 +25,7 @@ export async function runWriteTool(
   }
   return environment.fileQueue.run(file, async () => {
     call.signal.throwIfAborted();
-    await refuseDirectory(file, path);
+    await refuseOthers(file, path);
     try {
       await makeFolder(dirname(file));
       await writeFileSafely(file, content);
@@ -37,8 +37,12 @@ export async function runWriteTool(
   });
 }
 
-async function refuseDirectory(file: string, shown: string): Promise<void> {
+async function refuseOthers(file: string, shown: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
+  // Nobody may ever read the other end.
+  if (found?.isFIFO() || found?.isSocket()) {
+    throw new ToolError(`${shown} is not a regular file. Use bash to write to it.`);
+  }
   if (!found?.isDirectory()) return;
   throw new ToolError(`${shown} is a directory, not a file. Add a file name to the path.`);
 }
