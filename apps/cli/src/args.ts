@@ -209,7 +209,7 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     key: "protocol",
     kind: "value",
     choices: protocolNames,
-    help: "Dialect of the RPC protocol",
+    help: `Dialect of the RPC protocol: ${protocolNames.join(", ")}`,
   },
   "list-models": {
     key: "listModels",
