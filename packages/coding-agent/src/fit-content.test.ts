@@ -2,6 +2,7 @@ import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
 import { createTestSession } from "./__fixtures__/test-session.ts";
+import { fitResult } from "./fit-content.ts";
 
 /** One red pixel. */
 const png =
@@ -34,6 +35,12 @@ describe("what a tool gives", () => {
     const image = { type: "image", data: `data:image/jpeg;base64,${png}`, mimeType: "image/jpeg" };
     const fitted = { type: "image", data: png, mimeType: "image/png" };
     expect(await resultOf([image, text("below")])).toEqual([fitted, text("below")]);
+  });
+
+  it("has usage and flags, or none", async () => {
+    const content: [] = [];
+    const wrong = { content, usage: { input: "many" }, isError: "yes" } as never;
+    expect(await fitResult(wrong, { get: () => true as never })).toEqual({ content });
   });
 
   it("says of an image that no vendor would take that it is left out", async () => {

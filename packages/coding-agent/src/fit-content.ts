@@ -1,9 +1,17 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ImageContent, TextContent } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "./files/read-json.ts";
+import { no as flag, mendMembers, optional, rulesOf } from "./session/mend.ts";
+import { usage } from "./session/normalize-message.ts";
 import type { SettingsStore } from "./settings/store.ts";
 
 type Block = TextContent | ImageContent;
+const resultRules = rulesOf({
+  usage: optional(usage),
+  isError: optional(flag),
+  terminate: optional(flag),
+});
+
 type Settings = Pick<SettingsStore, "get">;
 
 /**
@@ -20,7 +28,8 @@ export function fitContent(content: unknown, settings: Settings): Block[] | Prom
 /** {@link fitContent} for a tool's result. */
 export async function fitResult(result: ToolResult, settings: Settings): Promise<ToolResult> {
   const content = await fitContent(result.content, settings);
-  return content === result.content ? result : { ...result, content };
+  const fitted = content === result.content ? result : { ...result, content };
+  return mendMembers(fitted, resultRules);
 }
 
 async function fitBlock(block: unknown, settings: Settings): Promise<Block[]> {

@@ -2,6 +2,7 @@ import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages
 import { describe, expect, it } from "vitest";
 import type { CommandContext, ExtensionContext } from "./api/context.ts";
 import type { ExtensionEventName } from "./api/events.ts";
+import { customMessageOf } from "./extension-hooks.ts";
 import {
   askBeforeStart,
   askContext,
@@ -41,6 +42,13 @@ const fails = () => {
   throw new Error("broken");
 };
 const user = (content: string): UserMessage => ({ role: "user", content, timestamp: 1 });
+
+it("a flag needs a name", () => {
+  const extension = new Extension({ path: "/a.ts", realPath: "/a.ts", scope: "user" });
+  for (const name of [Symbol.iterator, "", undefined]) {
+    expect(() => extension.addFlag(name as never, { type: "boolean" })).toThrow("has no name");
+  }
+});
 
 describe("handlers", () => {
   it("are called in order, and one that fails keeps no other from being called", async () => {
@@ -235,6 +243,49 @@ it("message_end may replace a message, but not by one of another role", async ()
   expect(await askMessageEnd(runner, user("original"))).toEqual(user("replaced"));
 });
 
+it("context handlers cannot put in what is no message", async () => {
+  const wrong = [
+    null,
+    "text",
+    7,
+    {},
+    { role: 7 },
+    { role: "user", content: { a: 1 }, timestamp: 1 },
+  ];
+  for (const name of ["context", "context_with_system"] as const) {
+    const { runner } = runnerOf(
+      name,
+      () => ({ messages: [{ role: "system", content: {} }, user("kept"), ...wrong] }),
+      (event: { messages: { content?: unknown }[] }) => {
+        for (const message of event.messages)
+          if (message?.content === "kept") message.content = [null];
+      },
+    );
+    const changed = await askContext(runner, { messages: [user("one")], systemPrompt: "base" });
+    const own = changed.messages.filter(({ role }) => role === "user");
+    expect(own).toEqual([{ ...user(""), content: [] }, user("")]);
+    expect(changed.messages.length).toBeLessThan(4);
+  }
+});
+
+it("messages of handlers are mended like those of files", async () => {
+  const content = [{ type: "text" }, { type: "text", text: "kept" }];
+  const { runner } = runnerOf("message_end", () => ({ message: { role: "user", content } }));
+  expect(await askMessageEnd(runner, user("original"))).toEqual({
+    role: "user",
+    content: [{ type: "text", text: "kept" }],
+    timestamp: 0,
+  });
+  const before = runnerOf(
+    "before_agent_start",
+    ...["x", 7, null].map((message) => () => ({ message })),
+  );
+  const prompt = { text: "go", messageType: "user" as const };
+  expect((await askBeforeStart(before.runner, prompt, promptParts("base"))).messages).toEqual([]);
+  const custom = { customType: 7, content: { a: 1 } } as never;
+  expect(customMessageOf(custom)).toMatchObject({ customType: "", content: "", display: true });
+});
+
 it("requests are replaced and headers changed before they are sent", async () => {
   const { runner } = runnerOf(
     "before_provider_request",
@@ -312,10 +363,10 @@ it("summaries without their parts are reported and left out", async () => {
   expect(move.failures).toHaveLength(1);
 });
 
-it("places of skills and templates add up", async () => {
+it("places of skills and templates add up, what is no path left out", async () => {
   const { runner } = runnerOf(
     "resources_discover",
-    () => ({ skillPaths: ["/a"] }),
+    () => ({ skillPaths: ["/a", ["/x"], 7], promptPaths: "/y" }),
     () => ({ skillPaths: ["/b"], promptPaths: ["/c"] }),
   );
   expect(await askResources(runner, { cwd: "/", reason: "startup" })).toEqual({

@@ -7,6 +7,7 @@ import type {
   Model,
 } from "@tau-agent/rpc-protocol/messages";
 import { contextTokens } from "../compaction/estimate.ts";
+import { normalizeMessage } from "../session/normalize-message.ts";
 import type {
   ChangeDetail,
   InputSource,
@@ -319,14 +320,14 @@ export class ExtensionHooks implements SessionHooks {
 /** A message of an extension as part of the conversation. */
 export function customMessageOf(message: CustomMessageInput): CustomMessage {
   const { customType, content, display, details } = message;
-  return {
+  return normalizeMessage({
     role: "custom",
     customType,
     content,
     display: display ?? true,
     ...(details === undefined ? {} : { details }),
     timestamp: Date.now(),
-  };
+  }) as CustomMessage;
 }
 
 function imagesOf(content: unknown): ImageContent[] {

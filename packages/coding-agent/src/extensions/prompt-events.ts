@@ -1,4 +1,6 @@
 import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
+import { isJsonObject } from "../files/read-json.ts";
+import { normalizeMessage } from "../session/normalize-message.ts";
 import type { RequestContext } from "../session-hooks.ts";
 import type { SystemPromptOptions } from "./api/context.ts";
 import type {
@@ -107,7 +109,7 @@ export async function askBeforeStart(
         if (typeof given === "string") systemPrompt = given;
         // Some hosts of the family keep it in pieces.
         else if (Array.isArray(given)) systemPrompt = given.join("\n\n");
-        if (result.message !== undefined) messages.push(result.message);
+        if (isJsonObject(result.message)) messages.push(result.message);
         return undefined;
       },
     },
@@ -138,7 +140,7 @@ async function askMessages(
       return undefined;
     },
   });
-  return current;
+  return usableMessages(current);
 }
 
 /** What handlers return is sent as it is: without a system message there is no system prompt. */
@@ -156,15 +158,26 @@ async function askWithSystem(
     },
   });
   const isSystem = (message: AgentMessage | SystemMessage) => message.role === "system";
-  const system = current.filter((message): message is SystemMessage => isSystem(message));
+  const usable = usableMessages(current);
+  const system = usable.filter((message): message is SystemMessage => isSystem(message));
   return {
     systemPrompt: system.map(({ content }) => textOf(content)).join("\n\n"),
-    messages: current.filter((message): message is AgentMessage => !isSystem(message)),
+    messages: usable.filter((message): message is AgentMessage => !isSystem(message)),
   };
 }
 
-function textOf(content: SystemMessage["content"]): string {
-  return typeof content === "string" ? content : content.map(({ text }) => text).join("\n");
+/** What is no message would fail every request of the run. */
+function usableMessages<Message extends { readonly role: string }>(
+  given: readonly Message[],
+): Message[] {
+  return given
+    .filter((message: unknown) => isJsonObject(message) && typeof message.role === "string")
+    .map((message) => normalizeMessage(message as unknown as AgentMessage) as unknown as Message);
+}
+
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
+  return content.map((block: unknown) => (isJsonObject(block) ? block.text : "")).join("\n");
 }
 
 /** Lets extensions replace the vendor's request. */
@@ -205,7 +218,7 @@ export async function askMessageEnd(
   let current = message;
   await runner.each("message_end", () => ({ type: "message_end", message: current }), {
     take: (result) => {
-      if (result.message?.role === current.role) current = result.message;
+      if (result.message?.role === current.role) current = normalizeMessage(result.message);
       return undefined;
     },
   });

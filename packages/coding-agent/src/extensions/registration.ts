@@ -88,6 +88,9 @@ export class Extension {
   }
 
   addFlag(name: string, flag: ExtensionFlag): void {
+    if (typeof name !== "string" || name === "") {
+      throw new ExtensionError("invalid_registration", "registerFlag: the flag has no name");
+    }
     if (typeof flag !== "object" || flag === null) {
       throw new ExtensionError("invalid_registration", `registerFlag: ${name} has no options`);
     }

@@ -78,10 +78,15 @@ export async function askResources(
   const promptPaths: string[] = [];
   await runner.each("resources_discover", () => ({ type: "resources_discover", ...event }), {
     take: (result) => {
-      skillPaths.push(...(result.skillPaths ?? []));
-      promptPaths.push(...(result.promptPaths ?? []));
+      skillPaths.push(...textsIn(result.skillPaths));
+      promptPaths.push(...textsIn(result.promptPaths));
       return undefined;
     },
   });
   return { skillPaths, promptPaths };
+}
+
+/** The texts of what should be a list of them. */
+function textsIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
 }
