@@ -120,7 +120,7 @@ export class Isolation {
     const shared = await this.#shared;
     const { worktree, gitDir } = await this.#writing.run(async () => {
       const made = await createWorktree(git, repository, options);
-      return { worktree: made, gitDir: await giveOwnRepository(shared.template, made) };
+      return { worktree: made, gitDir: await giveOwnRepository(shared.template, made, commit) };
     });
     this.#trees.add(worktree);
     const cwd = join(path, repository.prefix);

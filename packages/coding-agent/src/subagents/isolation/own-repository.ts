@@ -47,15 +47,16 @@ export async function makeTemplate(
 export async function giveOwnRepository(
   template: RepositoryTemplate,
   { path, adminDir }: Pick<Worktree, "path" | "adminDir">,
+  commit: string,
 ): Promise<string> {
   const gitDir = `${path}.git`;
   await cp(template.path, gitDir, { recursive: true, mode: constants.COPYFILE_FICLONE });
-  for (const name of ["HEAD", "index"]) {
-    await copyFile(join(adminDir, name), join(gitDir, name), constants.COPYFILE_FICLONE);
-  }
-  const link = join(path, ".git");
-  await writeFile(`${gitDir}/link`, `gitdir: ${gitDir.replaceAll("\\", "/")}\n`);
-  await rename(`${gitDir}/link`, link);
+  // Not a copy: where refs are kept in tables, the file says nothing.
+  await writeFile(join(gitDir, "HEAD"), `${commit}\n`);
+  await copyFile(join(adminDir, "index"), join(gitDir, "index"), constants.COPYFILE_FICLONE);
+  const link = `${gitDir}/link`;
+  await writeFile(link, `gitdir: ${gitDir.replaceAll("\\", "/")}\n`);
+  await rename(link, join(path, ".git"));
   return gitDir;
 }
 
