@@ -1,19 +1,14 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { SessionError } from "../../errors.ts";
-import { withFileLock } from "../../files/write-file.ts";
 import { randomHex } from "../../random.ts";
 import { slugOf } from "../task-file-names.ts";
 import { type FileMode, readFileModes } from "./file-modes.ts";
 import type { Git, GitRequest } from "./git.ts";
 import type { Isolation } from "./isolation.ts";
+import { holdingMergeLock } from "./merge-lock.ts";
 import { applyToTree, joinPatches, writePatch } from "./patch.ts";
 import { commitTree, headOf, type Repository } from "./repository.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { listReplacements, type Replacement, writeFiles } from "./write-files.ts";
-
-/** Each waits for ten seconds. */
-const LOCK_ATTEMPTS = 12;
 
 /** One task's changes, on their way back. */
 export interface Change {
@@ -53,8 +48,8 @@ export function mergeChanges(
   changes: readonly Change[],
   signal?: AbortSignal,
 ): Promise<Map<string, MergeOutcome>> {
-  const lock = join(isolation.folder.path, "..", mergeLockName(isolation.repository.commonDir));
-  return holdingLock(lock, signal, async () => {
+  const { folder, repository } = isolation;
+  return holdingMergeLock({ folder: folder.path, repository, signal }, async () => {
     // Once more when the caller's files changed in between.
     const first = await tryToMerge(isolation, changes, signal);
     if (first.failure === undefined) return first.outcomes;
@@ -71,27 +66,6 @@ export function mergeChanges(
     }
     return outcomes;
   });
-}
-
-/** The lock of one repository, beside the folders of the calls. */
-function mergeLockName(commonDir: string): string {
-  return `merge-${createHash("sha256").update(commonDir).digest("hex").slice(0, 8)}`;
-}
-
-/** Others may merge for long; what a killed host left behind counts for half a minute. */
-async function holdingLock<T>(
-  lock: string,
-  signal: AbortSignal | undefined,
-  work: () => Promise<T>,
-): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await withFileLock(lock, work);
-    } catch (error) {
-      const isTaken = error instanceof SessionError && error.code === "file_locked";
-      if (!isTaken || attempt === LOCK_ATTEMPTS || signal?.aborted) throw error;
-    }
-  }
 }
 
 async function tryToMerge(

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { basename, join, sep } from "node:path";
 import { randomHex } from "../../random.ts";
 import type { Git } from "./git.ts";
+import { releaseMergeLock } from "./merge-lock.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { mendMerge } from "./write-files.ts";
 
@@ -84,6 +85,7 @@ export async function removeLeftovers(root: string, git: Git): Promise<void> {
     // Whoever is before us with a half merge removes the rest as well.
     const isMended = await mendMerge(path, git).catch(() => false);
     if (!isMended) continue;
+    await releaseMergeLock(path);
     for (const commonDir of owner?.commonDirs ?? []) await removeWorktreesIn(commonDir, path);
     await removeFolder(path).catch(() => undefined);
   }
