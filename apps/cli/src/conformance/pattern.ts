@@ -66,6 +66,13 @@ function inAnyOrder(items: readonly Pattern[], value: unknown, at: Where): strin
   return lacking === undefined ? undefined : `${at.path} has no item ${JSON.stringify(lacking)}`;
 }
 
+/** What a vendor wants back with the next request is no part of a protocol. */
+const replayTokens: ReadonlySet<string> = new Set([
+  "textSignature",
+  "thinkingSignature",
+  "thoughtSignature",
+]);
+
 function inMembers(
   pattern: Record<string, unknown>,
   value: Record<string, unknown>,
@@ -89,7 +96,7 @@ function inMembers(
     if (problem !== undefined) return problem;
   }
   if (at.isTolerant || "..." in pattern) return undefined;
-  const extra = Object.keys(value).find((key) => !known.has(key));
+  const extra = Object.keys(value).find((key) => !known.has(key) && !replayTokens.has(key));
   return extra === undefined ? undefined : `${at.path}.${extra} is not expected`;
 }
 
