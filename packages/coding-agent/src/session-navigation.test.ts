@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import { createTestSession, userTexts } from "./__fixtures__/test-session.ts";
+import { listSessions } from "./session/list-sessions.ts";
 import { openSession } from "./session/open-session.ts";
 
 const lines = (path: string): KnownSessionEntry[] =>
@@ -175,6 +176,22 @@ describe("sessions of a project", () => {
     const codes = deletions.flatMap((end) => (end.status === "rejected" ? [end.reason.code] : []));
     expect(["session_not_found", "session_locked"]).toContain(codes[0]);
     expect(codes).toHaveLength(1);
+  });
+
+  it("are listed whatever another program wrote into them", async () => {
+    const { session } = await conversation();
+    const path = session.log.path ?? "";
+    const entries = [
+      { type: "message", id: "x1", parentId: null, message: { role: "user", content: null } },
+      { type: "message", id: "x2", parentId: "x1", message: { role: "user", content: [null] } },
+      { type: "message", id: "x3", parentId: "x2", message: null },
+      { type: "session_info", id: "x4", parentId: "x3", name: ["n"] },
+    ];
+    await session.dispose();
+    appendFileSync(path, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    const [listed] = await listSessions(join(path, ".."));
+    expect(listed).toMatchObject({ path, firstMessage: "first" });
+    expect(listed?.name).toBeUndefined();
   });
 
   it("are found by the beginning of their id and continued as the latest", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { KnownSessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { LineDecoder } from "@tau-agent/rpc-protocol/plain";
+import { mendEntry } from "./mend-entry.ts";
 
 /** What a list says of a session; times are ISO 8601. */
 export interface SessionInfo {
@@ -99,7 +100,7 @@ async function readSessionInfo(path: string): Promise<SessionInfo | undefined> {
       if (header === undefined) {
         header = asHeader(record);
         if (header === undefined) return undefined;
-      } else noteEntry(record as unknown as KnownSessionEntry, facts);
+      } else noteEntry(mendEntry(record) as unknown as KnownSessionEntry, facts);
     }
   } catch {
     return undefined;
@@ -110,7 +111,9 @@ async function readSessionInfo(path: string): Promise<SessionInfo | undefined> {
     id: header.id,
     cwd: header.cwd,
     ...(facts.name ? { name: facts.name } : {}),
-    ...(header.parentSession === undefined ? {} : { parentSessionPath: header.parentSession }),
+    ...(typeof header.parentSession === "string"
+      ? { parentSessionPath: header.parentSession }
+      : {}),
     created: header.timestamp,
     modified: facts.modified ?? header.timestamp,
     messageCount: facts.count,

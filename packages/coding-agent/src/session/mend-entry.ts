@@ -27,7 +27,9 @@ const timestamp: Rule = {
 
 const message: Rule = {
   fits: (value) => isJsonObject(value) && normalizeMessage(value as AgentMessage) === value,
-  mend: (value) => normalizeMessage(value as AgentMessage),
+  // What is no message at all is left to whoever reads the file.
+  mend: (value) =>
+    isJsonObject(value) ? normalizeMessage(value as unknown as AgentMessage) : value,
 };
 
 const replacement: Rule = {
