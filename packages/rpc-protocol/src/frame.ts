@@ -194,7 +194,8 @@ function typeName(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (typeof value === "string")
     return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
-  return typeof value;
+  // What is too large to be held, such as 1e999, is read as infinite.
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : typeof value;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -41,9 +41,9 @@ export async function listAllSessions(root: string): Promise<SessionInfo[]> {
   const folders = entries
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(root, name));
-  const lists: SessionInfo[] = [];
-  for (const folder of folders) lists.push(...(await listSessions(folder)));
-  return lists.sort((a, b) => b.modified.localeCompare(a.modified));
+  const lists: SessionInfo[][] = [];
+  for (const folder of folders) lists.push(await listSessions(folder));
+  return lists.flat().sort((a, b) => b.modified.localeCompare(a.modified));
 }
 
 /**

@@ -1,4 +1,6 @@
+import { ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "../files/read-text.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
 import {
   excludedFor,
@@ -50,7 +52,11 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
       .startHost({ command: words, args, cwd, variables, signal, onEvent })
       .catch((error: unknown) => {
         environment.processes.hostEnded(planned);
-        throw error;
+        if (words === undefined) throw error;
+        const reason = errorMessage(error);
+        throw new ToolError(`The setting task.command starts no host: ${reason}`, undefined, {
+          cause: error,
+        });
       });
     const host: SubagentHost = {
       get sessionFile() {

@@ -93,9 +93,11 @@ async function tryToMerge(
     const path = join(folder.path, `${randomHex(6)}.patch`);
     await writePatch(git, inside, { from, to, path, prefix });
     paths.push(path);
-    replaced.push(...(await listReplacements(git, inside, { from, to, prefix })));
+    for (const file of await listReplacements(git, inside, { from, to, prefix })) {
+      replaced.push(file);
+    }
     const inThere = await readFileModes(git, inside, { from, to });
-    modes.push(...inThere.map(({ path: file, mode }) => ({ path: `${prefix}${file}`, mode })));
+    for (const { path: file, mode } of inThere) modes.push({ path: `${prefix}${file}`, mode });
   }
   if (paths.length === 0) return { outcomes };
   const whole = join(folder.path, `${randomHex(6)}.patch`);

@@ -63,14 +63,14 @@ export async function takeSnapshot(
       const still = new Set(await listUntracked(git, request));
       return files.names.filter((name) => still.has(name));
     };
-    unreadable.push(...(await add(git, { args: from, listLeft }, request)));
+    for (const name of await add(git, { args: from, listLeft }, request)) unreadable.push(name);
   }
   const wanted = await sortBySize(cwd, options.ignored ?? []);
   await updateIndex(git, request, ["--add"], [...repositories.names, ...wanted.names]);
   const tree = (await git.run(["write-tree"], request)).trim();
   const leftOut = [...files.leftOut, ...repositories.leftOut, ...wanted.leftOut];
-  leftOut.push(...new Set(unreadable));
-  return { tree, indexFile, hasHidden, leftOut: leftOut.map(shownName) };
+  const all = new Set(leftOut.concat(unreadable));
+  return { tree, indexFile, hasHidden, leftOut: [...all].map(shownName) };
 }
 
 async function copyIndex(gitDir: string, indexFile: string): Promise<void> {

@@ -30,8 +30,9 @@ export async function listRepositories(
     );
     if (listed === undefined || files.bytes > MAX_UNTRACKED_BYTES) leftOut.push(repository);
     else {
-      names.push(...files.names, ...deeper.names);
-      leftOut.push(...files.leftOut, ...deeper.leftOut);
+      // Thousands of names are too many arguments for one call.
+      for (const name of files.names.concat(deeper.names)) names.push(name);
+      for (const name of files.leftOut.concat(deeper.leftOut)) leftOut.push(name);
     }
   }
   return { names, leftOut };

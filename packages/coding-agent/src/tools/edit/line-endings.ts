@@ -53,7 +53,7 @@ export async function weaveRegion(
   let replaceable: Piece[] = [];
   for (const { kind, lines } of changes) {
     const pieces = oldPieces.slice(oldIndex, oldIndex + lines.length);
-    if (kind === "same") output.push(...pieces);
+    if (kind === "same") for (const piece of pieces) output.push(piece);
     if (kind === "removed") replaceable = pieces;
     if (kind === "added") {
       for (const [index, text] of lines.entries()) {
