@@ -193,6 +193,17 @@ describe("abort", () => {
     expect(userTexts(session.messages)).toEqual(["again"]);
   });
 
+  it("is not for a prompt that comes after it", async () => {
+    const { session } = await createTestSession(["later"]);
+    const keys = vi.spyOn(session.models.registry.keys, "require");
+    keys.mockReturnValueOnce(new Promise(() => {}));
+    const refused = expect(session.submit("go")).rejects.toMatchObject({ code: "prompt_aborted" });
+    const aborted = session.abort();
+    const next = session.submit("again");
+    await Promise.all([refused, aborted]);
+    expect(await (await next).result).toMatchObject({ status: "completed" });
+  });
+
   it("lets what is queued run next", async () => {
     const test = await createTestSession([slow("a much longer answer"), "second"]);
     await test.session.submit("one");

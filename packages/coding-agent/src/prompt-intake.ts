@@ -159,10 +159,10 @@ export class PromptIntake {
    * takes its time is called off.
    */
   async settle(): Promise<void> {
-    const timer = setTimeout(() => {
-      this.#calledOff.abort();
-      this.#calledOff = new AbortController();
-    }, CALL_OFF_AFTER_MS);
+    const calledOff = this.#calledOff;
+    // Whoever says something from now on knows of the abort and means it to be heard.
+    this.#calledOff = new AbortController();
+    const timer = setTimeout(() => calledOff.abort(), CALL_OFF_AFTER_MS);
     await Promise.allSettled([...this.#arriving]);
     clearTimeout(timer);
   }

@@ -77,6 +77,7 @@ describe("a schema", () => {
     [{ items: { enum: 7 } }, /outputSchema\.items has a member enum that is no list/],
     [{ not: { anyOf: {} } }, /outputSchema\.not has a member anyOf that is no list/],
     [{ oneOf: [true, 7] }, /outputSchema\.oneOf\[1\] must be an object/],
+    [{ patternProperties: null }, /outputSchema has patternProperties that are no object/],
   ])("that is none is refused: %j", async (schema, words) => {
     await expect(readAnswerSchema(schema)).rejects.toThrow(words);
   });

@@ -65,9 +65,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
       prompt: (text) => started.prompt(text),
       setBudget: (change) => started.setBudget(change),
       stop: async () => {
-        await started.stop();
         // Its command may have started others that did not end with it.
-        environment.processes.hostEnded(planned);
+        await started.stop().finally(() => environment.processes.hostEnded(planned));
       },
     };
     if (Object.keys(budget).length > 0) {

@@ -72,7 +72,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   let work: Work | undefined;
   let failure: string | undefined;
   const emit = (event: SessionEvent) => services.session().report(event);
-  const stop = (): void => void subagent?.stop();
+  const stop = (): void => void subagent?.stop().catch(() => undefined);
   run.signal.addEventListener("abort", stop, { once: true });
   const name = { id: task.id, agent: task.agent.name };
   let hasStarted = false;

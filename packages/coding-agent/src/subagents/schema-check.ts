@@ -72,7 +72,7 @@ function partsOf(schema: unknown, at: string, refuse: Refuse): Part[] {
   }
   if (!isJsonObject(schema)) throw refuse(at, "must be an object");
   const members = named.flatMap((key) => {
-    const value = schema[key] ?? {};
+    const { [key]: value = {} } = schema;
     if (!isJsonObject(value)) throw refuse(at, `has ${key} that are no object`);
     return Object.entries(value).map(([name, part]) => [`${key}.${name}`, part] as const);
   });

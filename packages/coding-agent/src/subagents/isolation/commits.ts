@@ -10,6 +10,8 @@ export interface KeptCommits {
   readonly refs: readonly string[];
   /** A bundle of them for `git fetch`; absent when they point to commits the caller has. */
   readonly path?: string;
+  /** Why there is no bundle of commits that the caller has not. */
+  readonly error?: string;
 }
 
 /**
@@ -43,8 +45,9 @@ export async function keepCommits(
   const inputFile = join(tree.folder, `${randomHex(6)}.revisions`);
   await writeFile(inputFile, [...refs, ...[...callers].map((id) => `^${id}`), ""].join("\n"));
   const args = ["bundle", "create", "--quiet", path, "--stdin"];
-  const { exitCode } = await git.try(args, { ...request, inputFile });
+  const { exitCode, stderr } = await git.try(args, { ...request, inputFile });
   if (exitCode === 0) return { refs, path };
+  if (!stderr.includes("empty bundle")) return { refs, error: stderr.trim() };
   // There is nothing in it that the caller has not.
   return names.length === 0 ? undefined : { refs: names };
 }

@@ -144,6 +144,11 @@ describe("what no patch holds", () => {
     gitIn(tree.cwd, "commit", "-qam", "the feature");
     gitIn(tree.cwd, "tag", "done");
     const refs = ["HEAD", "refs/heads/feature", "refs/heads/here", "refs/tags/done"];
+    const nowhere = join(workspace.spillDirectory, "none/t.bundle");
+    expect(await tree.keepCommits(nowhere)).toEqual({
+      refs,
+      error: expect.stringContaining("t.bundle"),
+    });
     expect(await tree.keepCommits(bundle)).toEqual({ refs, path: bundle });
     await isolation.dispose();
     expect(gitIn(workspace.directory, "branch", "--list", "feature")).toBe("");

@@ -2,9 +2,12 @@ import { join } from "node:path";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
 
-/** Settings that say what a repository is or start something in the background. */
+/**
+ * Settings that say what a repository is or start something in the background, and the names of files
+ * that git includes: what stands in those is copied, and would count twice.
+ */
 const leftOut =
-  /^(core\.(bare|worktree|repositoryformatversion|fsmonitor)|gc\.auto|maintenance\.auto|extensions\..*)$/;
+  /^(core\.(bare|worktree|repositoryformatversion|fsmonitor)|gc\.auto|maintenance\.auto|extensions\..*|include(if)?\..*)$/;
 
 /** Of a repository's extensions those that its objects have, too. */
 const objectExtensions = new Set(["extensions.objectformat", "extensions.partialclone"]);

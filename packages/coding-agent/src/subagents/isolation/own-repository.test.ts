@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Workspace } from "../../tools/__fixtures__/workspace.ts";
@@ -140,6 +140,16 @@ describe("the repository of a tree", () => {
     }
     expect(existsSync(workspace.path("shallow/.git/worktrees/linked"))).toBe(true);
   }, 30_000);
+
+  it("counts settings of included files once, and shows its settings to nobody else", async () => {
+    const workspace = repository();
+    const { directory } = workspace;
+    workspace.write({ ".git/more.config": '[remote "origin"]\n\turl = https://host.invalid/a\n' });
+    gitIn(directory, "config", "include.path", "more.config");
+    const { cwd } = await (await isolate(workspace)).createTree();
+    expect(gitIn(cwd, "remote", "get-url", "--all", "origin")).toBe("https://host.invalid/a\n");
+    expect(statSync(`${cwd}.git/config`).mode & 0o077).toBe(0);
+  });
 
   it("has no more of a call's trees than its own", async () => {
     const workspace = repository();

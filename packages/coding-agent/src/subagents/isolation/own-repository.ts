@@ -37,9 +37,9 @@ export async function makeTemplate(
     join(commonDir, "logs/refs/stash"),
     join(path, "logs/refs/stash"),
   );
-  await writeFile(join(path, "config"), "[core]\n\tbare = false\n");
-  const config = await ownConfig(git, repository, path);
-  await writeFile(join(path, "config"), config, { mode: 0o600 });
+  // Addresses with passwords may come to stand in it.
+  await writeFile(join(path, "config"), "[core]\n\tbare = false\n", { mode: 0o600 });
+  await writeFile(join(path, "config"), await ownConfig(git, repository, path));
   return { path, refs: await writeRefs(git, repository, { path, hasStash }) };
 }
 

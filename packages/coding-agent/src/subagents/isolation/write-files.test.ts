@@ -4,6 +4,7 @@ import {
   lstatSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -12,7 +13,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Workspace } from "../../tools/__fixtures__/workspace.ts";
 import { changeOf, gitIn, isolate, repository, stateOf } from "./__fixtures__/isolated.ts";
+import { Git } from "./git.ts";
 import { mergeChanges } from "./merge-back.ts";
+import { mendMerge } from "./write-files.ts";
 
 const names = ["a.txt", "b.txt", "m.deadly", "z.txt", "link"];
 
@@ -95,6 +98,15 @@ describe("writing changes into the caller's files", () => {
     expect(signal).toBe("SIGKILL");
     expect(existsSync(workspace.path("b.txt"))).toBe(false);
     gitIn(workspace.directory, "config", "filter.deadly.smudge", "cat");
+    // As with a drive that is not there: nothing is put where it was.
+    const elsewhere = `${workspace.directory}-elsewhere`;
+    renameSync(workspace.directory, elsewhere);
+    const [run = ""] = readdirSync(root);
+    const mended = await mendMerge(join(root, run), new Git(workspace.environment()));
+    const isThere = existsSync(workspace.directory);
+    rmSync(workspace.directory, { recursive: true, force: true });
+    renameSync(elsewhere, workspace.directory);
+    expect([mended, isThere]).toEqual([false, false]);
     const isolation = await isolate(workspace);
     expect(filesOf(workspace)).toEqual(before);
     await isolation.dispose();

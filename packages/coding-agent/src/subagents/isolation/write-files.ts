@@ -15,6 +15,8 @@ import type { Repository } from "./repository.ts";
 const JOURNAL = "merge.json";
 /** What has not changed for so long, nobody is writing any more. */
 const STILL_MS = 500;
+/** Whoever writes on for longer is not git, and a task waits. */
+const MAX_LOOKS = 20;
 
 /** A file that a patch replaces, makes or removes. */
 export interface Replacement {
@@ -114,30 +116,35 @@ function apply(
 /**
  * Puts back what a killed host has written in part, when git was killed along with it.
  *
- * @returns false when another host is doing so
+ * @returns false when another host is doing so, or it cannot be done now
  */
 export async function mendMerge(folder: string, git: Git): Promise<boolean> {
   const text = await readFile(join(folder, JOURNAL), "utf8").catch(() => undefined);
   if (text === undefined) return true;
   const journal = JSON.parse(text) as Journal;
-  return withFileLock(folder, () => mend(journal, git)).then(
-    () => true,
-    () => false,
-  );
+  return withFileLock(folder, () => mend(journal, git)).catch(() => false);
 }
 
-async function mend({ root, files, modes }: Journal, git: Git): Promise<void> {
+async function mend({ root, files, modes }: Journal, git: Git): Promise<boolean> {
+  // A drive that is not there now must not get a folder of its name with some of its files.
+  if (!(await lookAt(root, ""))?.isDirectory()) return false;
   let state = await stateOf(root, files);
-  for (let last = ""; last !== state.text; state = await stateOf(root, files)) {
+  for (let last = "", looks = 1; last !== state.text; state = await stateOf(root, files)) {
+    if (looks === MAX_LOOKS) return false;
+    looks += 1;
     last = state.text;
     await sleep(STILL_MS);
   }
-  if (isWhole(files, state.found)) return restoreFileModes(root, modes);
+  if (isWhole(files, state.found)) {
+    await restoreFileModes(root, modes);
+    return true;
+  }
   const ours: BackedUp[] = [];
   for (const file of files) {
     if (!state.found.get(file.name) || (await isWritten(root, file, git))) ours.push(file);
   }
   await putBack(root, ours);
+  return true;
 }
 
 type Found = ReadonlyMap<string, Awaited<ReturnType<typeof lookAt>>>;

@@ -34,8 +34,9 @@ function fileText({ path, keptAt }: KeptFile): string {
   return keptAt === undefined ? `${path} (lost)` : `${path} (now ${keptAt})`;
 }
 
-function commitsText({ refs, path }: KeptCommits): string {
+function commitsText({ refs, path, error }: KeptCommits): string {
   const names = refs.join(", ");
+  if (error !== undefined) return `Its commits (${names}) could not be kept: ${error}`;
   return path === undefined
     ? `Only its own tree had ${names}, on commits that are here.`
     : `Its commits (${names}) can be fetched from ${path}`;

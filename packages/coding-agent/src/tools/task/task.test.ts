@@ -179,6 +179,26 @@ describe("the task tool", () => {
     expect(git(String(places.cwd), "status", "--porcelain")).toBe("");
   });
 
+  it("survives a subagent that cannot be stopped in order", async () => {
+    const asked = Promise.withResolvers<never>();
+    const places: CreateAgentSessionOptions = {
+      ...project(),
+      startSubagentHost: async () => ({
+        sessionFile: undefined,
+        prompt: () => asked.promise,
+        setBudget: async () => undefined,
+        stop: async () => {
+          asked.reject(new TypeError("it is gone"));
+          throw new TypeError("its file is full");
+        },
+      }),
+    };
+    const settings = { "task.maxRuntimeMs": 20 };
+    const { results, ended } = await run({ task: "x" }, {}, { places, settings });
+    expect(results).toMatchObject([{ status: "timed_out" }]);
+    expect(ended.status).toBe("completed");
+  });
+
   it("names a model that does not exist, as the result of that task", async () => {
     const { results } = await run({ task: "<x>", model: "nobody/nothing" }, {});
     expect(results).toMatchObject([{ status: "failed", error: expect.stringContaining("nobody") }]);
