@@ -29,9 +29,10 @@ export interface HistoryOptions {
 /**
  * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
  * their calls and results; every remaining call has exactly one result; call ids are acceptable to
- * the vendor and unique, and so are the names of tools that were never there; what only another model understands (signatures, thinking) is dropped;
- * images become a note for models that read text only, and the oldest where they are too many; lone surrogates are removed. The result for
- * a prefix of the messages is a prefix of the result, so that prompt caches hit.
+ * the vendor and unique, and so are the names of tools that were never there; what only another
+ * model understands (signatures, thinking) is dropped; images become a note for models that read
+ * text only, and the oldest where they are too many; lone surrogates are removed. Until images have
+ * to go, the result for a prefix of the messages is a prefix of the result, so that prompt caches hit.
  */
 export function prepareContext(
   model: Model,

@@ -19,8 +19,8 @@ export interface SummarizerOptions {
 }
 
 /**
- * Asks the session's model for a summary and returns its text, without tools and outside of the session's prompt cache;
- * transient failures are tried again as turns are.
+ * Asks the session's model for a summary and returns its text, without tools and outside of the
+ * session's prompt cache; transient failures are tried again as turns are.
  *
  * @throws {SessionError} `summary_failed`; `compaction_cancelled` when aborted
  */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, processesWith, Workspace } from "./__fixtures__/workspace.ts";
+import { eventually, ownSeconds, processesWith, Workspace } from "./__fixtures__/workspace.ts";
 import { type ProcessRequest, runProcess } from "./process.ts";
 import { ProcessRegistry } from "./process-registry.ts";
 
@@ -49,14 +49,14 @@ describe("a command that ends by itself", () => {
 
   it("is over although a background process holds its output open", async () => {
     const started = performance.now();
-    const { stdout, ended } = await shell("sleep 31.4159 & echo done");
+    const { stdout, ended } = await shell(`sleep ${ownSeconds(31)} & echo done`);
     expect(ended).toEqual({ kind: "exited", exitCode: 0 });
     expect(stdout).toBe("done\n");
     expect(performance.now() - started).toBeLessThan(2000);
-    expect(processesWith("31.4159")).toHaveLength(1);
+    expect(processesWith(ownSeconds(31))).toHaveLength(1);
     expect(workspace.processes.size).toBe(1);
     workspace.processes.killAll();
-    expect(await eventually(() => processesWith("31.4159").length === 0)).toBe(true);
+    expect(await eventually(() => processesWith(ownSeconds(31)).length === 0)).toBe(true);
   });
 
   it("keeps its exit code when only a background process would reach the timeout", async () => {
@@ -85,20 +85,23 @@ describe("a command that ends by itself", () => {
 
 describe("a command that is killed", () => {
   it("ends at its timeout with the whole group, also when it ignores SIGTERM", async () => {
-    const { ended } = await shell("trap '' TERM; sleep 32.7182 & sleep 32.7182; echo after", {
-      timeoutMs: 150,
-    });
+    const { ended } = await shell(
+      `trap '' TERM; sleep ${ownSeconds(32)} & sleep ${ownSeconds(32)}; echo after`,
+      {
+        timeoutMs: 150,
+      },
+    );
     expect(ended).toEqual({ kind: "timed_out" });
-    expect(await eventually(() => processesWith("32.7182").length === 0)).toBe(true);
+    expect(await eventually(() => processesWith(ownSeconds(32)).length === 0)).toBe(true);
   });
 
   it("ends at abort without running its next part", async () => {
     const controller = new AbortController();
-    const running = shell("sleep 33.1234; touch next", { signal: controller.signal });
-    expect(await eventually(() => processesWith("33.1234").length > 0)).toBe(true);
+    const running = shell(`sleep ${ownSeconds(33)}; touch next`, { signal: controller.signal });
+    expect(await eventually(() => processesWith(ownSeconds(33)).length > 0)).toBe(true);
     controller.abort();
     expect((await running).ended).toEqual({ kind: "aborted" });
-    expect(await eventually(() => processesWith("33.1234").length === 0)).toBe(true);
+    expect(await eventually(() => processesWith(ownSeconds(33)).length === 0)).toBe(true);
     expect(() => readFileSync(workspace.path("next"))).toThrow();
   });
 
@@ -118,8 +121,7 @@ function commandOf(pid: number): string {
 }
 
 describe("what leaves the process group of its command", () => {
-  // Seconds that no other run of these tests sleeps.
-  const [a, b] = [`41.${process.pid}`, `42.${process.pid}`];
+  const [a, b] = [ownSeconds(41), ownSeconds(42)];
   // Nor one that is yet to become the sleeper.
   const sleepers = (seconds: string) =>
     processesWith(`sleep\0${seconds}`).filter((pid) => commandOf(pid) === "sleep");
@@ -196,7 +198,7 @@ describe("a command that cannot start", () => {
 
 describe("ProcessRegistry", () => {
   it("ends what another host left, and not what other hosts are doing", async () => {
-    const seconds = `43.${process.pid}`;
+    const seconds = ownSeconds(43);
     const [first, second] = [1, 2].map(() => workspace.processes.prepareHost(process.env));
     if (first === undefined || second === undefined) throw new Error("no plans");
     const children = [first, second].map(({ variables }) =>
@@ -223,10 +225,10 @@ describe("ProcessRegistry", () => {
       const processes = new ProcessRegistry();
       const run = (command) => runProcess({ file: "/bin/sh", args: ["-c", command], cwd: "/",
         variables: { PATH: "/usr/bin:/bin" }, processes, onOutput: () => undefined });
-      await run("sleep 34.5678 & :");
-      await run("setsid sleep 34.5678 >/dev/null 2>&1 & :");
+      await run("sleep ${ownSeconds(34)} & :");
+      await run("setsid sleep ${ownSeconds(34)} >/dev/null 2>&1 & :");
       await run("true");
-      void run("sleep 34.5678; sleep 34.5678");
+      void run("sleep ${ownSeconds(34)}; sleep ${ownSeconds(34)}");
       setTimeout(() => console.log("ready"), 50);
     `;
     const host = spawn(
@@ -235,9 +237,9 @@ describe("ProcessRegistry", () => {
       { stdio: ["ignore", "pipe", "inherit"] },
     );
     await new Promise((resolve) => host.stdout.once("data", resolve));
-    const areRunning = () => processesWith("sleep\u000034.5678").length === 3;
+    const areRunning = () => processesWith(`sleep\0${ownSeconds(34)}`).length === 3;
     expect(await eventually(areRunning)).toBe(true);
     host.kill("SIGKILL");
-    expect(await eventually(() => processesWith("34.5678").length === 0)).toBe(true);
+    expect(await eventually(() => processesWith(ownSeconds(34)).length === 0)).toBe(true);
   });
 });

@@ -63,6 +63,11 @@ export function textOf(result: ToolResult): string {
   return result.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
+/** Seconds to sleep for that tell a sleeper from those of other runs of the same tests. */
+export function ownSeconds(seconds: number): string {
+  return `${seconds}.${String(process.pid).padStart(7, "0")}`;
+}
+
 /** Process ids whose command line contains `marker`, zombies left out. */
 export function processesWith(marker: string): number[] {
   return readdirSync("/proc")

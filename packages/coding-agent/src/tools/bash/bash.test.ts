@@ -3,6 +3,7 @@ import { ToolError } from "@tau-agent/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   eventually,
+  ownSeconds,
   processesWith,
   textOf,
   toolCall,
@@ -84,9 +85,9 @@ describe("the bash tool", () => {
   });
 
   it("stops at its timeout and shows what came before", async () => {
-    const error = await failure(bash("echo early; sleep 35.1; echo late", {}, 0.3));
+    const error = await failure(bash(`echo early; sleep ${ownSeconds(35)}; echo late`, {}, 0.3));
     expect(error.message).toBe("early\n\nCommand timed out after 0.3 seconds");
-    expect(await eventually(() => processesWith("35.1").length === 0)).toBe(true);
+    expect(await eventually(() => processesWith(ownSeconds(35)).length === 0)).toBe(true);
   });
 
   it.each([0, -1, Number.NaN, 3_000_000])("refuses a timeout of %s", async (timeout) => {
@@ -99,16 +100,16 @@ describe("the bash tool", () => {
     const controller = new AbortController();
     const running = failure(
       bash(
-        "echo on; sleep 36.2 | sleep 36.2; echo off",
+        `echo on; sleep ${ownSeconds(36)} | sleep ${ownSeconds(36)}; echo off`,
         {},
         undefined,
         toolCall(controller.signal),
       ),
     );
-    expect(await eventually(() => processesWith("36.2").length >= 2)).toBe(true);
+    expect(await eventually(() => processesWith(ownSeconds(36)).length >= 2)).toBe(true);
     controller.abort();
     expect((await running).message).toBe("on\n\nCommand aborted");
-    expect(await eventually(() => processesWith("36.2").length === 0)).toBe(true);
+    expect(await eventually(() => processesWith(ownSeconds(36)).length === 0)).toBe(true);
   });
 
   it("reports progress at once and then at intervals, never after the end", async () => {
@@ -190,9 +191,9 @@ describe("runBash", () => {
 
   it("runs several commands at once and cancels one of them", async () => {
     const controller = new AbortController();
-    const cancelled = run("echo begun; sleep 37.3", { signal: controller.signal });
+    const cancelled = run(`echo begun; sleep ${ownSeconds(37)}`, { signal: controller.signal });
     const other = run("sleep 0.2; echo fine");
-    expect(await eventually(() => processesWith("sleep\u000037.3").length > 0)).toBe(true);
+    expect(await eventually(() => processesWith(`sleep\0${ownSeconds(37)}`).length > 0)).toBe(true);
     controller.abort();
     expect(await cancelled).toEqual({
       output: "begun\n",
