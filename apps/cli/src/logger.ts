@@ -83,7 +83,12 @@ async function openLog(
 function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
   if (dirname(folder) !== folder) makeFolders(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another host may have made it meanwhile.
+    if (!existsSync(folder)) throw error;
+  }
 }
 
 function detail(fields: Readonly<Record<string, unknown>>): string {

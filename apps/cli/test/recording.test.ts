@@ -31,7 +31,7 @@ function runTests(...names: string[]): Promise<{ code: number; output: string }>
 describe("a run of tests that all pass", () => {
   it("fails for each thing that the schema does not allow, and names it with its test", async () => {
     const { code, output } = await runTests();
-    expect(output).toMatch(/Tests +6 passed/);
+    expect(output).toMatch(/Tests +7 passed/);
     expect(output).toContain(`wrong-frame.check.ts > sees a frame that was changed
   from a host: --mode rpc
   not a PiHostFrame: # Property "attempt" does not match schema.; #/attempt Instance type "string" is invalid. Expected "number".
@@ -50,8 +50,9 @@ describe("a run of tests that all pass", () => {
   }, 60_000);
 
   it("passes when there is nothing of the kind", async () => {
-    const { code, output } = await runTests("wrong-command");
+    const { code, output } = await runTests("wrong-command", "killed-host");
     expect(output).toContain("client frames that are refused: 1");
+    expect(output).toContain("host frames of pi: 1");
     expect(code).toBe(0);
   }, 60_000);
 });

@@ -35,11 +35,12 @@ export class EventFilter {
     const before = this.#shown;
     // What is no list is the host's to refuse.
     const isList = Array.isArray(events);
-    this.#shown = isList ? new Set(events) : undefined;
+    const shown = isList ? new Set(events) : undefined;
+    this.#shown = shown;
     return {
       params: isList ? { events: [...new Set([...events, ...needed])] } : { events },
       takeBack: () => {
-        this.#shown = before;
+        if (this.#shown === shown) this.#shown = before;
       },
     };
   }

@@ -155,11 +155,11 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   ): Promise<Result<N>> {
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs(name);
     const connection = this.#connected();
-    const change =
-      name === "set_event_filter"
-        ? this.#filter.change(params as Params<"set_event_filter">)
-        : undefined;
-    const sent = (change?.params ?? params) as Params<N>;
+    const isFilter =
+      name === "set_event_filter" ||
+      (name === "initialize" && Reflect.get(params, "events") != null);
+    const change = isFilter ? this.#filter.change(params as Params<"set_event_filter">) : undefined;
+    const sent: Params<N> = { ...params, ...change?.params };
     try {
       const { answer } = connection.send(name, sent, { ...options, timeoutMs });
       return decodeResult(name, await answer);

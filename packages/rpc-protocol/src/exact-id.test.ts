@@ -31,6 +31,11 @@ describe("the id of a command", () => {
     expect(echo(`{"id":${id},"type":"abort"}`, { data: 1n })).toBe(id);
   });
 
+  it("costs no line that is nested more deeply than a second reading bears", () => {
+    const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+    expect(echo(`{"id":1.5,"type":"abort","x":${deep}}`)).toBe("1.5");
+  });
+
   it("comes back for every number and text", () => {
     const ids = fc.oneof(
       fc.bigInt(),

@@ -21,16 +21,26 @@ type ExactJson = {
  */
 export function exactId(id: string | number, line: string): RequestId {
   if (typeof id === "string" || Number.isSafeInteger(id)) return id;
-  const { parse, rawJSON } = JSON as ExactJson;
-  const sources = new WeakMap<object, string>();
-  const root = parse(line, function (key, value, context) {
-    if (key === "id" && context?.source !== undefined) sources.set(this, context.source);
-    return value;
-  });
-  const source = typeof root === "object" && root !== null ? sources.get(root) : undefined;
+  const source = sourceOfId(line);
+  const { rawJSON } = JSON as ExactJson;
   if (source === undefined || rawJSON === undefined) return id;
   // An id is only handed on, and this is written as the number it was.
   return rawJSON(source) as unknown as number;
+}
+
+/** The text of a line's own id; undefined when it cannot be told. */
+function sourceOfId(line: string): string | undefined {
+  const sources = new WeakMap<object, string>();
+  try {
+    const root = (JSON as ExactJson).parse(line, function (key, value, context) {
+      if (key === "id" && context?.source !== undefined) sources.set(this, context.source);
+      return value;
+    });
+    return typeof root === "object" && root !== null ? sources.get(root) : undefined;
+  } catch {
+    // With a reviver less depth can be read than without one.
+    return undefined;
+  }
 }
 
 /** Whether a value is a number that {@link exactId} kept as it was. */

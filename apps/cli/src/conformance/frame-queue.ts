@@ -40,14 +40,19 @@ export class FrameQueue {
    * @throws {RangeError} when a frame must not be
    */
   async next(timeoutMs = 8_000): Promise<Frame | undefined> {
-    if (this.#problem !== undefined) throw new RangeError(this.#problem);
+    this.#check();
     if (this.#frames.length === 0 && !this.#hasEnded) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
       const timer = setTimeout(resolve, timeoutMs);
       await promise;
       clearTimeout(timer);
+      if (this.#frames.length === 0) this.#check();
     }
     return this.#frames.shift();
+  }
+
+  #check(): void {
+    if (this.#problem !== undefined) throw new RangeError(this.#problem);
   }
 }

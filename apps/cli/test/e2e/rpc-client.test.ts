@@ -53,7 +53,7 @@ describe("our client and the built host", () => {
       expect(texts.at(-1)).toBe(text);
     }
     expect(new Set(types)).toEqual(new Set(["message_update", "agent_end"]));
-    await client.setEventFilter([]);
+    await client.request("initialize", { events: [] });
     types.length = 0;
     await client.prompt("bash sleep 0.2");
     await client.waitForIdle(20_000);

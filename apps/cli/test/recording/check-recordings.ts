@@ -117,7 +117,7 @@ function modeOf(argv: readonly string[]): "rpc" | "json" | undefined {
   return mode === "rpc" || mode === "json" ? mode : undefined;
 }
 
-/** What was recorded, line by line. */
+/** What was recorded, line by line; without what a host was about to say when it was killed. */
 export function* linesOf(folder: string, channel: Channel): Generator<string> {
   const decoder = new LineDecoder();
   const parts = readdirSync(folder).filter((name) => name.startsWith(channel));
@@ -130,7 +130,7 @@ export function* linesOf(folder: string, channel: Channel): Generator<string> {
     }
     closeSync(file);
   }
-  yield* textsOf(decoder.end());
+  if (channel === "stdin") yield* textsOf(decoder.end());
 }
 
 function* textsOf(

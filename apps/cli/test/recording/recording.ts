@@ -1,5 +1,5 @@
 import type { WriteFileOptions } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 // Also when a test puts its own in the place of the module, and before anything here is in its way.
 const fs = process.getBuiltinModule("node:fs");
@@ -7,6 +7,7 @@ const {
   appendFileSync,
   mkdtempSync,
   openSync,
+  renameSync,
   writeFileSync,
   writeSync,
   ftruncateSync,
@@ -74,8 +75,11 @@ export class Recording {
 
   #openPart(channel: Channel, part: number): { part: number; descriptor: number } {
     if (this.#folder === undefined) {
-      this.#folder = mkdtempSync(join(this.#root, "recording-"));
-      writeFileSync(join(this.#folder, OWNER_FILE), JSON.stringify(this.#owner));
+      const folder = mkdtempSync(join(this.#root, "begun-"));
+      writeFileSync(join(folder, OWNER_FILE), JSON.stringify(this.#owner));
+      // Only now, so that none without an owner is left by a host that is killed meanwhile.
+      this.#folder = join(this.#root, basename(folder).replace("begun-", "recording-"));
+      renameSync(folder, this.#folder);
     }
     const name = `${channel}.${String(part).padStart(6, "0")}`;
     const opened = { part, descriptor: openSync(join(this.#folder, name), "a") };

@@ -177,24 +177,27 @@ class TauClient(CommandMethods):
 
         Cancelling it forgets the answer; the command may still take effect.
         """
-        if command == "set_event_filter":
-            return await self._set_filter(dict(params or {}), timeout)
-        return await self._send(command, params, timeout=timeout, request_id=request_id)
-
-    async def _set_filter(self, params: dict[str, Any], timeout: float | None) -> Any:
-        """The client itself goes by some events, so the host has to send those in any case."""
+        given = dict(params or {})
+        is_filter = command == "set_event_filter"
+        is_filter |= command == "initialize" and given.get("events") is not None
+        if not is_filter:
+            return await self._send(command, given, timeout=timeout, request_id=request_id)
         before = self._shown
-        events = params.get("events")
-        if isinstance(events, list):
-            self._shown = {str(name) for name in cast("list[object]", events)}
-            params["events"] = [*cast("list[object]", events), *_NEEDED]
-        else:
-            self._shown = None
+        shown = self._shown = self._filter(given)
         try:
-            return await self._send("set_event_filter", params, timeout=timeout)
+            return await self._send(command, given, timeout=timeout, request_id=request_id)
         except BaseException:
-            self._shown = before
+            if self._shown is shown:
+                self._shown = before
             raise
+
+    def _filter(self, params: dict[str, Any]) -> set[str] | None:
+        """The client itself goes by some events, so the host has to send those in any case."""
+        events = params.get("events")
+        if not isinstance(events, list):
+            return None
+        params["events"] = [*cast("list[object]", events), *_NEEDED]
+        return {str(name) for name in cast("list[object]", events)}
 
     async def _send(
         self,
@@ -224,7 +227,9 @@ class TauClient(CommandMethods):
             del self._pending[request_id]
             if timer is not None:
                 timer.cancel()
-            if answer.done() and not answer.cancelled():
+            # Whoever waits for it, too, waits no longer.
+            answer.cancel()
+            if not answer.cancelled():
                 answer.exception()
 
     async def is_idle(self) -> bool:

@@ -181,6 +181,22 @@ class Limits(HostTest):
             with self.assertRaises(asyncio.CancelledError):
                 await waiting
 
+    async def test_nobody_waits_for_a_prompt_that_was_given_up_before_it_was_sent(self) -> None:
+        async with self.fake("unread", close_timeout=0.2) as client:
+            pad = {"pad": "y" * 900}
+            requests = [asyncio.ensure_future(client.request("x", pad)) for _ in range(300)]
+            await asyncio.sleep(0.1)
+            requests.append(asyncio.ensure_future(client.prompt("x")))
+            await asyncio.sleep(0)
+            pending = client._pending.values()  # pyright: ignore[reportPrivateUsage]
+            answers = [answer for command, answer in pending if command == "prompt"]
+            self.assertEqual(len(answers), 1)
+            waiting = asyncio.ensure_future(asyncio.wait(answers))
+            await asyncio.sleep(0)
+            for request in requests:
+                request.cancel()
+            await asyncio.wait_for(waiting, 5)
+
 
 class Cancelling(HostTest):
     async def test_a_request_forgets_its_answer_only(self) -> None:

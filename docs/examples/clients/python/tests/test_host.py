@@ -74,7 +74,7 @@ class Prompts(HostTest):
                 assert last["message"]["role"] == "assistant"
                 self.assertEqual(texts(events), f"You said: {word}")
                 self.assertEqual(last["message"]["content"][0].get("text"), f"You said: {word}")
-            await client.set_event_filter([])
+            await client.initialize(events=[])
             await client.prompt("bash sleep 0.2")
             await client.wait_until_settled(timeout=20)
             with self.assertRaises(RpcError):

@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { FrameQueue } from "./frame-queue.ts";
+
+const violation = ({ type }: Record<string, unknown>) =>
+  type === "wrong" ? "a wrong frame" : undefined;
+
+describe("FrameQueue", () => {
+  it("says what is wrong with the very frame that is waited for", async () => {
+    const frames = new FrameQueue(violation);
+    const waiting = frames.next();
+    frames.push({ type: "wrong" });
+    await expect(waiting).rejects.toThrow("a wrong frame");
+  });
+
+  it("gives what came before a wrong frame to who waits for it, and nothing after it", async () => {
+    const frames = new FrameQueue(violation);
+    const waiting = frames.next();
+    for (const type of ["right", "wrong", "right"]) frames.push({ type });
+    expect(await waiting).toEqual({ type: "right" });
+    await expect(frames.next()).rejects.toThrow("a wrong frame");
+  });
+});
