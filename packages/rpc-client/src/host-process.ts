@@ -118,9 +118,12 @@ export class HostProcess {
     stdout.on("error", () => {});
   }
 
-  /** A host that closed its output can answer nothing any more, and must not be waited for. */
+  /**
+   * A host that closed its output can answer nothing any more, and must not be waited for. One that
+   * was told to end has the time it was given.
+   */
   async #endWhenMute(): Promise<void> {
-    if (await this.#endsWithin(MUTE_MS)) return;
+    if ((await this.#endsWithin(MUTE_MS)) || this.#stdin.writableEnded) return;
     this.note("the host closed its stdout and was ended");
     await this.stop({ graceMs: MUTE_MS });
   }

@@ -1,5 +1,5 @@
 // A host of a few lines: speaks the protocol, knows no model. Its first argument says how it behaves.
-import { appendFileSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, writeSync } from "node:fs";
 
 const mode = process.argv[2];
 const send = (frame) => process.stdout.write(`${JSON.stringify(frame)}\n`);
@@ -199,6 +199,13 @@ handlers.extension_ui_response = (answer) => {
 if (mode === "dead") {
   process.stderr.write("cannot read the settings\n");
   process.exit(1);
+}
+if (mode === "tidy") {
+  // Says no more, and has much to put away.
+  process.stdin.on("end", () => {
+    closeSync(1);
+    setTimeout(() => process.exit(7), 2_500);
+  });
 }
 if (mode === "stubborn") {
   process.on("SIGTERM", () => appendFileSync(process.env.SIGNAL_LOG, "SIGTERM\n"));

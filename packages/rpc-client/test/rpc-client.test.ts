@@ -421,6 +421,11 @@ describe("stop", () => {
     expect(() => process.kill(host.pid ?? 0, 0)).toThrow();
   });
 
+  it("leaves a host that closes its output at its end the time that was given", async () => {
+    const host = await client("tidy").start();
+    expect(await host.stop({ graceMs: 20_000 })).toMatchObject({ exitCode: 7 });
+  });
+
   it("goes on to SIGTERM and SIGKILL with a host that ignores it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tau-rpc-client-"));
     const log = join(folder, "signals");
