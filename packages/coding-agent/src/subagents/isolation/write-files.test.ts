@@ -44,6 +44,16 @@ const filesOf = ({ directory }: Workspace) => ({
   }),
 });
 
+/** Begins to write, is killed, and gives the signal it was killed with. */
+function killedHost({ directory }: Workspace, root: string, victims = "both"): Promise<string> {
+  const host = fork(
+    join(import.meta.dirname, "__fixtures__/merging-host.ts"),
+    [directory, root, victims],
+    { execArgv: ["-C", "@tau-agent/source"], stdio: ["ignore", "ignore", "inherit", "ipc"] },
+  );
+  return new Promise((resolve) => host.once("exit", (_, signal) => resolve(String(signal))));
+}
+
 describe("writing changes into the caller's files", () => {
   it("puts everything back when one of them cannot be written", async () => {
     const workspace = withFilter();
@@ -89,13 +99,7 @@ describe("writing changes into the caller's files", () => {
     const workspace = withFilter();
     const before = filesOf(workspace);
     const root = join(workspace.spillDirectory, "worktrees");
-    const host = fork(
-      join(import.meta.dirname, "__fixtures__/merging-host.ts"),
-      [workspace.directory, root],
-      { execArgv: ["-C", "@tau-agent/source"], stdio: ["ignore", "ignore", "inherit", "ipc"] },
-    );
-    const signal = await new Promise((resolve) => host.once("exit", (_, why) => resolve(why)));
-    expect(signal).toBe("SIGKILL");
+    expect(await killedHost(workspace, root)).toBe("SIGKILL");
     expect(existsSync(workspace.path("b.txt"))).toBe(false);
     gitIn(workspace.directory, "config", "filter.deadly.smudge", "cat");
     // As with a drive that is not there: nothing is put where it was.
@@ -109,6 +113,27 @@ describe("writing changes into the caller's files", () => {
     expect([mended, isThere]).toEqual([false, false]);
     const isolation = await isolate(workspace);
     expect(filesOf(workspace)).toEqual(before);
+    await isolation.dispose();
+    expect(readdirSync(root)).toEqual([]);
+  }, 30_000);
+
+  it("leaves at the next start what git wrote alone, and what the user did since", async () => {
+    const workspace = withFilter();
+    const root = join(workspace.spillDirectory, "worktrees");
+    expect(await killedHost(workspace, root, "alone")).toBe("SIGKILL");
+    const [run = ""] = readdirSync(root);
+    await expect.poll(() => existsSync(join(root, run, "merge.written"))).toBe(true);
+    rmSync(workspace.path("new"), { recursive: true });
+    gitIn(workspace.directory, "checkout", "-q", "b.txt");
+    const isolation = await isolate(workspace);
+    expect(names.map((name) => workspace.read(name))).toEqual([
+      "task\n",
+      "b\n",
+      "task\n",
+      "task\n",
+      "task\n",
+    ]);
+    expect(existsSync(workspace.path("new"))).toBe(false);
     await isolation.dispose();
     expect(readdirSync(root)).toEqual([]);
   }, 30_000);

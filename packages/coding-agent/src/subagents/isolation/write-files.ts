@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorMessage } from "../../files/read-text.ts";
 import { withFileLock, writeFileAtomic } from "../../files/write-file.ts";
+import { hasProcessGroups } from "../../tools/process-group.ts";
 import { nobodys } from "../../tools/process-owners.ts";
 import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
 import { type FileMode, restoreFileModes } from "./file-modes.ts";
@@ -13,6 +13,15 @@ import type { Repository } from "./repository.ts";
 
 /** Tells whoever comes after a kill what was being written. */
 const JOURNAL = "merge.json";
+/** Made by who writes, once all is written: what is not there any more the user has removed since. */
+const WRITTEN = "merge.written";
+/**
+ * Runs git for as long as it takes. Its words go into a file, since nobody may be left to read them,
+ * and a warning into a closed pipe would end it halfway.
+ */
+const writerScript = `words=$1; written=$2; shift 2
+"$@" 2>"$words" || exit
+: >"$written"`;
 /** What has not changed for so long, nobody is writing any more. */
 const STILL_MS = 500;
 /** Whoever writes on for longer is not git, and a task waits. */
@@ -78,39 +87,44 @@ export async function writeFiles(
   const files = kept.map((file) => ({ ...file, object: objects.get(file.name) }));
   const journal: Journal = { root, patch, files, modes };
   await writeFileAtomic(join(folder, JOURNAL), JSON.stringify(journal));
-  const { words, exitCode } = await apply(git, patch, request);
+  const written = join(folder, WRITTEN);
+  await rm(written, { force: true });
+  const { words, exitCode } = await apply(git, { patch, written }, request);
   // What cannot be removed is only a warning to git.
   const isDone = exitCode === 0 && isWhole(files, (await stateOf(root, files)).found);
   const failure = isDone ? undefined : words.trim() || "git apply failed";
   if (failure === undefined) await restoreFileModes(root, modes);
   else await putBack(root, files);
   await rm(join(folder, JOURNAL), { force: true });
+  await rm(written, { force: true });
   await rm(`${patch}.before`, { recursive: true, force: true });
   return failure;
 }
 
-function apply(
+async function apply(
   git: Git,
-  patch: string,
+  { patch, written }: { patch: string; written: string },
   request: GitRequest,
 ): Promise<{ words: string; exitCode: number | null }> {
-  const { file, args, env } = git.command(["apply", patch], { ...request, takesLargeFiles: true });
-  return new Promise((resolve) => {
+  const command = git.command(["apply", patch], { ...request, takesLargeFiles: true });
+  const words = `${patch}.words`;
+  // Without a shell the files alone tell whether everything was written.
+  const [file, args] = hasProcessGroups
+    ? ["/bin/sh", ["-c", writerScript, "sh", words, written, command.file, ...command.args]]
+    : [command.file, command.args];
+  const exitCode = await new Promise<number | null>((resolve) => {
     const child = spawn(file, args, {
       cwd: request.cwd,
       // A host above this one must not interrupt it either.
-      env: { ...env, ...nobodys },
+      env: { ...command.env, ...nobodys },
       detached: true,
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: "ignore",
       windowsHide: true,
     });
-    let words = "";
-    child.stderr.on("data", (chunk: Buffer) => {
-      words += chunk.toString("utf8");
-    });
-    child.on("error", (error) => resolve({ words: errorMessage(error), exitCode: null }));
-    child.on("close", (exitCode) => resolve({ words, exitCode }));
+    child.on("error", () => resolve(null));
+    child.on("close", resolve);
   });
+  return { words: await readFile(words, "utf8").catch(() => ""), exitCode };
 }
 
 /**
@@ -122,10 +136,14 @@ export async function mendMerge(folder: string, git: Git): Promise<boolean> {
   const text = await readFile(join(folder, JOURNAL), "utf8").catch(() => undefined);
   if (text === undefined) return true;
   const journal = JSON.parse(text) as Journal;
-  return withFileLock(folder, () => mend(journal, git)).catch(() => false);
+  const hasWritten = () => lookAt(folder, WRITTEN).then((found) => found !== undefined);
+  return withFileLock(folder, () => mend(journal, { git, hasWritten })).catch(() => false);
 }
 
-async function mend({ root, files, modes }: Journal, git: Git): Promise<boolean> {
+async function mend(
+  { root, files, modes }: Journal,
+  { git, hasWritten }: { git: Git; hasWritten: () => Promise<boolean> },
+): Promise<boolean> {
   // A drive that is not there now must not get a folder of its name with some of its files.
   if (!(await lookAt(root, ""))?.isDirectory()) return false;
   let state = await stateOf(root, files);
@@ -135,7 +153,7 @@ async function mend({ root, files, modes }: Journal, git: Git): Promise<boolean>
     last = state.text;
     await sleep(STILL_MS);
   }
-  if (isWhole(files, state.found)) {
+  if ((await hasWritten()) || isWhole(files, state.found)) {
     await restoreFileModes(root, modes);
     return true;
   }

@@ -7,9 +7,9 @@ import { Isolation } from "../isolation.ts";
 import { keepWork } from "../keep-work.ts";
 import { mergeChanges } from "../merge-back.ts";
 
-// A host that is killed together with its git while that writes the caller's files: by the filter of
-// one of them.
-const [cwd = "", worktreesRoot = ""] = process.argv.slice(2);
+// A host that is killed, alone or together with its git, while that writes the caller's files: by the
+// filter of one of them.
+const [cwd = "", worktreesRoot = "", victims = ""] = process.argv.slice(2);
 const isolation = await Isolation.open({
   environment: {
     cwd,
@@ -30,5 +30,7 @@ for (const name of ["a.txt", "m.deadly", "z.txt", "new/n.txt"]) {
 rmSync(join(tree.cwd, "b.txt"));
 const captured = await tree.capture();
 const kept = await keepWork(isolation, captured, join(isolation.folder.path, "t.patch"));
-execFileSync("git", ["config", "filter.deadly.smudge", `kill -9 ${process.pid} $PPID`], { cwd });
+const git = victims === "alone" ? "" : "$PPID";
+const filter = `kill -9 ${process.pid} ${git}; cat`;
+execFileSync("git", ["config", "filter.deadly.smudge", filter], { cwd });
 await mergeChanges(isolation, [{ id: "t", tree: captured.tree, parts: kept.parts }]);
