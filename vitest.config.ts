@@ -10,8 +10,15 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 const recording = fileURLToPath(new URL("apps/cli/test/recording", import.meta.url));
 const setupFiles = [join(recording, "record-tests.ts")];
 
+// What runs around a run knows no conditions, and unit tests need no build.
+const protocol = fileURLToPath(new URL("packages/rpc-protocol/src/index.ts", import.meta.url));
+
 export default defineConfig({
-  ...shared,
+  resolve: {
+    conditions,
+    alias: [{ find: /^@tau-agent\/rpc-protocol$/, replacement: protocol }],
+  },
+  ssr: shared.ssr,
   test: {
     globalSetup: join(recording, "check-run.ts"),
     // Holding a run's frames against the schema takes seconds, and more on a busy machine.
