@@ -6,6 +6,7 @@ import { summarizeBranch } from "./compaction/branch-summary.ts";
 import type { SummarizerOptions } from "./compaction/summarize.ts";
 import { accountForSummary } from "./compaction/summary-costs.ts";
 import { SessionError } from "./errors.ts";
+import { buildTree, labelsOf } from "./session/build-tree.ts";
 import type { SessionInfo } from "./session/list-sessions.ts";
 import type { NewEntry, SessionLog } from "./session/session-log.ts";
 import {
@@ -359,36 +360,6 @@ function ownSummary(decided: TreeDecision | undefined) {
 function abandonedEntries({ tree }: SessionLog, newLeafId: string | null): SessionEntry[] {
   const kept = new Set(newLeafId === null ? [] : tree.branch(newLeafId).map(({ id }) => id));
   return tree.branch().filter(({ id }) => !kept.has(id));
-}
-
-function labelsOf(entries: readonly SessionEntry[], ids: ReadonlySet<string>): Map<string, string> {
-  const labels = new Map<string, string>();
-  for (const entry of entries as readonly KnownSessionEntry[]) {
-    if (entry.type !== "label" || !ids.has(entry.targetId)) continue;
-    if (entry.label) labels.set(entry.targetId, entry.label);
-    else labels.delete(entry.targetId);
-  }
-  return labels;
-}
-
-function buildTree(entries: readonly SessionEntry[]): SessionTreeNode[] {
-  const labels = new Map<string, { label: string; labelTimestamp: string }>();
-  for (const entry of entries as readonly KnownSessionEntry[]) {
-    if (entry.type !== "label") continue;
-    if (entry.label)
-      labels.set(entry.targetId, { label: entry.label, labelTimestamp: entry.timestamp });
-    else labels.delete(entry.targetId);
-  }
-  const nodes = new Map<string, SessionTreeNode>();
-  for (const entry of entries)
-    nodes.set(entry.id, { entry, children: [], ...labels.get(entry.id) });
-  const roots: SessionTreeNode[] = [];
-  for (const node of nodes.values()) {
-    const parent = node.entry.parentId === null ? undefined : nodes.get(node.entry.parentId);
-    if (parent === undefined || parent === node) roots.push(node);
-    else parent.children.push(node);
-  }
-  return roots;
 }
 
 function isSameFile(path: string, other: string | undefined): boolean {

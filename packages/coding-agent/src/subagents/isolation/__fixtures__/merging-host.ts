@@ -1,27 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FileQueue } from "../../../tools/file-queue.ts";
-import { ProcessRegistry } from "../../../tools/process-registry.ts";
-import { Isolation } from "../isolation.ts";
 import { keepWork } from "../keep-work.ts";
 import { mergeChanges } from "../merge-back.ts";
+import { openIsolation } from "./open-isolation.ts";
 
 // A host that is killed, alone or together with its git, while that writes the caller's files: by the
 // filter of one of them.
 const [cwd = "", worktreesRoot = "", victims = ""] = process.argv.slice(2);
-const isolation = await Isolation.open({
-  environment: {
-    cwd,
-    environment: process.env,
-    homeDirectory: cwd,
-    temporaryDirectory: cwd,
-    fileQueue: new FileQueue(),
-    processes: new ProcessRegistry(),
-  },
-  worktreesRoot,
-  maxCopyBytes: 1_000_000,
-});
+const isolation = await openIsolation(cwd, worktreesRoot);
 const tree = await isolation.createTree();
 for (const name of ["a.txt", "m.deadly", "z.txt", "new/n.txt"]) {
   execFileSync("mkdir", ["-p", join(tree.cwd, "new")]);

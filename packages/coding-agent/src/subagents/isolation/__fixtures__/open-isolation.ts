@@ -1,0 +1,16 @@
+import { FileQueue } from "../../../tools/file-queue.ts";
+import { ProcessRegistry } from "../../../tools/process-registry.ts";
+import { Isolation } from "../isolation.ts";
+
+/** The isolation of a host that runs as a process of its own. */
+export function openIsolation(cwd: string, worktreesRoot: string): Promise<Isolation> {
+  const environment = {
+    cwd,
+    environment: process.env,
+    homeDirectory: cwd,
+    temporaryDirectory: cwd,
+    fileQueue: new FileQueue(),
+    processes: new ProcessRegistry(),
+  };
+  return Isolation.open({ environment, worktreesRoot, maxCopyBytes: 1_000_000 });
+}
