@@ -12,10 +12,11 @@ import { EventEncoder } from "./encode-event.ts";
 import { encodeResponse } from "./encode-response.ts";
 import type { FrameWriter } from "./writer.ts";
 
-/** A frame that carries a whole message is written at most this often per block. */
-const FULL_FORM_INTERVAL_MS = 25;
-/** Below what a person notices; a frame's envelope is longer than most deltas in it. */
-const DELTA_FORM_INTERVAL_MS = 10;
+/**
+ * Deltas of one block are written at most this often (design decision 15). In both forms a frame is
+ * longer than what it brings: by the whole message in the full form, in the other by its envelope.
+ */
+const MERGE_INTERVAL_MS = 25;
 
 /** What one client has asked for, and the way frames take to it. */
 export class Connection {
@@ -104,8 +105,7 @@ export class Connection {
       isDrained: () => writer.isDrained,
       onDrain: (listener: () => void) => writer.onDrain(listener),
     };
-    const isFull = this.#encoder.form === "full";
-    return new DeltaMerger(sink, isFull ? FULL_FORM_INTERVAL_MS : DELTA_FORM_INTERVAL_MS);
+    return new DeltaMerger(sink, MERGE_INTERVAL_MS);
   }
 
   #write(event: SessionEvent): void | Promise<void> {
