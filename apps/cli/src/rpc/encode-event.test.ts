@@ -51,14 +51,14 @@ describe("the full form", () => {
 });
 
 describe("the delta form", () => {
-  it("has neither message nor partial, and usage when it has changed", () => {
+  it("has neither message nor partial, but usage", () => {
     const events = textBlock(["a", "b"]);
     const frames = encodeAs("delta", events).map((line) => JSON.parse(line));
     for (const frame of frames) {
       expect(frame).not.toHaveProperty("message");
       expect(frame.assistantMessageEvent).not.toHaveProperty("partial");
     }
-    expect(frames.map((frame) => "usage" in frame)).toEqual([true, false, false, false]);
+    expect(frames.map(({ usage }) => usage)).toEqual(events.map(() => reply("").usage));
     expect(frames[1].assistantMessageEvent).toEqual({
       type: "text_delta",
       contentIndex: 0,
@@ -66,9 +66,20 @@ describe("the delta form", () => {
     });
   });
 
+  it("stops repeating a usage when the reply is long", () => {
+    const first = textBlock(Array.from({ length: 1_000 }, () => "x"));
+    const message = reply("y", { usage: { ...reply("").usage } });
+    const next = textBlock(["y"]).map((event) => ({ ...event, message }));
+    const lines = encodeAs("delta", [...first, ...next]);
+    const having = lines.map((line, index) => (line.includes('"usage"') ? index : -1));
+    const sent = having.filter((index) => index >= 0);
+    expect(sent.length).toBeLessThan(100);
+    expect(sent.slice(-3)).toEqual([1_002, 1_003, 1_004]);
+  });
+
   it("costs the same for a delta however long the reply already is", () => {
     const events = textBlock(Array.from({ length: 2000 }, () => "some text"));
-    const lines = encodeAs("delta", events.slice(1, -1));
+    const lines = encodeAs("delta", events.slice(1, -1)).slice(100);
     expect(lines.at(-1)?.length).toBe(lines[1]?.length);
   });
 
