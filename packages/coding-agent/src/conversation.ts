@@ -5,6 +5,7 @@ import { SessionError } from "./errors.ts";
 import type { ModelSelection } from "./model-selection.ts";
 import { isThinkingLevel } from "./models/thinking-level.ts";
 import { noteModel } from "./note-model.ts";
+import { resultsOfLeftCalls } from "./session/answer-open-calls.ts";
 import { buildSessionContext } from "./session/session-context.ts";
 import type { NewEntry, SessionLog } from "./session/session-log.ts";
 
@@ -24,6 +25,8 @@ export interface ConversationOptions {
 export class Conversation {
   readonly #options: ConversationOptions;
   #log: SessionLog;
+  /** Nothing was said since the leaf moved. */
+  #hasMoved = false;
 
   constructor(log: SessionLog, options: ConversationOptions) {
     this.#options = options;
@@ -44,6 +47,7 @@ export class Conversation {
 
   /** Writes a message that becomes part of the conversation. */
   record(message: AgentMessage): void {
+    if (this.#hasMoved) this.#answerLeftCalls();
     this.#log.append(entryOf(message));
   }
 
@@ -63,6 +67,16 @@ export class Conversation {
   rebuild(): void {
     const { messages } = buildSessionContext(this.#log.tree.branch());
     this.#options.agent.messages = messages;
+    this.#hasMoved = true;
+  }
+
+  /** Only who goes on from a place is to find it changed, not who looks at it. */
+  #answerLeftCalls(): void {
+    for (const message of resultsOfLeftCalls(this.#log)) {
+      this.#log.append({ type: "message", message });
+      this.#options.agent.append(message);
+    }
+    this.#hasMoved = false;
   }
 
   /** Opens a session to go on with; the one in use stays in use. */

@@ -6,6 +6,7 @@ import { summarizeBranch } from "./compaction/branch-summary.ts";
 import type { SummarizerOptions } from "./compaction/summarize.ts";
 import { accountForSummary } from "./compaction/summary-costs.ts";
 import { SessionError } from "./errors.ts";
+import { answerLeftCalls } from "./session/answer-open-calls.ts";
 import { buildTree, labelsOf } from "./session/build-tree.ts";
 import type { SessionInfo } from "./session/list-sessions.ts";
 import type { NewEntry, SessionLog } from "./session/session-log.ts";
@@ -307,6 +308,7 @@ export class SessionNavigation {
       const labels = labelsOf(log.tree.entries, new Set(branch.map(({ id }) => id)));
       const next = createLog({ parentSession: log.path });
       next.takeOver(branch);
+      answerLeftCalls(next);
       for (const [targetId, label] of labels) next.append({ type: "label", targetId, label });
       return next;
     }, false);
@@ -335,6 +337,7 @@ function moveLeaf(
   const left = log.tree.leafId;
   log.tree.moveLeaf(leafId);
   try {
+    if (entry !== undefined) answerLeftCalls(log);
     const written = entry && log.append(entry);
     if (label) log.append({ type: "label", targetId, label });
     return written;

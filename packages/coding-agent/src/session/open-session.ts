@@ -3,9 +3,10 @@ import { isAbsolute, resolve } from "node:path";
 import type { Diagnostic } from "../diagnostic.ts";
 import { SessionError } from "../errors.ts";
 import { randomUuid } from "../random.ts";
-import { answerOpenCalls } from "./answer-open-calls.ts";
+import { answerLeftCalls, answerOpenCalls } from "./answer-open-calls.ts";
 import { migrateEntries } from "./migrate.ts";
 import { readSessionFile } from "./read-session-file.ts";
+import { SessionLease } from "./session-lease.ts";
 import { SessionLog, type SessionLogOptions } from "./session-log.ts";
 
 /** Which conversation a session begins with. */
@@ -90,6 +91,9 @@ async function forkSession(
   }
   const log = createLog(id, { ...options, parentSession: path });
   log.takeOver(migrateEntries({ header, entries }));
+  // Where its host is alive, the calls go on; the copy only has not their results.
+  if (SessionLease.isHeld(path)) answerLeftCalls(log);
+  else await answerOpenCalls(log, path);
   return { log, diagnostics };
 }
 

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   openSync,
   readFileSync,
   statSync,
@@ -40,6 +41,12 @@ export class SessionLease {
     this.#take(sessionPath);
     this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS);
     this.#heartbeat.unref();
+  }
+
+  /** Whether a living process holds the lease of `sessionPath`. */
+  static isHeld(sessionPath: string): boolean {
+    const path = `${sessionPath}.lock`;
+    return existsSync(path) && isAlive(readOwner(path), path);
   }
 
   /** Gives the lease back. */

@@ -26,7 +26,8 @@ export interface GitOutput {
 }
 
 const TIMEOUT_MS = 10 * 60_000;
-const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
+const MAX_OUTPUT_BYTES = 256 * MEBIBYTE;
 
 // Nothing of the user's may run by itself, sign, ask, or tidy up behind our back.
 const configuration = [
@@ -53,9 +54,12 @@ const configuration = [
 /** Runs git without prompts, hooks, translations and the host's own `GIT_*` variables. */
 export class Git {
   readonly environment: ToolEnvironment;
+  readonly #maxOutputBytes: number;
 
-  constructor(environment: ToolEnvironment) {
+  /** `maxOutputBytes` is the most of a command's output that is held in memory. */
+  constructor(environment: ToolEnvironment, maxOutputBytes = MAX_OUTPUT_BYTES) {
     this.environment = environment;
+    this.#maxOutputBytes = maxOutputBytes;
   }
 
   /**
@@ -66,8 +70,7 @@ export class Git {
   async run(args: readonly string[], request: GitRequest): Promise<string> {
     const { exitCode, stdout, stderr } = await this.try(args, request);
     if (exitCode === 0) return stdout;
-    const reason = stderr.trim() || `exit code ${exitCode}`;
-    throw new ToolError(`git ${nameOf(args)} failed in ${request.cwd}: ${reason}`);
+    throw failed(args, request, stderr.trim() || `exit code ${exitCode}`);
   }
 
   /**
@@ -77,36 +80,42 @@ export class Git {
    * @throws {ToolError} with git's own words
    */
   async names(args: readonly string[], request: GitRequest): Promise<string[]> {
-    const output = await this.bytes(args, request);
-    return output.toString("latin1").split("\0").slice(0, -1);
+    const { exitCode, output } = await this.#exec(args, request);
+    if (exitCode !== 0) throw failed(args, request, output.stderr);
+    return output.bytes("stdout").toString("latin1").split("\0").slice(0, -1);
   }
 
   /**
-   * Runs a command that must succeed and returns its output as it is.
+   * Runs a command that must succeed and hands its output on, piece by piece and however much it is.
    *
    * @throws {ToolError} with git's own words
    */
-  async bytes(args: readonly string[], request: GitRequest): Promise<Buffer> {
-    const { exitCode, output } = await this.#exec(args, request);
-    if (exitCode === 0) return output.bytes("stdout");
-    throw new ToolError(`git ${nameOf(args)} failed in ${request.cwd}: ${output.stderr.trim()}`);
+  async feed(
+    args: readonly string[],
+    request: GitRequest,
+    take: (chunk: Buffer) => void,
+  ): Promise<void> {
+    const { exitCode, output } = await this.#exec(args, request, take);
+    if (exitCode !== 0) throw failed(args, request, output.stderr);
   }
 
   /**
    * Runs a command that may fail.
    *
-   * @throws {ToolError} when git cannot be started, takes too long or was stopped
+   * @throws {ToolError} when git cannot be started, takes too long or was stopped, or gives too much
    */
   async try(args: readonly string[], request: GitRequest): Promise<GitOutput> {
     const { exitCode, output } = await this.#exec(args, request);
-    return { exitCode, stdout: output.stdout, stderr: output.stderr };
+    const stdout = output.bytes("stdout").toString("utf8");
+    return { exitCode, stdout, stderr: output.stderr };
   }
 
   async #exec(
     args: readonly string[],
     request: GitRequest,
+    take?: (chunk: Buffer) => void,
   ): Promise<{ exitCode: number; output: Output }> {
-    const output = new Output();
+    const output = new Output(this.#maxOutputBytes);
     const { file, args: words, env: variables } = this.command(args, request);
     const input = request.inputFile === undefined ? undefined : await open(request.inputFile);
     const outcome = await runProcess({
@@ -118,11 +127,18 @@ export class Git {
       inputFile: input?.fd,
       signal: request.signal,
       timeoutMs: TIMEOUT_MS,
-      onOutput: (chunk, stream) => output.add(chunk, stream),
+      onOutput: (chunk, stream) => {
+        if (stream === "stdout" && take !== undefined) take(chunk);
+        else output.add(chunk, stream);
+        return undefined;
+      },
     })
       .catch(refuse)
       .finally(() => input?.close());
-    if (outcome.kind === "exited") return { exitCode: outcome.exitCode, output };
+    if (outcome.kind === "exited") {
+      if (output.isCut) throw tooMuch(args, request, this.#maxOutputBytes);
+      return { exitCode: outcome.exitCode, output };
+    }
     const what = { timed_out: "took too long", aborted: "was stopped", signalled: "was killed" };
     throw new ToolError(`git ${nameOf(args)} ${what[outcome.kind]}`);
   }
@@ -168,21 +184,40 @@ function nameOf(args: readonly string[]): string {
   return args.find((word) => /^[a-z][a-z-]*$/.test(word)) ?? "";
 }
 
-class Output {
-  readonly #chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
-  #size = 0;
+function failed(args: readonly string[], { cwd }: GitRequest, reason: string): ToolError {
+  return new ToolError(`git ${nameOf(args)} failed in ${cwd}: ${reason.trim()}`);
+}
 
-  add(chunk: Buffer, stream: "stdout" | "stderr"): undefined {
-    this.#size += chunk.length;
-    if (this.#size <= MAX_OUTPUT_BYTES) this.#chunks[stream].push(chunk);
+/** A list that lacks its end would pass for the whole. */
+function tooMuch(args: readonly string[], { cwd }: GitRequest, maxBytes: number): ToolError {
+  const size = maxBytes < MEBIBYTE ? `${maxBytes} bytes` : `${maxBytes / MEBIBYTE} MiB`;
+  return new ToolError(
+    `git ${nameOf(args)} gave more than ${size} in ${cwd}. Have git ignore what it should not list, such as generated files.`,
+  );
+}
+
+class Output {
+  readonly #maxBytes: number;
+  readonly #chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  readonly #sizes = { stdout: 0, stderr: 0 };
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(chunk: Buffer, stream: "stdout" | "stderr"): void {
+    const room = this.#maxBytes - this.#sizes[stream];
+    this.#sizes[stream] += chunk.length;
+    if (room > 0) this.#chunks[stream].push(chunk.subarray(0, room));
+  }
+
+  /** Whether there was more than is held; of complaints the beginning will do. */
+  get isCut(): boolean {
+    return this.#sizes.stdout > this.#maxBytes;
   }
 
   bytes(stream: "stdout" | "stderr"): Buffer {
     return Buffer.concat(this.#chunks[stream]);
-  }
-
-  get stdout(): string {
-    return this.bytes("stdout").toString("utf8");
   }
 
   get stderr(): string {

@@ -111,6 +111,8 @@ describe("writing changes into the caller's files", () => {
     rmSync(workspace.directory, { recursive: true, force: true });
     renameSync(elsewhere, workspace.directory);
     expect([mended, isThere]).toEqual([false, false]);
+    // What was written is known by itself, however large it is.
+    expect(await mendMerge(join(root, run), new Git(workspace.environment(), 1))).toBe(true);
     const isolation = await isolate(workspace);
     expect(filesOf(workspace)).toEqual(before);
     await isolation.dispose();

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
-import { readFile, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withFileLock, writeFileAtomic } from "../../files/write-file.ts";
@@ -199,7 +201,15 @@ async function isWritten(
   if (object === undefined) return false;
   const location = { gitDir: object.gitDir, workTree: root };
   const args = ["cat-file", "--filters", `--path=${shownName(name)}`, object.id];
-  const wanted = await git.bytes(args, { cwd: root, location, takesLargeFiles: true });
-  const found = await readFile(placeOf(root, name));
-  return wanted.subarray(0, found.length).equals(found);
+  const place = placeOf(root, name);
+  let left = (await stat(place)).size;
+  const wanted = createHash("sha256");
+  await git.feed(args, { cwd: root, location, takesLargeFiles: true }, (chunk) => {
+    wanted.update(chunk.subarray(0, left));
+    left -= Math.min(left, chunk.length);
+  });
+  if (left > 0) return false;
+  const found = createHash("sha256");
+  for await (const chunk of createReadStream(place)) found.update(chunk);
+  return wanted.digest().equals(found.digest());
 }
