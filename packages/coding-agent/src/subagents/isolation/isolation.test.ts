@@ -13,6 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { hostname } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Workspace } from "../../tools/__fixtures__/workspace.ts";
@@ -384,6 +385,31 @@ describe("many and killed", () => {
     await isolation.dispose();
     expect(stateOf(workspace.directory)).toEqual(before);
     expect(existsSync(workspace.path(".git/worktrees"))).toBe(false);
+  });
+
+  it("does not begin when it is called off while another host's leftovers are removed", async () => {
+    const workspace = repository();
+    const worktreesRoot = join(workspace.spillDirectory, "worktrees");
+    const left = join(worktreesRoot, "0123abcd");
+    mkdirSync(left, { recursive: true });
+    const owner = { pid: 2 ** 30, host: hostname(), commonDirs: [] };
+    writeFileSync(join(left, "owner.json"), JSON.stringify(owner));
+    // Whoever puts a merge back first looks whether somebody writes on.
+    const journal = {
+      root: workspace.directory,
+      patch: "p",
+      files: [{ name: "a.txt" }],
+      modes: [],
+    };
+    writeFileSync(join(left, "merge.json"), JSON.stringify(journal));
+    const environment = workspace.environment();
+    const options = { environment, worktreesRoot, maxCopyBytes: 1 };
+    const [call, before] = [new AbortController(), performance.now()];
+    const opening = Isolation.open({ ...options, signal: call.signal });
+    setTimeout(() => call.abort(), 20);
+    await expect(opening).rejects.toThrow("aborted");
+    expect(performance.now() - before).toBeLessThan(450);
+    await expect.poll(() => readdirSync(worktreesRoot), { timeout: 5000 }).toEqual([]);
   });
 
   it("leaves the user's tree as it was when the host is killed, and cleans up at the next use", async () => {

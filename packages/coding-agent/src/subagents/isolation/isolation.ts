@@ -1,6 +1,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { ToolError } from "@tau-agent/agent";
 import { makeFolder } from "../../files/make-folder.ts";
 import type { ToolEnvironment } from "../../tools/environment.ts";
 import { listEmptyFolders } from "./empty-folders.ts";
@@ -74,12 +75,12 @@ export class Isolation {
   /**
    * Records the caller's working state. Also removes what killed hosts left behind.
    *
-   * @throws {ToolError} no git, a repository that cannot be used, a folder that is too large
+   * @throws {ToolError} no git, a repository that cannot be used, a folder that is too large, aborted
    */
   static async open(options: IsolationOptions): Promise<Isolation> {
     const { environment, worktreesRoot, maxCopyBytes, signal } = options;
     const git = new Git(environment);
-    await removeLeftovers(worktreesRoot, git);
+    await orAborted(removeLeftovers(worktreesRoot, git), signal);
     await makeFolder(worktreesRoot, 0o700);
     // git shows real paths, so that links must not make one folder look like two.
     const folder = await RunFolder.create(await realpath(worktreesRoot));
@@ -162,5 +163,19 @@ export class Isolation {
     // When all is over at once, what is left is removed at once, too.
     if (this.#signal?.aborted) return;
     await Promise.all([worktree.path, `${worktree.path}.git`].map((path) => removeFolder(path)));
+  }
+}
+
+/** Work for its own sake, that goes on when who waits for it is called off. */
+async function orAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return work;
+  const aborted = Promise.withResolvers<never>();
+  const stop = (): void => aborted.reject(new ToolError("The work was aborted before it began."));
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }
