@@ -7,6 +7,7 @@ import type {
   ToolResultMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import { withinGrace } from "./abort-grace.ts";
+import { errorText } from "./error-text.ts";
 import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
 import { addMessage, emit, type ModelRequest, type Run } from "./run.ts";
@@ -155,15 +156,11 @@ async function finishReply(
     run.adopt(message);
   } catch (error) {
     run.failure = error;
-    message = { ...reply, stopReason: "error", errorMessage: textOf(error) };
+    message = { ...reply, stopReason: "error", errorMessage: errorText(error) };
   }
   if (!started) await emit(run, { type: "message_start", message });
   await emit(run, { type: "message_end", message });
   return message;
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function replyInstead(
@@ -176,6 +173,6 @@ function replyInstead(
     { api, provider, model: id },
     run.signal.aborted
       ? { stopReason: "aborted", errorMessage: ABORTED_TEXT }
-      : { stopReason: "error", errorMessage: textOf(error) },
+      : { stopReason: "error", errorMessage: errorText(error) },
   );
 }

@@ -1,5 +1,6 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ImageContent, TextContent } from "@tau-agent/rpc-protocol/messages";
+import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject } from "./files/read-json.ts";
 import { no as flag, mendMembers, optional, rulesOf } from "./session/mend.ts";
 import { usage } from "./session/normalize-message.ts";
@@ -20,13 +21,15 @@ type Settings = Pick<SettingsStore, "get">;
  * otherwise stay in the session and fail every request from then on.
  */
 export function fitContent(content: unknown, settings: Settings): Block[] | Promise<Block[]> {
-  const blocks: unknown[] = Array.isArray(content) ? content : [content ?? ""];
+  const plain = toPlainValue(content);
+  const blocks: unknown[] = Array.isArray(plain) ? plain : [plain ?? ""];
   if (blocks.every(isText)) return blocks;
   return Promise.all(blocks.map((block) => fitBlock(block, settings))).then((all) => all.flat());
 }
 
-/** {@link fitContent} for a tool's result. */
-export async function fitResult(result: ToolResult, settings: Settings): Promise<ToolResult> {
+/** {@link fitContent} for a tool's result, of which all has to stand in a file and be copied. */
+export async function fitResult(given: ToolResult, settings: Settings): Promise<ToolResult> {
+  const result = toPlainValue(given);
   const content = await fitContent(result.content, settings);
   const fitted = content === result.content ? result : { ...result, content };
   return mendMembers(fitted, resultRules);

@@ -1,6 +1,7 @@
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "./diagnostic.ts";
 import { SessionError } from "./errors.ts";
+import { errorMessage } from "./files/read-text.ts";
 
 /** Failures that belong to no command: clients hear of them, the session goes on. */
 export class ProblemReport {
@@ -16,7 +17,7 @@ export class ProblemReport {
 
   /** Notes a failure and tells clients. */
   add(error: unknown): void {
-    const message = textOf(error);
+    const message = errorMessage(error);
     this.diagnostics.push({ severity: "error", message });
     const code = error instanceof SessionError ? error.code : undefined;
     this.#emit({ type: "error", error: message, ...(code === undefined ? {} : { code }) });
@@ -44,12 +45,8 @@ export class ProblemReport {
 
   /** Told to a listener that fails, the failure would come back for ever: it is only noted. */
   noteListenerError(error: unknown): void {
-    const message = `A listener failed: ${textOf(error)}`;
+    const message = `A listener failed: ${errorMessage(error)}`;
     const isKnown = this.diagnostics.some((diagnostic) => diagnostic.message === message);
     if (!isKnown) this.diagnostics.push({ severity: "error", message });
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

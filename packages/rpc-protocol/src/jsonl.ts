@@ -1,4 +1,4 @@
-import { isExactNumber } from "./exact-id.ts";
+import { expressible } from "./plain-value.ts";
 
 /** Largest line a peer accepts by default: 64 MiB. */
 export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -121,33 +121,6 @@ function stringify(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";
   } catch {
-    return JSON.stringify(expressible(value, new Set(), 0)) ?? "null";
+    return JSON.stringify(expressible(value)) ?? "null";
   }
-}
-
-/** Deep enough for any real frame, shallow enough for the stack of any reader. */
-const MAX_DEPTH = 200;
-
-function expressible(value: unknown, ancestors: Set<object>, depth: number): unknown {
-  if (typeof value === "bigint") return value.toString();
-  if (typeof value !== "object" || value === null || isExactNumber(value)) return value;
-  if (ancestors.has(value)) return "[circular]";
-  if (depth >= MAX_DEPTH) return "[too deep]";
-  ancestors.add(value);
-  const copy = copyMembers(value, (member) => expressible(member, ancestors, depth + 1));
-  ancestors.delete(value);
-  return copy;
-}
-
-function copyMembers(value: object, convert: (member: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map(convert);
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
-    try {
-      copy[key] = convert((value as Record<string, unknown>)[key]);
-    } catch {
-      copy[key] = "[unreadable]";
-    }
-  }
-  return copy;
 }

@@ -1,3 +1,5 @@
+import { errorMessage } from "../files/read-text.ts";
+
 /** Why something of the extension system was refused; also a cause for an extension's own code. */
 export type ExtensionErrorCode =
   | "load_failed"
@@ -19,6 +21,4 @@ export class ExtensionError extends Error {
 }
 
 /** The text of anything thrown. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
+export const reasonOf = errorMessage;

@@ -9,6 +9,7 @@ import type { Binding } from "./binding.ts";
 import { type ExecEnvironment, execCommand } from "./exec.ts";
 import { type RegisteredProvider, registrationOf } from "./provider-config.ts";
 import type { AnyHandler, Extension } from "./registration.ts";
+import { shownText } from "./shown-text.ts";
 
 /** What the object given to a factory is made from. */
 export interface ApiSources {
@@ -148,7 +149,7 @@ function actions(sources: ApiSources): Omit<ExtensionApi, keyof Registrations | 
       later("sendUserMessage", port("sendUserMessage").sendUserMessage(content, options)),
     appendEntry: (customType, data) => {
       const value = data === undefined ? {} : { data };
-      port("appendEntry").append({ type: "custom", customType, ...value });
+      port("appendEntry").append({ type: "custom", customType: shownText(customType), ...value });
     },
     setSessionName: (name) => port("setSessionName").setName(name),
     getSessionName: () => port("getSessionName").log.name,

@@ -6,6 +6,7 @@ import type {
   ImageContent,
   Model,
 } from "@tau-agent/rpc-protocol/messages";
+import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { contextTokens } from "../compaction/estimate.ts";
 import { normalizeMessage } from "../session/normalize-message.ts";
 import type {
@@ -320,14 +321,15 @@ export class ExtensionHooks implements SessionHooks {
 /** A message of an extension as part of the conversation. */
 export function customMessageOf(message: CustomMessageInput): CustomMessage {
   const { customType, content, display, details } = message;
-  return normalizeMessage({
+  const said = {
     role: "custom",
     customType,
     content,
     display: display ?? true,
     ...(details === undefined ? {} : { details }),
     timestamp: Date.now(),
-  }) as CustomMessage;
+  } as const;
+  return normalizeMessage(toPlainValue(said)) as CustomMessage;
 }
 
 function imagesOf(content: unknown): ImageContent[] {

@@ -1,4 +1,5 @@
 import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
+import { encodeLine, toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject } from "../files/read-json.ts";
 import { normalizeMessage } from "../session/normalize-message.ts";
 import type { RequestContext } from "../session-hooks.ts";
@@ -82,11 +83,11 @@ export async function askBeforeStart(
 ): Promise<BeforeStart> {
   let { systemPrompt } = base;
   const { options } = base;
-  let known = JSON.stringify(options);
+  let known = encodeLine(options);
   let isReplaced = false;
   /** What handlers change in the parts shows in the whole, unless one has replaced that. */
   const rendered = (): string => {
-    const now = JSON.stringify(options);
+    const now = encodeLine(options);
     if (now !== known && !isReplaced) systemPrompt = base.render(options);
     known = now;
     return systemPrompt;
@@ -218,7 +219,9 @@ export async function askMessageEnd(
   let current = message;
   await runner.each("message_end", () => ({ type: "message_end", message: current }), {
     take: (result) => {
-      if (result.message?.role === current.role) current = normalizeMessage(result.message);
+      if (result.message?.role === current.role) {
+        current = normalizeMessage(toPlainValue(result.message));
+      }
       return undefined;
     },
   });

@@ -2,6 +2,7 @@ import type { ExtensionUiRequest, ExtensionUiResponse } from "@tau-agent/rpc-pro
 import { randomUuid } from "../random.ts";
 import { isTimed } from "../timer-limit.ts";
 import type { ClientUi, DialogOptions, ExtensionUi } from "./api/ui.ts";
+import { shownText } from "./shown-text.ts";
 import { terminalUi } from "./terminal-ui.ts";
 
 /** A request without what every request has; one type per method. */
@@ -101,7 +102,9 @@ class OpenDialogs {
   }
 
   /** Sends a dialog and waits for its answer, its time or its signal. */
-  ask(request: Request & { title: string }, { timeout, signal }: DialogOptions): Promise<Answer> {
+  ask(request: Request & { title: string }, dialog: DialogOptions): Promise<Answer> {
+    const { signal } = dialog;
+    const { timeout } = timeoutOf(dialog);
     if (this.#isClosed || signal?.aborted) return Promise.resolve(dismissed);
     const id = randomUuid();
     const { method, title } = request;
@@ -128,48 +131,63 @@ function clientUi(dialogs: OpenDialogs, tell: (request: Request) => void): Clien
   const textOf = ({ value, cancelled }: Answer): string | undefined =>
     cancelled === true ? undefined : value;
   return {
-    select: async (title, options, dialog = {}) =>
-      textOf(
-        await dialogs.ask(
-          { method: "select", title, options: [...options], ...timeoutOf(dialog) },
-          dialog,
-        ),
-      ),
+    select: async (title, options, dialog = {}) => {
+      const request = {
+        method: "select",
+        title: shownText(title),
+        options: Array.from(options, shownText),
+        ...timeoutOf(dialog),
+      } as const;
+      return textOf(await dialogs.ask(request, dialog));
+    },
     confirm: async (title, message, dialog = {}) => {
-      const request = { method: "confirm", title, message, ...timeoutOf(dialog) } as const;
+      const said = { title: shownText(title), message: shownText(message) };
+      const request = { method: "confirm", ...said, ...timeoutOf(dialog) } as const;
       const answer = await dialogs.ask(request, dialog);
       return answer.cancelled !== true && answer.confirmed === true;
     },
     input: async (title, placeholder, dialog = {}) => {
-      const hint = placeholder === undefined ? {} : { placeholder };
-      const request = { method: "input", title, ...hint, ...timeoutOf(dialog) } as const;
+      const said = { title: shownText(title), ...textIfAny("placeholder", placeholder) };
+      const request = { method: "input", ...said, ...timeoutOf(dialog) } as const;
       return textOf(await dialogs.ask(request, dialog));
     },
     editor: async (title, prefill, dialog = {}) => {
-      const text = prefill === undefined ? {} : { prefill };
-      return textOf(await dialogs.ask({ method: "editor", title, ...text }, dialog));
+      const said = { title: shownText(title), ...textIfAny("prefill", prefill) };
+      return textOf(await dialogs.ask({ method: "editor", ...said }, dialog));
     },
-    notify: (message, type) =>
-      tell({ method: "notify", message, ...(type === undefined ? {} : { notifyType: type }) }),
+    notify: (message, type) => {
+      const known = oneOf(notifyTypes, type);
+      const kind = known === undefined ? {} : { notifyType: known };
+      tell({ method: "notify", message: shownText(message), ...kind });
+    },
     setStatus: (key, text) =>
-      tell({
-        method: "setStatus",
-        statusKey: key,
-        ...(text === undefined ? {} : { statusText: text }),
-      }),
+      tell({ method: "setStatus", statusKey: shownText(key), ...textIfAny("statusText", text) }),
     setWidget: (key, content, options) => {
       // Anything but lines needs a terminal.
       if (content !== undefined && content !== null && !Array.isArray(content)) return;
-      const lines = Array.isArray(content) ? { widgetLines: content.map(String) } : {};
-      const { placement } = options ?? {};
+      const lines = Array.isArray(content) ? { widgetLines: content.map(shownText) } : {};
+      const placement = oneOf(placements, options?.placement);
       const place = placement === undefined ? {} : { widgetPlacement: placement };
-      tell({ method: "setWidget", widgetKey: key, ...lines, ...place });
+      tell({ method: "setWidget", widgetKey: shownText(key), ...lines, ...place });
     },
-    setTitle: (title) => tell({ method: "setTitle", title }),
-    setEditorText: (text) => tell({ method: "set_editor_text", text }),
+    setTitle: (title) => tell({ method: "setTitle", title: shownText(title) }),
+    setEditorText: (text) => tell({ method: "set_editor_text", text: shownText(text) }),
   };
 }
 
+const notifyTypes = ["info", "warning", "error"] as const;
+const placements = ["aboveEditor", "belowEditor"] as const;
+
+/** A value of which clients know what it means. */
+function oneOf<Known>(known: readonly Known[], value: unknown): Known | undefined {
+  return known.find((one) => one === value);
+}
+
+function textIfAny<Name extends string>(name: Name, value: unknown): { [N in Name]?: string } {
+  if (value === undefined || value === null) return {};
+  return { [name]: shownText(value) } as { [N in Name]?: string };
+}
+
 function timeoutOf({ timeout }: DialogOptions): { timeout?: number } {
-  return timeout === undefined ? {} : { timeout };
+  return typeof timeout === "number" ? { timeout } : {};
 }

@@ -18,9 +18,13 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** The message of anything thrown. */
+/** The message of anything thrown, also of what will not be a text. */
 export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return error instanceof Error ? String(error.message) : String(error);
+  } catch {
+    return "";
+  }
 }
 
 function found(path: string, text: string): TextFile {

@@ -1,7 +1,7 @@
 import { constants, copyFileSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { encodeLine, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
+import { encodeLine, SESSION_VERSION, toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../diagnostic.ts";
 import { SessionError } from "../errors.ts";
 import { randomHex, randomUuid } from "../random.ts";
@@ -193,8 +193,8 @@ export class SessionLog {
   }
 
   #complete(entry: NewEntry): SessionEntry {
-    // `type` first, as the family writes it.
-    return reorder({ ...entry, ...this.tree.createNode() } as SessionEntry);
+    // `type` first, as the family writes it; and in memory nothing that the file cannot say.
+    return toPlainValue(reorder({ ...entry, ...this.tree.createNode() } as SessionEntry));
   }
 
   #write(entry: SessionEntry): void {
