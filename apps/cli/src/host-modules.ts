@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { HostModules } from "@tau-agent/coding-agent";
 import type { ProcessEnvironment } from "./environment.ts";
 import { VERSION } from "./version.ts";
@@ -13,5 +14,10 @@ export async function loadHostModules(environment: ProcessEnvironment): Promise<
     temporaryDirectory,
     environment: variables,
     version: VERSION,
+    packageDirectory: fileURLToPath(new URL("..", import.meta.url)),
+    loadRpcClient: async () => {
+      const { extensionRpcClient } = await import("./extension-rpc-client.ts");
+      return extensionRpcClient(environment);
+    },
   });
 }

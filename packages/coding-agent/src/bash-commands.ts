@@ -56,6 +56,11 @@ export class BashCommands {
     }
   }
 
+  /** Whether a command runs. */
+  get isRunning(): boolean {
+    return this.#running.size > 0;
+  }
+
   /** Kills every running command. */
   abort(): void {
     for (const controller of this.#running.keys()) controller.abort();

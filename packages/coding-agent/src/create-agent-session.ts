@@ -326,7 +326,9 @@ function sessionLogOptions(
     cwd: places.cwd,
     fsync: settings.get("session.fsync"),
   };
-  if (options.session?.kind === "memory") return base;
+  const start = options.session;
+  if (start?.kind === "memory") return base;
+  if (start?.kind === "log" && start.log.path === undefined) return base;
   const configured = options.sessionDirectory ?? settings.sessionDir;
   const directory =
     configured === undefined

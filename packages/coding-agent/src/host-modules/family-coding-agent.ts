@@ -38,6 +38,7 @@ export async function loadFamilyCodingAgent(places: HostPlaces): Promise<object>
     ...conversations(),
     ...terminalParts(),
     ...familySession(places),
+    ...(places.loadRpcClient === undefined ? {} : { RpcClient: await places.loadRpcClient() }),
     ModelRegistry,
     defineTool: <Tool>(tool: Tool): Tool => tool,
     createEventBus: () => new EventChannels(() => {}),
@@ -66,7 +67,8 @@ export async function loadFamilyCodingAgent(places: HostPlaces): Promise<object>
   };
 }
 
-function paths({ agentDirectory, version, cwd }: HostPlaces): object {
+function paths({ agentDirectory, version, cwd, packageDirectory }: HostPlaces): object {
+  const packageDir = packageDirectory ?? agentDirectory;
   return {
     VERSION: version,
     VIRTUAL_MODEL_STATE_ENTRY: virtualStateEntry,
@@ -74,10 +76,11 @@ function paths({ agentDirectory, version, cwd }: HostPlaces): object {
     CONFIG_DIR_NAME: ".pi",
     ENV_AGENT_DIR: "PI_CODING_AGENT_DIR",
     getAgentDir: () => agentDirectory,
-    getPackageDir: () => agentDirectory,
-    getDocsPath: () => join(agentDirectory, "docs"),
-    getExamplesPath: () => join(agentDirectory, "examples"),
-    getReadmePath: () => join(agentDirectory, "README.md"),
+    getPackageDir: () => packageDir,
+    getDocsPath: () => join(packageDir, "docs"),
+    getExamplesPath: () => join(packageDir, "examples"),
+    getChangelogPath: () => join(packageDir, "CHANGELOG.md"),
+    getReadmePath: () => join(packageDir, "README.md"),
     getProjectDir: () => join(cwd, ".pi"),
   };
 }

@@ -1,12 +1,21 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
-import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { AgentSession } from "../agent-session.ts";
 import { type CreateAgentSessionOptions, createAgentSession } from "../create-agent-session.ts";
 import { agentToolOf } from "../extensions/agent-tool.ts";
 import type { ExtensionContext } from "../extensions/api/context.ts";
 import type { ExtensionTool } from "../extensions/api/tool.ts";
 import { Extension } from "../extensions/registration.ts";
+import { createHeadlessUiPort } from "../extensions/ui-port.ts";
+import { sessionDirectoryFor } from "../session/session-path.ts";
+import { type FamilySessionParts, inFamilyWords } from "./family-agent-session.ts";
+import {
+  createRuntime,
+  type FamilyResourceLoader,
+  resourceLoaderClass,
+} from "./family-resource-loader.ts";
+import { attach, newManager, startOf } from "./family-session-manager.ts";
 import type { HostPlaces } from "./host-places.ts";
 
 /** What sessions inside this process are opened with, in the family's words. */
@@ -18,77 +27,89 @@ interface FamilySessionOptions {
   /** Names, or with older hosts tools; built-in ones by their names. */
   readonly tools?: readonly (string | ExtensionTool)[] | undefined;
   readonly customTools?: readonly ExtensionTool[] | undefined;
-  readonly resourceLoader?: Partial<FamilyResourceLoader> | undefined;
+  /** `all`: none; `builtin`: only `customTools`. */
+  readonly noTools?: "all" | "builtin" | undefined;
+  readonly excludeTools?: readonly string[] | undefined;
+  readonly resourceLoader?: FamilyResourceLoader | undefined;
+  readonly sessionManager?: unknown;
+  readonly settingsManager?: unknown;
   /** The context's own; the session then uses the host's keys and providers. */
   readonly modelRegistry?: { readonly openStream?: StreamFunction | undefined } | undefined;
 }
 
-const empty = { diagnostics: [] } as const;
-
-/** Says which texts a session begins with. It looks for nothing by itself. */
-class FamilyResourceLoader {
-  readonly #options: Readonly<Record<string, unknown>>;
-
-  constructor(options: Readonly<Record<string, unknown>> = {}) {
-    this.#options = options;
-  }
-
-  async reload(): Promise<void> {}
-  extendResources(): void {}
-  getExtensions = () => ({ extensions: [], errors: [], runtime: createRuntime() });
-  getSkills = () => ({ skills: [], ...empty });
-  getPrompts = () => ({ prompts: [], ...empty });
-  getThemes = () => ({ themes: [], ...empty });
-  getAgentsFiles = () => ({ agentsFiles: [] });
-
-  getSystemPrompt(): string | undefined {
-    const { systemPrompt, systemPromptOverride } = this.#options;
-    const own = typeof systemPrompt === "string" ? systemPrompt : undefined;
-    return typeof systemPromptOverride === "function" ? systemPromptOverride(own) : own;
-  }
-
-  getAppendSystemPrompt(): readonly string[] {
-    const { appendSystemPrompt, appendSystemPromptOverride } = this.#options;
-    const own = [appendSystemPrompt ?? []].flat().filter((text) => typeof text === "string");
-    return typeof appendSystemPromptOverride === "function" ? appendSystemPromptOverride(own) : own;
-  }
-}
-
-function createRuntime(): object {
-  return { flagValues: new Map(), pendingProviderRegistrations: [] };
-}
-
-/** Sessions of their own for extensions: in memory, without extensions. */
+/** Sessions of their own for extensions. */
 export function familySession(places: HostPlaces): object {
   return {
     createExtensionRuntime: createRuntime,
-    DefaultResourceLoader: FamilyResourceLoader,
+    DefaultResourceLoader: resourceLoaderClass(places),
     createAgentSession: (options: FamilySessionOptions = {}) => openSession(places, options),
   };
 }
 
 async function openSession(places: HostPlaces, options: FamilySessionOptions) {
-  const { cwd, agentDir, model, thinkingLevel, tools, customTools = [], resourceLoader } = options;
-  const given = [...(tools ?? []).filter((tool) => typeof tool !== "string"), ...customTools];
-  const named = tools?.map((tool) => (typeof tool === "string" ? tool : tool.name));
-  const custom = given.filter((tool) => typeof tool.execute === "function").map(toolOf);
-  const only = named && [...named, ...customTools.map(({ name }) => name)];
+  const { cwd = places.cwd, agentDir = places.agentDirectory, resourceLoader } = options;
+  const manager = options.sessionManager ?? newManager(cwd, sessionDirectoryFor(agentDir, cwd));
+  const { start, directory } = startOf(manager) ?? { start: { kind: "memory" } as const };
+  const context = {} as ExtensionContext;
   const session = await createAgentSession({
-    cwd: cwd ?? places.cwd,
-    agentDirectory: agentDir ?? places.agentDirectory,
+    cwd,
+    agentDirectory: agentDir,
     homeDirectory: places.homeDirectory,
     temporaryDirectory: places.temporaryDirectory,
     environment: places.environment,
-    session: { kind: "memory" },
-    model,
-    thinkingLevel,
-    customTools: custom,
+    session: start,
+    sessionDirectory: directory,
+    model: options.model,
+    thinkingLevel: options.thinkingLevel,
+    ...toolsOf(options, context),
     ...hostModels(options),
-    ...(only === undefined ? {} : { tools: only.length === 0 ? { none: true } : { only } }),
     ...(resourceLoader === undefined ? {} : { prompt: promptOf(resourceLoader) }),
   });
+  attach(manager, () => session.log);
+  const { modelRegistry, settingsManager } = options;
+  const parts = { sessionManager: manager, modelRegistry, settingsManager, resourceLoader };
+  const shown = inFamilyWords(session, parts);
+  Object.defineProperties(context, Object.getOwnPropertyDescriptors(contextOf(shown, parts)));
   const extensionsResult = { extensions: [], errors: [], runtime: createRuntime() };
-  return { session: inFamilyWords(session), extensionsResult };
+  return { session: shown, extensionsResult };
+}
+
+/** What tools of the caller's get with their calls: nobody is there to ask. */
+function contextOf(session: AgentSession, { sessionManager, modelRegistry }: FamilySessionParts) {
+  return {
+    cwd: session.log.header.cwd,
+    hasUI: false,
+    mode: "print",
+    ui: createHeadlessUiPort().ui,
+    sessionManager,
+    modelRegistry,
+    get model() {
+      return session.models.model;
+    },
+    get signal() {
+      return session.driver.signal;
+    },
+    isIdle: () => !session.driver.isBusy,
+    abort: () => void session.abort(),
+    hasPendingMessages: () => session.state.pendingMessageCount > 0,
+    getContextUsage: () => session.stats.contextUsage,
+    shutdown: () => {},
+  };
+}
+
+function toolsOf(options: FamilySessionOptions, context: ExtensionContext) {
+  const { tools, customTools = [], noTools, excludeTools } = options;
+  const given = [...(tools ?? []).filter((tool) => typeof tool !== "string"), ...customTools];
+  const custom = given.filter((tool) => typeof tool.execute === "function");
+  const named = tools?.map((tool) => (typeof tool === "string" ? tool : tool.name));
+  const only = named && [...named, ...customTools.map(({ name }) => name)];
+  const isNone = noTools === "all" || only?.length === 0;
+  return {
+    customTools: custom.map((tool) => toolOf(tool, context)),
+    tools: isNone
+      ? { none: true }
+      : { only, exclude: excludeTools, noBuiltIn: noTools === "builtin" },
+  };
 }
 
 /** Lets the host send the requests, which knows the keys and the providers of extensions. */
@@ -100,60 +121,24 @@ function hostModels({ modelRegistry, model }: FamilySessionOptions) {
   return { stream, providers: [{ ...provider, models: () => [] }] };
 }
 
-/** Older hosts' tools are called without a session's context. */
-function toolOf(tool: ExtensionTool): AgentTool {
+function toolOf(tool: ExtensionTool, context: ExtensionContext): AgentTool {
   const file = { path: tool.name, realPath: tool.name, scope: "temporary" } as const;
   const owned = { tool, extension: new Extension(file) };
-  return agentToolOf(owned, {} as ExtensionContext, { active: () => [], hooks: {} });
+  return agentToolOf(owned, context, { active: () => [], hooks: {} });
 }
 
-function promptOf(loader: Partial<FamilyResourceLoader>): CreateAgentSessionOptions["prompt"] {
+/** The texts that the loader has found, and no others. */
+function promptOf(loader: FamilyResourceLoader): CreateAgentSessionOptions["prompt"] {
   const systemPrompt = loader.getSystemPrompt?.();
+  const paths = (found: readonly { readonly filePath: string }[] | undefined): string[] =>
+    (found ?? []).map(({ filePath }) => filePath);
   return {
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     appendSystemPrompts: loader.getAppendSystemPrompt?.() ?? [],
+    skillPaths: paths(loader.getSkills?.().skills),
+    templatePaths: paths(loader.getPrompts?.().prompts),
+    contextFiles: loader.getAgentsFiles?.().agentsFiles ?? [],
     noSkills: true,
     noTemplates: true,
-    noContextFiles: true,
   };
-}
-
-/** A session with the members that the family's has beside ours. */
-function inFamilyWords(session: AgentSession): AgentSession {
-  const state = {
-    get messages(): readonly AgentMessage[] {
-      return session.agent.messages;
-    },
-    set messages(messages: readonly AgentMessage[]) {
-      session.agent.messages = messages;
-    },
-    get model() {
-      return session.models.model;
-    },
-    get thinkingLevel() {
-      return session.models.thinkingLevel;
-    },
-  };
-  const more: Readonly<Record<string | symbol, unknown>> = {
-    state,
-    agent: withMembers(session.agent, { state }),
-    bindExtensions: async () => {},
-    getLastAssistantText: () => session.lastAssistantText,
-    getActiveToolNames: () => session.tools.active.map(({ name }) => name),
-    setActiveToolsByName: (names: readonly string[]) => session.tools.activate(names),
-  };
-  return withMembers(session, more);
-}
-
-function withMembers<Target extends object>(
-  target: Target,
-  more: Readonly<Record<string | symbol, unknown>>,
-): Target {
-  return new Proxy(target, {
-    get: (_, name) => {
-      if (Object.hasOwn(more, name)) return more[name];
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }

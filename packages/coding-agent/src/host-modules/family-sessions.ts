@@ -1,57 +1,36 @@
-import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { sessionWriter } from "../extensions/session-view.ts";
+import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import { listAllSessions, listSessions, type SessionInfo } from "../session/list-sessions.ts";
-import { migrateEntries } from "../session/migrate.ts";
 import { buildSessionContext } from "../session/session-context.ts";
 import { SessionLog } from "../session/session-log.ts";
 import { sessionDirectoryFor } from "../session/session-path.ts";
+import {
+  fileWithId,
+  forkManager,
+  latestFile,
+  newManager,
+  openManager,
+  parseSessionEntries,
+} from "./family-session-manager.ts";
 import type { HostPlaces } from "./host-places.ts";
-
-/** A session that extensions open beside the one that runs: read from its file, written in memory. */
-function sessionManager(log: SessionLog, file?: string) {
-  return {
-    ...sessionWriter(() => log),
-    getSessionFile: () => file,
-    isPersisted: () => file !== undefined,
-  };
-}
-
-/** Header and entries of a session file's text; lines that are none are left out. */
-function parseSessionEntries(text: string): unknown[] {
-  const entries: unknown[] = [];
-  for (const line of text.split("\n")) {
-    try {
-      if (line.trim() !== "") entries.push(JSON.parse(line));
-    } catch {
-      // A damaged line costs no more than itself.
-    }
-  }
-  return entries;
-}
-
-function openSession(path: string, cwd: string) {
-  const [header, ...entries] = parseSessionEntries(readFileSync(path, "utf8")) as [
-    SessionHeader,
-    ...Record<string, unknown>[],
-  ];
-  const log = SessionLog.create({ cwd: header?.cwd ?? cwd, id: header?.id });
-  for (const entry of migrateEntries({ header, entries })) log.tree.adopt(entry);
-  return sessionManager(log, path);
-}
 
 /** What stands in for the family's functions around session files. */
 export function familySessions(places: HostPlaces): object {
   const folder = (cwd = places.cwd) => sessionDirectoryFor(places.agentDirectory, cwd);
-  const inMemory = (cwd = places.cwd) =>
-    sessionManager(SessionLog.create({ cwd, id: randomUUID() }));
+  const create = (cwd = places.cwd, directory = folder(cwd), options = {}) =>
+    newManager(cwd, directory, options);
   return {
     SessionManager: {
-      open: (path: string) => openSession(path, places.cwd),
-      create: inMemory,
-      inMemory,
+      open: (path: string) => openManager(path, places.cwd),
+      create,
+      continueRecent: (cwd = places.cwd, directory = folder(cwd)) => {
+        const latest = latestFile(directory);
+        return latest === undefined ? create(cwd, directory) : openManager(latest, cwd);
+      },
+      forkFrom: (path: string, cwd = places.cwd, directory = folder(cwd)) =>
+        forkManager(path, cwd, directory),
+      findById: (cwd: string, id: string, directory = folder(cwd)) => fileWithId(directory, id),
+      inMemory: (cwd = places.cwd, options = {}) => newManager(cwd, undefined, options),
       list: async (cwd?: string, directory?: string) =>
         (await listSessions(directory ?? folder(cwd))).map(withDates),
       listAll: async () =>

@@ -9,6 +9,10 @@ export interface HostPlaces {
   readonly temporaryDirectory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly version: string;
+  /** Where the host's program is installed; default the agent directory. */
+  readonly packageDirectory?: string | undefined;
+  /** The class with which extensions start further hosts; without it they cannot. */
+  readonly loadRpcClient?: (() => Promise<object>) | undefined;
 }
 
 /** What {@link HostPlaces} are made from; what is absent is as for `createAgentSession`. */

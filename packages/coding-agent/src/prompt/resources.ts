@@ -32,6 +32,8 @@ export interface PromptResourcesOptions extends ResourceDirs {
   readonly noSkills?: boolean;
   readonly noTemplates?: boolean;
   readonly noContextFiles?: boolean;
+  /** Context files instead of those that are found. */
+  readonly contextFiles?: ContextFiles["files"];
   /** Text, or the path of a file with it; stronger than `SYSTEM.md`. */
   readonly systemPrompt?: string | undefined;
   /** Texts or paths; stronger than `APPEND_SYSTEM.md`. */
@@ -179,7 +181,8 @@ export class PromptResources {
   }
 
   async #loadContextFiles(): Promise<ContextFiles> {
-    const { agentDir, cwd, noContextFiles = false } = this.#options;
+    const { agentDir, cwd, noContextFiles = false, contextFiles } = this.#options;
+    if (contextFiles !== undefined) return { files: contextFiles, diagnostics: [] };
     return noContextFiles ? { files: [], diagnostics: [] } : loadContextFiles(agentDir, cwd);
   }
 

@@ -45,9 +45,10 @@ function spoil(value: unknown, path: readonly number[], other: unknown): unknown
   const [at = 0, ...rest] = path;
   if (Array.isArray(value)) {
     const spoilt = at % (value.length + 1);
+    // A list of a file has no holes: what is not there is null.
     return value.length === 0
-      ? [other]
-      : value.map((item, index) => (index === spoilt ? spoil(item, rest, other) : item));
+      ? [other ?? null]
+      : value.map((item, index) => (index === spoilt ? (spoil(item, rest, other) ?? null) : item));
   }
   const names = Object.keys(value);
   const name = names[at % names.length] ?? "";

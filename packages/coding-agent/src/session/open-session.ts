@@ -15,6 +15,8 @@ export type SessionStart =
   | { readonly kind: "new"; readonly id?: string | undefined }
   /** A new one that leaves no file. */
   | { readonly kind: "memory"; readonly id?: string | undefined }
+  /** One that is open already. */
+  | { readonly kind: "log"; readonly log: SessionLog }
   /** The one in this file, or with this id; where no file is yet, a new one there. */
   | { readonly kind: "file"; readonly path: string }
   /** The project's latest; a new one when there is none. */
@@ -43,6 +45,8 @@ export async function openSession(
       return load(await pathOf(start.path, options), options);
     case "latest":
       return openLatest(options);
+    case "log":
+      return { log: start.log, diagnostics: [] };
     case "fork":
       return forkSession(start.from, start.id, options);
     default:

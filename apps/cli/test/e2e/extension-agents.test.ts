@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { startHost } from "../support/start-host.ts";
+
+/** Runs an agent in a further host, as extensions of the family that bring subagents do. */
+const extension = `
+  import { join } from "node:path";
+  import { getPackageDir, RpcClient } from "@earendil-works/pi-coding-agent";
+  import { Type } from "typebox";
+  export default function (pi: any) {
+    pi.registerTool({
+      name: "ask_another", label: "Ask", description: "Asks another agent",
+      parameters: Type.Object({ where: Type.String(), scenario: Type.String() }),
+      async execute(_id: string, { where, scenario }: Record<string, string>, _signal: unknown, _update: unknown, ctx: any) {
+        const cliPath = where === "nowhere" ? "dist/cli.js" : join(getPackageDir(), "dist", "cli.js");
+        const args = ["--provider", "scripted", "--model", scenario, "--no-session", "--no-extensions"];
+        const client = new RpcClient({ cliPath, cwd: ctx.cwd, args });
+        const seen: string[] = [];
+        client.onEvent((event: any) => seen.push(event.type));
+        await client.start();
+        const events = await client.promptAndWait("who are you?", undefined, 20000);
+        const last = await client.getLastAssistantText();
+        const [question, answer] = await client.getMessages();
+        const { isStreaming } = await client.getState();
+        await client.stop();
+        const text = [last, question.role, answer.role, isStreaming, events.at(-1).type, seen.includes("agent_start")].join(" ");
+        return { content: [{ type: "text", text }], details: {} };
+      },
+    });
+  }
+`;
+
+it.each(["beside the host", "nowhere"])(
+  "an extension runs an agent of its own, with a program %s",
+  async (where) => {
+    const files = {
+      "agent/extensions/ask.ts": extension,
+      "project/other.json": JSON.stringify([{ content: "another" }]),
+    };
+    const given = { where, scenario: "other.json" };
+    const scenario = [
+      { content: [{ type: "toolCall" as const, name: "ask_another", arguments: given }] },
+      { content: "done" },
+    ];
+    const host = startHost({ files, scenario });
+    host.send({ id: "1", type: "prompt", message: "ask" });
+    expect(await host.until({ "...": true, type: "tool_execution_end" })).toMatchObject({
+      isError: false,
+      result: { content: [{ text: "another user assistant false agent_settled true" }] },
+    });
+  },
+);

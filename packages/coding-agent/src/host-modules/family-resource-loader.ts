@@ -1,0 +1,118 @@
+import { PromptResources } from "../prompt/resources.ts";
+import type { Skill } from "../prompt/skills.ts";
+import type { PromptTemplate } from "../prompt/templates.ts";
+import { SettingsStore } from "../settings/store.ts";
+import type { HostPlaces } from "./host-places.ts";
+
+/** What extensions ask of a loader, their own ones included. */
+export interface FamilyResourceLoader {
+  getSkills?(): { readonly skills: readonly Pick<Skill, "name" | "filePath">[] };
+  getPrompts?(): { readonly prompts: readonly Pick<PromptTemplate, "name" | "filePath">[] };
+  getAgentsFiles?(): { readonly agentsFiles: readonly AgentsFile[] };
+  getSystemPrompt?(): string | undefined;
+  getAppendSystemPrompt?(): readonly string[];
+}
+
+/** A text of the project's or the user's that every session begins with. */
+export interface AgentsFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** The options of the family's loader that say something without a terminal. */
+interface LoaderOptions {
+  readonly cwd?: string;
+  readonly agentDir?: string;
+  readonly additionalSkillPaths?: readonly string[];
+  readonly additionalPromptTemplatePaths?: readonly string[];
+  readonly noSkills?: boolean;
+  readonly noPromptTemplates?: boolean;
+  readonly noContextFiles?: boolean;
+  readonly systemPrompt?: string;
+  readonly appendSystemPrompt?: string | readonly string[];
+  readonly [override: string]: unknown;
+}
+
+const none = { diagnostics: [] } as const;
+
+/** The state of extensions that a loader has not loaded. */
+export function createRuntime(): object {
+  return { flagValues: new Map(), pendingProviderRegistrations: [] };
+}
+
+/**
+ * The family's loader: once it is reloaded it knows skills, templates and context files of a
+ * directory. It loads no extensions: those of the host go on in the host's own session.
+ */
+class ResourceLoader implements FamilyResourceLoader {
+  readonly #places: HostPlaces;
+  readonly #options: LoaderOptions;
+  #skills: readonly Skill[] = [];
+  #prompts: readonly PromptTemplate[] = [];
+  #agentsFiles: readonly AgentsFile[] = [];
+  #systemPrompt: string | undefined;
+  #appended: readonly string[];
+
+  constructor(places: HostPlaces, options: LoaderOptions = {}) {
+    this.#places = places;
+    this.#options = options;
+    this.#systemPrompt = options.systemPrompt;
+    this.#appended = [options.appendSystemPrompt ?? []].flat();
+  }
+
+  async reload(): Promise<void> {
+    const { noPromptTemplates: noTemplates = false, ...options } = this.#options;
+    const cwd = options.cwd ?? this.#places.cwd;
+    const agentDir = options.agentDir ?? this.#places.agentDirectory;
+    const settings = await SettingsStore.load({ agentDir, cwd });
+    const resources = new PromptResources({
+      settings,
+      agentDir,
+      cwd,
+      homeDir: this.#places.homeDirectory,
+      skillPaths: options.additionalSkillPaths ?? [],
+      templatePaths: options.additionalPromptTemplatePaths ?? [],
+      noSkills: options.noSkills ?? false,
+      noContextFiles: options.noContextFiles ?? false,
+      noTemplates,
+      systemPrompt: options.systemPrompt,
+      appendSystemPrompts: [options.appendSystemPrompt ?? []].flat(),
+    });
+    const input = await resources.promptInput([]);
+    this.#skills = input.skills ?? [];
+    this.#prompts = await resources.templates();
+    this.#agentsFiles = input.contextFiles ?? [];
+    this.#systemPrompt = input.customPrompt;
+    this.#appended = input.appendPrompts ?? [];
+  }
+
+  extendResources(): void {}
+  getExtensions = () =>
+    this.#overridden("extensions", { extensions: [], errors: [], runtime: createRuntime() });
+  getSkills = () => this.#overridden("skills", { skills: this.#skills, ...none });
+  getPrompts = () => this.#overridden("prompts", { prompts: this.#prompts, ...none });
+  getThemes = () => ({ themes: [], ...none });
+  getAgentsFiles = () => this.#overridden("agentsFiles", { agentsFiles: this.#agentsFiles });
+  getSystemPrompt = () => this.#overridden("systemPrompt", this.#systemPrompt);
+  getSystemPromptSource = () => undefined;
+  getAppendSystemPrompt = () => this.#overridden("appendSystemPrompt", this.#appended);
+  getAppendSystemPromptSources = () => [];
+
+  #overridden<Value>(name: string, base: Value): Value {
+    const override = this.#options[`${name}Override`];
+    return typeof override === "function" ? override(base) : base;
+  }
+}
+
+/** The class of that loader for this host. */
+export function resourceLoaderClass(
+  places: HostPlaces,
+): new (
+  options?: LoaderOptions,
+) => FamilyResourceLoader {
+  return class DefaultResourceLoader extends ResourceLoader {
+    constructor(options?: LoaderOptions) {
+      super(places, options);
+    }
+  };
+}

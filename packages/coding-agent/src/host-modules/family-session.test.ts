@@ -1,0 +1,154 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createStream } from "@tau-agent/ai";
+import {
+  type Scenario,
+  scriptedModel,
+  scriptedProvider,
+  toolCall,
+  turn,
+} from "@tau-agent/ai/testing";
+import { expect, it } from "vitest";
+import { placesIn, temporaryFolder } from "../__fixtures__/test-session.ts";
+import { createHostModules } from "./host-modules.ts";
+
+/** The family's module for extensions whose requests a script answers. */
+async function open(scenario: Scenario = []) {
+  const folder = temporaryFolder();
+  const { cwd } = placesIn(folder);
+  const modules = createHostModules({
+    cwd,
+    agentDirectory: join(folder, "agent"),
+    homeDirectory: folder,
+    temporaryDirectory: folder,
+    environment: { PATH: process.env.PATH },
+    version: "1.2.3",
+  });
+  const provider = scriptedProvider(scenario);
+  const openStream = createStream({ providers: { scripted: async () => provider } });
+  // biome-ignore lint/suspicious/noExplicitAny: extensions use these modules untyped, as this test does
+  const family = ((await modules["@earendil-works/pi-coding-agent"]?.()) ?? {}) as any;
+  return { folder, cwd, family, model: scriptedModel(), modelRegistry: { openStream } };
+}
+
+it("a session inside this process is driven with the family's members", async () => {
+  const { family, cwd, ...given } = await open([
+    turn([toolCall("look", { at: "it" })]),
+    "seen",
+    "again",
+  ]);
+  const calls: unknown[] = [];
+  const look = {
+    name: "look",
+    label: "Look",
+    description: "Looks",
+    parameters: { type: "object", properties: { at: { type: "string" } } },
+    execute: async (
+      _id: string,
+      params: unknown,
+      ...[, , context]: [unknown, unknown, { cwd: string; hasUI: boolean }]
+    ) => {
+      calls.push([params, context.cwd, context.hasUI]);
+      return { content: [{ type: "text", text: "there" }], details: {} };
+    },
+  };
+  const { session } = await family.createAgentSession({
+    ...given,
+    cwd,
+    sessionManager: family.SessionManager.inMemory(cwd),
+    customTools: [look],
+    noTools: "builtin",
+  });
+  session.setSessionName("scout");
+  await session.bindExtensions({});
+  const types: string[] = [];
+  session.subscribe(({ type }: { type: string }) => types.push(type));
+  expect(await session.prompt("go")).toBeUndefined();
+  expect(calls).toEqual([[{ at: "it" }, cwd, false]]);
+  expect(types).toContain("tool_execution_end");
+  expect(session.getActiveToolNames()).toEqual(["look"]);
+  expect(session.getLastAssistantText()).toBe("seen");
+  expect(session.getSessionStats()).toMatchObject({ userMessages: 1, toolCalls: 1 });
+  const { sessionName, isIdle, sessionFile } = session;
+  expect([sessionName, isIdle, sessionFile]).toEqual(["scout", true, undefined]);
+  expect(session.sessionManager.getEntries()).toHaveLength(session.log.tree.entries.length);
+  expect(session.model.id).toBe(given.model.id);
+  await session.steer("more", []);
+  await session.waitForIdle();
+  expect(session.getLastAssistantText()).toBe("again");
+  expect(existsSync(join(given.folder, "agent", "sessions"))).toBe(false);
+  await session.dispose();
+});
+
+it("a session goes on in the file its manager names, and managers read and write files", async () => {
+  const { family, cwd, folder, ...given } = await open(["one", "two"]);
+  const { SessionManager, createAgentSession } = family;
+  const directory = join(folder, "own");
+  const first = SessionManager.create(cwd, directory);
+  first.appendCustomEntry("mark", { n: 1 });
+  const { session } = await createAgentSession({ ...given, cwd, sessionManager: first });
+  await session.prompt("hi");
+  expect(session.sessionFile).toBe(first.getSessionFile());
+  await session.dispose();
+
+  const file = SessionManager.continueRecent(cwd, directory).getSessionFile();
+  expect(file).toBe(session.sessionFile);
+  const opened = SessionManager.open(file);
+  expect(opened.getEntries()[0]).toMatchObject({ type: "custom", customType: "mark" });
+  opened.appendSessionInfo("renamed");
+  expect(SessionManager.open(file).getSessionName()).toBe("renamed");
+  const again = await createAgentSession({
+    ...given,
+    cwd,
+    sessionManager: SessionManager.open(file),
+  });
+  await again.session.prompt("hi again");
+  expect(again.session.messages).toHaveLength(4);
+  await again.session.dispose();
+
+  const copy = SessionManager.forkFrom(file, cwd, directory);
+  expect(copy.getHeader().parentSession).toBe(file);
+  const [message] = copy.getEntries().filter(({ type }: { type: string }) => type === "message");
+  copy.branch(message.id);
+  copy.appendMessage({ role: "user", content: "another way", timestamp: 1 });
+  const written = readFileSync(copy.getSessionFile(), "utf8").trimEnd().split("\n");
+  expect(JSON.parse(written.at(-1) ?? "")).toMatchObject({ parentId: message.id });
+  const sessions = await SessionManager.list(cwd, directory);
+  expect(sessions).toHaveLength(2);
+});
+
+it("a loader that is reloaded gives a session the texts it found, and no others", async () => {
+  const { family, cwd, folder, ...given } = await open();
+  mkdirSync(join(folder, "agent", "skills", "sew"), { recursive: true });
+  writeFileSync(
+    join(folder, "agent", "skills", "sew", "SKILL.md"),
+    "---\nname: sew\ndescription: Sews.\n---\n",
+  );
+  writeFileSync(join(cwd, "AGENTS.md"), "Be tidy.");
+  const promptWith = async (options: object) => {
+    const resourceLoader = new family.DefaultResourceLoader({ cwd, ...options });
+    await resourceLoader.reload();
+    const sessionManager = family.SessionManager.inMemory();
+    const { session } = await family.createAgentSession({
+      ...given,
+      cwd,
+      sessionManager,
+      resourceLoader,
+    });
+    const text: string = await session.requests.systemPrompt();
+    await session.dispose();
+    return { text, loader: resourceLoader };
+  };
+  const { text, loader } = await promptWith({});
+  expect(loader.getSkills().skills).toMatchObject([{ name: "sew" }]);
+  expect(loader.getAgentsFiles().agentsFiles).toMatchObject([{ content: "Be tidy." }]);
+  expect(text).toContain("Sews.");
+  expect(text).toContain("Be tidy.");
+  const bare = await promptWith({
+    noSkills: true,
+    agentsFilesOverride: () => ({ agentsFiles: [{ path: "x", content: "Be quick." }] }),
+  });
+  expect(bare.text).not.toContain("Sews.");
+  expect(bare.text).not.toContain("Be tidy.");
+  expect(bare.text).toContain("Be quick.");
+});
