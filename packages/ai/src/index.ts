@@ -30,6 +30,7 @@ export {
   type VendorFailure,
 } from "./errors.ts";
 export { guardRedirects } from "./fetch.ts";
+export { GrowingJson } from "./growing-json.ts";
 export { type HistoryOptions, prepareContext } from "./history.ts";
 export { LastMade } from "./last-made.ts";
 export type { ImageLimits } from "./limit-images.ts";

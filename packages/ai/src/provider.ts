@@ -7,6 +7,7 @@ import type {
   ToolCall,
 } from "@tau-agent/rpc-protocol/messages";
 import type { ProviderErrorCode, ProviderErrorInit } from "./errors.ts";
+import type { GrowingJson } from "./growing-json.ts";
 import type { LastMade } from "./last-made.ts";
 import type { ImageLimits } from "./limit-images.ts";
 import type { Memo } from "./memo.ts";
@@ -71,6 +72,8 @@ export interface EncodeOptions extends StreamOptions {
 export interface OpenOptions extends StreamOptions {
   /** Keeps the vendor's client from one request to the next; it is made from server, key and headers. */
   readonly client?: LastMade | undefined;
+  /** What earlier requests said, of which this one's body is made; none when others may change it. */
+  readonly known?: GrowingJson | undefined;
 }
 
 /** Token counts as far as a vendor has told them; later values replace earlier ones. */

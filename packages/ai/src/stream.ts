@@ -2,6 +2,7 @@ import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { Assembler, type AssemblerOptions, type StreamResult } from "./assemble.ts";
 import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
+import { GrowingJson } from "./growing-json.ts";
 import { prepareContext } from "./history.ts";
 import { LastMade } from "./last-made.ts";
 import { Memo } from "./memo.ts";
@@ -33,7 +34,12 @@ export interface CreateStreamOptions extends AssemblerOptions {
 /** Makes a stream function; the way to bring further wire formats. */
 export function createStream(options: CreateStreamOptions = {}): StreamFunction {
   const providers = { ...builtInProviders, ...options.providers };
-  const kept = { history: new Memo(), encoding: new Memo(), client: new LastMade() };
+  const kept = {
+    history: new Memo(),
+    encoding: new Memo(),
+    client: new LastMade(),
+    known: new GrowingJson(),
+  };
   return (model, context, request) => run({ model, context, request, providers, options, kept });
 }
 
@@ -47,7 +53,12 @@ interface Run {
   readonly providers: ProviderTable;
   readonly options: AssemblerOptions;
   /** From one request to the next. */
-  readonly kept: { readonly history: Memo; readonly encoding: Memo; readonly client: LastMade };
+  readonly kept: {
+    readonly history: Memo;
+    readonly encoding: Memo;
+    readonly client: LastMade;
+    readonly known: GrowingJson;
+  };
 }
 
 /** Usage may come after the terminal event, but nobody waits for it longer than this. */
@@ -124,7 +135,9 @@ async function open(
   const encoded = encode(task, provider);
   const replaced = await guard.wait(async () => request.onPayload?.(encoded));
   guard.watch(request.firstEventTimeoutMs, "The model sent no event");
-  const options = { ...request, signal: guard.signal, client: task.kept.client };
+  const { client, known } = task.kept;
+  const isOurs = request.onPayload === undefined;
+  const options = { ...request, signal: guard.signal, client, known: isOurs ? known : undefined };
   const chunks = await guard.wait(() => provider.open(model, replaced ?? encoded, options));
   return chunks[Symbol.asyncIterator]();
 }

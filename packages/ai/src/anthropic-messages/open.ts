@@ -2,6 +2,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { guardRedirects, withOwnHeaders } from "../fetch.ts";
+import { requestJson } from "../growing-json.ts";
 import { LastMade } from "../last-made.ts";
 import type { OpenOptions, StreamOptions } from "../provider.ts";
 import { type AnthropicRequest, isAnthropicHost } from "./request.ts";
@@ -30,7 +31,11 @@ export async function openStream(
   const client = await last.get(parts, () =>
     createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
   );
-  return client.messages.create(request, { signal: options.signal ?? null });
+  const { signal = null, known } = options;
+  if (known === undefined) return client.messages.create(request, { signal });
+  const body = requestJson(request, "messages", known);
+  const type = { "content-type": "application/json" };
+  return client.messages.create(request, { signal, body, headers: type });
 }
 
 async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Promise<Anthropic> {

@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { affinityHeaders } from "../openai/affinity.ts";
-import { clientFor } from "../openai/client.ts";
+import { clientFor, sendOptions } from "../openai/client.ts";
 import type { OpenOptions } from "../provider.ts";
 import type { CompletionsChunk } from "./chunk.ts";
 import { resolveCompletionsCompat } from "./compat.ts";
@@ -14,7 +14,10 @@ export async function openStream(
 ): Promise<AsyncIterable<CompletionsChunk>> {
   const compat = resolveCompletionsCompat(model);
   const client = await clientFor(model, options, affinityHeaders(compat, options));
-  const chunks = await client.chat.completions.create(request, { signal: options.signal });
+  const chunks = await client.chat.completions.create(
+    request,
+    sendOptions(request, "messages", options),
+  );
   return compat.supportsFinishReason ? chunks : withFinishReason(chunks);
 }
 

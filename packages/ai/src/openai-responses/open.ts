@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { affinityHeaders } from "../openai/affinity.ts";
-import { clientFor } from "../openai/client.ts";
+import { clientFor, sendOptions } from "../openai/client.ts";
 import type { OpenOptions } from "../provider.ts";
 import { resolveResponsesCompat } from "./compat.ts";
 import type { ResponsesEvent } from "./events.ts";
@@ -14,9 +14,10 @@ export async function openStream(
 ): Promise<AsyncIterable<ResponsesEvent>> {
   const headers = affinityHeaders(resolveResponsesCompat(model), options);
   const client = await clientFor(model, options, headers);
-  const events: AsyncIterable<object> = await client.responses.create(request, {
-    signal: options.signal,
-  });
+  const events: AsyncIterable<object> = await client.responses.create(
+    request,
+    sendOptions(request, "input", options),
+  );
   // The SDK passes on what it parsed; servers leave out more than its types admit.
   return events as AsyncIterable<ResponsesEvent>;
 }

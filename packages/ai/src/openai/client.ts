@@ -1,6 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type OpenAI from "openai";
 import { guardRedirects, withOwnHeaders } from "../fetch.ts";
+import { requestJson } from "../growing-json.ts";
 import { LastMade } from "../last-made.ts";
 import type { OpenOptions } from "../provider.ts";
 
@@ -28,6 +29,19 @@ export function clientFor(
   return client.get(["openai", model.baseUrl, fetch, JSON.stringify(headers)], () =>
     createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
   );
+}
+
+/**
+ * Options that send `request` as JSON made here; `list` names its member that grows. Left to itself,
+ * the SDK asks a function of its own about each member, which takes twice as long.
+ */
+export function sendOptions(
+  request: object,
+  list: "messages" | "input",
+  { signal, known }: OpenOptions,
+): OpenAI.RequestOptions {
+  const body = known ? requestJson(request, list, known) : JSON.stringify(request);
+  return { signal, body, headers: { "content-type": "application/json" } };
 }
 
 async function createClient(baseURL: string, fetch: typeof globalThis.fetch): Promise<OpenAI> {
