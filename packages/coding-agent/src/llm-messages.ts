@@ -17,6 +17,7 @@ export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
 export function createLlmConverter(): typeof toLlmMessages {
   const known = new WeakMap<AgentMessage, LlmMessage>();
   const convert = (message: AgentMessage): LlmMessage | undefined => {
+    if (isLlmMessage(message)) return message;
     const converted = known.get(message) ?? toLlmMessage(message);
     if (converted !== undefined) known.set(message, converted);
     return converted;
@@ -36,12 +37,14 @@ function convertAll(
   return result;
 }
 
+function isLlmMessage(message: AgentMessage): message is LlmMessage {
+  const { role } = message;
+  return role === "user" || role === "assistant" || role === "toolResult";
+}
+
 function toLlmMessage(message: AgentMessage): LlmMessage | undefined {
+  if (isLlmMessage(message)) return message;
   switch (message.role) {
-    case "user":
-    case "assistant":
-    case "toolResult":
-      return message;
     case "bashExecution":
       return message.excludeFromContext ? undefined : asUser(bashText(message), message);
     case "custom":
