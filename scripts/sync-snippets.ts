@@ -2,20 +2,14 @@
  * Copies example files into the Markdown that shows them: a line `<!-- file: path -->` and the code
  * block after it. `--check` writes nothing and exits with 1 when a block is not what the file holds.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const pages = [
-  "README.md",
-  "docs/embedding.md",
-  "docs/providers.md",
-  "docs/rules.md",
-  "docs/writing-a-client.md",
-  "docs/examples/clients/python/README.md",
-  "packages/coding-agent/README.md",
-  "apps/cli/README.md",
-];
+const pages = globSync(["*.md", "docs/**/*.md", "packages/*/*.md", "apps/*/*.md"], {
+  cwd: inRepository(""),
+  exclude: ["**/node_modules/**"],
+});
 const languages: Readonly<Record<string, string>> = {
   ".ts": "ts",
   ".mjs": "js",

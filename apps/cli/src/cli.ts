@@ -21,7 +21,7 @@ async function main(output: FrameOutput): Promise<void> {
     const words = process.argv.slice(2);
     if (words[0] === "conformance") {
       const { conformance } = await import("./conformance/command.ts");
-      process.exit(await conformance(words.slice(1), output));
+      exit(await conformance(words.slice(1), output));
     }
     await run(parseArgs(words), output);
   } catch (error) {
@@ -36,7 +36,7 @@ async function main(output: FrameOutput): Promise<void> {
 async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   const shown = await informationText(options);
   if (shown !== undefined) {
-    output.write(shown, () => process.exit(0));
+    output.write(shown, () => exit(0));
     return;
   }
   const logger = createLogger({ file: options.logFile, isVerbose: options.verbose });
@@ -48,6 +48,13 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   const mode = options.mode ?? "text";
   if (mode === "rpc") await startRpc(options, output, logger);
   else await runOneShot(mode, options, output, logger);
+}
+
+/** Ends the process. What could not be written has not been said, so that is no success. */
+function exit(code: number): never {
+  if (output.failure === undefined || code !== 0) process.exit(code);
+  process.stderr.write(`tau: error: cannot write to stdout: ${output.failure.message}\n`);
+  process.exit(1);
 }
 
 /** What only shows something and ends. */
@@ -79,7 +86,7 @@ async function printModels(
   const problems = await session.models.registry.diagnostics();
   const isWhole = problems.every(({ severity }) => severity !== "error");
   await session.dispose();
-  output.write(text, () => process.exit(isWhole ? 0 : 1));
+  output.write(text, () => exit(isWhole ? 0 : 1));
 }
 
 async function printExport(
@@ -88,7 +95,7 @@ async function printExport(
   output: FrameOutput,
 ): Promise<void> {
   const path = await exportSessionFile(file, { cwd: process.cwd(), outputPath });
-  output.write(`${path}\n`, () => process.exit(0));
+  output.write(`${path}\n`, () => exit(0));
 }
 
 async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger): Promise<void> {
@@ -100,7 +107,7 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
       reason: "rpc mode takes prompts from stdin, not from the command line",
     });
   }
-  const shutdown = new Shutdown((code) => process.exit(code));
+  const shutdown = new Shutdown(exit);
   shutdown.listen();
   const requests = new UiRequests();
   const [dialect, session] = await Promise.all([
@@ -120,7 +127,7 @@ async function runOneShot(
   logger: Logger,
 ): Promise<void> {
   const { runJson, runPrint } = await import("./one-shot.ts");
-  const shutdown = new Shutdown((code) => process.exit(code));
+  const shutdown = new Shutdown(exit);
   shutdown.listen();
   const session = await openSession(options, logger);
   shutdown.onShutdown(() => session.dispose());

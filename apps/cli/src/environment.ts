@@ -1,5 +1,6 @@
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { findHomeDirectory } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 
 /** What the process tells the host; nothing below reads it from anywhere else. */
@@ -26,7 +27,7 @@ export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
  */
 export function readEnvironment(): ProcessEnvironment {
   const { [SUBAGENT_KEY]: subagentKey, ...variables } = process.env;
-  const homeDirectory = variables.HOME || homedir();
+  const homeDirectory = variables.HOME || findHomeDirectory();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;
   return {

@@ -5,7 +5,12 @@ export interface FrameOutput {
   onDrain(listener: () => void): void;
   /** Calls each listener once the reader is gone; at once when it is. */
   onClosed(listener: () => void): void;
+  /** Why writing failed, such as a full disk; a reader that has left is no failure. */
+  readonly failure?: Error | undefined;
 }
+
+/** What a write ends with when its reader has left: the pipe, the connection or the terminal is gone. */
+const readerHasLeft = new Set(["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED", "EIO"]);
 
 /**
  * Takes stdout over for frames. From now on whatever else writes to it (a dependency's banner, an
@@ -17,20 +22,33 @@ export function takeStdout(): FrameOutput {
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
   const listeners: (() => void)[] = [];
   let isClosed = false;
+  let failure: Error | undefined;
+  const note = (error: NodeJS.ErrnoException): void => {
+    if (!readerHasLeft.has(error.code ?? "")) failure ??= error;
+  };
   // A reader that has gone away is no error of ours, only the end.
-  stdout.on("error", () => {
+  stdout.on("error", (error) => {
+    note(error);
     isClosed = true;
     for (const listener of listeners.splice(0)) listener();
   });
   stderr.on("error", () => {});
   return {
-    write: (text, onWritten) => write(text, "utf8", () => onWritten?.()),
+    write: (text, onWritten) =>
+      write(text, "utf8", (error) => {
+        // Told here first; the event comes a moment later.
+        if (error) note(error);
+        onWritten?.();
+      }),
     onDrain: (listener) => {
       stdout.once("drain", listener);
     },
     onClosed: (listener) => {
       if (isClosed) listener();
       else listeners.push(listener);
+    },
+    get failure() {
+      return failure;
     },
   };
 }

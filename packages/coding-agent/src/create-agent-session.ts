@@ -1,4 +1,4 @@
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import { createStream, listProviders, loadModels, type StreamFunction } from "@tau-agent/ai";
@@ -7,6 +7,7 @@ import { AgentSession } from "./agent-session.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { createUserInput } from "./create-user-input.ts";
 import type { Diagnostic } from "./diagnostic.ts";
+import { findHomeDirectory } from "./home-directory.ts";
 import { listTextCommands } from "./list-commands.ts";
 import { createModelRegistry } from "./models/create-model-registry.ts";
 import type { CustomProvider } from "./models/custom-models.ts";
@@ -242,7 +243,7 @@ interface Places {
 }
 
 function resolvePlaces(options: CreateAgentSessionOptions): Places {
-  const homeDirectory = options.homeDirectory ?? homedir();
+  const homeDirectory = options.homeDirectory ?? findHomeDirectory();
   return {
     cwd: resolve(options.cwd),
     homeDirectory,

@@ -49,6 +49,7 @@ export type { CommandContext, ExtensionContext } from "./extensions/api/context.
 export type { ExtensionTool } from "./extensions/api/tool.ts";
 export type { ExtensionApi, ExtensionFactory } from "./extensions/api.ts";
 export type { HostModules } from "./extensions/host-imports.ts";
+export { findHomeDirectory } from "./home-directory.ts";
 export type { PromptInput } from "./input.ts";
 export type { CommandInfo } from "./list-commands.ts";
 export type { ModelRequests } from "./model-requests.ts";

@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { findHomeDirectory } from "./home-directory.ts";
 import type { SessionInfo } from "./session/list-sessions.ts";
 import { sessionDirectoryFor } from "./session/session-path.ts";
 
@@ -16,7 +16,7 @@ export interface SavedSessionsOptions {
 /** The sessions on disk, the latest first, without opening one. Files that are no sessions are left out. */
 export async function listSessions(options: SavedSessionsOptions = {}): Promise<SessionInfo[]> {
   const { cwd, sessionDirectory } = options;
-  const agentDirectory = options.agentDirectory ?? join(homedir(), ".pi", "agent");
+  const agentDirectory = options.agentDirectory ?? join(findHomeDirectory(), ".pi", "agent");
   const lists = await import("./session/list-sessions.ts");
   if (sessionDirectory !== undefined) return lists.listSessions(sessionDirectory);
   if (cwd === undefined) return lists.listAllSessions(join(agentDirectory, "sessions"));

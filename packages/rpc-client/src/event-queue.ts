@@ -5,8 +5,18 @@ interface Waiter<T> {
   reject(error: unknown): void;
 }
 
+/**
+ * What `events()` returns: for `for await`, read by hand with `next()`, or given up with `return()`.
+ * Spelled out because TypeScript before 5.6 knows no second parameter of AsyncIterableIterator.
+ */
+export interface EventIterator<T> extends AsyncDisposable {
+  next(): Promise<IteratorResult<T, undefined>>;
+  return(): Promise<IteratorResult<T, undefined>>;
+  [Symbol.asyncIterator](): EventIterator<T>;
+}
+
 /** Events on their way to one reader, bounded; an async iterator that ends with the connection. */
-export class EventQueue<T> implements AsyncIterableIterator<T, undefined> {
+export class EventQueue<T> implements EventIterator<T> {
   readonly #maxBuffered: number;
   readonly #onReturn: () => void;
   #buffered: T[] = [];

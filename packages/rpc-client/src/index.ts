@@ -27,6 +27,7 @@ export {
   RequestTimeoutError,
   RpcError,
 } from "./errors.ts";
+export type { EventIterator } from "./event-queue.ts";
 export type { ExtensionUiHandlers } from "./extension-ui.ts";
 export type { HostCommandOptions } from "./host-command.ts";
 export type { StopOptions } from "./host-process.ts";

@@ -11,7 +11,7 @@ import { Connection, type RequestOptions } from "./connection.ts";
 import { ConnectionClosedError, type HostExit, RpcError } from "./errors.ts";
 import { EventFilter } from "./event-filter.ts";
 import { EventHub } from "./event-hub.ts";
-import { EventQueue } from "./event-queue.ts";
+import { type EventIterator, EventQueue } from "./event-queue.ts";
 import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./extension-ui.ts";
 import { type HostCommandOptions, hostCommand } from "./host-command.ts";
 import { HostProcess, type StopOptions } from "./host-process.ts";
@@ -185,7 +185,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
    * All events from now on. Ends when the client is stopped, throws when the host dies and when
    * more than `maxBuffered` events wait to be read.
    */
-  events(options: { maxBuffered?: number } = {}): AsyncIterableIterator<SessionEvent, undefined> {
+  events(options: { maxBuffered?: number } = {}): EventIterator<SessionEvent> {
     const maxBuffered = options.maxBuffered ?? MAX_BUFFERED_EVENTS;
     const queue = new EventQueue<SessionEvent>(maxBuffered, () => unsubscribe());
     const unsubscribe = this.#hub.subscribe({

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makePlace } from "../support/place.ts";
@@ -205,6 +205,31 @@ describe("many hosts", () => {
     expect(second.stderr).toContain(`in use by process ${first.child.pid}`);
     first.send({ type: "get_state" });
     await first.until({ "...": true, command: "get_state", success: true });
+  });
+});
+
+describe.runIf(process.platform === "linux")("an output that cannot be written", () => {
+  const setup = { scenario: ["one"] };
+  it.each([
+    ["-p", "hi"],
+    ["--mode", "json", "hi"],
+    ["--mode", "rpc", "--version"],
+    ["--mode", "rpc"],
+  ])("is a failure of %s %s %s", (...words) => {
+    const place = makePlace({ ...setup, arguments: words });
+    onTestFinished(() => place.remove());
+    const full = openSync("/dev/full", "w");
+    const { status, stderr } = spawnSync(process.execPath, [binPath, ...place.arguments], {
+      cwd: place.cwd,
+      env: place.variables,
+      input: words.includes("rpc") ? '{"type":"get_state"}\n' : "",
+      stdio: ["pipe", full, "pipe"],
+      encoding: "utf8",
+    });
+    closeSync(full);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^tau: error: cannot write to stdout: ENOSPC/);
+    expect(oneLine(stderr)).toBe(true);
   });
 });
 

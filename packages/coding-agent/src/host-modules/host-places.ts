@@ -1,5 +1,6 @@
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findHomeDirectory } from "../home-directory.ts";
 
 /** What host modules know of the process they run in. */
 export interface HostPlaces {
@@ -24,7 +25,7 @@ export interface HostModulesOptions extends Partial<HostPlaces> {
 
 /** Fills in what was left out. */
 export function completePlaces(options: HostModulesOptions): HostPlaces {
-  const homeDirectory = options.homeDirectory ?? homedir();
+  const homeDirectory = options.homeDirectory ?? findHomeDirectory();
   return {
     ...options,
     homeDirectory,

@@ -1,0 +1,22 @@
+import { homedir } from "node:os";
+import { describe, expect, it } from "vitest";
+import { findHomeDirectory } from "./home-directory.ts";
+
+const unknown = () => {
+  throw new Error("uv_os_homedir returned ENOENT");
+};
+
+describe("findHomeDirectory", () => {
+  it("is what the system says", () => {
+    expect(findHomeDirectory()).toBe(homedir());
+  });
+
+  it("is the user's own when HOME is empty, never the working directory", () => {
+    const source = { homedir: () => "", userInfo: () => ({ homedir: "/home/ada" }) };
+    expect(findHomeDirectory(source)).toBe("/home/ada");
+  });
+
+  it("is the root for a user that the system does not know", () => {
+    expect(findHomeDirectory({ homedir: unknown, userInfo: unknown })).toBe("/");
+  });
+});
