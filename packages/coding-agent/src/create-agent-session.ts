@@ -35,7 +35,7 @@ import { resolveProjectTrust } from "./trust.ts";
 /** Texts of the system prompt and where they come from. */
 export type PromptOptionsOfSession = Omit<
   PromptResourcesOptions,
-  "settings" | "agentDir" | "cwd" | "homeDir"
+  "settings" | "agentDir" | "cwd" | "homeDir" | "packagePaths"
 >;
 
 /** What a session is made from. Only `cwd` has to be given. */
@@ -148,6 +148,7 @@ async function assemble(
   if (name && name !== log.name) log.append({ type: "session_info", name });
   const resources = new PromptResources({
     ...options.prompt,
+    packagePaths: options.extensions?.paths,
     settings,
     agentDir: places.agentDirectory,
     cwd: places.cwd,

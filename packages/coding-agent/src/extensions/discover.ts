@@ -76,10 +76,12 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   const named: Search = { found, diagnostics, excludes: () => false };
   if (part === "own") {
     for (const path of options.paths) {
-      const source = /^(npm|git|https?|ssh):/.test(path) ? options.packages : undefined;
-      if (source === undefined)
-        await addNamed(named, absolutePath(path, cwd, homeDir), "temporary");
-      else await addSource(named, await source.named(path));
+      const absolute = absolutePath(path, cwd, homeDir);
+      // A folder is a package: its manifest or the names of its folders say what it brings.
+      const isPackage = isSource(path) || kindOf(absolute) === "directory";
+      const packages = isPackage ? options.packages : undefined;
+      if (packages === undefined) await addNamed(named, absolute, "temporary");
+      else await addSource(named, await packages.named(path));
     }
   }
   if (options.onlyNamed) return { files: [...found.values()], diagnostics };
@@ -102,6 +104,10 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
     if (found.scope === scope) await addInstalled(search, found, scope);
   }
   return { files: [...found.values()], diagnostics };
+}
+
+function isSource(path: string): boolean {
+  return /^(npm|git|https?|ssh):/.test(path);
 }
 
 async function addSource(search: Search, found: InstalledPackage | Diagnostic): Promise<void> {

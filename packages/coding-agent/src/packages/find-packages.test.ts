@@ -150,3 +150,35 @@ it("a package named on the command line is loaded from where it is installed", a
     { severity: "error", message: expect.stringContaining("npm install") },
   ]);
 });
+
+it("a folder or package of -e brings its skills and templates, too, whatever is turned off", async () => {
+  put({
+    "project/kit/package.json": { pi: { extensions: ["./src/a.ts"], skills: ["./know"] } },
+    "project/kit/src/a.ts": "",
+    "project/kit/other.ts": "",
+    "project/kit/know/sew/SKILL.md": skill("sew"),
+    "project/kit/prompts/unlisted.md": "",
+    "project/plain/prompts/ask.md": "Ask $1",
+    "project/plain/extensions/b.ts": "",
+    "project/.pi/skills/other/SKILL.md": skill("other"),
+    "agent/npm/node_modules/x/skills/knit/SKILL.md": skill("knit"),
+  });
+  const settings = await SettingsStore.load(dirs);
+  const paths = ["kit", "./plain", "npm:x", "npm:gone", "nowhere", "plain/extensions/b.ts"];
+  const texts = new PromptResources({ ...dirs, settings, packagePaths: paths, noSkills: true });
+  expect((await texts.skills()).map(({ name }) => name)).toEqual(["sew", "knit"]);
+  expect((await texts.templates()).map(({ name }) => name)).toEqual(["ask"]);
+  expect(await texts.diagnostics()).toEqual([]);
+  const { files } = await discoverExtensions({
+    ...dirs,
+    part: "own",
+    paths: ["kit", "./plain"],
+    entries: [],
+    onlyNamed: true,
+    packages: { all: async () => [], named: (source) => findNamedPackage(source, dirs) },
+  });
+  expect(files.map(({ path }) => relative(dirs.cwd, path))).toEqual([
+    "kit/src/a.ts",
+    "plain/extensions/b.ts",
+  ]);
+});

@@ -28,6 +28,8 @@ export interface PromptResourcesOptions extends ResourceDirs {
   /** `--skill` and `--prompt-template`. */
   readonly skillPaths?: readonly string[];
   readonly templatePaths?: readonly string[];
+  /** What `-e` names: packages among it bring skills and templates, too. */
+  readonly packagePaths?: readonly string[] | undefined;
   /** `--no-skills`, `--no-prompt-templates`, `--no-context-files`: only what flags name is loaded. */
   readonly noSkills?: boolean;
   readonly noTemplates?: boolean;
@@ -157,9 +159,28 @@ export class PromptResources {
     );
   }
 
+  /** What packages bring of one kind that were named for this session; they count like flags. */
+  async #namedPackages(kind: "skills" | "prompts"): Promise<ResourcePlace[]> {
+    const places: ResourcePlace[] = [];
+    for (const path of this.#options.packagePaths ?? []) {
+      if (/\.[cm]?[jt]sx?$/.test(path)) continue;
+      const { findNamedPackage } = await import("../packages/find-packages.ts");
+      const found = await findNamedPackage(path, this.#options);
+      // What is wrong with it is told where its extensions are looked for.
+      if ("message" in found) continue;
+      const { includes } = found.parts[kind];
+      const own = { scope: "temporary" as const, isNamed: true, includes };
+      places.push(...found.parts[kind].places.map((place) => ({ ...own, path: place })));
+    }
+    return expandPlaces(places);
+  }
+
   async #loadSkills(): Promise<LoadedSkills> {
     const { settings, homeDir, skillPaths, noSkills = false } = this.#options;
-    const flags = this.#flagPlaces([...(skillPaths ?? []), ...(this.#added?.skillPaths ?? [])]);
+    const flags = [
+      ...this.#flagPlaces([...(skillPaths ?? []), ...(this.#added?.skillPaths ?? [])]),
+      ...(await this.#namedPackages("skills")),
+    ];
     if (noSkills) return loadSkills(this.#options, flags, { onlyNamed: true });
     const { places, excludes } = settingPlaces(settings.resources("skills"), homeDir);
     const named = await expandPlaces([...places, ...(await this.#packaged("skills"))]);
@@ -168,7 +189,10 @@ export class PromptResources {
 
   async #loadTemplates(): Promise<LoadedTemplates> {
     const { settings, homeDir, templatePaths, noTemplates = false } = this.#options;
-    const flags = this.#flagPlaces([...(templatePaths ?? []), ...(this.#added?.promptPaths ?? [])]);
+    const flags = [
+      ...this.#flagPlaces([...(templatePaths ?? []), ...(this.#added?.promptPaths ?? [])]),
+      ...(await this.#namedPackages("prompts")),
+    ];
     if (noTemplates) return loadTemplates(this.#options, flags, { onlyNamed: true });
     const { places, excludes } = settingPlaces(settings.resources("prompts"), homeDir);
     const named = await expandPlaces([...places, ...(await this.#packaged("prompts"))]);
