@@ -3,6 +3,7 @@ import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "./diagnostic.ts";
 import { discoverExtensions, type PackageFinder } from "./extensions/discover.ts";
 import type { HostModules } from "./extensions/host-imports.ts";
+import type { InlineFactory } from "./extensions/load.ts";
 import type { OpenExtensions } from "./extensions/open-extensions.ts";
 import type { ModelRegistry } from "./models/registry.ts";
 import type { SettingsStore } from "./settings/store.ts";
@@ -18,6 +19,8 @@ export interface ExtensionOptions {
    * Modules that imports of the family's packages resolve to; asked for at the first extension.
    */
   readonly hostModules: () => Promise<HostModules>;
+  /** Extensions that are at hand as functions; they come after those of files. */
+  readonly factories?: readonly InlineFactory[] | undefined;
   /** Values for flags that extensions define, by name without dashes. */
   readonly flagValues?: ReadonlyMap<string, string | true> | undefined;
   /** Hears, after each load, which flags of extensions are switches and take no value. */
@@ -88,7 +91,7 @@ export class SessionExtensions {
         entries: settings.resources("extensions"),
         packages: this.#packages(),
       });
-      if (files.length === 0) {
+      if (files.length === 0 && (options.factories ?? []).length === 0) {
         this.#diagnostics.push(...diagnostics);
         return;
       }
@@ -135,6 +138,7 @@ export class SessionExtensions {
       entries: () => settings.resources("extensions"),
       packages: this.#packages(),
       hostModules,
+      factories: options.factories ?? [],
       flagValues: options.flagValues ?? new Map(),
       mode: options.mode ?? "rpc",
       sendUiRequest: options.sendUiRequest,

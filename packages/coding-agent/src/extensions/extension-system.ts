@@ -13,7 +13,13 @@ import { createExtensionApi } from "./extension-api.ts";
 import { type ContextSources, createCommandContext, createContext } from "./extension-context.ts";
 import { ModelsView } from "./extension-models.ts";
 import type { HostModules } from "./host-imports.ts";
-import { type LoadedFactory, loadFactories, loadFailure } from "./load.ts";
+import {
+  type InlineFactory,
+  inlineFactories,
+  type LoadedFactory,
+  loadFactories,
+  loadFailure,
+} from "./load.ts";
 import { oldHostMembers } from "./old-host-members.ts";
 import {
   type RegisteredProvider,
@@ -40,6 +46,7 @@ export interface ExtensionSystemOptions {
   readonly entries: () => readonly ResourceEntry[];
   readonly packages?: PackageFinder | undefined;
   readonly hostModules: HostModules;
+  readonly factories?: readonly InlineFactory[];
   /** Unknown long flags of the command line. */
   readonly flagValues: ReadonlyMap<string, string | true>;
   readonly mode: ExtensionMode;
@@ -124,8 +131,9 @@ export class ExtensionSystem {
     this.#parts.add(part);
     const known = new Set(this.#factories.map(({ file }) => file.realPath));
     const added = (await this.#find(part)).filter(({ realPath }) => !known.has(realPath));
-    if (added.length === 0) return;
-    const factories = await this.#import(added);
+    const inline = part === "own" ? this.#inline() : [];
+    if (added.length + inline.length === 0) return;
+    const factories = [...(await this.#import(added)), ...inline];
     this.#factories = inOrder([...this.#factories, ...factories]);
     const before = this.#generation;
     const fresh = await this.#instantiate(factories, before.binding);
@@ -179,7 +187,7 @@ export class ExtensionSystem {
     this.#diagnostics = [];
     const files: ExtensionFile[] = [];
     for (const part of this.#parts) files.push(...(await this.#find(part)));
-    this.#factories = inOrder(await this.#import(unique(files)));
+    this.#factories = inOrder([...(await this.#import(unique(files))), ...this.#inline()]);
     await this.renew("a reload", port);
   }
 
@@ -192,6 +200,10 @@ export class ExtensionSystem {
     });
     this.#diagnostics.push(...diagnostics);
     return files;
+  }
+
+  #inline(): LoadedFactory[] {
+    return inlineFactories(this.#options.factories ?? []);
   }
 
   async #import(files: readonly ExtensionFile[]): Promise<LoadedFactory[]> {
@@ -380,7 +392,9 @@ function recording(channels: EventChannels, removers: (() => void)[]) {
 function inOrder(factories: readonly LoadedFactory[]): LoadedFactory[] {
   const ranks = { temporary: 0, project: 1, user: 2 };
   const rankOf = ({ file }: LoadedFactory): number =>
-    ranks[file.scope] + (file.package === undefined || file.scope === "temporary" ? 0 : 2);
+    file.path.startsWith("<inline:")
+      ? 5
+      : ranks[file.scope] + (file.package === undefined || file.scope === "temporary" ? 0 : 2);
   return [...factories].sort((a, b) => rankOf(a) - rankOf(b));
 }
 

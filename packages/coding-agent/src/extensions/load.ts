@@ -13,6 +13,22 @@ export interface LoadedFactory {
   readonly mentions: ReadonlySet<string>;
 }
 
+/** An extension that is a function at hand, without a file. */
+export interface InlineFactory {
+  /** What errors call it. */
+  readonly name: string;
+  readonly factory: ExtensionFactory;
+}
+
+/** Makes functions extensions like those of files; nobody knows what they ask for, so it is all made ready. */
+export function inlineFactories(given: readonly InlineFactory[]): LoadedFactory[] {
+  const mentions = new Set(["modelRegistry", "getSystemPrompt"]);
+  return given.map(({ name, factory }) => {
+    const path = `<inline:${name}>`;
+    return { file: { path, realPath: path, scope: "temporary" as const }, factory, mentions };
+  });
+}
+
 /** What a {@link loadFactories} works with. */
 export interface LoadOptions {
   /** Modules that imports of the family's packages resolve to. */

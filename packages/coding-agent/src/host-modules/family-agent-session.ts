@@ -14,6 +14,8 @@ export interface FamilySessionParts {
   readonly settingsManager: unknown;
   readonly modelRegistry: unknown;
   readonly resourceLoader: unknown;
+  /** As it was at the start; the session makes it anew when its tools change. */
+  readonly systemPrompt: string;
 }
 
 interface FamilyPromptOptions {
@@ -30,7 +32,7 @@ export function inFamilyWords(session: AgentSession, parts: FamilySessionParts):
   const state = stateOf(session);
   const live = {
     ...getters(session),
-    agent: () => withMembers(session.agent, { state: () => state }),
+    agent: () => withMembers(session.agent, { state: () => state, ...queues(session) }),
     state: () => state,
   };
   const fixed = {
@@ -42,9 +44,16 @@ export function inFamilyWords(session: AgentSession, parts: FamilySessionParts):
     bindExtensions: async () => {},
     reload: async () => {},
     hasExtensionHandlers: () => false,
+    // Its own end tells a session's extensions.
+    extensionRunner: { hasHandlers: () => false, emit: async () => undefined },
   };
   const constant = Object.entries(fixed).map(([name, value]) => [name, () => value] as const);
   return withMembers(session, { ...live, ...Object.fromEntries(constant) });
+}
+
+function queues({ agent }: AgentSession) {
+  const { steering, followUp } = agent;
+  return { hasQueuedMessages: () => () => steering.size + followUp.size > 0 };
 }
 
 function stateOf(session: AgentSession) {

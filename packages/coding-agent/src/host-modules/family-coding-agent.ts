@@ -4,6 +4,7 @@ import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 import { estimateTokens } from "../compaction/estimate.ts";
 import { serializeConversation } from "../compaction/serialize-conversation.ts";
 import { EventChannels } from "../extensions/event-channels.ts";
+import type { HostModules } from "../extensions/host-imports.ts";
 import { plainTheme } from "../extensions/terminal-ui.ts";
 import { virtualStateEntry } from "../extensions/virtual-models.ts";
 import { toLlmMessages } from "../llm-messages.ts";
@@ -16,6 +17,7 @@ import {
   truncateLine,
   truncateTail,
 } from "../tools/truncate.ts";
+import { familyModels } from "./family-models.ts";
 import { familySession } from "./family-session.ts";
 import { familySessions } from "./family-sessions.ts";
 import { familySettings } from "./family-settings.ts";
@@ -26,7 +28,10 @@ import { BorderedLoader, Component, Container, CustomEditor } from "./terminal/c
 import { unsupported, unsupportedClass } from "./unsupported.ts";
 
 /** What stands in for the family's coding agent: the same names on top of our parts. */
-export async function loadFamilyCodingAgent(places: HostPlaces): Promise<object> {
+export async function loadFamilyCodingAgent(
+  places: HostPlaces,
+  hostModules: () => HostModules,
+): Promise<object> {
   return {
     ...notSupported(),
     ...familyTools(places),
@@ -37,7 +42,8 @@ export async function loadFamilyCodingAgent(places: HostPlaces): Promise<object>
     ...toolEvents(),
     ...conversations(),
     ...terminalParts(),
-    ...familySession(places),
+    ...familySession(places, hostModules),
+    ...familyModels(places),
     ...(places.loadRpcClient === undefined ? {} : { RpcClient: await places.loadRpcClient() }),
     ModelRegistry,
     defineTool: <Tool>(tool: Tool): Tool => tool,
@@ -232,8 +238,6 @@ function notSupported(): object {
     "createPowerShellToolDefinition",
     "generateDiffString",
     "generateUnifiedPatch",
-    "resolveCliModel",
-    "resolveModelScopeWithDiagnostics",
     "buildContextEntries",
     "buildSessionProjection",
     "sessionEntryToContextMessages",
@@ -242,7 +246,6 @@ function notSupported(): object {
     "detectSupportedImageMimeTypeFromFile",
     "hasTrustRequiringProjectResources",
     "parseArgs",
-    "readStoredCredential",
     "formatReadLineRange",
   ];
   const classes = [
@@ -254,7 +257,6 @@ function notSupported(): object {
     "DefaultPackageManager",
     "ExtensionRunner",
     "InteractiveMode",
-    "ModelRuntime",
     "ProjectTrustStore",
     "RpcClient",
   ];

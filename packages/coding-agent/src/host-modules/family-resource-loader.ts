@@ -1,3 +1,5 @@
+import type { ExtensionFactory } from "../extensions/api.ts";
+import type { InlineFactory } from "../extensions/load.ts";
 import { PromptResources } from "../prompt/resources.ts";
 import type { Skill } from "../prompt/skills.ts";
 import type { PromptTemplate } from "../prompt/templates.ts";
@@ -11,6 +13,15 @@ export interface FamilyResourceLoader {
   getAgentsFiles?(): { readonly agentsFiles: readonly AgentsFile[] };
   getSystemPrompt?(): string | undefined;
   getAppendSystemPrompt?(): readonly string[];
+  /** Which extensions a session of the loader has; only this host's own loader says it. */
+  readonly extensionOptions?: LoaderExtensions | undefined;
+}
+
+/** The extensions of a loader's session. */
+export interface LoaderExtensions {
+  readonly paths: readonly string[];
+  readonly onlyNamed: boolean;
+  readonly factories: readonly InlineFactory[];
 }
 
 /** A text of the project's or the user's that every session begins with. */
@@ -23,6 +34,9 @@ export interface AgentsFile {
 interface LoaderOptions {
   readonly cwd?: string;
   readonly agentDir?: string;
+  readonly additionalExtensionPaths?: readonly string[];
+  readonly extensionFactories?: readonly (ExtensionFactory | InlineFactory)[];
+  readonly noExtensions?: boolean;
   readonly additionalSkillPaths?: readonly string[];
   readonly additionalPromptTemplatePaths?: readonly string[];
   readonly noSkills?: boolean;
@@ -42,7 +56,7 @@ export function createRuntime(): object {
 
 /**
  * The family's loader: once it is reloaded it knows skills, templates and context files of a
- * directory. It loads no extensions: those of the host go on in the host's own session.
+ * directory. Extensions are loaded with the session that is made with it.
  */
 class ResourceLoader implements FamilyResourceLoader {
   readonly #places: HostPlaces;
@@ -87,6 +101,17 @@ class ResourceLoader implements FamilyResourceLoader {
   }
 
   extendResources(): void {}
+  get extensionOptions(): LoaderExtensions {
+    const { additionalExtensionPaths, extensionFactories = [], noExtensions } = this.#options;
+    return {
+      paths: additionalExtensionPaths ?? [],
+      onlyNamed: noExtensions === true,
+      factories: extensionFactories.map((given, index) =>
+        typeof given === "function" ? { name: String(index + 1), factory: given } : given,
+      ),
+    };
+  }
+
   getExtensions = () =>
     this.#overridden("extensions", { extensions: [], errors: [], runtime: createRuntime() });
   getSkills = () => this.#overridden("skills", { skills: this.#skills, ...none });

@@ -152,3 +152,78 @@ it("a loader that is reloaded gives a session the texts it found, and no others"
   expect(bare.text).not.toContain("Be tidy.");
   expect(bare.text).toContain("Be quick.");
 });
+
+it("a session has the extensions its loader is given, as files and as functions", async () => {
+  const { family, cwd, folder, ...given } = await open([turn([toolCall("add", {})]), "done"]);
+  const heard: string[] = [];
+  const add = (pi: {
+    registerTool(tool: object): void;
+    on(name: string, handler: (event: { toolName: string }) => void): void;
+  }) => {
+    pi.registerTool({
+      name: "add",
+      description: "Adds",
+      parameters: { type: "object", properties: {} },
+      execute: async () => ({ content: [{ type: "text", text: "added" }] }),
+    });
+    pi.on("tool_result", ({ toolName }) => heard.push(toolName));
+  };
+  const file = join(folder, "shout.ts");
+  writeFileSync(
+    file,
+    `export default (pi) => pi.on("before_agent_start", () => ({ systemPrompt: "LOUD" }));`,
+  );
+  const resourceLoader = new family.DefaultResourceLoader({
+    cwd,
+    noExtensions: true,
+    additionalExtensionPaths: [file],
+    extensionFactories: [add],
+  });
+  await resourceLoader.reload();
+  const sessionManager = family.SessionManager.inMemory(cwd);
+  const { session } = await family.createAgentSession({
+    ...given,
+    cwd,
+    sessionManager,
+    resourceLoader,
+    excludeTools: ["task"],
+  });
+  expect(session.getActiveToolNames()).toContain("add");
+  expect(session.getActiveToolNames()).not.toContain("task");
+  await session.prompt("go");
+  expect(heard).toEqual(["add"]);
+  expect(session.getLastAssistantText()).toBe("done");
+  expect(session.diagnostics).toEqual([]);
+  await session.dispose();
+});
+
+it("models and keys are there without a session, and are found by their names", async () => {
+  const { family, folder } = await open();
+  mkdirSync(join(folder, "agent"), { recursive: true });
+  const models = [{ id: "small" }, { id: "large" }];
+  const local = {
+    baseUrl: "http://127.0.0.1:1/v1",
+    api: "openai-completions",
+    apiKey: "k",
+    models,
+  };
+  writeFileSync(
+    join(folder, "agent", "models.json"),
+    JSON.stringify({ providers: { near: local } }),
+  );
+  const modelRuntime = await family.ModelRuntime.create();
+  const resolve = (cliModel: string) => family.resolveCliModel({ cliModel, modelRuntime });
+  expect(resolve("near/small:high")).toMatchObject({
+    model: { provider: "near", id: "small" },
+    thinkingLevel: "high",
+  });
+  expect(resolve("near/gone")).toEqual({ error: 'Model "near/gone" not found' });
+  expect(modelRuntime.getModel("near", "large").id).toBe("large");
+  expect(await modelRuntime.getAuth("near")).toMatchObject({ auth: { apiKey: "k" } });
+  modelRuntime.registerProvider("far", { ...local, models: [{ id: "x" }] });
+  await modelRuntime.refresh();
+  const scope = await family.resolveModelScopeWithDiagnostics(["near/*", "nothing"], modelRuntime);
+  expect(scope.scopedModels).toHaveLength(2);
+  expect(scope.diagnostics).toHaveLength(1);
+  expect(resolve("far/x").model.baseUrl).toBe(local.baseUrl);
+});

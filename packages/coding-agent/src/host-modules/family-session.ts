@@ -6,6 +6,7 @@ import { type CreateAgentSessionOptions, createAgentSession } from "../create-ag
 import { agentToolOf } from "../extensions/agent-tool.ts";
 import type { ExtensionContext } from "../extensions/api/context.ts";
 import type { ExtensionTool } from "../extensions/api/tool.ts";
+import type { HostModules } from "../extensions/host-imports.ts";
 import { Extension } from "../extensions/registration.ts";
 import { createHeadlessUiPort } from "../extensions/ui-port.ts";
 import { sessionDirectoryFor } from "../session/session-path.ts";
@@ -35,18 +36,24 @@ interface FamilySessionOptions {
   readonly settingsManager?: unknown;
   /** The context's own; the session then uses the host's keys and providers. */
   readonly modelRegistry?: { readonly openStream?: StreamFunction | undefined } | undefined;
+  readonly modelRuntime?: FamilySessionOptions["modelRegistry"];
 }
 
 /** Sessions of their own for extensions. */
-export function familySession(places: HostPlaces): object {
+export function familySession(places: HostPlaces, hostModules: () => HostModules): object {
   return {
     createExtensionRuntime: createRuntime,
     DefaultResourceLoader: resourceLoaderClass(places),
-    createAgentSession: (options: FamilySessionOptions = {}) => openSession(places, options),
+    createAgentSession: (options: FamilySessionOptions = {}) =>
+      openSession(places, options, hostModules),
   };
 }
 
-async function openSession(places: HostPlaces, options: FamilySessionOptions) {
+async function openSession(
+  places: HostPlaces,
+  options: FamilySessionOptions,
+  hostModules: () => HostModules,
+) {
   const { cwd = places.cwd, agentDir = places.agentDirectory, resourceLoader } = options;
   const manager = options.sessionManager ?? newManager(cwd, sessionDirectoryFor(agentDir, cwd));
   const { start, directory } = startOf(manager) ?? { start: { kind: "memory" } as const };
@@ -64,14 +71,26 @@ async function openSession(places: HostPlaces, options: FamilySessionOptions) {
     ...toolsOf(options, context),
     ...hostModels(options),
     ...(resourceLoader === undefined ? {} : { prompt: promptOf(resourceLoader) }),
+    ...extensionsOf(resourceLoader, hostModules),
   });
   attach(manager, () => session.log);
-  const { modelRegistry, settingsManager } = options;
-  const parts = { sessionManager: manager, modelRegistry, settingsManager, resourceLoader };
+  const { settingsManager } = options;
+  const modelRegistry = options.modelRegistry ?? options.modelRuntime;
+  const systemPrompt = await session.requests.systemPrompt();
+  const given = { modelRegistry, settingsManager, resourceLoader };
+  const parts = { ...given, sessionManager: manager, systemPrompt };
   const shown = inFamilyWords(session, parts);
   Object.defineProperties(context, Object.getOwnPropertyDescriptors(contextOf(shown, parts)));
   const extensionsResult = { extensions: [], errors: [], runtime: createRuntime() };
   return { session: shown, extensionsResult };
+}
+
+/** A session without a loader of ours has no extensions: the one that opens it would open more. */
+function extensionsOf(loader: FamilyResourceLoader | undefined, hostModules: () => HostModules) {
+  const wanted = loader?.extensionOptions;
+  if (wanted === undefined) return {};
+  const load = async () => hostModules();
+  return { extensions: { ...wanted, hostModules: load, mode: "print" as const } };
 }
 
 /** What tools of the caller's get with their calls: nobody is there to ask. */
@@ -113,8 +132,9 @@ function toolsOf(options: FamilySessionOptions, context: ExtensionContext) {
 }
 
 /** Lets the host send the requests, which knows the keys and the providers of extensions. */
-function hostModels({ modelRegistry, model }: FamilySessionOptions) {
-  const stream = modelRegistry?.openStream;
+function hostModels({ modelRegistry, modelRuntime, model }: FamilySessionOptions) {
+  const models = modelRegistry ?? modelRuntime;
+  const stream: StreamFunction | undefined = models?.openStream?.bind(models);
   if (typeof stream !== "function" || model === undefined) return {};
   const headers = () => ({});
   const provider = { id: model.provider, isKeyless: true, usesAuthHeader: false, headers };

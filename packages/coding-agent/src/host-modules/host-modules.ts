@@ -10,7 +10,7 @@ export function createHostModules(options: HostModulesOptions): HostModules {
   const ai = once(async () => (await import("./family-ai.ts")).loadFamilyAi(places));
   const codingAgent = once(async () => {
     const { loadFamilyCodingAgent } = await import("./family-coding-agent.ts");
-    return loadFamilyCodingAgent(places);
+    return loadFamilyCodingAgent(places, () => all);
   });
   const modules: Record<string, () => Promise<object>> = {
     "pi-coding-agent": codingAgent,
@@ -27,7 +27,7 @@ export function createHostModules(options: HostModulesOptions): HostModules {
     Object.entries(modules).map(([name, load]) => [`${scope}/${name}`, load] as const),
   );
   const typebox = () => import("./family-typebox.ts");
-  return {
+  const all: HostModules = {
     ...Object.fromEntries(family),
     "@tau-agent/coding-agent": codingAgent,
     "@tau-agent/ai": ai,
@@ -43,6 +43,7 @@ export function createHostModules(options: HostModulesOptions): HostModules {
     "@sinclair/typebox/compile": once(async () => import("typebox/compile")),
     "@sinclair/typebox/value": once(async () => (await typebox()).loadOldTypeboxValue()),
   };
+  return all;
 }
 
 function once(load: () => Promise<object>): () => Promise<object> {
