@@ -157,7 +157,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     const connection = this.#connected();
     const isFilter =
       name === "set_event_filter" ||
-      (name === "initialize" && Reflect.get(params, "events") != null);
+      (name === "initialize" && Reflect.get(params, "events") !== undefined);
     const change = isFilter ? this.#filter.change(params as Params<"set_event_filter">) : undefined;
     const sent: Params<N> = { ...params, ...change?.params };
     try {

@@ -116,6 +116,16 @@ describe("decodeClientFrame", () => {
     expect(reason({ ...rest, [field]: null })).toMatch(new RegExp(`"${field}" of ${name}: .*null`));
   });
 
+  it("keeps a null that a command gives a meaning, beside others", () => {
+    expect(decode({ type: "initialize", events: null, stream: null })).toMatchObject({
+      params: { events: null },
+    });
+    expect(decode({ type: "initialize", hasOwnProperty: null, protocol: null })).toMatchObject({
+      kind: "command",
+      params: {},
+    });
+  });
+
   it("takes null for an optional field as absent", () => {
     expect(
       decode({ type: "prompt", message: "hi", images: null, streamingBehavior: null }),

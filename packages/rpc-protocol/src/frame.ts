@@ -87,7 +87,8 @@ function decodeParams(
   fields: Record<string, unknown>,
 ): ClientFrame | FrameError {
   const { params, data } = commands[name];
-  const parsed = params().safeParse(withoutNulls(fields));
+  const schema = params();
+  const parsed = schema.safeParse(withoutNulls(fields, schema));
   if (parsed.success)
     return { kind: "command", id, name, params: parsed.data, data } as CommandFrame;
   return refuse(id, name, "invalid_params", {
@@ -96,9 +97,18 @@ function decodeParams(
   });
 }
 
-/** Many clients write an absent optional field as `null`. */
-function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+/** Many clients write an absent optional field as `null`; it stays where a command gives it a meaning. */
+function withoutNulls(
+  fields: Record<string, unknown>,
+  schema: ReturnType<Command["params"]>,
+): Record<string, unknown> {
+  const shape: Readonly<Record<string, { safeParse(value: null): { success: boolean } }>> =
+    "shape" in schema ? Object(schema.shape) : {};
+  const isMeant = (name: string): boolean =>
+    Object.hasOwn(shape, name) && shape[name]?.safeParse(null).success === true;
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => value !== null || isMeant(name)),
+  );
 }
 
 function decodeUiResponse(

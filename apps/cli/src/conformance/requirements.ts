@@ -230,6 +230,8 @@ const sections = {
       "get_available_thinking_levels lists what the model supports",
     "protocol.flag": "--protocol says which dialect is spoken from the start",
     "initialize.protocol": "initialize changes the dialect for all that follows it",
+    "initialize.again":
+      "a later initialize changes what it names and nothing else; events null sends all again",
     "initialize.code": "after initialize, an error carries a code",
     "get_capabilities.data":
       "get_capabilities says what initialize answers, in the dialect of the environment",

@@ -65,5 +65,13 @@ describe("our client and the built host", () => {
     await client.setEventFilter();
     await client.promptAndWait("four");
     expect(types).toContain("agent_start");
+    types.length = 0;
+    await client.request("initialize", { events: ["agent_end"] });
+    await client.request("initialize", { stream });
+    await client.promptAndWait("five");
+    expect(types).toEqual(["agent_end"]);
+    await client.request("initialize", { events: null });
+    await client.promptAndWait("six");
+    expect(types).toContain("agent_start");
   });
 });

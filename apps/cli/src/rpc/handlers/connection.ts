@@ -4,6 +4,7 @@ import {
   type Handlers,
   type HostFrame,
   loadDialect,
+  type Params,
   protocolNames,
   type Result,
 } from "@tau-agent/rpc-protocol";
@@ -15,19 +16,30 @@ import type { Host } from "../host.ts";
 const PROTOCOL_VERSION = 1;
 
 export const connectionHandlers = {
-  initialize: ({ connection }, { protocol, stream, events }) => {
-    connection.isInitialized = true;
-    if (stream !== undefined) connection.setStreamForm(stream);
-    if (events !== undefined) connection.setEventFilter(events ?? undefined);
-    if (protocol === undefined || protocol === connection.dialect.name) return hostInfo(connection);
+  initialize: ({ connection }, asked) => {
+    const { protocol } = asked;
+    if (protocol === undefined || protocol === connection.dialect.name) {
+      return adopt(connection, asked);
+    }
     return loadDialect(protocol).then((dialect) => {
       connection.dialect = dialect;
-      return hostInfo(connection);
+      return adopt(connection, asked);
     });
   },
   get_capabilities: ({ connection }) => hostInfo(connection),
   set_event_filter: ({ connection }, { events }) => connection.setEventFilter(events ?? undefined),
 } satisfies Pick<Handlers<Host>, keyof typeof connectionCommands>;
+
+/** What is not said stays as it was, however often a client initializes. */
+function adopt(
+  connection: Host["connection"],
+  { stream, events }: Params<"initialize">,
+): Result<"initialize"> {
+  connection.isInitialized = true;
+  if (stream !== undefined) connection.setStreamForm(stream);
+  if (events !== undefined) connection.setEventFilter(events ?? undefined);
+  return hostInfo(connection);
+}
 
 function hostInfo(connection: Host["connection"]): Result<"initialize"> {
   return {
