@@ -111,6 +111,16 @@ describe("classifyFailure", () => {
     expect(isProviderError(new Error("z"))).toBe(false);
   });
 
+  it("knows a status that comes as the first word, and no other number there", () => {
+    const of = (message: string) => classifyFailure({ message });
+    expect(of('401 {"error":{"message":"no"}}')).toMatchObject({ code: "auth", status: 401 });
+    expect(of("503 status code (no body)")).toMatchObject({ code: "overloaded", status: 503 });
+    expect(of("401 of 500 files are there")).toEqual({
+      code: "unknown",
+      message: "401 of 500 files are there",
+    });
+  });
+
   it("says the status and hides keys", () => {
     const message = "Incorrect API key provided: sk-proj-abcdefghijklmnop";
     expect(classifyFailure({ status: 401, message }).message).toBe(

@@ -154,9 +154,11 @@ export function isContextOverflow(text: string): boolean {
 export function classifyFailure(given: VendorFailure): ProviderErrorInit {
   const known = findInCauses(given.cause, isProviderError);
   if (known !== undefined) return known;
-  const failure = { ...given, message: clip(given.message) };
+  const message = clip(given.message);
+  const status = given.status ?? leadingStatus(message);
+  const failure = { ...given, message, ...(status !== undefined && { status }) };
   if (findInCauses(failure.cause, isSyntaxError) !== undefined) return brokenEvent(failure);
-  const { status, headers } = failure;
+  const { headers } = failure;
   const network = status === undefined ? describeNetworkCause(failure.cause) : undefined;
   const words = network ?? (status === undefined ? withRootCause(failure) : failure.message);
   const prefix = status === undefined || words.startsWith(String(status)) ? "" : `${status} `;
@@ -169,6 +171,12 @@ export function classifyFailure(given: VendorFailure): ProviderErrorInit {
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(failure.cause !== undefined && { cause: failure.cause }),
   };
+}
+
+/** SDKs put the status first, and who passes on their words alone passes it on. */
+function leadingStatus(message: string): number | undefined {
+  const found = /^([45]\d\d)(?= status code| \{|$)/.exec(message);
+  return found === null ? undefined : Number(found[1]);
 }
 
 /** Proxies answer with whole web pages; the first lines say enough. */

@@ -114,7 +114,7 @@ export class AgentSession {
       driver: this.driver,
       check: () => this.requests.check(),
     });
-    this.retry = new Retry({ settings: this.settings, emit });
+    this.retry = new Retry({ settings: this.settings, emit, logins: parts.registry.keys });
     this.compaction = new Compaction({
       ...parts,
       emit,

@@ -65,6 +65,8 @@ export class KeyResolver {
   readonly #runCommand: CommandRunner;
   readonly #runtimeKeys = new Map<string, string>();
   readonly #secrets = new Set<string>();
+  /** Access tokens in use, by provider; none for providers whose key is no login's. */
+  readonly #tokens = new Map<string, string>();
 
   constructor(options: KeyResolverOptions) {
     this.#options = options;
@@ -128,6 +130,30 @@ export class KeyResolver {
     throw new SessionError("no_key", { provider, hint });
   }
 
+  /** Whether the provider's key, as it was found last, comes from a login. */
+  isLogin(provider: string): boolean {
+    return this.#tokens.has(provider);
+  }
+
+  /**
+   * Gets other tokens for a login whose tokens the vendor has refused: those that another process
+   * wrote meanwhile, or new ones.
+   *
+   * @returns whether there are others now
+   */
+  async renewRefused(provider: string): Promise<boolean> {
+    const refused = this.#tokens.get(provider);
+    if (refused === undefined) return false;
+    const { auth, customProviders } = this.#options;
+    const login = (await customProviders?.())?.get(provider)?.login;
+    auth.reload();
+    const tokens =
+      login === undefined
+        ? await this.login(provider)
+        : await auth.freshTokens(provider, login.refresh, { refused });
+    return tokens !== undefined && tokens.access !== refused;
+  }
+
   /** Resolves a value of models.json (a header) the way keys are resolved. */
   async resolveValue(raw: string, owner: { provider: string; path: string }): Promise<string> {
     const { environment } = this.#options;
@@ -175,6 +201,7 @@ export class KeyResolver {
   }
 
   async #find(provider: string): Promise<ResolvedKey | undefined> {
+    this.#tokens.delete(provider);
     const runtime = this.#runtimeKeys.get(provider);
     if (runtime !== undefined) return { key: runtime, source: "runtime" };
     const entry = (await this.#options.customProviders?.())?.get(provider);
@@ -200,7 +227,9 @@ export class KeyResolver {
     const { auth } = this.#options;
     const credential = await auth.get(provider);
     if (credential?.type === "oauth" && entry.login !== undefined) {
-      return this.#renew(provider, entry.login.refresh);
+      const tokens = await this.#renew(provider, entry.login.refresh);
+      if (tokens !== undefined) this.#tokens.set(provider, tokens.access);
+      return tokens;
     }
     if (credential?.type !== "api_key") return credential;
     const owner = { provider, path: auth.path };
@@ -218,6 +247,7 @@ export class KeyResolver {
     const login = (await this.#options.customProviders?.())?.get(provider)?.login;
     const tokens = login === undefined ? credential : await this.#renew(provider, login.refresh);
     if (tokens !== undefined && tokens.expires > Date.now()) {
+      this.#tokens.set(provider, tokens.access);
       return { key: login?.keyOf(tokens) ?? tokens.access, source: "login" };
     }
     throw new SessionError("key_unresolved", { ...owner, reason: "the login has expired" });

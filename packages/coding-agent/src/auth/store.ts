@@ -84,16 +84,17 @@ export class AuthStore {
   }
 
   /**
-   * The login's tokens, renewed when less than five minutes are left. One process renews, under the
-   * file's lock; the others read what it wrote. The new tokens are on disk before they are used.
+   * The login's tokens, renewed when less than five minutes are left or when the vendor has `refused`
+   * them. One process renews, under the file's lock; the others read what it wrote. The new tokens are
+   * on disk before they are used.
    */
   async freshTokens(
     provider: string,
     refresh: OAuthRefresh,
-    now: () => number = Date.now,
+    { refused, now = Date.now }: { refused?: string | undefined; now?: () => number } = {},
   ): Promise<OAuthCredential | undefined> {
     const isFresh = (found: Credential | undefined) =>
-      found?.type === "oauth" && found.expires - now() > renewBeforeMs;
+      found?.type === "oauth" && found.access !== refused && found.expires - now() > renewBeforeMs;
     const known = await this.get(provider);
     if (known?.type === "oauth" && isFresh(known)) return known;
     let result: OAuthCredential | undefined;

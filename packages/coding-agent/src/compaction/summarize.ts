@@ -13,7 +13,7 @@ export interface SummarizerOptions {
   readonly settings: Pick<SettingsStore, "get">;
   /** The session's model and key, asked for at each request. */
   readonly prepareRequest: () => Promise<ModelRequest>;
-  readonly retry: Pick<Retry, "delayAfter" | "wait">;
+  readonly retry: Pick<Retry, "prepareNext">;
   /** Hears what the requests for a summary used, once that is over. */
   readonly budget: UsageBudget;
 }
@@ -30,15 +30,18 @@ export async function summarize(
   options: Omit<SummarizerOptions, "budget"> & { readonly note: NoteUsage },
 ): Promise<string> {
   const { retry, note } = options;
-  for (let retries = 0; ; retries++) {
+  let hasRenewed = false;
+  for (let count = 0; ; count++) {
     const { message, error } = await request(text, signal, options);
     note(message.usage);
     if (signal.aborted) throw new SessionError("compaction_cancelled");
+    if (message.stopReason !== "error") return summaryOf(message);
     const failure = isProviderError(error) ? error : undefined;
-    const delayMs = message.stopReason === "error" ? retry.delayAfter(failure, retries) : undefined;
-    const goesOn = delayMs !== undefined && (await retry.wait(delayMs, signal));
+    const failed = { error: failure, provider: message.provider };
+    const next = await retry.prepareNext(failed, { count, hasRenewed }, signal);
     if (signal.aborted) throw new SessionError("compaction_cancelled");
-    if (!goesOn) return summaryOf(message);
+    if (!next.goesOn) return summaryOf(message);
+    hasRenewed = next.hasRenewed;
   }
 }
 

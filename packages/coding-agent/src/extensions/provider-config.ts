@@ -1,11 +1,18 @@
-import type { AssistantStream, StreamFunction, StreamOptions } from "@tau-agent/ai";
+import {
+  type AssistantStream,
+  classifyFailure,
+  ProviderError,
+  type StreamFunction,
+  type StreamOptions,
+  type StreamResult,
+} from "@tau-agent/ai";
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { type CustomProvider, createCustomProvider } from "../models/custom-models.ts";
 import { parseModelsFile } from "../models/custom-schema.ts";
 import type { ProviderConfig, ProviderOAuth } from "./api/models.ts";
 import type { NativeProvider, ProviderStream } from "./api/native-provider.ts";
-import { ExtensionError } from "./errors.ts";
+import { ExtensionError, reasonOf } from "./errors.ts";
 import { nativeProviderOf } from "./native-provider.ts";
 import { emptyReply } from "./reply-stream.ts";
 
@@ -122,12 +129,14 @@ async function* relay(model: Model, open: () => AsyncIterable<unknown>): Assista
       if (event.type === "done") last = event.message;
       else if (event.type === "error") last = event.error;
       yield event;
-      if (event.type === "done" || event.type === "error") return { message: last };
+      if (event.type === "done") return { message: last };
+      if (event.type === "error") return withReason(last, undefined);
       last = event.partial;
     }
-    return { message: failed(last, "The provider's stream ended without its terminal event") };
+    const text = "The provider's stream ended without its terminal event";
+    return withReason(failed(last, text), undefined);
   } catch (error) {
-    return { message: failed(last, error instanceof Error ? error.message : String(error)) };
+    return withReason(failed(last, reasonOf(error)), error);
   }
 }
 
@@ -141,6 +150,19 @@ function completed(event: AssistantMessageEvent): AssistantMessageEvent {
   const block = partial.content[contentIndex];
   const call = block?.type === "toolCall" ? block : { id: "", name: "" };
   return { type: "toolcall_start", contentIndex, partial, id: call.id, toolName: call.name };
+}
+
+/** Extensions only tell failures in words; retries and compactions go by what those mean. */
+function withReason(message: AssistantMessage, cause: unknown): StreamResult {
+  const { errorMessage: text = "", stopReason } = message;
+  if (stopReason !== "error") return { message };
+  const status = Reflect.get(Object(cause), "status");
+  const failure = {
+    message: text,
+    ...(typeof status === "number" && { status }),
+    ...(cause !== undefined && { cause }),
+  };
+  return { message, error: new ProviderError(classifyFailure(failure)) };
 }
 
 function failed(message: AssistantMessage, errorMessage: string): AssistantMessage {
