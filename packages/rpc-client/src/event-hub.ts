@@ -74,7 +74,14 @@ export class EventHub {
         reject(error);
       },
     };
-    const onEvent = begin(settle);
+    const listener = begin(settle);
+    const onEvent = (event: SessionEvent): void => {
+      try {
+        listener(event);
+      } catch (error) {
+        settle.reject(error);
+      }
+    };
     const unsubscribe = this.subscribe({ onEvent, onClose: settle.reject });
     const onTimeout = () => settle.reject(new RequestTimeoutError(what, timeoutMs));
     const onAbort = () => settle.reject(signal?.reason);

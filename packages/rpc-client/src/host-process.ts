@@ -37,13 +37,15 @@ export class HostProcess {
   /** Resolves when the process has ended and its output is read, or when it could not start. */
   readonly ended: Promise<HostExit & { readonly error?: Error }>;
   readonly #child: ChildProcess;
-  readonly #stdin: Writable;
+  /** Absent, like the other pipes, when this process has no file descriptor left for them. */
+  readonly #stdin: Writable | null;
   readonly #stderr = new TextTail(STDERR_TAIL_CHARACTERS);
   #hasEnded = false;
 
+  /** @throws what `spawn` throws at once, such as E2BIG, rather than report. */
   constructor(options: HostProcessOptions) {
     const [program, ...args] = options.command;
-    const child = spawn(program, args, {
+    const child: ChildProcess = spawn(program, args, {
       cwd: options.cwd,
       env: options.env ? { ...inheritedEnvironment, ...options.env } : undefined,
       stdio: ["pipe", "pipe", "pipe"],
@@ -52,9 +54,9 @@ export class HostProcess {
     this.#child = child;
     this.#stdin = child.stdin;
     // A host that dies while we write breaks the pipe; its exit tells the story.
-    child.stdin.on("error", () => {});
-    this.#readLines(child.stdout, options);
-    this.#readStderr(child.stderr, options.onStderr);
+    child.stdin?.on("error", () => {});
+    if (child.stdout) this.#readLines(child.stdout, options);
+    if (child.stderr) this.#readStderr(child.stderr, options.onStderr);
     this.ended = this.#watch();
   }
 
@@ -72,12 +74,12 @@ export class HostProcess {
   }
 
   write(text: string): void {
-    if (this.#stdin.writable) this.#stdin.write(text);
+    if (this.#stdin?.writable) this.#stdin.write(text);
   }
 
   /** Ends the host: closes its input, then asks, then kills. Resolves when it is gone. */
   async stop(options: StopOptions = {}): Promise<HostExit> {
-    this.#stdin.end();
+    this.#stdin?.end();
     if (!(await this.#endsWithin(options.graceMs ?? 6_000))) {
       this.#child.kill("SIGTERM");
       if (!(await this.#endsWithin(options.killAfterMs ?? 2_000))) this.#child.kill("SIGKILL");
@@ -123,7 +125,7 @@ export class HostProcess {
    * was told to end has the time it was given.
    */
   async #endWhenMute(): Promise<void> {
-    if ((await this.#endsWithin(MUTE_MS)) || this.#stdin.writableEnded) return;
+    if ((await this.#endsWithin(MUTE_MS)) || this.#stdin?.writableEnded) return;
     this.note("the host closed its stdout and was ended");
     await this.stop({ graceMs: MUTE_MS });
   }

@@ -61,6 +61,7 @@ function lastReply(messages: readonly AgentMessage[]): AssistantMessage | undefi
 }
 
 function textOf(reply: AssistantMessage | undefined): string {
-  const blocks = reply?.content ?? [];
+  // A faulty host may send anything.
+  const blocks = Array.isArray(reply?.content) ? reply.content : [];
   return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
 }

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import type {
   CommandName,
   ExtensionUiRequest,
@@ -8,13 +7,14 @@ import type {
   StreamForm,
 } from "@tau-agent/rpc-protocol";
 import { Connection, type RequestOptions } from "./connection.ts";
+import { describeExit } from "./describe-exit.ts";
 import { ConnectionClosedError, type HostExit, RpcError } from "./errors.ts";
 import { EventFilter } from "./event-filter.ts";
 import { EventHub } from "./event-hub.ts";
 import { type EventIterator, EventQueue } from "./event-queue.ts";
 import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./extension-ui.ts";
 import { type HostCommandOptions, hostCommand } from "./host-command.ts";
-import { HostProcess, type StopOptions } from "./host-process.ts";
+import { HostProcess, type HostProcessOptions, type StopOptions } from "./host-process.ts";
 import { createCommandClient, decodeResult } from "./methods.ts";
 import { type PromptResult, PromptRun } from "./prompt-run.ts";
 import { type SettleSource, SettleWatch } from "./settle.ts";
@@ -101,6 +101,8 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   #host: Result<"initialize"> | undefined;
   #starting: Promise<this> | undefined;
   #isStopping = false;
+  /** How often the client was told to stop; a start that sees it grow is not wanted any more. */
+  #stops = 0;
 
   constructor(options: RpcClientOptions = {}) {
     super();
@@ -129,17 +131,25 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
 
   /**
    * Starts the host and agrees with it on the stream form. A client whose host has ended may be
-   * started again.
-   * @throws {ConnectionClosedError} with the host's last words when it ends before it answers.
+   * started again; one that is being stopped is gone first.
+   * @throws {ConnectionClosedError} with the host's last words when it ends before it answers, when it
+   * cannot be started, and when the client is stopped meanwhile.
    */
   start(): Promise<this> {
-    this.#starting ??= this.#start();
-    return this.#starting;
+    if (this.#starting !== undefined) return this.#starting;
+    const starting = this.#start();
+    this.#starting = starting;
+    starting.catch(() => {
+      if (this.#starting === starting) this.#starting = undefined;
+    });
+    return starting;
   }
 
   /** Ends the host: closes its input, then SIGTERM, then SIGKILL. Resolves when it is gone. */
   async stop(options?: StopOptions): Promise<HostExit | undefined> {
     this.#isStopping = true;
+    this.#stops += 1;
+    this.#starting = undefined;
     return this.#process?.stop(options);
   }
 
@@ -183,11 +193,14 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
 
   /**
    * All events from now on. Ends when the client is stopped, throws when the host dies and when
-   * more than `maxBuffered` events wait to be read.
+   * more than `maxBuffered` events wait to be read. Before `start` it waits for the first one; of a
+   * client whose host has ended there are none until it is started again.
    */
   events(options: { maxBuffered?: number } = {}): EventIterator<SessionEvent> {
     const maxBuffered = options.maxBuffered ?? MAX_BUFFERED_EVENTS;
     const queue = new EventQueue<SessionEvent>(maxBuffered, () => unsubscribe());
+    const ended = this.#ended();
+    if (ended !== undefined) queue.close(this.#isStopping ? undefined : ended);
     const unsubscribe = this.#hub.subscribe({
       onEvent: (event) => {
         if (this.#filter.shows(event)) queue.push(event);
@@ -240,6 +253,8 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
 
   /** All events from now on, up to and with the first for which `until` holds (the end of work). */
   async collectEvents(options: CollectEventsOptions = {}): Promise<SessionEvent[]> {
+    const ended = this.#ended();
+    if (ended !== undefined) throw ended;
     const last = this.#settleSource().announcesSettled ? "agent_settled" : "agent_end";
     const until = options.until ?? ((event) => event.type === last);
     const events: SessionEvent[] = [];
@@ -253,12 +268,18 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   }
 
   async #start(): Promise<this> {
+    const stops = this.#stops;
+    const stopped = (): ConnectionClosedError =>
+      new ConnectionClosedError("The client was stopped");
+    if (this.#connection !== undefined) await this.#process?.ended;
+    if (stops !== this.#stops) throw stopped();
     this.#isStopping = false;
     this.#host = undefined;
     this.#filter.reset();
-    this.#spawn();
     try {
+      this.#spawn();
       this.#host = await this.#initialize();
+      if (stops !== this.#stops) throw stopped();
       const limitBytes = this.#host?.maxFrameBytes;
       if (limitBytes && this.#connection) this.#connection.maxSentBytes = limitBytes;
     } catch (error) {
@@ -270,7 +291,8 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
 
   #spawn(): void {
     const { cwd, env, maxFrameBytes, onStderr } = this.#options;
-    const child = new HostProcess({
+    this.#process = undefined;
+    const child = this.#startProcess({
       command: hostCommand(this.#options),
       cwd,
       env,
@@ -290,6 +312,14 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     void child.ended.then((exit) => this.#closed(connection, exit));
   }
 
+  #startProcess(options: HostProcessOptions): HostProcess {
+    try {
+      return new HostProcess(options);
+    } catch (error) {
+      throw new ConnectionClosedError(describeExit({ error }, options.cwd), {}, { cause: error });
+    }
+  }
+
   #closed(connection: Connection, exit: HostExit & { readonly error?: Error }): void {
     const reason = this.#isStopping
       ? "The client was stopped"
@@ -297,7 +327,8 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     const error = new ConnectionClosedError(reason, exit, { cause: exit.error });
     if (this.#connection === connection) {
       this.#connection = undefined;
-      this.#starting = undefined;
+      // Of a client that was told to stop it may be the next one.
+      if (!this.#isStopping) this.#starting = undefined;
     }
     connection.close(error);
     this.#hub.close(error, this.#isStopping);
@@ -328,10 +359,14 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
 
   #connected(): Connection {
     if (this.#connection) return this.#connection;
-    throw new ConnectionClosedError(
-      this.#process ? "The host has ended" : "The client has not been started",
-      { exitCode: this.exitCode, stderr: this.getStderr() },
-    );
+    throw this.#ended() ?? new ConnectionClosedError("The client has not been started");
+  }
+
+  /** Set when there was a host, there is none now, and none is being started. */
+  #ended(): ConnectionClosedError | undefined {
+    if (!this.#process || this.#connection || this.#starting) return undefined;
+    const exit = { exitCode: this.exitCode, stderr: this.getStderr() };
+    return new ConnectionClosedError("The host has ended", exit);
   }
 
   #timeoutMs(name: CommandName): number {
@@ -349,16 +384,4 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
       },
     };
   }
-}
-
-function describeExit(exit: HostExit & { readonly error?: Error }, cwd?: string): string {
-  // The system's error names the program in this case, too.
-  if (exit.error && cwd !== undefined && !existsSync(cwd)) {
-    return `The host could not be started: its working directory ${cwd} does not exist`;
-  }
-  if (exit.error) {
-    return `The host could not be started (${exit.error.message}). Install @tau-agent/cli, or say with "command" or "cliPath" what starts it.`;
-  }
-  const how = exit.signal ? `on ${exit.signal}` : `with exit code ${exit.exitCode ?? "unknown"}`;
-  return `The host ended ${how}`;
 }

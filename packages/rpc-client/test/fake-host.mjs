@@ -83,6 +83,11 @@ function prompt(command) {
     process.exit(7);
   }
   if (command.message === "hang") return;
+  if (command.message === "odd content") {
+    sendWrong({ type: "message_end", message: { ...reply([]), content: "a text" } });
+    send({ type: "agent_settled", aborted: false });
+    return send({ type: "prompt_result", id: command.id, status: "completed" });
+  }
   const failed = command.message === "fail";
   if (failed) {
     const message = { ...reply([], "error"), errorMessage: "the model is on fire" };
