@@ -21,7 +21,8 @@ export async function runDecidedShell(
   }
   const buffer = new OutputBuffer(place.temporaryDirectory);
   const onData = (data: Buffer): void => {
-    void buffer.append(data, "stdout");
+    // A copy: what an extension hands over may still be its own.
+    void buffer.append(Buffer.from(data), "stdout");
     void onDelta?.(data.toString("utf8"));
   };
   const { exitCode } = await decision.operations.exec(command, place.cwd, { onData, signal });

@@ -41,7 +41,10 @@ export class OutputBuffer {
     this.#directory = directory;
   }
 
-  /** Adds a chunk; the promise, if any, resolves when the next one should come. Never fails. */
+  /**
+   * Takes a chunk over: nobody else may use it any more. The promise, if any, resolves when the next
+   * one should come. Never fails.
+   */
   append(chunk: Buffer, stream: OutputStream): Promise<void> | undefined {
     const held = this.#partial[stream];
     const bytes = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
