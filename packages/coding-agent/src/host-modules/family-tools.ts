@@ -1,16 +1,19 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { BashOperations } from "../extensions/api/events.ts";
 import type { ExtensionTool, ExtensionToolResult } from "../extensions/api/tool.ts";
 import { ExtensionError } from "../extensions/errors.ts";
 import { makeFolder } from "../files/make-folder.ts";
+import { type CommandOutcome, followCommand } from "../tools/bash/bash.ts";
 import { runShellCommand } from "../tools/bash/shell-command.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
 import { FileQueue } from "../tools/file-queue.ts";
 import { createTools } from "../tools/index.ts";
+import type { OutputSink } from "../tools/output-pump.ts";
 import { ProcessRegistry } from "../tools/process-registry.ts";
-import { formatSize, truncateHead, truncateTail } from "../tools/truncate.ts";
+import { formatSize, truncateHead } from "../tools/truncate.ts";
 import type { HostPlaces } from "./host-places.ts";
 
 /** A tool in the family's form; the context may be left out. */
@@ -164,25 +167,37 @@ function bashElsewhere(
     const command = [prefix, String(params.command)].filter(Boolean).join("\n");
     const env = { ...environment.environment };
     const start = spawnHook?.({ command, cwd: environment.cwd, env });
-    const pieces: Buffer[] = [];
-    const shown = (): string => truncateTail(Buffer.concat(pieces).toString("utf8")).content;
-    const { exitCode } = await operations.exec(
-      start?.command ?? command,
-      start?.cwd ?? environment.cwd,
-      {
-        onData: (data) => {
-          pieces.push(Buffer.from(data));
-          onUpdate?.({ content: [{ type: "text", text: shown() }] });
-        },
-        signal,
-        ...(typeof params.timeout === "number" ? { timeout: params.timeout } : {}),
-        ...(start === undefined ? {} : { env: start.env }),
-      },
-    );
-    const text = shown() || "(no output)";
-    if (exitCode === 0) return { content: [{ type: "text", text }] };
-    throw new ExtensionError("handler_failed", `${text}\n\nCommand exited with code ${exitCode}`);
+    const timeout = typeof params.timeout === "number" ? params.timeout : undefined;
+    const run = async (onOutput: OutputSink): Promise<CommandOutcome> => {
+      try {
+        const { exitCode } = await operations.exec(
+          start?.command ?? command,
+          start?.cwd ?? environment.cwd,
+          {
+            // A copy: what an extension hands over may still be its own.
+            onData: (data) => void onOutput(Buffer.from(data), "stdout"),
+            signal,
+            ...(timeout === undefined ? {} : { timeout }),
+            ...(start === undefined ? {} : { env: start.env }),
+          },
+        );
+        return exitCode === null ? { kind: "unknown" } : { kind: "exited", exitCode };
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    };
+    const { temporaryDirectory } = environment;
+    const show = (partial: ToolResult): void => onUpdate?.(partial);
+    return followCommand(run, { temporaryDirectory, timeout, onUpdate: show });
   };
+}
+
+/** The family's words for the two ways in which a command is stopped. */
+function outcomeOf(error: unknown): CommandOutcome {
+  const text = error instanceof Error ? error.message : "";
+  if (text === "aborted") return { kind: "aborted" };
+  if (text.startsWith("timeout:")) return { kind: "timed_out" };
+  throw error;
 }
 
 interface FileOperations {

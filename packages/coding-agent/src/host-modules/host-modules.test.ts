@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -92,6 +92,41 @@ it("tools work in any directory, also through other operations", async () => {
   };
   const bash = await createBashTool(cwd, { operations }).execute("1", { command: "ls" });
   expect(bash.content[0].text).toBe("elsewhere: ls");
+});
+
+it("a shell elsewhere may print as much as one here, and end as it likes", async () => {
+  const { createBashTool } = await load("@mariozechner/pi-coding-agent");
+  type Exec = (printLine: (line: string) => void) => { exitCode: number | null };
+  const run = (exec: Exec, updates: unknown[] = []) => {
+    const operations = {
+      exec: async (_command: string, _cwd: string, { onData }: { onData(data: Buffer): void }) =>
+        exec((line) => onData(Buffer.from(line))),
+    };
+    const tool = createBashTool(cwd, { operations });
+    return tool.execute("1", { command: "x", timeout: 5 }, undefined, (partial: unknown) =>
+      updates.push(partial),
+    );
+  };
+  const updates: unknown[] = [];
+  const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at}\n`);
+  const long = await run((print) => {
+    for (const line of lines(50_000)) print(line);
+    return { exitCode: 0 };
+  }, updates);
+  expect(updates.length).toBeLessThan(20);
+  expect(long.content[0].text).toMatch(/^line 48000\n.*Showing lines 48001-50000 of 50000/s);
+  const whole = readFileSync(long.details.fullOutputPath, "utf8");
+  expect(whole).toBe(lines(50_000).join(""));
+  const failing = (error: string) =>
+    run((print) => {
+      print("so far");
+      throw new TypeError(error);
+    });
+  await expect(failing("timeout:5")).rejects.toThrow("so far\n\nCommand timed out after 5 seconds");
+  await expect(failing("aborted")).rejects.toThrow("so far\n\nCommand aborted");
+  await expect(failing("no route")).rejects.toThrow("no route");
+  const ended = run(() => ({ exitCode: null }));
+  await expect(ended).rejects.toThrow("Command ended without an exit code");
 });
 
 it("models are known at once and keys come from the environment", async () => {

@@ -2,6 +2,7 @@ import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolEnvironment } from "../environment.ts";
 import { OutputBuffer, type OutputSnapshot } from "../output-buffer.ts";
+import type { OutputSink } from "../output-pump.ts";
 import type { ProcessOutcome } from "../process.ts";
 import { ProcessError } from "../process-error.ts";
 import type { BashArguments } from "./definition.ts";
@@ -18,23 +19,50 @@ export async function runBashTool(
   environment: ToolEnvironment,
   call: ToolCallContext,
 ): Promise<ToolResult> {
-  const timeoutMs = timeoutOf(args.timeout);
-  const output = new OutputBuffer(environment.temporaryDirectory);
-  const updates = new ThrottledUpdates(() => call.onUpdate(partialOf(output.snapshot())));
-  try {
-    const outcome = await runShellCommand(environment, {
+  const { temporaryDirectory } = environment;
+  const { timeout } = args;
+  const timeoutMs = timeoutOf(timeout);
+  const run = (onOutput: OutputSink) =>
+    runShellCommand(environment, {
       command: args.command,
       signal: call.signal,
       timeoutMs,
       sessionVariables: environment.sessionVariables?.(),
-      onOutput: (chunk, stream) => {
-        const pending = output.append(chunk, stream);
-        updates.request();
-        return pending;
-      },
+      onOutput,
+    });
+  return followCommand(run, { temporaryDirectory, timeout, onUpdate: call.onUpdate });
+}
+
+/** How a command ended, wherever it ran. */
+export type CommandOutcome = ProcessOutcome | { readonly kind: "unknown" };
+
+/** What {@link followCommand} needs besides the command. */
+export interface FollowOptions {
+  readonly temporaryDirectory: string;
+  /** In seconds, for the text about a command that took longer. */
+  readonly timeout: number | undefined;
+  readonly onUpdate: (partial: ToolResult) => void;
+}
+
+/**
+ * Shows the end of a command's output, while it runs and as its result.
+ *
+ * @throws {ToolError} the command failed
+ */
+export async function followCommand(
+  run: (onOutput: OutputSink) => Promise<CommandOutcome>,
+  { temporaryDirectory, timeout, onUpdate }: FollowOptions,
+): Promise<ToolResult> {
+  const output = new OutputBuffer(temporaryDirectory);
+  const updates = new ThrottledUpdates(() => onUpdate(partialOf(output.snapshot())));
+  try {
+    const outcome = await run((chunk, stream) => {
+      const pending = output.append(chunk, stream);
+      updates.request();
+      return pending;
     });
     updates.stop();
-    return finalResult(outcome, await output.finish(), args.timeout);
+    return finalResult(outcome, await output.finish(), timeout);
   } catch (error) {
     if (error instanceof ProcessError) {
       throw new ToolError(error.message, undefined, { cause: error });
@@ -68,7 +96,7 @@ function resultOf(snapshot: OutputSnapshot): ToolResult {
 }
 
 function finalResult(
-  outcome: ProcessOutcome,
+  outcome: CommandOutcome,
   snapshot: OutputSnapshot,
   timeout: number | undefined,
 ): ToolResult {
@@ -78,16 +106,20 @@ function finalResult(
   throw new ToolError(before + failureText(outcome, timeout), bashDetails(snapshot));
 }
 
-function failureText(outcome: ProcessOutcome, timeout: number | undefined): string {
+function failureText(outcome: CommandOutcome, timeout: number | undefined): string {
   switch (outcome.kind) {
     case "exited":
       return `Command exited with code ${outcome.exitCode}`;
     case "signalled":
       return `Command was killed by signal ${outcome.signal}`;
     case "timed_out":
-      return `Command timed out after ${timeout} seconds`;
+      return timeout === undefined
+        ? "Command timed out"
+        : `Command timed out after ${timeout} seconds`;
     case "aborted":
       return "Command aborted";
+    case "unknown":
+      return "Command ended without an exit code";
   }
 }
 
