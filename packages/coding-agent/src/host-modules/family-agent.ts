@@ -1,3 +1,4 @@
+import type { ProviderStream } from "../extensions/api/native-provider.ts";
 import { randomUuid } from "../random.ts";
 import { unsupported, unsupportedClass } from "./unsupported.ts";
 
@@ -42,9 +43,15 @@ const results = {
   toError: (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
 };
 
-/** What stands in for the family's agent loop; ours runs the session and is not for hire here. */
-export async function loadFamilyAgent(codingAgent: () => Promise<object>): Promise<object> {
+/** What stands in for the family's agent library: its agent on top of our loop. */
+export async function loadFamilyAgent(
+  codingAgent: () => Promise<object>,
+  ai: () => Promise<object>,
+): Promise<object> {
   const shared = (await codingAgent()) as Record<string, unknown>;
+  const { streamSimple } = (await ai()) as { streamSimple: ProviderStream };
+  let stream = streamSimple;
+  const { familyAgentClass } = await import("./family-agent-class.ts");
   return {
     ...Object.fromEntries(sharedNames.map((name) => [name, shared[name]])),
     ...(await import("@tau-agent/agent")),
@@ -53,8 +60,10 @@ export async function loadFamilyAgent(codingAgent: () => Promise<object>): Promi
     runAgentLoopContinue: unsupported("runAgentLoopContinue"),
     uuidv7: randomUuid,
     ...results,
-    setDefaultStreamFn: () => {},
-    Agent: unsupportedClass("Agent"),
+    setDefaultStreamFn: (chosen?: ProviderStream) => {
+      stream = chosen ?? streamSimple;
+    },
+    Agent: familyAgentClass(() => stream),
     agentLoop: unsupported("agentLoop"),
     agentLoopContinue: unsupported("agentLoopContinue"),
     streamProxy: unsupported("streamProxy"),

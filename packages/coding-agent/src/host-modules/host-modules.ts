@@ -17,7 +17,7 @@ export function createHostModules(options: HostModulesOptions): HostModules {
     "pi-ai": ai,
     "pi-ai/oauth": once(async () => (await import("./family-ai.ts")).loginFunctions()),
     "pi-agent-core": once(async () =>
-      (await import("./family-agent.ts")).loadFamilyAgent(codingAgent),
+      (await import("./family-agent.ts")).loadFamilyAgent(codingAgent, ai),
     ),
     "pi-tui": once(async () => (await import("./terminal/index.ts")).terminalModule),
     "pi-utils": once(async () => (await import("./family-agent.ts")).familyUtilities()),
