@@ -10,6 +10,7 @@ import {
   supportedThinkingLevels,
 } from "@tau-agent/ai";
 import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { PartialJson } from "@tau-agent/rpc-protocol/plain";
 import { keyVariableNames } from "../auth/environment-keys.ts";
 import { replyStream } from "../extensions/reply-stream.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
@@ -75,6 +76,8 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
     getEnvApiKey: (provider: string) => environmentKey(registry.keys.variablesOf(provider), places),
     isContextOverflow: (message: AssistantMessage, contextWindow?: number) =>
       isOverflow(message, contextWindow),
+    findEnvKeys: (provider: string) =>
+      registry.keys.variablesOf(provider).filter((name) => places.environment[name] !== undefined),
     getOverflowPatterns: () => [],
     calculateCost: (model: Model, usage: AssistantMessage["usage"]) => {
       const { input, output, cacheRead, cacheWrite, cacheWrite1h = 0 } = usage;
@@ -91,7 +94,7 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
     uuidv7: randomUuid,
     validateToolArguments: (_tool: unknown, call: { arguments: unknown }) => call.arguments,
     validateToolCall: (_tools: unknown, call: { arguments: unknown }) => call.arguments,
-    parseStreamingJson: parseLoosely,
+    parseStreamingJson: parsePartly,
     // Called while extensions load, so it must not keep them from it; pi.registerProvider works.
     registerApiProvider: () => {},
     unregisterApiProviders: () => {},
@@ -100,6 +103,10 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
     registerBuiltInApiProviders: () => {},
     setBedrockProviderModule: () => {},
     registerSessionResourceCleanup: () => () => {},
+    cleanupSessionResources: async () => {},
+    getImageModel: () => undefined,
+    getImageModels: () => [],
+    getImageProviders: () => [],
     DEFAULT_MAX_AGENT_RETRY_DELAY_MS: 60_000,
     parseJsonWithRepair: parseLoosely,
     formatThrownValue: (value: unknown) => (value instanceof Error ? value.message : String(value)),
@@ -144,7 +151,41 @@ export function loginFunctions(): object {
     unregisterOAuthProvider: () => {},
     resetOAuthProviders: () => {},
     refreshOAuthToken: unsupported("refreshOAuthToken"),
+    getOAuthProviderInfoList: () => [],
+    normalizeDomain: hostOf,
+    getGitHubCopilotBaseUrl: (_token?: string, enterprise?: string) =>
+      enterprise === undefined
+        ? "https://api.individual.githubcopilot.com"
+        : `https://copilot-api.${hostOf(enterprise) ?? enterprise}`,
+    ...Object.fromEntries(accounts.map(([id, name]) => [`${id}OAuthProvider`, account(id, name)])),
   };
+}
+
+const accounts = [
+  ["anthropic", "Anthropic"],
+  ["openaiCodex", "OpenAI Codex"],
+  ["githubCopilot", "GitHub Copilot"],
+  ["geminiCli", "Gemini CLI"],
+  ["antigravity", "Antigravity"],
+] as const;
+
+/** Extensions build providers of their own on top of these. */
+function account(id: string, name: string): object {
+  return {
+    id: id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+    name,
+    login: unsupported(`${id}OAuthProvider.login`),
+    refreshToken: unsupported(`${id}OAuthProvider.refreshToken`),
+    getApiKey: ({ access }: { access: string }) => access,
+  };
+}
+
+function hostOf(address: string): string | null {
+  try {
+    return new URL(/^[a-z]+:\/\//i.test(address) ? address : `https://${address}`).hostname || null;
+  } catch {
+    return null;
+  }
 }
 
 async function readCatalog(): Promise<ReadonlyMap<string, readonly Model[]>> {
@@ -185,7 +226,14 @@ function streamsByFormat(open: Open): object {
       [`${lower}Api`, () => ({ api, stream: fixed, streamSimple: fixed })],
     ];
   });
-  return Object.fromEntries(entries);
+  // Formats of newer libraries that this host has none of its own for: the model says what is spoken.
+  const others = ["OpenAICodexResponses", "AzureOpenAIResponses", "GoogleVertex", "Mistral"]
+    .concat(["GoogleGeminiCli", "Bedrock"])
+    .flatMap((name) => [
+      [`stream${name}`, open],
+      [`streamSimple${name}`, open],
+    ]);
+  return Object.fromEntries([...entries, ...others]);
 }
 
 function environmentKey(names: readonly string[], { environment }: HostPlaces): string | undefined {
@@ -204,6 +252,13 @@ function textOf(content: unknown): string {
     .filter(({ type }) => type === "text")
     .map(({ text }) => text ?? "")
     .join("\n");
+}
+
+/** What is there of an object whose text is still coming. */
+function parsePartly(text = ""): unknown {
+  const json = new PartialJson();
+  json.feed(text);
+  return json.value ?? {};
 }
 
 function parseLoosely(text: string): unknown {

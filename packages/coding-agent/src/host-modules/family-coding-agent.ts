@@ -3,6 +3,7 @@ import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 import { estimateTokens } from "../compaction/estimate.ts";
 import { serializeConversation } from "../compaction/serialize-conversation.ts";
+import type { ProviderStream } from "../extensions/api/native-provider.ts";
 import { EventChannels } from "../extensions/event-channels.ts";
 import type { HostModules } from "../extensions/host-imports.ts";
 import { plainTheme } from "../extensions/terminal-ui.ts";
@@ -17,6 +18,8 @@ import {
   truncateLine,
   truncateTail,
 } from "../tools/truncate.ts";
+import { familyCompaction } from "./family-compaction.ts";
+import { familyFiles } from "./family-files.ts";
 import { familyModels } from "./family-models.ts";
 import { familySession } from "./family-session.ts";
 import { familySessions } from "./family-sessions.ts";
@@ -32,12 +35,19 @@ export async function loadFamilyCodingAgent(
   places: HostPlaces,
   hostModules: () => HostModules,
 ): Promise<object> {
+  const texts = await familyTexts();
+  const stream = async (): Promise<ProviderStream> => {
+    const ai = (await hostModules()["@earendil-works/pi-ai"]?.()) as { stream: ProviderStream };
+    return ai.stream;
+  };
   return {
     ...notSupported(),
     ...familyTools(places),
     ...familySessions(places),
     ...familySettings(places),
-    ...(await familyTexts()),
+    ...texts,
+    ...(await familyFiles(places, texts.loadSkillsFromDir)),
+    ...familyCompaction(stream),
     ...paths(places),
     ...toolEvents(),
     ...conversations(),
@@ -203,14 +213,6 @@ function terminalParts(): object {
 /** Parts of the family's program that are no part of this host. */
 function notSupported(): object {
   const functions = [
-    "compact",
-    "findCutPoint",
-    "findTurnStartIndex",
-    "generateSummary",
-    "generateSummaryWithUsage",
-    "generateBranchSummary",
-    "collectEntriesForBranchSummary",
-    "prepareBranchEntries",
     "discoverAndLoadExtensions",
     "discoverAuthStorage",
     "discoverContextFiles",
@@ -218,12 +220,8 @@ function notSupported(): object {
     "discoverModels",
     "discoverPromptTemplates",
     "discoverSkills",
-    "loadSkills",
-    "loadProjectContextFiles",
     "buildSystemPrompt",
     "createAgentSessionRuntime",
-    "createAgentSessionServices",
-    "createAgentSessionFromServices",
     "wrapRegisteredTool",
     "wrapRegisteredTools",
     "wrapToolWithExtensions",
@@ -236,17 +234,10 @@ function notSupported(): object {
     "createToolSearchExtension",
     "createPowerShellTool",
     "createPowerShellToolDefinition",
-    "generateDiffString",
-    "generateUnifiedPatch",
-    "buildContextEntries",
     "buildSessionProjection",
-    "sessionEntryToContextMessages",
     "createLocalPowerShellOperations",
     "getPowerShellConfig",
-    "detectSupportedImageMimeTypeFromFile",
-    "hasTrustRequiringProjectResources",
     "parseArgs",
-    "formatReadLineRange",
   ];
   const classes = [
     "AgentSession",

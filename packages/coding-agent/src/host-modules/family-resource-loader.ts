@@ -8,6 +8,7 @@ import type { HostPlaces } from "./host-places.ts";
 
 /** What extensions ask of a loader, their own ones included. */
 export interface FamilyResourceLoader {
+  reload?(): Promise<void>;
   getSkills?(): { readonly skills: readonly Pick<Skill, "name" | "filePath">[] };
   getPrompts?(): { readonly prompts: readonly Pick<PromptTemplate, "name" | "filePath">[] };
   getAgentsFiles?(): { readonly agentsFiles: readonly AgentsFile[] };

@@ -39,11 +39,34 @@ interface FamilySessionOptions {
   readonly modelRuntime?: FamilySessionOptions["modelRegistry"];
 }
 
+/** What sessions of one directory share. */
+interface ServiceOptions {
+  readonly cwd?: string;
+  readonly agentDir?: string;
+  readonly resourceLoaderOptions?: object;
+  readonly settingsManager?: unknown;
+  readonly modelRuntime?: FamilySessionOptions["modelRegistry"];
+}
+
+type FromServices = FamilySessionOptions & { readonly services: FamilySessionOptions };
+
 /** Sessions of their own for extensions. */
 export function familySession(places: HostPlaces, hostModules: () => HostModules): object {
+  const Loader = resourceLoaderClass(places);
   return {
+    createAgentSessionServices: async ({
+      resourceLoaderOptions,
+      ...given
+    }: ServiceOptions = {}) => {
+      const { cwd = places.cwd, agentDir = places.agentDirectory } = given;
+      const resourceLoader = new Loader({ ...resourceLoaderOptions, cwd, agentDir });
+      await resourceLoader.reload?.();
+      return { ...given, cwd, agentDir, resourceLoader, diagnostics: [] };
+    },
+    createAgentSessionFromServices: ({ services, ...options }: FromServices) =>
+      openSession(places, { ...services, ...options }, hostModules),
     createExtensionRuntime: createRuntime,
-    DefaultResourceLoader: resourceLoaderClass(places),
+    DefaultResourceLoader: Loader,
     createAgentSession: (options: FamilySessionOptions = {}) =>
       openSession(places, options, hostModules),
   };

@@ -12,7 +12,7 @@ interface FamilySkill {
 }
 
 /** Functions for Markdown files with frontmatter and for skills; at once, without a promise. */
-export async function familyTexts(): Promise<object> {
+export async function familyTexts() {
   const { parse } = await import("yaml");
   const parseFrontmatter = (text: string) => {
     const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");

@@ -45,7 +45,11 @@ const imported: Record<string, string> = {
     buildContextEntries appKey hasTrustRequiringProjectResources VIRTUAL_MODEL_STATE_ENTRY
     defineTool createEventBus createAgentSession withFileMutationQueue loadSkillsFromDir
     formatSkillsForPrompt getShellConfig copyToClipboard DefaultResourceLoader RpcClient main
-    UserMessageComponent AssistantMessageComponent ToolExecutionComponent parseSkillBlock`,
+    UserMessageComponent AssistantMessageComponent ToolExecutionComponent parseSkillBlock
+    generateSummary generateSummaryWithUsage generateBranchSummary findCutPoint loadSkills
+    generateDiffString generateUnifiedPatch loadProjectContextFiles sessionEntryToContextMessages
+    readStoredCredential resolveCliModel ModelRuntime createAgentSessionServices
+    createAgentSessionFromServices detectSupportedImageMimeTypeFromFile getChangelogPath`,
   "@earendil-works/pi-ai": `Type StringEnum stream streamSimple complete completeSimple getModel
     getModels getProviders getEnvApiKey isContextOverflow calculateCost supportsXhigh
     AssistantMessageEventStream createAssistantMessageEventStream EventStream uuidv7 contentText
@@ -53,13 +57,14 @@ const imported: Record<string, string> = {
     streamSimpleOpenAICompletions streamSimpleOpenAIResponses openAICompletionsApi
     isRetryableAssistantError hasApi ModelsError parseToolCallArguments extractRetryDelay
     resetApiProviders parseJsonWithRepair createProvider fauxProvider
-    registerApiProvider getOAuthProvider registerOAuthProvider`,
+    registerApiProvider getOAuthProvider registerOAuthProvider findEnvKeys getImageModels
+    streamSimpleOpenAICodexResponses streamMistral anthropicOAuthProvider normalizeDomain`,
   "@mariozechner/pi-ai/oauth": "loginAnthropic refreshAnthropicToken getOAuthProviders",
   "@oh-my-pi/pi-tui": `Text Container Box Spacer SelectList SettingsList Markdown Input Editor Image
     Loader CancellableLoader TruncatedText TUI Key matchesKey parseKey truncateToWidth visibleWidth
     wrapTextWithAnsi fuzzyFilter fuzzyMatch CURSOR_MARKER isKeyRelease getKeybindings
     HStack VStack ScrollView hyperlink stripTerminalSequences encodeKitty getPngDimensions
-    CombinedAutocompleteProvider ProcessTerminal getCapabilities isFocusable`,
+    sliceByColumn CombinedAutocompleteProvider ProcessTerminal getCapabilities isFocusable`,
   "@sinclair/typebox": "Type Kind",
   "@sinclair/typebox/value": "Value",
   "@sinclair/typebox/compiler": "TypeCompiler",
@@ -166,29 +171,33 @@ it("the older TypeBox is there under its names", async () => {
 it("what this host does not have says so only when it is used", async () => {
   const { runRpcMode, RpcClient } = await load("@mariozechner/pi-coding-agent");
   expect(() => runRpcMode()).toThrow("runRpcMode is not supported by this host");
+  // The host's program brings its client; this one is a library's.
   expect(() => new RpcClient()).toThrow("not supported");
 });
 
 it("the terminal's parts measure text and recognise keys", async () => {
-  const { Text, Container, visibleWidth, truncateToWidth, matchesKey, Key } =
+  const { Text, Container, visibleWidth, truncateToWidth, matchesKey, Key, sliceByColumn } =
     await load("@mariozechner/pi-tui");
   const container = new Container();
   container.addChild(new Text("two words", 0, 0));
   expect(container.render(5)).toEqual(["two", "words"]);
   expect(visibleWidth("\u001B[31m日本\u001B[0m")).toBe(4);
   expect(truncateToWidth("abcdef", 5)).toBe("ab...");
+  expect(sliceByColumn("ab\u001B[31mc日d\u001B[0m", 2, 3)).toBe("\u001B[31mc日\u001B[0m");
   expect(matchesKey("\u0003", Key.ctrl("c"))).toBe(true);
 });
 
 it("says which replies can be asked for again, and how long a vendor asks to wait", async () => {
-  const { isRetryableAssistantError, extractRetryDelay, parseToolCallArguments } =
-    await load("@earendil-works/pi-ai");
+  const ai = await load("@earendil-works/pi-ai");
+  const { isRetryableAssistantError, extractRetryDelay } = ai;
+  const { parseToolCallArguments, parseStreamingJson } = ai;
   const failed = (errorMessage: string) => ({ stopReason: "error", errorMessage });
   expect(isRetryableAssistantError(failed("overloaded_error: Overloaded"))).toBe(true);
   expect(isRetryableAssistantError(failed("prompt is too long: 300000 tokens"))).toBe(false);
   expect(isRetryableAssistantError({ stopReason: "stop" })).toBe(false);
   expect(extractRetryDelay("Please try again in 3s")).toBe(3000);
   expect(parseToolCallArguments('{"a":1}')).toEqual({ arguments: { a: 1 } });
+  expect(parseStreamingJson('{"a":1,"b":"x')).toEqual({ a: 1, b: "x" });
   expect(parseToolCallArguments('{"a":')).toEqual({ arguments: {}, argumentsError: '{"a":' });
 });
 

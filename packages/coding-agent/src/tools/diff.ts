@@ -18,41 +18,74 @@ const contextLines = 4;
 // Beyond this many changed lines a minimal diff costs more than it tells.
 const maxEditLength = 2000;
 
+type DiffArrays = typeof import("diff")["diffArrays"];
+
 /** Compares two lists of lines; very different ones come out as one large change. */
 export async function diffLines(
   oldLines: readonly string[],
   newLines: readonly string[],
 ): Promise<LineChange[]> {
+  const ends = equalEnds(oldLines, newLines);
+  const isPlain = ends.oldLines.length === 0 || ends.newLines.length === 0;
+  return joined(ends, isPlain ? undefined : (await import("diff")).diffArrays);
+}
+
+interface EqualEnds {
+  readonly start: readonly string[];
+  readonly end: readonly string[];
+  readonly oldLines: string[];
+  readonly newLines: string[];
+}
+
+function equalEnds(oldLines: readonly string[], newLines: readonly string[]): EqualEnds {
   let start = 0;
   const shorter = Math.min(oldLines.length, newLines.length);
   while (start < shorter && oldLines[start] === newLines[start]) start++;
   let end = 0;
   while (end < shorter - start && oldLines.at(-1 - end) === newLines.at(-1 - end)) end++;
-  const middle = await diffMiddle(
-    oldLines.slice(start, oldLines.length - end),
-    newLines.slice(start, newLines.length - end),
-  );
+  return {
+    start: oldLines.slice(0, start),
+    end: oldLines.slice(oldLines.length - end),
+    oldLines: oldLines.slice(start, oldLines.length - end),
+    newLines: newLines.slice(start, newLines.length - end),
+  };
+}
+
+function joined({ start, end, ...middle }: EqualEnds, diffArrays?: DiffArrays): LineChange[] {
   const changes: LineChange[] = [
-    { kind: "same", lines: oldLines.slice(0, start) },
-    ...middle,
-    { kind: "same", lines: oldLines.slice(oldLines.length - end) },
+    { kind: "same", lines: start },
+    ...diffMiddle(middle, diffArrays),
+    { kind: "same", lines: end },
   ];
   return changes.filter(({ lines }) => lines.length > 0);
 }
 
-async function diffMiddle(oldLines: string[], newLines: string[]): Promise<LineChange[]> {
-  const replaced: LineChange[] = [
-    { kind: "removed", lines: oldLines },
-    { kind: "added", lines: newLines },
-  ];
-  if (oldLines.length === 0 || newLines.length === 0) return replaced;
-  const { diffArrays } = await import("diff");
-  const parts = diffArrays(oldLines, newLines, { maxEditLength });
-  if (parts === undefined) return replaced;
+function diffMiddle(
+  { oldLines, newLines }: Pick<EqualEnds, "oldLines" | "newLines">,
+  diffArrays?: DiffArrays,
+): LineChange[] {
+  const parts = diffArrays?.(oldLines, newLines, { maxEditLength });
+  if (parts === undefined) {
+    return [
+      { kind: "removed", lines: oldLines },
+      { kind: "added", lines: newLines },
+    ];
+  }
   return parts.map(({ added, removed, value }) => ({
     kind: added ? "added" : removed ? "removed" : "same",
     lines: value,
   }));
+}
+
+/** As {@link describeChange}, for callers that brought what compares. */
+export function describeChangeNow(
+  { path, oldContent, newContent }: { path: string; oldContent: string; newContent: string },
+  diffArrays: DiffArrays,
+): ChangeDetails {
+  const compare = (before: string, after: string): LineChange[] =>
+    joined(equalEnds(linesWithEnds(before), linesWithEnds(after)), diffArrays);
+  const shown = compare(plainEnds(oldContent), plainEnds(newContent));
+  return detailsOf(path, compare(oldContent, newContent), shown);
 }
 
 /** Describes the change from one content of a file to another; `path` heads the patch. */
@@ -66,6 +99,14 @@ export async function describeChange(
   const shown = hasReturns
     ? await diffLines(linesWithEnds(plainEnds(oldContent)), linesWithEnds(plainEnds(newContent)))
     : exact;
+  return detailsOf(path, exact, shown);
+}
+
+function detailsOf(
+  path: string,
+  exact: readonly LineChange[],
+  shown: readonly LineChange[],
+): ChangeDetails {
   const first = firstChangedLine(shown);
   return {
     diff: numberedDiff(shown),

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import * as components from "./components.ts";
 import { fuzzyFilter, fuzzyMatch } from "./fuzzy.ts";
 import { Key, matchesKey, parseKey } from "./keys.ts";
-import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "./text-width.ts";
+import { sliceByColumn, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "./text-width.ts";
 
 const { Component, Container } = components;
 
@@ -37,6 +37,7 @@ export const terminalModule = {
   visibleWidth,
   truncateToWidth,
   wrapTextWithAnsi,
+  sliceByColumn,
   fuzzyMatch,
   fuzzyFilter,
   KeybindingsManager,

@@ -49,6 +49,24 @@ export function truncateToWidth(
   return kept + ellipsis;
 }
 
+/** What stands in `length` columns of a line from column `start` on; its escape sequences come along. */
+export function sliceByColumn(line: string, start: number, length: number): string {
+  let at = 0;
+  let kept = "";
+  for (const piece of line.split(styles)) {
+    if (piece.startsWith(escapeCharacter)) {
+      kept += piece;
+      continue;
+    }
+    for (const { segment } of segmenter.segment(piece)) {
+      const columns = widthOf(segment);
+      if (at >= start && at + columns <= start + length) kept += segment;
+      at += columns;
+    }
+  }
+  return kept;
+}
+
 /** Breaks a text into lines of at most `width` columns, at blanks where there are some. */
 export function wrapTextWithAnsi(text: string, width: number): string[] {
   const lines: string[] = [];
