@@ -12,6 +12,8 @@ export class ReplyGuard {
   #failure: ProviderError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #deadline = Number.POSITIVE_INFINITY;
+  /** When the wait for a step began; undefined while the reply's reader takes its time. */
+  #waitsSince: number | undefined;
   #limit = { timeoutMs: 0, what: "" };
   #isDraining = false;
 
@@ -44,7 +46,14 @@ export class ReplyGuard {
         return;
       }
       this.#interrupt = reject;
-      step().then(resolve, reject);
+      this.#waitsSince = performance.now();
+      const settle =
+        <Value>(end: (value: Value) => void) =>
+        (value: Value): void => {
+          this.#waitsSince = undefined;
+          end(value);
+        };
+      step().then(settle(resolve), settle(reject));
     });
   }
 
@@ -97,12 +106,14 @@ export class ReplyGuard {
   }
 
   readonly #onTimer = (): void => {
-    const left = this.#deadline - performance.now();
-    if (left > 0) {
-      this.#arm(left);
+    const { timeoutMs, what } = this.#limit;
+    const now = performance.now();
+    // The vendor is not silent while nobody listens.
+    const deadline = Math.max(this.#deadline, (this.#waitsSince ?? now) + timeoutMs);
+    if (deadline > now) {
+      this.#arm(deadline - now);
       return;
     }
-    const { timeoutMs, what } = this.#limit;
     this.#end(
       new ProviderError({ code: "timeout", message: `${what} for ${timeoutMs / 1000} seconds` }),
     );

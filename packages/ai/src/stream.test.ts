@@ -122,6 +122,17 @@ describe("stream", () => {
     expect(message.content).toEqual([{ type: "text", text: "Hi".repeat(6) }]);
   });
 
+  it("does not take a reader's pause for the model's silence", async () => {
+    const reply = run(async () => providerOf(() => from(text, text, stop)), { idleTimeoutMs: 30 });
+    let step = await reply.next();
+    while (!step.done) {
+      if ("delta" in step.value) await later(70);
+      step = await reply.next();
+    }
+    expect(step.value.error).toBeUndefined();
+    expect(step.value.message.content).toEqual([{ type: "text", text: "HiHi" }]);
+  });
+
   it("aborts the request's signal on failure and on a time limit", async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const watch =

@@ -104,6 +104,7 @@ export class Connection {
       write: (event: SessionEvent) => this.#write(event),
       isDrained: () => writer.isDrained,
       onDrain: (listener: () => void) => writer.onDrain(listener),
+      whenDrained: () => writer.whenDrained(),
     };
     return new DeltaMerger(sink, MERGE_INTERVAL_MS);
   }

@@ -26,6 +26,8 @@ function create(intervalMs = 25) {
       onDrain: (listener) => {
         drains.push(listener);
       },
+      whenDrained: () =>
+        state.isDrained ? undefined : new Promise<void>((resolve) => drains.push(resolve)),
     },
     intervalMs,
   );
@@ -97,6 +99,21 @@ describe("DeltaMerger", () => {
     void merger.push(d!);
     drain();
     expect(shown()).toEqual(["text_start", "0:a", "0:bcd"]);
+  });
+
+  it("lets a reply wait once much is held back for a reader that is behind", async () => {
+    const { merger, state, drain, written } = create();
+    const piece = "x".repeat(100_000);
+    const [start, a, b, c, d] = textBlock([piece, piece, piece, piece, piece]);
+    for (const event of [start, a]) void merger.push(event!);
+    state.isDrained = false;
+    expect([b, c].map((event) => merger.push(event!))).toEqual([undefined, undefined]);
+    const wait = merger.push(d!);
+    expect(wait).toBeInstanceOf(Promise);
+    vi.advanceTimersByTime(25);
+    drain();
+    await wait;
+    expect(messageText(written.at(-1))).toEqual({ type: "text", text: piece.repeat(4) });
   });
 
   it("never merges two blocks", () => {

@@ -5,24 +5,38 @@ import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 export type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
 type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
 
+/** Deltas of one block that wait to leave as one. */
+interface Held {
+  event: DeltaEvent;
+  message: AssistantMessage;
+  readonly pieces: string[];
+  length: number;
+}
+
 /** Where merged events go. */
 export interface DeltaSink {
   readonly write: (event: SessionEvent) => void | Promise<void>;
   /** Whether the reader has taken everything written so far. */
   readonly isDrained: () => boolean;
   readonly onDrain: (listener: () => void) => void;
+  /** A promise while the reader is behind and those who send should wait for it. */
+  readonly whenDrained: () => void | Promise<void>;
 }
+
+/** More is not held back for a reader that is behind: the reply has to wait for it. */
+const MAX_HELD_CHARACTERS = 256 * 1024;
 
 /**
  * Merges adjacent deltas of one block while the reader is behind or the last frame is younger than
  * `intervalMs`: a frame of the full form carries the whole message, so a frame per delta would be
  * quadratic, and in the delta form a frame is longer than what it brings. A block's first delta
- * leaves at once; nothing else is delayed, merged or reordered.
+ * leaves at once; nothing else is delayed, merged or reordered. Who streams faster than the reader
+ * reads has to wait once much is held back, so that a reader that stops costs little memory.
  */
 export class DeltaMerger {
   readonly #sink: DeltaSink;
   readonly #intervalMs: number;
-  #pending: { event: DeltaEvent; message: AssistantMessage; pieces: string[] } | undefined;
+  #pending: Held | undefined;
   #timer: NodeJS.Timeout | undefined;
   #writtenAtMs = Number.NEGATIVE_INFINITY;
   #isFirstOfBlock = true;
@@ -61,9 +75,10 @@ export class DeltaMerger {
     const pending = this.#pending;
     if (pending !== undefined && isSameBlock(pending.event, event)) {
       pending.pieces.push(event.delta);
+      pending.length += event.delta.length;
       pending.event = event;
       pending.message = message;
-      return;
+      return pending.length > MAX_HELD_CHARACTERS ? this.#sink.whenDrained() : undefined;
     }
     this.flush();
     const waitMs = this.#intervalMs - (performance.now() - this.#writtenAtMs);
@@ -72,7 +87,7 @@ export class DeltaMerger {
       this.#isFirstOfBlock = false;
       return this.#write({ type: "message_update", message, assistantMessageEvent: event });
     }
-    this.#pending = { event, message, pieces: [event.delta] };
+    this.#pending = { event, message, pieces: [event.delta], length: event.delta.length };
     this.#timer = setTimeout(() => this.#flushWhenDrained(), Math.max(0, waitMs));
   }
 

@@ -41,6 +41,11 @@ export class FrameWriter {
         this.#flush();
       });
     }
+    return this.whenDrained();
+  }
+
+  /** A promise while the reader is behind, for those who should wait; none when nobody should. */
+  whenDrained(): void | Promise<void> {
     return this.#letsWait ? this.#drain?.promise : undefined;
   }
 
