@@ -45,6 +45,9 @@ function outline(frames: readonly Record<string, unknown>[]): string[] {
   return names.filter((name, index) => name !== names[index - 1]);
 }
 
+const isStart = (step: unknown): boolean =>
+  typeof step === "object" && step !== null && "type" in step && step.type === "toolcall_start";
+
 describe("a full tool turn", () => {
   it.each(loopbackApis)("over %s gives the documented events in their order", async (api) => {
     const { frames, requests } = await toolTurn(api);
@@ -78,6 +81,13 @@ describe("a full tool turn", () => {
     ]);
     const end = frames.at(-1)?.messages as { role: string; usage?: { output: number } }[];
     expect(end.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
+    const called = frames.find(({ assistantMessageEvent: step }) => isStart(step));
+    // The document prints no more of it; id and name stand in `partial`.
+    expect(called?.assistantMessageEvent).toEqual({
+      type: "toolcall_start",
+      contentIndex: 1,
+      partial: called?.message,
+    });
     expect(end[1]?.usage?.output).toBeGreaterThan(0);
     expect(JSON.stringify(end[2])).toContain("one");
     expect(requests).toHaveLength(2);

@@ -12,12 +12,6 @@ import { EventEncoder } from "./encode-event.ts";
 import { encodeResponse } from "./encode-response.ts";
 import type { FrameWriter } from "./writer.ts";
 
-/**
- * Deltas of one block are written at most this often (design decision 15). In both forms a frame is
- * longer than what it brings: by the whole message in the full form, in the other by its envelope.
- */
-const MERGE_INTERVAL_MS = 25;
-
 /** What one client has asked for, and the way frames take to it. */
 export class Connection {
   readonly writer: FrameWriter;
@@ -99,14 +93,8 @@ export class Connection {
   }
 
   #createMerger(): DeltaMerger {
-    const { writer } = this;
-    const sink = {
-      write: (event: SessionEvent) => this.#write(event),
-      isDrained: () => writer.isDrained,
-      onDrain: (listener: () => void) => writer.onDrain(listener),
-      whenDrained: () => writer.whenDrained(),
-    };
-    return new DeltaMerger(sink, MERGE_INTERVAL_MS);
+    const write = (event: SessionEvent) => this.#write(event);
+    return new DeltaMerger({ write, reader: this.writer });
   }
 
   #write(event: SessionEvent): void | Promise<void> {
@@ -126,6 +114,10 @@ function withoutAdditions(event: SessionEvent): SessionEvent {
   if (event.type === "auto_compaction_end") {
     const { reason: _, ...documented } = event;
     return documented;
+  }
+  if (event.type === "message_update" && event.assistantMessageEvent.type === "toolcall_start") {
+    const { id: _id, toolName: _name, ...documented } = event.assistantMessageEvent;
+    return { ...event, assistantMessageEvent: documented } as SessionEvent;
   }
   return event;
 }

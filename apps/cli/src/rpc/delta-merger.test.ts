@@ -22,12 +22,16 @@ function create(intervalMs = 25) {
         written.push(event);
         recordFrames([event]);
       },
-      isDrained: () => state.isDrained,
-      onDrain: (listener) => {
-        drains.push(listener);
+      reader: {
+        get isDrained() {
+          return state.isDrained;
+        },
+        onDrain: (listener) => {
+          drains.push(listener);
+        },
+        whenDrained: () =>
+          state.isDrained ? undefined : new Promise<void>((resolve) => drains.push(resolve)),
       },
-      whenDrained: () =>
-        state.isDrained ? undefined : new Promise<void>((resolve) => drains.push(resolve)),
     },
     intervalMs,
   );

@@ -13,15 +13,26 @@ interface Held {
   length: number;
 }
 
+/** Whether the reader of merged events keeps up. */
+export interface ReaderState {
+  /** Whether the reader has taken everything written so far. */
+  readonly isDrained: boolean;
+  onDrain(listener: () => void): void;
+  /** A promise while the reader is behind and those who send should wait for it. */
+  whenDrained(): void | Promise<void>;
+}
+
 /** Where merged events go. */
 export interface DeltaSink {
   readonly write: (event: SessionEvent) => void | Promise<void>;
-  /** Whether the reader has taken everything written so far. */
-  readonly isDrained: () => boolean;
-  readonly onDrain: (listener: () => void) => void;
-  /** A promise while the reader is behind and those who send should wait for it. */
-  readonly whenDrained: () => void | Promise<void>;
+  readonly reader: ReaderState;
 }
+
+/**
+ * Deltas of one block are written at most this often (design decision 15). In both forms a frame is
+ * longer than what it brings: by the whole message in the full form, in the other by its envelope.
+ */
+const MERGE_INTERVAL_MS = 25;
 
 /** More is not held back for a reader that is behind: the reply has to wait for it. */
 const MAX_HELD_CHARACTERS = 256 * 1024;
@@ -41,7 +52,7 @@ export class DeltaMerger {
   #writtenAtMs = Number.NEGATIVE_INFINITY;
   #isFirstOfBlock = true;
 
-  constructor(sink: DeltaSink, intervalMs: number) {
+  constructor(sink: DeltaSink, intervalMs = MERGE_INTERVAL_MS) {
     this.#sink = sink;
     this.#intervalMs = intervalMs;
   }
@@ -78,11 +89,11 @@ export class DeltaMerger {
       pending.length += event.delta.length;
       pending.event = event;
       pending.message = message;
-      return pending.length > MAX_HELD_CHARACTERS ? this.#sink.whenDrained() : undefined;
+      return pending.length > MAX_HELD_CHARACTERS ? this.#sink.reader.whenDrained() : undefined;
     }
     this.flush();
     const waitMs = this.#intervalMs - (performance.now() - this.#writtenAtMs);
-    const isFree = this.#sink.isDrained() && waitMs <= 0;
+    const isFree = this.#sink.reader.isDrained && waitMs <= 0;
     if (this.#isFirstOfBlock || isFree) {
       this.#isFirstOfBlock = false;
       return this.#write({ type: "message_update", message, assistantMessageEvent: event });
@@ -93,8 +104,8 @@ export class DeltaMerger {
 
   #flushWhenDrained(): void {
     this.#timer = undefined;
-    if (this.#sink.isDrained()) void this.flush();
-    else this.#sink.onDrain(() => void this.flush());
+    if (this.#sink.reader.isDrained) void this.flush();
+    else this.#sink.reader.onDrain(() => void this.flush());
   }
 
   #write(event: UpdateEvent): void | Promise<void> {

@@ -43,6 +43,35 @@ describe("the full form", () => {
     ]);
   });
 
+  it("shows what the steps of a reply lead to, and leaves the rest to the end of its message", () => {
+    const call = { type: "toolCall" as const, id: "1", name: "ls", arguments: {} };
+    const message = reply("", {
+      responseId: "r",
+      responseModel: "m2",
+      content: [
+        { type: "text", text: "a", textSignature: "s" },
+        { type: "thinking", thinking: "b", thinkingSignature: "s", redacted: true },
+        { ...call, thoughtSignature: "s" },
+      ],
+    });
+    const step = { type: "toolcall_end" as const, contentIndex: 2, partial: message };
+    const toolCall = { ...call, thoughtSignature: "s" };
+    const event: SessionEvent = {
+      type: "message_update",
+      message,
+      assistantMessageEvent: { ...step, toolCall },
+    };
+    const [full, delta] = (["full", "delta"] as const).map((form) =>
+      JSON.parse(encodeAs(form, [event])[0]!),
+    );
+    const shown = reply("", {
+      content: [{ type: "text", text: "a" }, { type: "thinking", thinking: "b" }, call],
+    });
+    expect(full.message).toEqual(shown);
+    expect(full.assistantMessageEvent).toEqual({ ...step, toolCall: call, partial: shown });
+    expect(delta.assistantMessageEvent.toolCall).toEqual(call);
+  });
+
   it("tells message and partial apart when they differ", () => {
     const [, delta] = textBlock(["x"]);
     const event = { ...delta!, message: reply("other") };

@@ -1,6 +1,6 @@
 import { type DialectFrame, encodeLine, type StreamForm } from "@tau-agent/rpc-protocol";
-import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
-import type { AssistantMessage, Usage } from "@tau-agent/rpc-protocol/messages";
+import type { AssistantMessageEvent, SessionEvent } from "@tau-agent/rpc-protocol/events";
+import type { AssistantContent, AssistantMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 
 type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
 
@@ -26,7 +26,7 @@ export class EventEncoder {
 
   /** Neither `message` nor `partial`, but `usage`. */
   #encodeDelta(event: UpdateEvent): string {
-    const { partial, ...step } = event.assistantMessageEvent as { partial?: AssistantMessage };
+    const { partial: _, ...step } = streamedStep(event.assistantMessageEvent);
     const usage = (event.message as AssistantMessage).usage;
     return encodeLine({
       type: "message_update",
@@ -50,9 +50,42 @@ function isUpdate(frame: DialectFrame): frame is UpdateEvent {
 
 /** `message` and `partial` are one object: it is serialised once and stands twice. */
 function encodeFull(event: UpdateEvent): string {
-  const { partial, ...step } = event.assistantMessageEvent as { partial?: AssistantMessage };
-  if (partial !== event.message) return encodeLine(event);
-  const message = encodeLine(partial).slice(0, -1);
+  const { partial, ...step } = streamedStep(event.assistantMessageEvent);
+  const message = encodeLine(streamedMessage(event.message as AssistantMessage)).slice(0, -1);
+  const shown =
+    partial === undefined || partial === event.message
+      ? message
+      : encodeLine(streamedMessage(partial)).slice(0, -1);
   const head = encodeLine(step).slice(0, -2);
-  return `{"type":"message_update","message":${message},"assistantMessageEvent":${head},"partial":${message}}}\n`;
+  return `{"type":"message_update","message":${message},"assistantMessageEvent":${head},"partial":${shown}}}\n`;
+}
+
+/**
+ * What the steps of a reply lead to. Whatever else there is, such as signatures, comes with its
+ * `message_end`: so a reply looks the same as it grows, whether it is sent whole or rebuilt.
+ */
+function streamedMessage(message: AssistantMessage): AssistantMessage {
+  const { responseId: _id, responseModel: _model, ...streamed } = message;
+  return { ...streamed, content: message.content.map(streamedBlock) };
+}
+
+function streamedBlock(block: AssistantContent): AssistantContent {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "thinking":
+      return { type: "thinking", thinking: block.thinking };
+    case "toolCall": {
+      const { thoughtSignature: _, ...call } = block;
+      return call;
+    }
+    default:
+      return block;
+  }
+}
+
+function streamedStep(event: AssistantMessageEvent): { partial?: AssistantMessage } {
+  if (event.type !== "toolcall_end") return event as { partial?: AssistantMessage };
+  const { thoughtSignature: _, ...toolCall } = event.toolCall;
+  return { ...event, toolCall } as { partial?: AssistantMessage };
 }

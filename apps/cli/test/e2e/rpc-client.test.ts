@@ -1,8 +1,15 @@
 import { join } from "node:path";
+import {
+  type LoopbackApi,
+  loopbackApis,
+  startLoopbackServer,
+  toolCall,
+  turn,
+} from "@tau-agent/ai/testing";
 import { RpcClient, type RpcClientOptions, RpcError } from "@tau-agent/rpc-client";
-import { protocolNames } from "@tau-agent/rpc-protocol";
+import { protocolNames, type SessionEvent, type StreamForm } from "@tau-agent/rpc-protocol";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makePlace } from "../support/place.ts";
+import { makePlace, type Place } from "../support/place.ts";
 import { binPath } from "../support/start-host.ts";
 
 const examples = join(import.meta.dirname, "../../../../docs/examples");
@@ -11,13 +18,16 @@ const byLastWord = join(examples, "clients/python/tests/scenario.mjs");
 
 /** Our client with the built host; both gone when the test is over. */
 async function start(scenario: string, options: RpcClientOptions = {}): Promise<RpcClient> {
-  const place = makePlace();
+  const args = ["--no-session", "--provider", "scripted", "--model", scenario];
+  return startIn(makePlace(), { args, ...options });
+}
+
+async function startIn(place: Place, options: RpcClientOptions): Promise<RpcClient> {
   const client = new RpcClient({
     ...options,
     cliPath: binPath,
     cwd: place.cwd,
     env: { ...place.variables, ...options.env },
-    args: ["--no-session", "--provider", "scripted", "--model", scenario],
   });
   onTestFinished(async () => {
     await client.stop();
@@ -26,7 +36,42 @@ async function start(scenario: string, options: RpcClientOptions = {}): Promise<
   return client.start();
 }
 
+const thinking = { type: "thinking" as const, thinking: "Hm.", chunkSize: 1 };
+const replies = [turn([thinking, "Let me look.", toolCall("ls", { path: "." })]), turn("Done.")];
+
+/** All events of a run, deltas of a block as the last of them, without what differs from run to run. */
+async function eventsOf(api: LoopbackApi, stream: StreamForm): Promise<unknown[]> {
+  await using server = await startLoopbackServer({ scenario: replies });
+  const provider = { api, baseUrl: server.urls[api], apiKey: "none", models: [{ id: "looped" }] };
+  const models = JSON.stringify({ providers: { local: provider } });
+  const place = makePlace({ files: { "agent/models.json": models } });
+  const args = ["--no-session", "--model", "local/looped"];
+  const client = await startIn(place, { args, stream });
+  const events: SessionEvent[] = [];
+  client.onEvent((event) => {
+    const last = events.at(-1);
+    if (last !== undefined && deltaOf(event) && deltaOf(event) === deltaOf(last)) events.pop();
+    events.push(structuredClone(event));
+  });
+  await client.promptAndWait("go", { timeoutMs: 20_000 });
+  return JSON.parse(JSON.stringify(events), (name, value) =>
+    /^(timestamp|delta|responseId)$/.test(name) ? "some" : value,
+  );
+}
+
+function deltaOf(event: SessionEvent): string | undefined {
+  if (event.type !== "message_update") return undefined;
+  const step = event.assistantMessageEvent;
+  return "delta" in step ? `${step.type} ${step.contentIndex}` : undefined;
+}
+
 describe("our client and the built host", () => {
+  it.each(loopbackApis)("tell the same of a reply in both forms, over %s", async (api) => {
+    const inFull = await eventsOf(api, "full");
+    expect(await eventsOf(api, "delta")).toEqual(inFull);
+    expect(JSON.stringify(inFull)).toContain('"responseId":"some"');
+  });
+
   it.each(protocolNames)("work together where the environment says %s", async (protocol) => {
     const client = await start(hello, { env: { PI_RPC_PROTOCOL: protocol } });
     expect(client.host?.protocol).toBe("pi");
