@@ -12,7 +12,7 @@ import { UiRequests } from "./rpc/ui-requests.ts";
 import { type ExtensionSeams, sessionOptions } from "./session-options.ts";
 import { Shutdown } from "./shutdown.ts";
 import type { FrameOutput } from "./stdout.ts";
-import { VERSION } from "./version.ts";
+import { FAMILY_VERSION, VERSION } from "./version.ts";
 
 void main(output);
 
@@ -59,7 +59,7 @@ function exit(code: number): never {
 
 /** What only shows something and ends. */
 async function informationText(options: CliOptions): Promise<string | undefined> {
-  if (options.version) return `${VERSION}\n`;
+  if (options.version) return `${isCalledPi() ? FAMILY_VERSION : VERSION}\n`;
   const isBare =
     options.mode === undefined &&
     !options.print &&
@@ -153,6 +153,11 @@ async function openSession(options: CliOptions, logger: Logger, seams: Extension
   logger.diagnostics(session.diagnostics);
   session.problems.onNote((diagnostic) => logger.diagnostics([diagnostic]));
   return session;
+}
+
+/** Whether this is the command that clients of the family start; they look at its version. */
+function isCalledPi(): boolean {
+  return /(^|[/\\])pi(\.js)?$/.test(process.argv[1] ?? "");
 }
 
 /** Whoever leaves the pipe open is told what the host waits for. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { HostModules } from "@tau-agent/coding-agent";
 import type { ProcessEnvironment } from "./environment.ts";
-import { VERSION } from "./version.ts";
+import { FAMILY_VERSION } from "./version.ts";
 
 /** The modules extensions import from the host; loaded when there is an extension. */
 export async function loadHostModules(environment: ProcessEnvironment): Promise<HostModules> {
@@ -13,7 +13,7 @@ export async function loadHostModules(environment: ProcessEnvironment): Promise<
     homeDirectory,
     temporaryDirectory,
     environment: variables,
-    version: VERSION,
+    version: FAMILY_VERSION,
     packageDirectory: fileURLToPath(new URL("..", import.meta.url)),
     loadRpcClient: async () => {
       const { extensionRpcClient } = await import("./extension-rpc-client.ts");

@@ -19,7 +19,7 @@ export interface FamilyResourceLoader {
 }
 
 /** The extensions of a loader's session. */
-export interface LoaderExtensions {
+interface LoaderExtensions {
   readonly paths: readonly string[];
   readonly onlyNamed: boolean;
   readonly factories: readonly InlineFactory[];

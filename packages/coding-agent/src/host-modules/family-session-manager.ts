@@ -25,9 +25,6 @@ interface ManagedSession {
   isLive: boolean;
 }
 
-/** A session that extensions open beside the one that runs. */
-export type FamilySessionManager = ReturnType<typeof createManager>;
-
 /** A new session; it gets a file in `directory` with its first message. */
 export function newManager(
   cwd: string,
@@ -101,6 +98,7 @@ function managedBy(manager: unknown): ManagedSession | undefined {
   return (manager as { [placeOf]?: ManagedSession } | undefined)?.[placeOf];
 }
 
+/** A session that extensions open beside the one that runs. */
 function createManager(managed: ManagedSession) {
   const log = (): SessionLog => managed.log();
   const append = (entry: NewEntry): SessionEntry => {
