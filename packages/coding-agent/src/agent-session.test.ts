@@ -410,6 +410,17 @@ describe("a session that cannot be made", () => {
   });
 });
 
+describe("await using", () => {
+  it("disposes of the session", async () => {
+    const { session } = await createTestSession(["one"]);
+    {
+      await using scoped = session;
+      await scoped.prompt("hi");
+    }
+    await expect(session.prompt("again")).rejects.toMatchObject({ code: "disposed" });
+  });
+});
+
 describe("listeners", () => {
   it("that fail on every event harm neither the run nor the others", async () => {
     const { session, events } = await createTestSession(["one"]);
@@ -424,6 +435,39 @@ describe("listeners", () => {
       "A listener failed: always",
       "A listener failed: later",
     ]);
+  });
+
+  it.each(["abort", "dispose", "newSession"] as const)(
+    "may wait for %s, which waits for the run that they hold back",
+    async (stop) => {
+      const slow = turn(text("a long reply", { chunkSize: 1, delayMs: 5 }));
+      const { session } = await createTestSession([slow, "two"]);
+      const stopped: string[] = [];
+      session.subscribe(async (event) => {
+        if (event.type !== "message_update" || stopped.length > 0) return;
+        stopped.push("asked");
+        await session[stop]();
+        stopped.push("done");
+      });
+      expect(await session.prompt("go")).toMatchObject({ status: "aborted" });
+      await session.waitForIdle();
+      await vi.waitFor(() => expect(stopped).toEqual(["asked", "done"]));
+    },
+  );
+
+  it("that never finish do not keep the session from ending", async () => {
+    const { session } = await createTestSession(["one"]);
+    const heard = new Promise<void>((resolve) => {
+      session.subscribe((event) => {
+        if (event.type !== "message_update") return undefined;
+        resolve();
+        return new Promise(() => {});
+      });
+    });
+    const prompt = session.prompt("go");
+    await heard;
+    await session.dispose();
+    expect(await prompt).toMatchObject({ status: "aborted" });
   });
 
   it("that ask for time hold the run back", async () => {

@@ -12,7 +12,7 @@ import { Compaction } from "./compaction/compaction.ts";
 import { Conversation } from "./conversation.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
 import type { Diagnostic } from "./diagnostic.ts";
-import { EventBus, type Listener } from "./event-bus.ts";
+import { EventBus, type Listener, type SubscribeOptions } from "./event-bus.ts";
 import { fitResult } from "./fit-content.ts";
 import type { PromptInput } from "./input.ts";
 import type { CommandInfo } from "./list-commands.ts";
@@ -25,7 +25,7 @@ import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 import type { PromptResult } from "./prompt-tracker.ts";
 import { applyQueueModes, applyQueueSettings, type QueueModes } from "./queue-report.ts";
 import { Retry } from "./retry.ts";
-import { RunContinuation } from "./run-continuation.ts";
+import { isWholeReply, RunContinuation } from "./run-continuation.ts";
 import { RunDriver } from "./run-driver.ts";
 import { RunEnd } from "./run-end.ts";
 import type { SessionLog } from "./session/session-log.ts";
@@ -38,7 +38,7 @@ import { SessionTodos } from "./todos/session-todos.ts";
 import type { ToolSet } from "./tool-set.ts";
 
 /** A coding agent with its conversation: what every interface of Tau drives. */
-export class AgentSession {
+export class AgentSession implements AsyncDisposable {
   readonly agent: Agent;
   readonly driver: RunDriver;
   readonly models: ModelSelection;
@@ -74,12 +74,16 @@ export class AgentSession {
     this.hooks = parts.hooks;
     this.listCommands = parts.listCommands;
     this.problems = new ProblemReport(parts.diagnostics, (event) => void this.#events.emit(event));
-    this.#events = new EventBus((error) => this.problems.noteListenerError(error));
+    this.#events = new EventBus({
+      onListenerError: (error) => this.problems.noteListenerError(error),
+      isStopping: () => this.isClosed || this.driver.signal?.aborted === true,
+    });
     this.agent = this.#createAgent();
     this.driver = new RunDriver({
       agent: this.agent,
       onRunEnd: (input, outcome, signal) => this.#runEnd.end(input, outcome, signal),
       onSettled: (aborted) => this.#runEnd.settle(aborted),
+      onStop: () => this.#events.letGo(),
       onFailure: (error) => this.problems.add(error),
     });
     this.models = new ModelSelection({
@@ -174,9 +178,9 @@ export class AgentSession {
     return this.compaction.isRunning;
   }
 
-  /** Hears every event in order. A promise it returns holds the run back until it is fulfilled. */
-  subscribe(listener: Listener<SessionEvent>): () => void {
-    return this.#events.subscribe(listener);
+  /** Hears every event in order. A promise it returns holds the run back; see {@link Listener}. */
+  subscribe(listener: Listener<SessionEvent>, options?: SubscribeOptions): () => void {
+    return this.#events.subscribe(listener, options);
   }
 
   /**
@@ -228,8 +232,8 @@ export class AgentSession {
   async deliver(message: AgentMessage, behavior: "steer" | "followUp" | "none"): Promise<void> {
     if (behavior !== "none") return this.#intake.deliver(message, behavior);
     this.#conversation.add(message);
-    await this.#events.emit({ type: "message_start", message });
-    await this.#events.emit({ type: "message_end", message });
+    await this.report({ type: "message_start", message });
+    await this.report({ type: "message_end", message });
   }
 
   /** Tells everybody who listens. */
@@ -270,12 +274,11 @@ export class AgentSession {
 
   /**
    * Gives the session a name.
-   *
    * @throws {SessionError} `session_name_empty`
    */
   setName(name: string): void {
     const clean = this.#conversation.rename(name);
-    void this.#events.emit({ type: "session_info_changed", name: clean });
+    void this.report({ type: "session_info_changed", name: clean });
   }
 
   /** The state as clients see it. */
@@ -310,6 +313,9 @@ export class AgentSession {
     return this.#disposal;
   }
 
+  /** What `await using` calls. */
+  readonly [Symbol.asyncDispose] = (): Promise<void> => this.dispose();
+
   async #dispose(): Promise<void> {
     await this.hooks?.end();
     const bashEnded = this.bash.close();
@@ -341,7 +347,6 @@ export class AgentSession {
 
   #createNavigation(): SessionNavigation {
     const parts = this.#parts;
-    const prepareRequest = () => this.requests.prepare();
     return new SessionNavigation({
       ...parts,
       cwd: parts.toolEnvironment.cwd,
@@ -350,7 +355,7 @@ export class AgentSession {
       replaceLog: (next, isContinued) => this.#replaceLog(next, isContinued),
       rebuild: () => this.#conversation.rebuild(),
       perform: (work) => this.#perform(work),
-      summarizer: { ...parts, prepareRequest, retry: this.retry },
+      summarizer: { ...parts, prepareRequest: () => this.requests.prepare(), retry: this.retry },
     });
   }
 
@@ -362,9 +367,7 @@ export class AgentSession {
 
   #relay(event: SessionEvent): void | Promise<void> {
     const wait = this.#events.emit(event);
-    if (event.type !== "message_end" || event.message.role !== "assistant") return wait;
-    const { stopReason } = event.message;
-    if (stopReason === "error" || stopReason === "aborted") return wait;
+    if (!isWholeReply(event)) return wait;
     return Promise.resolve(wait).then(() => this.#continuation.noteReply());
   }
 

@@ -43,7 +43,7 @@ export {
 } from "./create-agent-session.ts";
 export type { Diagnostic } from "./diagnostic.ts";
 export { SessionError } from "./errors.ts";
-export type { Listener } from "./event-bus.ts";
+export type { Listener, SubscribeOptions } from "./event-bus.ts";
 export { exportSession, exportSessionFile } from "./export-session.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";

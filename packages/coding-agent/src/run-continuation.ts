@@ -1,4 +1,5 @@
 import type { Agent, RunOutcome } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Compaction } from "./compaction/compaction.ts";
 import type { Retry } from "./retry.ts";
@@ -140,4 +141,11 @@ function withoutFailedTail(messages: readonly AgentMessage[]): AgentMessage[] {
     (message) => message.role !== "assistant" || message.stopReason !== "error",
   );
   return messages.slice(0, end + 1);
+}
+
+/** Whether a reply has ended that neither failed nor was aborted. */
+export function isWholeReply(event: SessionEvent): boolean {
+  if (event.type !== "message_end" || event.message.role !== "assistant") return false;
+  const { stopReason } = event.message;
+  return stopReason !== "error" && stopReason !== "aborted";
 }

@@ -16,6 +16,8 @@ export interface RunDriverOptions {
   ) => Promise<readonly AgentMessage[] | undefined>;
   /** Once nothing is running and nothing is queued. */
   readonly onSettled: (aborted: boolean) => Promise<void>;
+  /** Before it is waited for that what is on ends. */
+  readonly onStop?: () => void;
   /** Nothing of the above may throw; this hears of it when it does. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -78,7 +80,7 @@ export class RunDriver {
    */
   async hold(): Promise<void> {
     this.#isHeld = true;
-    this.#controller?.abort();
+    this.#stop();
     await this.#idle;
   }
 
@@ -117,8 +119,13 @@ export class RunDriver {
 
   /** Stops what is on; resolves once it has ended. What is queued then runs next. */
   async abort(): Promise<void> {
-    this.#controller?.abort();
+    this.#stop();
     await this.#runEnded?.promise;
+  }
+
+  #stop(): void {
+    this.#controller?.abort();
+    this.#options.onStop?.();
   }
 
   async #drive(first: readonly AgentMessage[]): Promise<void> {

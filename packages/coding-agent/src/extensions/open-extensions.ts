@@ -122,7 +122,9 @@ export class OpenExtensions {
     this.hooks.connect(port, async () => {
       known = await textCommands();
     });
-    session.subscribe((event: SessionEvent) => this.hooks.observer?.observe(event));
+    session.subscribe((event: SessionEvent) => this.hooks.observer?.observe(event), {
+      holdsAborts: true,
+    });
   }
 
   /** Before there is a session nobody listens, so nobody could answer. */
