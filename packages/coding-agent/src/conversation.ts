@@ -6,7 +6,7 @@ import type { ModelSelection } from "./model-selection.ts";
 import { isThinkingLevel } from "./models/thinking-level.ts";
 import { noteModel } from "./note-model.ts";
 import { resultsOfLeftCalls } from "./session/answer-open-calls.ts";
-import { buildSessionContext } from "./session/session-context.ts";
+import { buildSessionContext, resumedModel } from "./session/session-context.ts";
 import type { NewEntry, SessionLog } from "./session/session-log.ts";
 
 /** What a {@link Conversation} is kept in step with. */
@@ -99,7 +99,7 @@ export class Conversation {
   /** The branch, not the last choice, says which model goes on with it. */
   async #restoreModel(): Promise<void> {
     const { models, diagnostics } = this.#options;
-    const { model, thinkingLevel } = buildSessionContext(this.#log.tree.branch());
+    const { model, thinkingLevel } = resumedModel(this.#log.tree.ancestors());
     const { registry } = models;
     const found = model && (await registry.find(model.provider, model.modelId));
     const isUsable = found !== undefined && (await registry.isAvailable(found));

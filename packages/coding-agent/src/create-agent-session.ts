@@ -19,7 +19,7 @@ import { chooseThinkingLevel, isThinkingLevel } from "./models/thinking-level.ts
 import { noteModel } from "./note-model.ts";
 import { PromptResources, type PromptResourcesOptions } from "./prompt/resources.ts";
 import { openExistingSession, openSession, type SessionStart } from "./session/open-session.ts";
-import { buildSessionContext, type SessionContext } from "./session/session-context.ts";
+import { type ResumedModel, resumedModel } from "./session/session-context.ts";
 import { SessionLog, type SessionLogOptions } from "./session/session-log.ts";
 import { sessionDirectoryFor } from "./session/session-path.ts";
 import { type ExtensionOptions, SessionExtensions } from "./session-extensions.ts";
@@ -140,9 +140,9 @@ async function assemble(
 ): Promise<AgentSession> {
   const { places, settings, trust, registry, logOptions, loaded, scope, extensions } = parts;
   const { log } = loaded;
-  const context = buildSessionContext(log.tree.branch());
-  const chosen = await chooseModel(options, { registry, settings, scope: scope.models, context });
-  const thinkingLevel = chooseLevel(options, settings, context, chosen);
+  const resumed = resumedModel(log.tree.ancestors());
+  const chosen = await chooseModel(options, { registry, settings, scope: scope.models, resumed });
+  const thinkingLevel = chooseLevel(options, settings, resumed, chosen);
   noteModel(log, chosen.model, thinkingLevel);
   const name = options.name?.trim();
   if (name && name !== log.name) log.append({ type: "session_info", name });
@@ -356,12 +356,12 @@ interface ModelChoice {
   readonly registry: ModelRegistry;
   readonly settings: SettingsStore;
   readonly scope: readonly ScopedModel[];
-  readonly context: SessionContext;
+  readonly resumed: ResumedModel;
 }
 
 async function chooseModel(
   options: CreateAgentSessionOptions,
-  { registry, settings, scope, context }: ModelChoice,
+  { registry, settings, scope, resumed }: ModelChoice,
 ): Promise<InitialModel> {
   const { provider, model, apiKey } = options;
   if (typeof model === "object") {
@@ -374,7 +374,7 @@ async function chooseModel(
     flags: { provider, model },
     scope,
     saved: { provider: settings.get("defaultProvider"), model: settings.get("defaultModel") },
-    resumed: context.model,
+    resumed: resumed.model,
   });
   if (apiKey !== undefined && chosen.model !== undefined) {
     registry.keys.setRuntimeKey(chosen.model.provider, apiKey);
@@ -385,7 +385,7 @@ async function chooseModel(
 function chooseLevel(
   options: CreateAgentSessionOptions,
   settings: SettingsStore,
-  { thinkingLevel }: SessionContext,
+  { thinkingLevel }: ResumedModel,
   chosen: InitialModel,
 ): ThinkingLevel {
   return chooseThinkingLevel(chosen.model, {

@@ -1,5 +1,5 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import { buildSessionContext } from "./session/session-context.ts";
+import { resumedModel } from "./session/session-context.ts";
 import type { SessionLog } from "./session/session-log.ts";
 
 /** Writes down which model and level a branch goes on with; nothing when it says so already. */
@@ -8,13 +8,13 @@ export function noteModel(
   model: Model | undefined,
   thinkingLevel: ThinkingLevel,
 ): void {
-  const context = buildSessionContext(log.tree.branch());
+  const noted = resumedModel(log.tree.ancestors());
   const isSameModel =
-    context.model?.provider === model?.provider && context.model?.modelId === model?.id;
+    noted.model?.provider === model?.provider && noted.model?.modelId === model?.id;
   if (model !== undefined && !isSameModel) {
     log.append({ type: "model_change", provider: model.provider, modelId: model.id });
   }
-  if (context.thinkingLevel !== thinkingLevel) {
+  if (noted.thinkingLevel !== thinkingLevel) {
     log.append({ type: "thinking_level_change", thinkingLevel });
   }
 }

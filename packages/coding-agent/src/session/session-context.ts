@@ -3,30 +3,37 @@ import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messag
 import { reminderDetails } from "../stream-rules/reminder.ts";
 import { normalizeMessage } from "./normalize-message.ts";
 
-/** What a branch says about the conversation to continue. */
-export interface SessionContext {
-  readonly messages: AgentMessage[];
+/** Which model a branch goes on with, and how much it is to think. */
+export interface ResumedModel {
   /** Undefined when the branch does not say. */
   readonly thinkingLevel: string | undefined;
   readonly model: { readonly provider: string; readonly modelId: string } | undefined;
 }
 
+/** What a branch says about the conversation to continue. */
+export interface SessionContext extends ResumedModel {
+  readonly messages: AgentMessage[];
+}
+
 /** Builds the conversation from the entries of a branch, oldest first. */
 export function buildSessionContext(branch: readonly SessionEntry[]): SessionContext {
-  let thinkingLevel: SessionContext["thinkingLevel"];
-  let model: SessionContext["model"];
-  for (const entry of branch as readonly KnownSessionEntry[]) {
-    if (entry.type === "thinking_level_change") thinkingLevel = entry.thinkingLevel;
-    else if (entry.type === "model_change") model = entry;
-    else if (entry.type === "message" && entry.message.role === "assistant") {
-      model = { provider: entry.message.provider, modelId: entry.message.model };
+  return { messages: collectMessages(branch), ...resumedModel(branch.toReversed()) };
+}
+
+/** The choice of a branch, whose entries are given newest first. */
+export function resumedModel(entries: Iterable<SessionEntry>): ResumedModel {
+  let thinkingLevel: ResumedModel["thinkingLevel"];
+  let model: ResumedModel["model"];
+  for (const entry of entries as Iterable<KnownSessionEntry>) {
+    if (entry.type === "thinking_level_change") thinkingLevel ??= entry.thinkingLevel;
+    else if (entry.type === "model_change") {
+      model ??= { provider: entry.provider, modelId: entry.modelId };
+    } else if (entry.type === "message" && entry.message.role === "assistant") {
+      model ??= { provider: entry.message.provider, modelId: entry.message.model };
     }
+    if (thinkingLevel !== undefined && model !== undefined) break;
   }
-  return {
-    messages: collectMessages(branch),
-    thinkingLevel,
-    model: model && { provider: model.provider, modelId: model.modelId },
-  };
+  return { thinkingLevel, model };
 }
 
 /** The latest compaction of a branch and the entries that count besides it, oldest first. */

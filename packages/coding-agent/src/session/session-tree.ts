@@ -1,16 +1,20 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import { createEntryId } from "./entry-id.ts";
 
+const noPosition = -1;
+
 /**
  * The entries of a session as a tree in memory. Appending makes a child of the leaf and moves the
  * leaf; nothing is ever changed or removed.
  */
 export class SessionTree {
   readonly #entries: SessionEntry[] = [];
-  readonly #byId = new Map<string, SessionEntry>();
   readonly #positions = new Map<string, number>();
-  /** For entries whose parent is not in the file (its line was damaged): the entry before them. */
-  readonly #standIns = new Map<string, string>();
+  /**
+   * Where the parent of each entry stands, always before it; nowhere for a root. For a parent that is not
+   * in the file (its line was damaged) it is the entry before.
+   */
+  readonly #parents: number[] = [];
   #leafId: string | null = null;
 
   /** All entries in the order of the file. */
@@ -30,7 +34,8 @@ export class SessionTree {
 
   /** The entry with this id. */
   get(id: string): SessionEntry | undefined {
-    return this.#byId.get(id);
+    const position = this.#positions.get(id);
+    return position === undefined ? undefined : this.#entries[position];
   }
 
   /** Where the entry stands in {@link entries}. */
@@ -41,7 +46,7 @@ export class SessionTree {
   /** Fields every new entry starts with: a fresh id, the leaf as parent, the time. */
   createNode(): { id: string; parentId: string | null; timestamp: string } {
     return {
-      id: createEntryId((id) => this.#byId.has(id)),
+      id: createEntryId((id) => this.#positions.has(id)),
       parentId: this.#leafId,
       timestamp: new Date().toISOString(),
     };
@@ -49,14 +54,12 @@ export class SessionTree {
 
   /** Adds an entry that is written, and makes it the leaf. */
   adopt(entry: SessionEntry): void {
-    const { parentId } = entry;
-    if (parentId !== null && this.#leafId !== null && !this.#byId.has(parentId)) {
-      this.#standIns.set(entry.id, this.#leafId);
-    }
-    this.#positions.set(entry.id, this.#entries.length);
+    const { id, parentId } = entry;
+    const parent = this.#positionOf(parentId) ?? this.#positionOf(this.#leafId);
+    this.#parents.push(parentId === null ? noPosition : (parent ?? noPosition));
+    this.#positions.set(id, this.#entries.length);
     this.#entries.push(entry);
-    this.#byId.set(entry.id, entry);
-    this.#leafId = entry.id;
+    this.#leafId = id;
   }
 
   /**
@@ -69,14 +72,19 @@ export class SessionTree {
 
   /** The entries of {@link branch} the other way round, for those who need only the last of them. */
   *ancestors(leafId: string | null = this.#leafId): Generator<SessionEntry> {
-    const seen = new Set<string>();
-    let id = leafId;
-    while (id !== null && !seen.has(id)) {
-      seen.add(id);
-      const entry = this.#byId.get(id);
-      if (entry === undefined) return;
+    // Ids come twice only in files that somebody put together from others.
+    const seen = this.#positions.size < this.#entries.length ? new Set<string>() : undefined;
+    let position = this.#positionOf(leafId) ?? noPosition;
+    for (;;) {
+      const entry = this.#entries[position];
+      if (entry === undefined || seen?.has(entry.id)) return;
+      seen?.add(entry.id);
       yield entry;
-      id = this.#standIns.get(entry.id) ?? entry.parentId;
+      position = this.#parents[position] ?? noPosition;
     }
+  }
+
+  #positionOf(id: string | null): number | undefined {
+    return id === null ? undefined : this.#positions.get(id);
   }
 }

@@ -44,13 +44,11 @@ export class RuleHistory {
   #addedTo(tree: SessionTree): SessionEntry[] | undefined {
     if (this.#tree !== tree || this.#leafId === null) return undefined;
     const added: SessionEntry[] = [];
-    for (let id = tree.leafId; id !== this.#leafId; ) {
-      const entry = id === null ? undefined : tree.get(id);
-      if (entry === undefined) return undefined;
+    for (const entry of tree.ancestors()) {
+      if (entry.id === this.#leafId) return added.reverse();
       added.push(entry);
-      id = entry.parentId;
     }
-    return added.reverse();
+    return undefined;
   }
 
   #read(entry: KnownSessionEntry): void {
