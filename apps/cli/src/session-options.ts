@@ -89,7 +89,7 @@ function sessionStart(options: CliOptions): SessionStart {
     throw new ProtocolError("invalid_option", { option: String(first), reason });
   }
   if (noSession) return { kind: "memory", id };
-  if (session !== undefined) return { kind: "file", path: session };
+  if (session !== undefined) return { kind: "file", path: session, goesToItsFolder: true };
   if (fork !== undefined) return { kind: "fork", from: fork, id };
   return isContinued ? { kind: "latest" } : { kind: "new", id };
 }

@@ -102,7 +102,8 @@ export class AgentSession implements AsyncDisposable {
       agent: this.agent,
       models: this.models,
       openLog: parts.openLog,
-      diagnostics: this.problems.diagnostics,
+      enterFolder: (log) => this.#enterFolder(log),
+      note: (diagnostic) => this.problems.note(diagnostic),
     });
     this.requests = new ModelRequests({
       ...parts,
@@ -357,6 +358,12 @@ export class AgentSession implements AsyncDisposable {
       perform: (work) => this.#perform(work),
       summarizer: { ...parts, prepareRequest: () => this.requests.prepare(), retry: this.retry },
     });
+  }
+
+  #enterFolder(log: SessionLog): readonly Diagnostic[] {
+    const { hasMoved, diagnostics } = this.#parts.enterFolder(log);
+    if (hasMoved) this.requests.forgetSystemPrompt();
+    return diagnostics;
   }
 
   #record(message: AgentMessage): void {

@@ -17,8 +17,10 @@ export interface ConversationOptions {
   readonly openLog: (
     path: string,
   ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
-  /** Gets what was found wrong on the way. */
-  readonly diagnostics: Diagnostic[];
+  /** Takes tools and texts to the folder of a session that goes on. */
+  readonly enterFolder: (log: SessionLog) => readonly Diagnostic[];
+  /** Hears what was found wrong on the way. */
+  readonly note: (diagnostic: Diagnostic) => void;
 }
 
 /** The session log in use and the agent's view of it, which always say the same. */
@@ -82,7 +84,7 @@ export class Conversation {
   /** Opens a session to go on with; the one in use stays in use. */
   async open(path: string): Promise<SessionLog> {
     const { log, diagnostics } = await this.#options.openLog(path);
-    this.#options.diagnostics.push(...diagnostics);
+    for (const diagnostic of diagnostics) this.#options.note(diagnostic);
     return log;
   }
 
@@ -92,20 +94,23 @@ export class Conversation {
     this.#log.close();
     this.#log = log;
     this.rebuild();
-    if (isContinued) await this.#restoreModel();
+    if (isContinued) {
+      for (const diagnostic of this.#options.enterFolder(log)) this.#options.note(diagnostic);
+      await this.#restoreModel();
+    }
     noteModel(log, models.model, models.thinkingLevel);
   }
 
   /** The branch, not the last choice, says which model goes on with it. */
   async #restoreModel(): Promise<void> {
-    const { models, diagnostics } = this.#options;
+    const { models, note } = this.#options;
     const { model, thinkingLevel } = resumedModel(this.#log.tree.ancestors());
     const { registry } = models;
     const found = model && (await registry.find(model.provider, model.modelId));
     const isUsable = found !== undefined && (await registry.isAvailable(found));
     if (model !== undefined && !isUsable) {
       const message = `The session's model ${model.provider}/${model.modelId} is not available; ${models.model?.id ?? "none"} goes on`;
-      diagnostics.push({ severity: "warning", message });
+      note({ severity: "warning", message });
     }
     const isLevel = thinkingLevel !== undefined && isThinkingLevel(thinkingLevel);
     models.restore(isUsable ? found : models.model, isLevel ? thinkingLevel : models.thinkingLevel);

@@ -1,5 +1,4 @@
-import { tmpdir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import { createStream, listProviders, loadModels, type StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
@@ -7,7 +6,6 @@ import { AgentSession } from "./agent-session.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { createUserInput } from "./create-user-input.ts";
 import type { Diagnostic } from "./diagnostic.ts";
-import { findHomeDirectory } from "./home-directory.ts";
 import { listTextCommands } from "./list-commands.ts";
 import { createModelRegistry } from "./models/create-model-registry.ts";
 import type { CustomProvider } from "./models/custom-models.ts";
@@ -17,12 +15,13 @@ import type { ModelRegistry } from "./models/registry.ts";
 import { resolveModelScope, type ScopedModel } from "./models/resolver.ts";
 import { chooseThinkingLevel, isThinkingLevel } from "./models/thinking-level.ts";
 import { noteModel } from "./note-model.ts";
+import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
 import { PromptResources, type PromptResourcesOptions } from "./prompt/resources.ts";
 import { openExistingSession, openSession, type SessionStart } from "./session/open-session.ts";
 import { type ResumedModel, resumedModel } from "./session/session-context.ts";
 import { SessionLog, type SessionLogOptions } from "./session/session-log.ts";
-import { sessionDirectoryFor } from "./session/session-path.ts";
 import { type ExtensionOptions, SessionExtensions } from "./session-extensions.ts";
+import type { AgentSessionParts } from "./session-parts.ts";
 import { SettingsStore } from "./settings/store.ts";
 import { SessionRules } from "./stream-rules/session-rules.ts";
 import { createSessionTasks, type TaskOptions } from "./subagents/session-tasks.ts";
@@ -31,11 +30,12 @@ import { ToolSet } from "./tool-set.ts";
 import { createTools } from "./tools/index.ts";
 import { ProcessRegistry } from "./tools/process-registry.ts";
 import { resolveProjectTrust } from "./trust.ts";
+import { storedFolder, WorkingFolder } from "./working-folder.ts";
 
 /** Texts of the system prompt and where they come from. */
 export type PromptOptionsOfSession = Omit<
   PromptResourcesOptions,
-  "settings" | "agentDir" | "cwd" | "homeDir" | "packagePaths"
+  "settings" | "agentDir" | "cwd" | "homeDir" | "packagePaths" | "workingFolder" | "baseDir"
 >;
 
 /** What a session is made from. Only `cwd` has to be given. */
@@ -87,15 +87,20 @@ export interface CreateAgentSessionOptions extends TaskOptions {
 export async function createAgentSession(
   options: CreateAgentSessionOptions,
 ): Promise<AgentSession> {
-  const places = resolvePlaces(options);
-  const settings = await loadSettings(options, places);
+  const given = resolvePlaces(options);
+  const first = await loadSettings(options, given);
+  const stored = await storedFolder(options, given, first);
+  const places = stored?.places ?? given;
+  const settings = places.cwd === given.cwd ? first : await loadSettings(options, places);
   const fetch = proxiedFetch({
     environment: options.environment ?? {},
     setting: () => settings.get("httpProxy"),
   });
   const processes = new ProcessRegistry({ systemRoot: options.environment?.SystemRoot });
   const registry = createRegistry(options, places, { fetch, processes });
-  const extensions = openExtensions(options, { places, settings, registry, processes });
+  const workingFolder = new WorkingFolder(places.cwd);
+  const own = { places, workingFolder, settings, registry, processes };
+  const extensions = openExtensions(options, own);
   await extensions?.load("own");
   const trust =
     options.settings === undefined
@@ -104,12 +109,13 @@ export async function createAgentSession(
   if (settings.isProjectTrusted) await extensions?.load("project");
   const logOptions = sessionLogOptions(options, places, settings);
   const [loaded, scope] = await Promise.all([
-    openSession(options.session, logOptions),
+    openSession(stored?.session ?? options.session, logOptions),
     resolveScope(registry, options.models ?? settings.get("enabledModels")),
   ]);
   try {
-    const parts = { places, settings, trust, registry, fetch, logOptions, loaded, scope };
-    const shared = { ...parts, processes, extensions };
+    const found = [...trust, ...(stored?.diagnostics ?? [])];
+    const parts = { places, settings, found, registry, fetch, logOptions, loaded, scope };
+    const shared = { ...parts, workingFolder, processes, extensions };
     return await assemble(options, shared);
   } catch (error) {
     loaded.log.close();
@@ -119,8 +125,10 @@ export async function createAgentSession(
 
 interface LoadedParts {
   readonly places: Places;
+  readonly workingFolder: WorkingFolder;
   readonly settings: SettingsStore;
-  readonly trust: readonly Diagnostic[];
+  /** What was found wrong with the project. */
+  readonly found: readonly Diagnostic[];
   readonly registry: ModelRegistry;
   /** The `fetch` of the user's proxy, if there is one. */
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
@@ -138,7 +146,7 @@ async function assemble(
   options: CreateAgentSessionOptions,
   parts: LoadedParts,
 ): Promise<AgentSession> {
-  const { places, settings, trust, registry, logOptions, loaded, scope, extensions } = parts;
+  const { workingFolder, places, settings, found, registry, loaded, scope, extensions } = parts;
   const { log } = loaded;
   const resumed = resumedModel(log.tree.ancestors());
   const chosen = await chooseModel(options, { registry, settings, scope: scope.models, resumed });
@@ -152,6 +160,8 @@ async function assemble(
     settings,
     agentDir: places.agentDirectory,
     cwd: places.cwd,
+    workingFolder,
+    baseDir: places.baseDirectory,
     homeDir: places.homeDirectory,
   });
   const [models, packages] = await Promise.all([
@@ -161,6 +171,7 @@ async function assemble(
   let session: AgentSession | undefined;
   const toolEnvironment = createToolEnvironment({
     ...places,
+    workingFolder,
     settings,
     processes: parts.processes,
     environment: options.environment ?? {},
@@ -173,7 +184,7 @@ async function assemble(
     createSession: (differences, systemPrompt) => createLike(options, differences, systemPrompt),
   });
   const builtIn = [...createTools(toolEnvironment), ...tasks.tools];
-  const rules = new SessionRules({ cwd: places.cwd, rules: () => resources.rules() });
+  const rules = new SessionRules({ workingFolder, rules: () => resources.rules() });
   const { opened } = extensions ?? {};
   const selectAll = (added: readonly AgentTool[]) =>
     selectTools(builtIn, [...added, ...(options.customTools ?? [])], options.tools, settings);
@@ -198,13 +209,10 @@ async function assemble(
     toolEnvironment,
     systemPrompt: (tools) => resources.systemPrompt(tools),
     userInput: createUserInput({ resources, settings, fetch: parts.fetch }),
-    sessionDirectory: logOptions.directory,
-    sessionsRoot: join(places.agentDirectory, "sessions"),
-    openLog: (path) => openExistingSession(path, logOptions),
-    createLog: ({ parentSession }) => SessionLog.create({ ...logOptions, parentSession }),
+    ...sessionFolders(options, parts, resources),
     diagnostics: [
       ...settings.diagnostics,
-      ...trust,
+      ...found,
       ...models,
       ...loaded.diagnostics,
       ...scope.diagnostics,
@@ -221,6 +229,32 @@ async function assemble(
   return session;
 }
 
+/** Where the session's files are, and the folder it works in. */
+function sessionFolders(
+  options: CreateAgentSessionOptions,
+  { places, workingFolder, settings, logOptions }: LoadedParts,
+  resources: PromptResources,
+): Pick<
+  AgentSessionParts,
+  "sessionDirectory" | "sessionsRoot" | "openLog" | "enterFolder" | "createLog"
+> {
+  return {
+    sessionDirectory: logOptions.directory,
+    sessionsRoot: join(places.agentDirectory, "sessions"),
+    openLog: (path) => openExistingSession(path, logOptions),
+    enterFolder: ({ header }) => {
+      const { hasMoved, diagnostics } = workingFolder.enter(header);
+      if (hasMoved) resources.reload();
+      return { hasMoved, diagnostics };
+    },
+    createLog: ({ parentSession }) => {
+      const { cwd } = workingFolder;
+      const place = sessionLogOptions(options, { ...places, cwd }, settings);
+      return SessionLog.create({ ...place, parentSession });
+    },
+  };
+}
+
 /** A session like another one but for a few things, for a subagent in this process. */
 function createLike(
   options: CreateAgentSessionOptions,
@@ -234,23 +268,6 @@ function createLike(
   const { model } = differences;
   const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
   return createAgentSession({ ...options, ...differences, prompt, apiKey });
-}
-
-interface Places {
-  readonly cwd: string;
-  readonly agentDirectory: string;
-  readonly homeDirectory: string;
-  readonly temporaryDirectory: string;
-}
-
-function resolvePlaces(options: CreateAgentSessionOptions): Places {
-  const homeDirectory = options.homeDirectory ?? findHomeDirectory();
-  return {
-    cwd: resolve(options.cwd),
-    homeDirectory,
-    agentDirectory: options.agentDirectory ?? join(homeDirectory, ".pi", "agent"),
-    temporaryDirectory: options.temporaryDirectory ?? tmpdir(),
-  };
 }
 
 async function loadSettings(
@@ -292,7 +309,7 @@ async function packageDiagnostics(
 /** Nothing is looked for unless the embedder says what extensions are to be given. */
 function openExtensions(
   options: CreateAgentSessionOptions,
-  parts: Pick<LoadedParts, "places" | "settings" | "registry" | "processes">,
+  parts: Pick<LoadedParts, "places" | "workingFolder" | "settings" | "registry" | "processes">,
 ): SessionExtensions | undefined {
   if (options.extensions === undefined) return undefined;
   return new SessionExtensions({
@@ -317,31 +334,6 @@ function createRegistry(
   });
   for (const provider of options.providers ?? []) registry.addProvider(provider);
   return registry;
-}
-
-function sessionLogOptions(
-  options: CreateAgentSessionOptions,
-  places: Places,
-  settings: SettingsStore,
-): SessionLogOptions {
-  const base = {
-    cwd: places.cwd,
-    fsync: settings.get("session.fsync"),
-  };
-  const start = options.session;
-  if (start?.kind === "memory") return base;
-  if (start?.kind === "log" && start.log.path === undefined) return base;
-  const configured = options.sessionDirectory ?? settings.sessionDir;
-  const directory =
-    configured === undefined
-      ? sessionDirectoryFor(places.agentDirectory, places.cwd)
-      : absolute(configured, places);
-  return { ...base, directory };
-}
-
-function absolute(path: string, { cwd, homeDirectory }: Places): string {
-  if (path === "~" || path.startsWith("~/")) return join(homeDirectory, path.slice(1));
-  return isAbsolute(path) ? path : resolve(cwd, path);
 }
 
 async function resolveScope(

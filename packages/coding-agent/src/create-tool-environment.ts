@@ -4,10 +4,11 @@ import type { SettingsStore } from "./settings/store.ts";
 import type { ToolEnvironment } from "./tools/environment.ts";
 import { FileQueue } from "./tools/file-queue.ts";
 import type { ProcessRegistry } from "./tools/process-registry.ts";
+import type { WorkingFolder } from "./working-folder.ts";
 
 /** What the tools of a session are told about their surroundings. */
 export interface ToolSurroundings {
-  readonly cwd: string;
+  readonly workingFolder: WorkingFolder;
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -19,9 +20,12 @@ export interface ToolSurroundings {
 
 /** The environment of a session's tools. */
 export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvironment {
-  const { settings, currentSession, ...rest } = surroundings;
+  const { settings, currentSession, workingFolder, ...rest } = surroundings;
   return {
     ...rest,
+    get cwd() {
+      return workingFolder.cwd;
+    },
     fileQueue: new FileQueue(),
     shellPath: settings.get("shellPath"),
     shellCommandPrefix: settings.get("shellCommandPrefix"),

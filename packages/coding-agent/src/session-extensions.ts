@@ -11,7 +11,7 @@ import type { ProcessRegistry } from "./tools/process-registry.ts";
 
 /** How a session is extended by code of the user's. */
 export interface ExtensionOptions {
-  /** Files or folders, relative to `cwd`; loaded whatever else is said. */
+  /** Files or folders, relative to the options' `cwd`; loaded whatever else is said. */
   readonly paths?: readonly string[] | undefined;
   /** Loads only what `paths` names. */
   readonly onlyNamed?: boolean | undefined;
@@ -38,10 +38,14 @@ export interface SessionExtensionsContext {
   readonly options: ExtensionOptions;
   readonly places: {
     readonly cwd: string;
+    /** Where relative paths of options start. */
+    readonly baseDirectory: string;
     readonly agentDirectory: string;
     readonly homeDirectory: string;
     readonly temporaryDirectory: string;
   };
+  /** The folder of the session that is on. */
+  readonly workingFolder: { readonly cwd: string };
   readonly settings: SettingsStore;
   readonly registry: ModelRegistry;
   readonly stream: StreamFunction;
@@ -84,6 +88,7 @@ export class SessionExtensions {
       const { files, diagnostics } = await discoverExtensions({
         part,
         cwd: places.cwd,
+        baseDir: places.baseDirectory,
         agentDir: places.agentDirectory,
         homeDir: places.homeDirectory,
         paths: options.paths ?? [],
@@ -109,7 +114,7 @@ export class SessionExtensions {
   /** Loaded when there is something to find. */
   #packages(): PackageFinder {
     const { places, settings } = this.#context;
-    const { cwd, agentDirectory: agentDir, homeDirectory: homeDir } = places;
+    const { cwd, baseDirectory, agentDirectory: agentDir, homeDirectory: homeDir } = places;
     const finder = () => import("./packages/find-packages.ts");
     return {
       all: async () => {
@@ -118,12 +123,13 @@ export class SessionExtensions {
         return (await findPackages(settings, { cwd, agentDir, homeDir })).packages;
       },
       named: async (source) =>
-        (await finder()).findNamedPackage(source, { cwd, agentDir, homeDir }),
+        (await finder()).findNamedPackage(source, { cwd: baseDirectory, agentDir, homeDir }),
     };
   }
 
   async #open(): Promise<OpenExtensions> {
-    const { options, places, settings, registry, stream, environment, processes } = this.#context;
+    const { options, places, workingFolder, settings, registry, stream, environment, processes } =
+      this.#context;
     const [{ OpenExtensions }, hostModules] = await Promise.all([
       import("./extensions/open-extensions.ts"),
       options.hostModules(),
@@ -131,6 +137,7 @@ export class SessionExtensions {
     return new OpenExtensions({
       agentDir: places.agentDirectory,
       cwd: places.cwd,
+      baseDir: places.baseDirectory,
       homeDir: places.homeDirectory,
       temporaryDirectory: places.temporaryDirectory,
       paths: options.paths ?? [],
@@ -145,7 +152,13 @@ export class SessionExtensions {
       onShutdown: options.onShutdown,
       registry,
       stream,
-      execEnvironment: { cwd: places.cwd, environment, processes },
+      execEnvironment: {
+        get cwd() {
+          return workingFolder.cwd;
+        },
+        environment,
+        processes,
+      },
     });
   }
 }

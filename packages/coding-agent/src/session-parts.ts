@@ -32,6 +32,11 @@ export interface AgentSessionParts {
   readonly openLog: (
     path: string,
   ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
+  /** Takes tools and texts to the folder of a session that goes on. */
+  readonly enterFolder: (log: SessionLog) => {
+    readonly hasMoved: boolean;
+    readonly diagnostics: readonly Diagnostic[];
+  };
   /** The folder this project's session files are in; undefined for sessions in memory. */
   readonly sessionDirectory: string | undefined;
   /** The folder all projects' folders are in. */

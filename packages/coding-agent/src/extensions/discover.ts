@@ -38,7 +38,9 @@ export interface DiscoverOptions {
   readonly agentDir: string;
   readonly cwd: string;
   readonly homeDir: string;
-  /** Paths of `-e`, relative to `cwd`. */
+  /** Where relative `paths` start; default `cwd`. */
+  readonly baseDir?: string | undefined;
+  /** Paths of `-e`. */
   readonly paths: readonly string[];
   /** Entries of the setting `extensions`; the project's only once it is trusted. */
   readonly entries: readonly ResourceEntry[];
@@ -70,13 +72,13 @@ interface Search {
  * counts once. Never rejects; with nothing there it costs one look into a folder.
  */
 export async function discoverExtensions(options: DiscoverOptions): Promise<DiscoveredExtensions> {
-  const { agentDir, cwd, homeDir, part } = options;
+  const { agentDir, cwd, baseDir = cwd, homeDir, part } = options;
   const found = new Map<string, ExtensionFile>();
   const diagnostics: Diagnostic[] = [];
   const named: Search = { found, diagnostics, excludes: () => false };
   if (part === "own") {
     for (const path of options.paths) {
-      const absolute = absolutePath(path, cwd, homeDir);
+      const absolute = absolutePath(path, baseDir, homeDir);
       // A folder is a package: its manifest or the names of its folders say what it brings.
       const isPackage = isSource(path) || kindOf(absolute) === "directory";
       const packages = isPackage ? options.packages : undefined;

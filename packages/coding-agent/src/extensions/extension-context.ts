@@ -13,7 +13,8 @@ export interface ContextSources {
   readonly binding: Binding;
   readonly ui: ExtensionUi;
   readonly hasUi: boolean;
-  readonly cwd: string;
+  /** The folder of the session that is on. */
+  readonly place: { readonly cwd: string };
   readonly mode: ExtensionMode;
   readonly models: ExtensionModels;
   /** Hears of what fails after its call has returned. */
@@ -24,7 +25,7 @@ export interface ContextSources {
 
 /** Makes the context of events and tools. Its members are live. */
 export function createContext(sources: ContextSources): ExtensionContext {
-  const { binding, ui, hasUi, cwd, models } = sources;
+  const { binding, ui, hasUi, place, models } = sources;
   const port = (member: string) => binding.port(`ctx.${member}`);
   // Typed as only to be read, and written to by extensions all the same.
   const session = sessionWriter(
@@ -49,7 +50,9 @@ export function createContext(sources: ContextSources): ExtensionContext {
     // These do nothing to a session, so they go on working.
     ui,
     hasUI: hasUi,
-    cwd,
+    get cwd() {
+      return place.cwd;
+    },
     mode: sources.mode,
     get sessionManager() {
       port("sessionManager");

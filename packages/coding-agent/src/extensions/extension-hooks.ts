@@ -47,7 +47,8 @@ const FAREWELL_MS = 2000;
 /** What {@link ExtensionHooks} needs of its host besides the session. */
 export interface ExtensionHooksOptions {
   readonly system: ExtensionSystem;
-  readonly cwd: string;
+  /** The folder of the session that is on. */
+  readonly place: { readonly cwd: string };
   readonly temporaryDirectory: string;
   readonly ui: UiPort;
   /** Takes over places of skills and templates that extensions name. */
@@ -277,9 +278,10 @@ export class ExtensionHooks implements SessionHooks {
   async runShell(request: ShellRequest): Promise<BashResult | undefined> {
     if (!this.#runner.has("user_bash")) return undefined;
     const { command, excludeFromContext } = request;
-    const { cwd } = this.#options;
+    const { place, temporaryDirectory } = this.#options;
+    const { cwd } = place;
     const decision = await askUserBash(this.#runner, { command, excludeFromContext, cwd });
-    return decision && runDecidedShell(decision, request, this.#options);
+    return decision && runDecidedShell(decision, request, { cwd, temporaryDirectory });
   }
 
   noteModel(model: Model, previousModel: Model | undefined, source: "set" | "cycle"): void {
@@ -313,7 +315,8 @@ export class ExtensionHooks implements SessionHooks {
 
   async #discoverResources(reason: "startup" | "reload"): Promise<void> {
     if (!this.#runner.has("resources_discover")) return;
-    const { cwd, addResources } = this.#options;
+    const { place, addResources } = this.#options;
+    const { cwd } = place;
     addResources(await askResources(this.#runner, { cwd, reason }));
   }
 }

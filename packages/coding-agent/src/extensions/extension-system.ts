@@ -6,7 +6,7 @@ import type { ExtensionMode } from "./api/context.ts";
 import type { ProviderStream } from "./api/native-provider.ts";
 import type { VirtualModel } from "./api/virtual-model.ts";
 import { Binding } from "./binding.ts";
-import { discoverExtensions, type ExtensionFile, type PackageFinder } from "./discover.ts";
+import { type DiscoverOptions, discoverExtensions, type ExtensionFile } from "./discover.ts";
 import { EventChannels } from "./event-channels.ts";
 import type { ExecEnvironment } from "./exec.ts";
 import { createExtensionApi } from "./extension-api.ts";
@@ -34,17 +34,9 @@ import type { UiPort } from "./ui-port.ts";
 import { VirtualModels } from "./virtual-models.ts";
 
 /** What extensions of a host are loaded from and with. */
-export interface ExtensionSystemOptions {
-  readonly agentDir: string;
-  readonly cwd: string;
-  readonly homeDir: string;
-  /** Paths of `-e`. */
-  readonly paths: readonly string[];
-  /** Only what `paths` names: `--no-extensions`. */
-  readonly onlyNamed: boolean;
+export interface ExtensionSystemOptions extends Omit<DiscoverOptions, "part" | "entries"> {
   /** The setting `extensions`, asked for again at a reload. */
   readonly entries: () => readonly ResourceEntry[];
-  readonly packages?: PackageFinder | undefined;
   readonly hostModules: HostModules;
   readonly factories?: readonly InlineFactory[];
   /** Unknown long flags of the command line. */
@@ -277,12 +269,12 @@ export class ExtensionSystem {
   }
 
   #createGeneration(extensions: readonly Extension[], binding = new Binding()): Generation {
-    const { ui, cwd, mode } = this.#options;
+    const { ui, execEnvironment, mode } = this.#options;
     const sources: ContextSources = {
       binding,
       ui: ui.ui,
       hasUi: ui.hasUi,
-      cwd,
+      place: execEnvironment,
       mode,
       models: this.#models,
       onFailure: (event, error) => this.#fail(event, error),

@@ -67,7 +67,7 @@ export class OpenExtensions {
     });
     this.hooks = new ExtensionHooks({
       system: this.system,
-      cwd: options.cwd,
+      place: options.execEnvironment,
       temporaryDirectory: options.temporaryDirectory,
       ui: this.#ui,
       addResources: (paths) => this.#resources?.addPaths(paths),

@@ -25,6 +25,10 @@ import { type LoadedTemplates, loadTemplates, type PromptTemplate } from "./temp
 /** Where a session's texts come from. */
 export interface PromptResourcesOptions extends ResourceDirs {
   readonly settings: SettingsStore;
+  /** The folder whose texts count, when it may be another than `cwd`; asked for at each reading. */
+  readonly workingFolder?: { readonly cwd: string } | undefined;
+  /** Where relative paths among the following start; default `cwd`. */
+  readonly baseDir?: string | undefined;
   /** `--skill` and `--prompt-template`. */
   readonly skillPaths?: readonly string[];
   readonly templatePaths?: readonly string[];
@@ -132,14 +136,27 @@ export class PromptResources {
       this.contextFiles(),
       this.#custom,
     ]);
-    const { cwd } = this.#options;
+    const { cwd } = this.#dirs;
     return { tools, cwd, customPrompt: custom, appendPrompts: appended, contextFiles, skills };
   }
 
+  get #dirs(): ResourceDirs {
+    return this.#dirsOf(this.#options.workingFolder?.cwd ?? this.#options.cwd);
+  }
+
+  get #baseDir(): string {
+    return this.#options.baseDir ?? this.#options.cwd;
+  }
+
+  #dirsOf(cwd: string): ResourceDirs {
+    const { agentDir, homeDir } = this.#options;
+    return { agentDir, homeDir, cwd };
+  }
+
   #flagPlaces(paths: readonly string[] = []): ResourcePlace[] {
-    const { cwd, homeDir } = this.#options;
+    const { homeDir } = this.#options;
     return paths.map((path) => ({
-      path: absolutePath(path, cwd, homeDir),
+      path: absolutePath(path, this.#baseDir, homeDir),
       scope: "temporary",
       isNamed: true,
     }));
@@ -165,7 +182,7 @@ export class PromptResources {
     for (const path of this.#options.packagePaths ?? []) {
       if (/\.[cm]?[jt]sx?$/.test(path)) continue;
       const { findNamedPackage } = await import("../packages/find-packages.ts");
-      const found = await findNamedPackage(path, this.#options);
+      const found = await findNamedPackage(path, this.#dirsOf(this.#baseDir));
       // What is wrong with it is told where its extensions are looked for.
       if ("message" in found) continue;
       const { includes } = found.parts[kind];
@@ -181,10 +198,10 @@ export class PromptResources {
       ...this.#flagPlaces([...(skillPaths ?? []), ...(this.#added?.skillPaths ?? [])]),
       ...(await this.#namedPackages("skills")),
     ];
-    if (noSkills) return loadSkills(this.#options, flags, { onlyNamed: true });
+    if (noSkills) return loadSkills(this.#dirs, flags, { onlyNamed: true });
     const { places, excludes } = settingPlaces(settings.resources("skills"), homeDir);
     const named = await expandPlaces([...places, ...(await this.#packaged("skills"))]);
-    return loadSkills(this.#options, [...flags, ...named], { excludes });
+    return loadSkills(this.#dirs, [...flags, ...named], { excludes });
   }
 
   async #loadTemplates(): Promise<LoadedTemplates> {
@@ -193,19 +210,20 @@ export class PromptResources {
       ...this.#flagPlaces([...(templatePaths ?? []), ...(this.#added?.promptPaths ?? [])]),
       ...(await this.#namedPackages("prompts")),
     ];
-    if (noTemplates) return loadTemplates(this.#options, flags, { onlyNamed: true });
+    if (noTemplates) return loadTemplates(this.#dirs, flags, { onlyNamed: true });
     const { places, excludes } = settingPlaces(settings.resources("prompts"), homeDir);
     const named = await expandPlaces([...places, ...(await this.#packaged("prompts"))]);
-    return loadTemplates(this.#options, [...flags, ...named], { excludes });
+    return loadTemplates(this.#dirs, [...flags, ...named], { excludes });
   }
 
   async #loadRules(): Promise<LoadedRules> {
     const { loadRules } = await import("../stream-rules/load-rules.ts");
-    return loadRules(this.#options);
+    return loadRules(this.#dirs);
   }
 
   async #loadContextFiles(): Promise<ContextFiles> {
-    const { agentDir, cwd, noContextFiles = false, contextFiles } = this.#options;
+    const { noContextFiles = false, contextFiles } = this.#options;
+    const { agentDir, cwd } = this.#dirs;
     if (contextFiles !== undefined) return { files: contextFiles, diagnostics: [] };
     return noContextFiles ? { files: [], diagnostics: [] } : loadContextFiles(agentDir, cwd);
   }
@@ -226,7 +244,7 @@ export class PromptResources {
 
   /** The project's file of this name, else the user's. */
   async #standardFile(name: string, diagnostics: Diagnostic[]): Promise<string | undefined> {
-    const { agentDir, cwd } = this.#options;
+    const { agentDir, cwd } = this.#dirs;
     for (const dir of [join(cwd, ".pi"), join(cwd, ".pi", "agent"), agentDir]) {
       const file = await readTextFile(join(dir, name));
       if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
@@ -236,10 +254,10 @@ export class PromptResources {
   }
 
   async #textOrFile(value: string, diagnostics: Diagnostic[]): Promise<string> {
-    const { cwd, homeDir } = this.#options;
+    const { homeDir } = this.#options;
     // No path has line ends, and none is this long: such a text is not looked up.
     if (value.includes("\n") || value.length > 4096) return value;
-    const path = absolutePath(value, cwd, homeDir);
+    const path = absolutePath(value, this.#baseDir, homeDir);
     if ((await kindOf(path)) !== "file") return value;
     const file = await readTextFile(path);
     if (file.kind === "unreadable") diagnostics.push(file.diagnostic);

@@ -85,7 +85,8 @@ async function sessionFiles(directory: string): Promise<string[]> {
     .map((name) => join(directory, name));
 }
 
-async function readHeader(path: string): Promise<SessionHeader | undefined> {
+/** What a session file says of itself; reads no more than its first lines. */
+export async function readHeader(path: string): Promise<SessionHeader | undefined> {
   for await (const record of records(path)) return asHeader(record);
   return undefined;
 }

@@ -17,8 +17,11 @@ export type SessionStart =
   | { readonly kind: "memory"; readonly id?: string | undefined }
   /** One that is open already. */
   | { readonly kind: "log"; readonly log: SessionLog }
-  /** The one in this file, or with this id; where no file is yet, a new one there. */
-  | { readonly kind: "file"; readonly path: string }
+  /**
+   * The one in this file, or with this id; where no file is yet, a new one there. With
+   * `goesToItsFolder` the project is that of the session, when its folder is there, and not `cwd`.
+   */
+  | { readonly kind: "file"; readonly path: string; readonly goesToItsFolder?: boolean }
   /** The project's latest; a new one when there is none. */
   | { readonly kind: "latest" }
   /** A copy of the one in this file, or with this id. */
@@ -42,7 +45,7 @@ export async function openSession(
 ): Promise<OpenedSession> {
   switch (start.kind) {
     case "file":
-      return load(await pathOf(start.path, options), options);
+      return load(await sessionPathOf(start.path, options), options);
     case "latest":
       return openLatest(options);
     case "log":
@@ -87,7 +90,7 @@ async function forkSession(
   id: string | undefined,
   options: SessionLogOptions,
 ): Promise<OpenedSession> {
-  const path = await pathOf(from, options);
+  const path = await sessionPathOf(from, options);
   if (!existsSync(path)) throw new SessionError("session_not_found", { path });
   const { header, entries, diagnostics } = await readSessionFile(path);
   if (header === undefined) {
@@ -110,8 +113,16 @@ function createLog(id: string | undefined, options: SessionLogOptions): SessionL
   return SessionLog.create({ ...options, id: id ?? randomUuid() });
 }
 
-/** A path looks like one; anything else is the id of a session of this project. */
-async function pathOf(value: string, { cwd, directory }: SessionLogOptions): Promise<string> {
+/**
+ * The file that a path or an id names. A path looks like one; anything else is the id of a session of
+ * this project.
+ *
+ * @throws {SessionError} `session_not_found`
+ */
+export async function sessionPathOf(
+  value: string,
+  { cwd, directory }: SessionLogOptions,
+): Promise<string> {
   const path = resolve(cwd, value);
   const isPath = isAbsolute(value) || /[/\\]|\.jsonl$/.test(value) || existsSync(path);
   if (isPath || directory === undefined) return path;

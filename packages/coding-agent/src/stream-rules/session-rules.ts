@@ -4,7 +4,7 @@ import type { StreamRules, WatchedSession } from "./stream-rules.ts";
 
 /** What {@link SessionRules} works with. */
 export interface SessionRulesOptions {
-  readonly cwd: string;
+  readonly workingFolder: { readonly cwd: string };
   /** The rules there are; read when first asked for. */
   readonly rules: () => Promise<LoadedRules>;
 }
@@ -38,7 +38,7 @@ export class SessionRules {
     if (loaded.rules.length === 0) return undefined;
     if (this.#watched === undefined) {
       const { StreamRules } = await import("./stream-rules.ts");
-      this.#watched = new StreamRules(session, this.#options.cwd);
+      this.#watched = new StreamRules(session, this.#options.workingFolder);
     }
     return this.#watched.watch(loaded.rules, run);
   }

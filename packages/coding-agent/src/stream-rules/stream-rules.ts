@@ -24,15 +24,15 @@ export interface WatchedSession {
 /** Stops replies that go against a rule of the user, and has them begun again with the rule in view. */
 export class StreamRules {
   readonly #session: WatchedSession;
-  readonly #cwd: string;
+  readonly #folder: { readonly cwd: string };
   readonly #history = new RuleHistory();
   readonly #thread = sharedMatchThread();
   /** Numbers of patterns that are not searched for any more. */
   readonly #hopeless = new Set<number>();
 
-  constructor(session: WatchedSession, cwd: string) {
+  constructor(session: WatchedSession, folder: { readonly cwd: string }) {
     this.#session = session;
-    this.#cwd = cwd;
+    this.#folder = folder;
   }
 
   /** Watches the next reply; nothing when no rule may strike in it. */
@@ -55,7 +55,7 @@ export class StreamRules {
       rules,
       run,
       thread: this.#thread,
-      toProjectPath: (path) => projectPath(path, this.#cwd),
+      toProjectPath: (path) => projectPath(path, this.#folder.cwd),
       hopeless: this.#hopeless,
       onHopeless: (patterns) => this.#report(patterns, rules),
     });

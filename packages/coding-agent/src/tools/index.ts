@@ -124,6 +124,12 @@ export type BuiltinToolName = ReturnType<(typeof tools)[number]>["name"];
 
 /** Makes those tools, always in the same order; loads and reads nothing yet. */
 export function createTools(environment: ToolEnvironment): NamedTool<BuiltinToolName>[] {
-  const shared = { ...environment, readLedger: new ReadLedger() };
+  const shared = {
+    ...environment,
+    get cwd() {
+      return environment.cwd;
+    },
+    readLedger: new ReadLedger(),
+  };
   return tools.map((create) => create(shared));
 }

@@ -1,0 +1,119 @@
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { toolCall, turn } from "@tau-agent/ai/testing";
+import { describe, expect, it } from "vitest";
+import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
+import type { CreateAgentSessionOptions } from "./create-agent-session.ts";
+
+/** Looks with a tool at the prompt `look`; else says what the system prompt says of the folder. */
+async function start(options: Partial<CreateAgentSessionOptions> = {}) {
+  return createTestSession(({ messages, systemPrompt }) => {
+    const last = messages.at(-1);
+    if (last?.role === "user") return turn([toolCall("read", { path: "where.txt" })]);
+    return systemPrompt;
+  }, options);
+}
+
+/** A folder with a project, and in it a session that has ended. */
+async function projectWithSession(name: string) {
+  const folder = realpathSync(temporaryFolder());
+  const places = placesIn(folder);
+  writeFileSync(join(places.cwd, "where.txt"), `in ${name}\n`);
+  writeFileSync(join(places.cwd, "AGENTS.md"), `Rules of ${name}.\n`);
+  mkdirSync(join(places.cwd, ".pi/skills/own"), { recursive: true });
+  writeFileSync(
+    join(places.cwd, ".pi/skills/own/SKILL.md"),
+    `---\nname: own\ndescription: skill of ${name}\n---\nDo.\n`,
+  );
+  const { session } = await start(places);
+  await session.prompt("look");
+  const { path = "" } = session.log;
+  await session.dispose();
+  return { places, path };
+}
+
+const resultOf = (test: Awaited<ReturnType<typeof start>>): string =>
+  JSON.stringify(test.session.messages.findLast(({ role }) => role === "toolResult"));
+
+describe("a session that is continued from its file", () => {
+  it("works in its own folder, with what that says, and relative options start in the caller's", async () => {
+    const there = await projectWithSession("there");
+    const here = await projectWithSession("here");
+    const extra = join(here.places.cwd, "extra");
+    mkdirSync(extra);
+    writeFileSync(join(extra, "SKILL.md"), "---\nname: extra\ndescription: skill of a flag\n---\n");
+    const test = await start({
+      ...here.places,
+      session: { kind: "file", path: there.path, goesToItsFolder: true },
+      prompt: { skillPaths: ["./extra"] },
+    });
+    await test.session.prompt("look");
+    expect(resultOf(test)).toContain("in there");
+    expect(test.session.lastAssistantText).toContain("Rules of there");
+    expect(test.session.lastAssistantText).toContain("skill of there");
+    expect(test.session.lastAssistantText).toContain("skill of a flag");
+    expect(test.session.lastAssistantText).not.toContain("of here");
+    const { output } = await test.session.bash.run("pwd");
+    expect(output.trim()).toBe(there.places.cwd);
+    await test.session.newSession();
+    expect(test.session.log.header.cwd).toBe(there.places.cwd);
+  });
+
+  it("works in the folder of the options where nothing else is said", async () => {
+    const there = await projectWithSession("there");
+    const here = await projectWithSession("here");
+    const test = await start({ ...here.places, session: { kind: "file", path: there.path } });
+    await test.session.prompt("look");
+    expect(resultOf(test)).toContain("in here");
+  });
+
+  it("goes on in the caller's folder when its own is gone, and says so", async () => {
+    const there = await projectWithSession("there");
+    const here = await projectWithSession("here");
+    rmSync(there.places.cwd, { recursive: true });
+    const test = await start({
+      ...here.places,
+      session: { kind: "file", path: there.path, goesToItsFolder: true },
+    });
+    expect(test.session.diagnostics.map(({ message }) => message)).toEqual([
+      `The session was in ${there.places.cwd}, which is no folder here; it goes on in ${here.places.cwd}`,
+    ]);
+    await test.session.prompt("look");
+    expect(resultOf(test)).toContain("in here");
+  });
+});
+
+describe("a session that is switched to", () => {
+  it("takes tools and texts to its folder, and the next switch takes them back", async () => {
+    const there = await projectWithSession("there");
+    const here = await projectWithSession("here");
+    const test = await start(here.places);
+    await test.session.prompt("look");
+    expect(resultOf(test)).toContain("in here");
+    const own = test.session.log.path ?? "";
+    await test.session.navigation.switchSession(there.path);
+    await test.session.prompt("look");
+    expect(resultOf(test)).toContain("in there");
+    expect(test.session.lastAssistantText).toContain("Rules of there");
+    expect(test.session.lastAssistantText).not.toContain("of here");
+    await test.session.navigation.clone();
+    expect(test.session.log.header.cwd).toBe(there.places.cwd);
+    await test.session.navigation.switchSession(own);
+    await test.session.prompt("look");
+    expect(resultOf(test)).toContain("in here");
+    expect(test.session.lastAssistantText).toContain("Rules of here");
+  });
+
+  it("stays in the caller's folder when its own is gone, and says so", async () => {
+    const there = await projectWithSession("there");
+    const here = await projectWithSession("here");
+    rmSync(there.places.cwd, { recursive: true });
+    const test = await start(here.places);
+    await test.session.navigation.switchSession(there.path);
+    expect(test.session.diagnostics.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining("is no folder here"),
+    );
+    await test.session.prompt("look");
+    expect(resultOf(test)).toContain("in here");
+  });
+});
