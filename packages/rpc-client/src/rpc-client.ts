@@ -283,7 +283,10 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
       const limitBytes = this.#host?.maxFrameBytes;
       if (limitBytes && this.#connection) this.#connection.maxSentBytes = limitBytes;
     } catch (error) {
-      await this.stop({ graceMs: 0 });
+      if (stops === this.#stops) {
+        this.#isStopping = true;
+        await this.#process?.stop({ graceMs: 0 });
+      }
       throw error;
     }
     return this;

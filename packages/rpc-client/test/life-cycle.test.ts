@@ -78,6 +78,15 @@ describe("a client that is stopped", () => {
     expect((await host.bash("still")).output).toBe("still");
   });
 
+  it("while it starts may be started again at once", async () => {
+    const host = client();
+    const first = outcome(host.start());
+    void host.stop();
+    await host.start();
+    expect(await first).toBeInstanceOf(ConnectionClosedError);
+    expect((await host.bash("again")).output).toBe("again");
+  });
+
   it("before its next start has begun does not start", async () => {
     const host = await client().start();
     const { pid } = host;
