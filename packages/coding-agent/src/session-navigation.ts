@@ -96,11 +96,11 @@ export class SessionNavigation {
   async #switch(path: string): Promise<{ cancelled: boolean }> {
     const { cwd, log, openLog, replaceLog } = this.#options;
     const wanted = resolve(cwd, path);
+    if (await this.#isCancelled("resume", { targetPath: wanted })) return { cancelled: true };
     if (isSameFile(wanted, log().path)) {
       log().check();
       return { cancelled: false };
     }
-    if (await this.#isCancelled("resume", { targetPath: wanted })) return { cancelled: true };
     const next = await openLog(wanted);
     try {
       return await this.#enter("resume", () => replaceLog(() => next, true), wanted);
