@@ -38,6 +38,23 @@ const commands = `
   }
 `;
 
+/** As loops and listings of published extensions do it. */
+const looping = `
+  export default function (pi: any) {
+    let rounds = 0;
+    pi.on("agent_end", () => {
+      rounds += 1;
+      if (rounds === 1) pi.sendUserMessage("another round");
+    });
+    pi.registerCommand("where", {
+      handler: (_args: string, ctx: any) => {
+        const commands = pi.getCommands();
+        ctx.ui.notify(commands.map((c: any) => c.sourceInfo.scope + " " + c.sourceInfo.path).join(), "info");
+      },
+    });
+  }
+`;
+
 const framesOf = (stdout: string) =>
   stdout
     .trimEnd()
@@ -64,6 +81,22 @@ describe("the built host with an extension", () => {
       toolName: "say",
       result: { content: [{ type: "text", text: "hoho" }] },
     });
+  });
+
+  it("goes on with what an extension says at the end of a run", async () => {
+    const files = { "agent/extensions/looping.ts": looping };
+    const host = startHost({ files, scenario: [{ content: "one" }, { content: "two" }] });
+    host.send({ id: "1", type: "prompt", message: "go" });
+    const texts = ["go", "another round"];
+    for (const content of texts) {
+      const message = { "...": true, role: "user", content };
+      await host.until({ "...": true, type: "message_end", message });
+    }
+    await host.until({ "...": true, type: "agent_settled" });
+    expect(framesOf(host.stdout).filter(({ type }) => type === "extension_error")).toEqual([]);
+    host.send({ id: "2", type: "prompt", message: "/where" });
+    const { message } = await host.until({ "...": true, method: "notify" });
+    expect(message).toMatch(/^user .*looping\.ts$/);
   });
 
   it("ends open dialogs as dismissed when the run is aborted", async () => {

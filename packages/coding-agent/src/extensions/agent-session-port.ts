@@ -13,6 +13,7 @@ import type { ExtensionSystem } from "./extension-system.ts";
 import { addEntries, messagesWith, pendingMessages } from "./session-entries.ts";
 import type { SessionPort } from "./session-port.ts";
 import { sessionWriter } from "./session-view.ts";
+import { sourceInfoOf } from "./source-info.ts";
 
 /** What a {@link createSessionPort} works with. */
 export interface PortOptions {
@@ -120,6 +121,7 @@ function messageActions({
   session,
   hooks,
 }: PortOptions): Pick<SessionPort, "sendMessage" | "sendUserMessage"> {
+  const runs = watchRuns(session);
   return {
     sendMessage: async (message, { deliverAs, triggerTurn }) => {
       const { content } = message;
@@ -134,19 +136,31 @@ function messageActions({
       return session.deliver(custom, deliverAs ?? "steer");
     },
     sendUserMessage: async (content, { deliverAs, expandPromptTemplates }) => {
-      if (session.isStreaming && deliverAs === undefined) {
+      if (session.isStreaming && deliverAs === undefined && !runs.isEnding) {
         const text = "A run is on: say with deliverAs whether to steer it or to follow up";
         throw new ExtensionError("not_ready", text);
       }
+      const isQueued = deliverAs !== undefined || session.isStreaming;
+      const behavior = deliverAs === "steer" ? "steer" : isQueued ? "followUp" : undefined;
       const { text, images } = partsOf(content);
       await session.submit(text, {
         images,
         source: "extension",
         isVerbatim: expandPromptTemplates !== true,
-        streamingBehavior: deliverAs === "steer" ? "steer" : deliverAs && "followUp",
+        streamingBehavior: behavior,
       });
     },
   };
+}
+
+/** Extensions of older hosts go on from the end of a run, which was over by then. */
+function watchRuns(session: AgentSession): { readonly isEnding: boolean } {
+  const runs = { isEnding: false };
+  session.subscribe(({ type }) => {
+    if (type === "agent_end") runs.isEnding = true;
+    else if (type === "agent_start") runs.isEnding = false;
+  });
+  return runs;
 }
 
 function hostActions(
@@ -188,10 +202,7 @@ function sourceOf(name: string, { runner }: ExtensionSystem): SourceInfo {
   if (owner === undefined) {
     return { path: "", source: "builtin", scope: "temporary", origin: "top-level" };
   }
-  const { scope, package: from } = owner.file;
-  return from === undefined
-    ? { path: owner.path, source: "local", scope, origin: "top-level" }
-    : { path: owner.path, source: from.source, scope, origin: "package", baseDir: from.root };
+  return sourceInfoOf(owner);
 }
 
 function partsOf(content: string | UserContent[]): { text: string; images: ImageContent[] } {

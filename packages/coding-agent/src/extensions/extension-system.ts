@@ -16,6 +16,7 @@ import type { HostModules } from "./host-imports.ts";
 import {
   type InlineFactory,
   inlineFactories,
+  inOrder,
   type LoadedFactory,
   loadFactories,
   loadFailure,
@@ -30,6 +31,7 @@ import { Extension } from "./registration.ts";
 import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
 import { askProjectTrust } from "./session-events.ts";
 import type { SessionPort } from "./session-port.ts";
+import { withSourceInfo } from "./source-info.ts";
 import type { UiPort } from "./ui-port.ts";
 import { VirtualModels } from "./virtual-models.ts";
 
@@ -250,8 +252,8 @@ export class ExtensionSystem {
             void this.runner.emit({ type: "mcp_servers_change", servers });
           },
           commands: () => [
-            ...this.runner.commandInfos,
-            ...staged.port("pi.getCommands").textCommands,
+            ...this.runner.describedCommands,
+            ...staged.port("pi.getCommands").textCommands.map(withSourceInfo),
           ],
         });
         await loaded.factory(api);
@@ -378,16 +380,6 @@ function recording(channels: EventChannels, removers: (() => void)[]) {
     },
     emit: (channel: string, data?: unknown) => channels.emit(channel, data),
   };
-}
-
-/** The command line's extensions first, then the project's, then the user's, then those of packages. */
-function inOrder(factories: readonly LoadedFactory[]): LoadedFactory[] {
-  const ranks = { temporary: 0, project: 1, user: 2 };
-  const rankOf = ({ file }: LoadedFactory): number =>
-    file.path.startsWith("<inline:")
-      ? 5
-      : ranks[file.scope] + (file.package === undefined || file.scope === "temporary" ? 0 : 2);
-  return [...factories].sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 function unique(files: readonly ExtensionFile[]): ExtensionFile[] {

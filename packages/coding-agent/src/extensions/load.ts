@@ -91,3 +91,13 @@ function factoryOf(loaded: unknown): ExtensionFactory | undefined {
   }
   return undefined;
 }
+
+/** The command line's extensions first, then the project's, then the user's, then those of packages. */
+export function inOrder(factories: readonly LoadedFactory[]): LoadedFactory[] {
+  const ranks = { temporary: 0, project: 1, user: 2 };
+  const rankOf = ({ file }: LoadedFactory): number =>
+    file.path.startsWith("<inline:")
+      ? 5
+      : ranks[file.scope] + (file.package === undefined || file.scope === "temporary" ? 0 : 2);
+  return [...factories].sort((a, b) => rankOf(a) - rankOf(b));
+}

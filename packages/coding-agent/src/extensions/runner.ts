@@ -10,6 +10,7 @@ import type { ExtensionTool } from "./api/tool.ts";
 import type { ExtensionCommand, SlashCommandInfo } from "./api.ts";
 import { ExtensionError, reasonOf } from "./errors.ts";
 import { type Extension, findConflicts } from "./registration.ts";
+import { sourceInfoOf } from "./source-info.ts";
 
 /** An extension's failure, as clients hear of it. */
 export interface ExtensionFailure {
@@ -154,6 +155,15 @@ export class ExtensionRunner {
       source: "extension",
       path: extension.path,
     }));
+  }
+
+  /** The commands as extensions see them: also where each comes from. */
+  get describedCommands(): SlashCommandInfo[] {
+    const { commands } = this;
+    return this.commandInfos.map((info, index) => {
+      const extension = commands[index]?.extension;
+      return extension === undefined ? info : { ...info, sourceInfo: sourceInfoOf(extension) };
+    });
   }
 
   /** The command a text begins with, and the text behind its name; undefined when it is none. */
