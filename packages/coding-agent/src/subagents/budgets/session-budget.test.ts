@@ -31,11 +31,12 @@ const reply = (tokens: number, calls = 0): SessionEvent => ({
   },
 });
 
-function budgetWith(settings: SettingValues) {
+function budgetWith(given: SettingValues | SettingsStore) {
+  const settings = given instanceof SettingsStore ? given : SettingsStore.inMemory(given);
   const reported: SessionEvent[] = [];
   let listener: (event: SessionEvent) => void = () => {};
   let aborts = 0;
-  const budget = new SessionBudget(SettingsStore.inMemory(settings));
+  const budget = new SessionBudget(settings);
   budget.attach({
     subscribe: (added) => {
       listener = added;
@@ -135,6 +136,21 @@ describe("the budget of a session", () => {
     expect(shown(reported).filter((line) => line.startsWith("budget_exceeded"))).toHaveLength(2);
     budget.setLimits({ clear: ["maxTotalTokens"] });
     expect(() => budget.check()).not.toThrow();
+  });
+
+  it("goes on once the setting is raised that it went by", async () => {
+    const settings = SettingsStore.inMemory({ "task.budget.maxInputTokens": 100 });
+    const { budget, reported, tell } = budgetWith(settings);
+    await tell({ type: "agent_start" });
+    await tell(reply(100));
+    expect(() => budget.check()).toThrow(/maxInputTokens/);
+    const ended = budget.signal;
+    settings.override("task.budget.maxInputTokens", 300);
+    expect(() => budget.check()).not.toThrow();
+    expect([ended.aborted, budget.signal.aborted]).toEqual([true, false]);
+    await tell(reply(200));
+    expect(() => budget.check()).toThrow(/300/);
+    expect(shown(reported).filter((line) => line.startsWith("budget_exceeded"))).toHaveLength(2);
   });
 
   it("lets exactly as many tool calls and subagents through as the limit says", async () => {

@@ -157,10 +157,7 @@ export class SessionBudget {
       this.#given.set(limit, value);
       if (this.#limit(limit) !== before) this.#warned.delete(reason);
     }
-    if (this.#exceeded !== undefined && this.#hasRoom(this.#exceeded)) {
-      this.#exceeded = dimensions.find((dimension) => this.#isExceeded(dimension));
-      if (this.#exceeded === undefined) this.#controller = new AbortController();
-    }
+    this.#lookAgain();
     this.#review();
     this.#setTimer();
     for (const follower of this.#followers) follower();
@@ -172,6 +169,7 @@ export class SessionBudget {
    * @throws {SessionError} `budget_exceeded` naming the dimension and the setting
    */
   check(): void {
+    this.#lookAgain();
     const found = this.#exceeded ?? dimensions.find((dimension) => this.#isExceeded(dimension));
     if (found !== undefined) throw this.#refusal(found);
   }
@@ -228,6 +226,13 @@ export class SessionBudget {
       const used = usedBy(event);
       if (used !== undefined) this.add(used);
     }
+  }
+
+  /** The limit that was crossed may have been raised since, in the settings too. */
+  #lookAgain(): void {
+    if (this.#exceeded === undefined || !this.#hasRoom(this.#exceeded)) return;
+    this.#exceeded = dimensions.find((dimension) => this.#isExceeded(dimension));
+    if (this.#exceeded === undefined) this.#controller = new AbortController();
   }
 
   #stopClock(): void {
