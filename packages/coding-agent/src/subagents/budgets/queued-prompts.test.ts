@@ -1,0 +1,27 @@
+import { toolCall, turn } from "@tau-agent/ai/testing";
+import { expect, it } from "vitest";
+import { createTestSession, eventOf, isType, userTexts } from "../../__fixtures__/test-session.ts";
+
+it("prompts that are queued when a budget runs out stay in the conversation, and hear why nobody answered", async () => {
+  let readBy: string[] = [];
+  const test = await createTestSession(({ index, messages }) => {
+    readBy = userTexts(messages);
+    return index === 0 ? turn([toolCall("ls", {})], { usage: { input: 500 } }) : "reply";
+  });
+  const { session } = test;
+  session.budget.setLimits({ maxInputTokens: 100 });
+  const first = await session.submit("first");
+  await eventOf(test, isType("agent_start"));
+  const queued = [await session.steer("second"), await session.followUp("third")];
+  expect(await first.result).toMatchObject({ status: "aborted" });
+  for (const { result } of queued) {
+    expect(await result).toMatchObject({
+      status: "error",
+      error: expect.stringMatching(/500 of 100/),
+    });
+  }
+  expect(session.state.pendingMessageCount).toBe(0);
+  session.budget.setLimits({ maxInputTokens: 10_000 });
+  await session.prompt("go on");
+  expect(readBy).toEqual(["first", "second", "third", "go on"]);
+});
