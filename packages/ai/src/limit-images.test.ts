@@ -46,6 +46,25 @@ describe("a conversation with more images than a vendor takes", () => {
     expect(again.messages.every((message, at) => message === first.messages[at])).toBe(true);
   });
 
+  it("goes out to Anthropic's models of a large window with more, and to Groq's with fewer bytes", async () => {
+    const limitsOf = async (api: string, provider: string, contextWindow: number) =>
+      (await builtInProviders[api]?.())?.imageLimits?.({
+        ...scriptedModel(),
+        provider,
+        contextWindow,
+      });
+    expect(await limitsOf("anthropic-messages", "anthropic", 1_000_000)).toMatchObject({
+      count: 600,
+    });
+    expect(await limitsOf("anthropic-messages", "elsewhere", 1_000_000)).toMatchObject({
+      count: 100,
+    });
+    expect(await limitsOf("openai-completions", "groq", 131_072)).toEqual({
+      count: 5,
+      bytes: 3_000_000,
+    });
+  });
+
   it("keeps what fits when they are too large together", () => {
     const large = (bytes: number): LlmMessage => ({
       role: "toolResult",

@@ -13,7 +13,11 @@ export const anthropicMessages: Provider<AnthropicRequest, RawMessageStreamEvent
   open: openStream,
   reduce: createReducer,
   classify,
-  // Of the 32 MB of a request, the rest is for everything else.
-  imageLimits: () => ({ count: 100, bytes: 24_000_000 }),
+  // Anthropic takes more of them where the window is larger than 200 000 tokens. Of the 32 MB of a
+  // request, the rest is for everything else.
+  imageLimits: ({ provider, contextWindow }) => ({
+    count: provider === "anthropic" && contextWindow > 200_000 ? 600 : 100,
+    bytes: 24_000_000,
+  }),
   normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
 };

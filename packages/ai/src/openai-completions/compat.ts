@@ -149,7 +149,12 @@ const knownEndpoints: readonly KnownEndpoint[] = [
     providers: ["xai"],
     compat: { ...newTokensField, supportsReasoningEffort: false },
   },
-  { hosts: ["groq.com"], providers: ["groq"], compat: { ...newTokensField, maxImages: 5 } },
+  {
+    hosts: ["groq.com"],
+    providers: ["groq"],
+    // A request with base64 images may have 4 MB in all.
+    compat: { ...newTokensField, maxImages: 5, maxImageBytes: 3_000_000 },
+  },
   {
     hosts: ["mistral.ai"],
     providers: ["mistral"],
