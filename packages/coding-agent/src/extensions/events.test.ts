@@ -1,3 +1,4 @@
+import type { StreamFunction, StreamOptions } from "@tau-agent/ai";
 import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
 import type { CommandContext, ExtensionContext } from "./api/context.ts";
@@ -14,6 +15,7 @@ import {
 } from "./prompt-events.ts";
 import { promptOptionsOf } from "./prompt-options.ts";
 import { type AnyHandler, Extension } from "./registration.ts";
+import { withRequestEvents } from "./request-events.ts";
 import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
 import { askBeforeSession, askResources } from "./session-events.ts";
 import { toolHooks } from "./tool-events.ts";
@@ -241,6 +243,37 @@ it("message_end may replace a message, but not by one of another role", async ()
     () => ({ message: { ...user("x"), role: "custom" } }),
   );
   expect(await askMessageEnd(runner, user("original"))).toEqual(user("replaced"));
+});
+
+it("a message that no context handler changes stays the object that earlier requests know", async () => {
+  for (const name of ["context", "context_with_system"] as const) {
+    const { runner } = runnerOf(name, ({ messages }: { messages: AgentMessage[] }) => {
+      const changed = messages.find(({ timestamp }) => timestamp === 2);
+      Object.assign(changed ?? {}, { content: "changed" });
+      return { messages: messages.toReversed().toReversed() };
+    });
+    const given = [user("one"), { ...user("two"), timestamp: 2 }, user("three")];
+    const { messages } = await askContext(runner, { messages: given, systemPrompt: "base" });
+    expect(messages.map((message, at) => message === given[at])).toEqual([true, false, true]);
+    expect(messages[1]).toEqual({ ...user("changed"), timestamp: 2 });
+    expect(given[1]?.content).toBe("two");
+  }
+});
+
+it("only who may change a request keeps it from being made of earlier ones", () => {
+  const asks = (name: ExtensionEventName): boolean => {
+    let seen: StreamOptions | undefined;
+    const stream: StreamFunction = (_model, _context, options) => {
+      seen = options;
+      return (async function* () {})() as never;
+    };
+    const { runner } = runnerOf(name, () => undefined);
+    withRequestEvents(stream, () => runner)({} as never, { messages: [] }, {});
+    return seen?.onPayload !== undefined;
+  };
+  expect(asks("before_provider_request")).toBe(true);
+  expect(asks("after_provider_response")).toBe(false);
+  expect(asks("provider_stream_event")).toBe(false);
 });
 
 it("context handlers cannot put in what is no message", async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import { encodeLine, toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject } from "../files/read-json.ts";
@@ -133,15 +134,15 @@ async function askMessages(
   messages: readonly AgentMessage[],
 ): Promise<readonly AgentMessage[]> {
   if (!runner.has("context")) return messages;
-  // A copy: what a handler changes must not change the conversation.
-  let current: readonly AgentMessage[] = structuredClone(messages);
+  const copies = new MessageCopies(messages);
+  let current: readonly AgentMessage[] = copies.all;
   await runner.each("context", () => ({ type: "context", messages: [...current] }), {
     take: (result) => {
       if (Array.isArray(result.messages)) current = result.messages;
       return undefined;
     },
   });
-  return usableMessages(current);
+  return usableMessages(current, copies);
 }
 
 /** What handlers return is sent as it is: without a system message there is no system prompt. */
@@ -150,7 +151,8 @@ async function askWithSystem(
   { messages, systemPrompt }: RequestContext,
 ): Promise<RequestContext> {
   const head: SystemMessage = { role: "system", content: systemPrompt, timestamp: Date.now() };
-  let current: readonly (AgentMessage | SystemMessage)[] = [head, ...structuredClone(messages)];
+  const copies = new MessageCopies(messages);
+  let current: readonly (AgentMessage | SystemMessage)[] = [head, ...copies.all];
   const event = () => ({ type: "context_with_system" as const, messages: [...current] });
   await runner.each("context_with_system", event, {
     take: (result) => {
@@ -159,7 +161,7 @@ async function askWithSystem(
     },
   });
   const isSystem = (message: AgentMessage | SystemMessage) => message.role === "system";
-  const usable = usableMessages(current);
+  const usable = usableMessages(current, copies);
   const system = usable.filter((message): message is SystemMessage => isSystem(message));
   return {
     systemPrompt: system.map(({ content }) => textOf(content)).join("\n\n"),
@@ -170,10 +172,32 @@ async function askWithSystem(
 /** What is no message would fail every request of the run. */
 function usableMessages<Message extends { readonly role: string }>(
   given: readonly Message[],
+  copies: MessageCopies,
 ): Message[] {
   return given
     .filter((message: unknown) => isJsonObject(message) && typeof message.role === "string")
-    .map((message) => normalizeMessage(message as unknown as AgentMessage) as unknown as Message);
+    .map((message) => copies.settle(message as unknown as AgentMessage) as unknown as Message);
+}
+
+/** What a handler changes must not change the conversation: it is given copies. */
+class MessageCopies {
+  readonly all: readonly AgentMessage[];
+  readonly #originals = new Map<AgentMessage, AgentMessage>();
+
+  constructor(messages: readonly AgentMessage[]) {
+    this.all = structuredClone(messages);
+    for (const [at, copy] of this.all.entries()) {
+      const original = messages[at];
+      if (original !== undefined) this.#originals.set(copy, original);
+    }
+  }
+
+  /** A message to be sent; the original of a copy that nobody changed, which requests know already. */
+  settle(given: AgentMessage): AgentMessage {
+    const original = this.#originals.get(given);
+    const isUnchanged = original !== undefined && isDeepStrictEqual(given, original);
+    return isUnchanged ? original : normalizeMessage(given);
+  }
 }
 
 function textOf(content: unknown): string {

@@ -18,12 +18,13 @@ export function withRequestEvents(
     const hearsStream = current.has("provider_stream_event");
     if (!hearsRequest && !hearsResponse && !hearsStream) return stream(model, context, options);
     const fetch = options.fetch ?? globalThis.fetch;
+    const changePayload = async (payload: unknown): Promise<unknown> => {
+      const given = (await options.onPayload?.(payload)) ?? payload;
+      return askProviderRequest(current, given);
+    };
     return stream(model, context, {
       ...options,
-      onPayload: async (payload) => {
-        const given = (await options.onPayload?.(payload)) ?? payload;
-        return askProviderRequest(current, given);
-      },
+      ...(hearsRequest ? { onPayload: changePayload } : {}),
       fetch: async (...request) => {
         const response = await fetch(...request);
         const headers = Object.fromEntries(response.headers);
