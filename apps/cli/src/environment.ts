@@ -27,6 +27,8 @@ export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
  */
 export function readEnvironment(): ProcessEnvironment {
   const { [SUBAGENT_KEY]: subagentKey, ...variables } = process.env;
+  // An editor's own program was told to be a Node for this host, not for what commands start.
+  if (process.versions.electron !== undefined) delete variables.ELECTRON_RUN_AS_NODE;
   const homeDirectory = variables.HOME || findHomeDirectory();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;

@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
-import { hostCommand } from "./host-command.ts";
+import { readFileSync } from "node:fs";
+import { afterEach, describe, expect, it } from "vitest";
+import { hostCommand, hostEnvironment } from "./host-command.ts";
 
 describe("hostCommand", () => {
   it("runs a given entry with this Node", () => {
@@ -27,5 +28,27 @@ describe("hostCommand", () => {
     const [program, entry] = hostCommand({});
     if (program === "tau") expect(entry).toBe("--mode");
     else expect([program, entry]).toEqual([process.execPath, expect.stringMatching(/tau\.js$/)]);
+  });
+
+  it("shows bundlers nothing that they would resolve when they build", () => {
+    const source = readFileSync(new URL("./host-command.ts", import.meta.url), "utf8");
+    expect(source).not.toMatch(/^import .*createRequire/m);
+  });
+});
+
+describe("hostEnvironment", () => {
+  afterEach(() => {
+    Reflect.deleteProperty(process.versions, "electron");
+  });
+
+  it("is what was given", () => {
+    expect(hostEnvironment(process.execPath, { A: "1" })).toEqual({ A: "1" });
+  });
+
+  it("makes Electron's own program a Node, and leaves other programs alone", () => {
+    Object.defineProperty(process.versions, "electron", { value: "40.0.0", configurable: true });
+    const made = { ELECTRON_RUN_AS_NODE: "1" };
+    expect(hostEnvironment(process.execPath, { A: "1" })).toEqual({ ...made, A: "1" });
+    expect(hostEnvironment("tau", undefined)).toBeUndefined();
   });
 });

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { argv, execPath } from "node:process";
+import { argv, execPath, getBuiltinModule, versions } from "node:process";
 
 /** What starts a host. */
 export interface HostCommandOptions {
@@ -22,6 +21,15 @@ export function hostCommand(options: HostCommandOptions): [string, ...string[]] 
   if (options.provider !== undefined) rest.push("--provider", options.provider);
   if (options.model !== undefined) rest.push("--model", options.model);
   return [program ?? "tau", ...rest, ...(options.args ?? [])];
+}
+
+/** What is added to the host's environment; Electron's own program is a Node only when told so. */
+export function hostEnvironment(
+  program: string,
+  given: Readonly<Record<string, string | undefined>> | undefined,
+): Readonly<Record<string, string | undefined>> | undefined {
+  const isElectron = versions.electron !== undefined && program === execPath;
+  return isElectron ? { ELECTRON_RUN_AS_NODE: "1", ...given } : given;
 }
 
 /**
@@ -49,6 +57,8 @@ function installedEntry(): string | undefined {
 
 function entryFrom(from: string): string | undefined {
   try {
+    // Bundlers resolve what they see of this when they build; it is the installed host that counts.
+    const { createRequire } = getBuiltinModule("node:module");
     const manifestPath = createRequire(from).resolve("@tau-agent/cli/package.json");
     const manifest: unknown = JSON.parse(readFileSync(manifestPath, "utf8"));
     const entry = Reflect.get(Reflect.get(Object(manifest), "bin") ?? {}, "tau");

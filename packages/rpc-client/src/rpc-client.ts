@@ -13,7 +13,7 @@ import { EventFilter } from "./event-filter.ts";
 import { EventHub } from "./event-hub.ts";
 import { type EventIterator, EventQueue } from "./event-queue.ts";
 import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./extension-ui.ts";
-import { type HostCommandOptions, hostCommand } from "./host-command.ts";
+import { type HostCommandOptions, hostCommand, hostEnvironment } from "./host-command.ts";
 import { HostProcess, type HostProcessOptions, type StopOptions } from "./host-process.ts";
 import { createCommandClient, decodeResult } from "./methods.ts";
 import { type PromptResult, PromptRun } from "./prompt-run.ts";
@@ -295,10 +295,11 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   #spawn(): void {
     const { cwd, env, maxFrameBytes, onStderr } = this.#options;
     this.#process = undefined;
+    const command = hostCommand(this.#options);
     const child = this.#startProcess({
-      command: hostCommand(this.#options),
+      command,
       cwd,
-      env,
+      env: hostEnvironment(command[0], env),
       maxFrameBytes,
       onStderr,
       onLine: (line) => connection.receive(line),
