@@ -6,9 +6,9 @@ import type { Outcome, Violation } from "./check-recordings.ts";
 
 const repository = fileURLToPath(new URL("../../../..", import.meta.url));
 
-/** What in the text of a test's file says that it has hosts. */
+/** What in the text of a test's file says that it has hosts, or parts of them that make frames. */
 const startsHosts =
-  /\b(startHost|runHost|memoryHost|spawnHost|runProgram|conformance)\(|new RpcClient\(\{/;
+  /\b(startHost|runHost|memoryHost|spawnHost|runProgram|conformance|createUiPort|encodeResponse)\(|new (RpcClient\(\{|EventEncoder\(|DeltaMerger\()/;
 
 /** How much of a frame is shown. */
 const SHOWN_CHARACTERS = 2_000;

@@ -1,10 +1,16 @@
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
+import { recordFrames } from "../../../../apps/cli/test/recording/record-host.ts";
 import { createHeadlessUiPort, createUiPort } from "./ui-port.ts";
 
 function port() {
   const requests: ExtensionUiRequest[] = [];
-  const ui = createUiPort({ send: (request) => requests.push(request) });
+  const ui = createUiPort({
+    send: (request) => {
+      requests.push(request);
+      recordFrames([request]);
+    },
+  });
   const answer = (given: object, index = requests.length - 1) =>
     ui.answer({ type: "extension_ui_response", id: requests[index]?.id ?? "", ...given });
   return { ...ui, requests, reply: answer };

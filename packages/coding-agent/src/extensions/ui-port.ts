@@ -189,5 +189,5 @@ function textIfAny<Name extends string>(name: Name, value: unknown): { [N in Nam
 }
 
 function timeoutOf({ timeout }: DialogOptions): { timeout?: number } {
-  return typeof timeout === "number" ? { timeout } : {};
+  return Number.isFinite(timeout) ? { timeout: Number(timeout) } : {};
 }
