@@ -26,7 +26,8 @@ export async function readRule(
   if (problem !== undefined) {
     return leaveOut(`${problem}. Put patterns and globs in single quotes`);
   }
-  if (attributes.enabled === false) return undefined;
+  // `no`, `off` and a quoted word are texts to YAML, and mean the same to whoever writes them.
+  if (/^(?:false|no|off)$/i.test(String(attributes.enabled).trim())) return undefined;
   const written = listAttribute(attributes, "ttsr_trigger", "ttsrTrigger", "condition");
   if (written === undefined) {
     const isMeant = isJsonObject(attributes.ttsr_trigger ?? attributes.ttsrTrigger);

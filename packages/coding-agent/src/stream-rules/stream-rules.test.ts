@@ -139,6 +139,8 @@ describe("a reply that goes against a rule", () => {
       ".pi/rules/other.md": rule("gimme", "scope: ['tool:edit(*.ts)']\n"),
       ".pi/rules/files.md": rule("gimme", "globs: '*.ts'\n"),
       ".pi/rules/off.md": rule("gimme", "enabled: false\n"),
+      ".pi/rules/no.md": rule("gimme", "enabled: no\n"),
+      ".pi/rules/quoted.md": rule("gimme", 'enabled: "Off"\n'),
       ".pi/rules/plain.md": "Always be kind.",
     };
     const { session, events } = await ruled(files, ["gimme", "gimme"]);
