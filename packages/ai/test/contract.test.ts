@@ -337,7 +337,9 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader }) => {
       request.resume();
       request.on("end", () => {
         response.writeHead(200, { "content-type": "text/event-stream" });
-        response.end(events.join(""));
+        response.write(events.join(""));
+        // Most servers say that nothing follows a moment after they said it all.
+        setTimeout(() => response.end(), 5);
       });
     }).on("connection", () => connections++);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

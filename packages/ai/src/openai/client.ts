@@ -4,6 +4,7 @@ import { guardRedirects, withOwnHeaders } from "../fetch.ts";
 import { requestJson } from "../growing-json.ts";
 import { LastMade } from "../last-made.ts";
 import type { OpenOptions } from "../provider.ts";
+import { withRestOfBody } from "./rest-of-body.ts";
 
 type Headers = Record<string, string | null>;
 
@@ -58,7 +59,7 @@ async function createClient(baseURL: string, fetch: typeof globalThis.fetch): Pr
     logLevel: "off",
     maxRetries: 0,
     timeout: noTimeoutMs,
-    fetch: withErrorBody(fetch),
+    fetch: withErrorBody(withRestOfBody(fetch)),
   });
 }
 
