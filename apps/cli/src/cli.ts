@@ -4,6 +4,7 @@ import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { type CliOptions, parseArgs } from "./args.ts";
 import { readEnvironment } from "./environment.ts";
+import { isLibrary } from "./library.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { output } from "./output.ts";
 import { chooseDialect } from "./rpc/choose-dialect.ts";
@@ -14,7 +15,7 @@ import { Shutdown } from "./shutdown.ts";
 import type { FrameOutput } from "./stdout.ts";
 import { FAMILY_VERSION, VERSION } from "./version.ts";
 
-void main(output);
+if (!isLibrary) void main(output);
 
 async function main(output: FrameOutput): Promise<void> {
   try {
@@ -157,7 +158,8 @@ async function openSession(options: CliOptions, logger: Logger, seams: Extension
 
 /** Whether this is the command that clients of the family start; they look at its version. */
 function isCalledPi(): boolean {
-  return /(^|[/\\])pi(\.js)?$/.test(process.argv[1] ?? "");
+  const path = process.argv[1] ?? "";
+  return /(^|[/\\])(pi|pi-coding-agent[/\\]dist[/\\]cli)(\.js)?$/.test(path);
 }
 
 /** Whoever leaves the pipe open is told what the host waits for. */

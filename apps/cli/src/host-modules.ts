@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { HostModules } from "@tau-agent/coding-agent";
-import type { ProcessEnvironment } from "./environment.ts";
+import { type ProcessEnvironment, readEnvironment } from "./environment.ts";
 import { FAMILY_VERSION } from "./version.ts";
 
 /** The modules extensions import from the host; loaded when there is an extension. */
@@ -15,9 +15,22 @@ export async function loadHostModules(environment: ProcessEnvironment): Promise<
     environment: variables,
     version: FAMILY_VERSION,
     packageDirectory: fileURLToPath(new URL("..", import.meta.url)),
+    loadPackages: async (modules) => {
+      const { writePackages } = await import("./extension-packages.ts");
+      return writePackages(environment, { modules, library: import.meta.url });
+    },
     loadRpcClient: async () => {
       const { extensionRpcClient } = await import("./extension-rpc-client.ts");
       return extensionRpcClient(environment);
     },
   });
+}
+
+/**
+ * The same for a program that an extension has started, in which this one is a library.
+ *
+ * @public called by what `writePackages` writes
+ */
+export function hostModulesOfProcess(): Promise<HostModules> {
+  return loadHostModules(readEnvironment());
 }

@@ -16,10 +16,10 @@ const readerHasLeft = new Set(["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED", "E
  * Takes stdout over for frames. From now on whatever else writes to it (a dependency's banner, an
  * extension's `console.log`) lands on stderr.
  */
-export function takeStdout(): FrameOutput {
+export function takeStdout(isTaken = true): FrameOutput {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
-  stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+  if (isTaken) stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
   const listeners: (() => void)[] = [];
   let isClosed = false;
   let failure: Error | undefined;

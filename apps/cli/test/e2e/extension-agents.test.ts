@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { FAMILY_VERSION } from "../../src/version.ts";
 import { startHost } from "../support/start-host.ts";
 
 /** Runs an agent in a further host, as extensions of the family that bring subagents do. */
@@ -49,3 +50,39 @@ it.each(["beside the host", "nowhere"])(
     });
   },
 );
+
+/** Starts a program of its own that imports the family's packages, wherever they are. */
+const starting = `
+  import { createRequire } from "node:module";
+  import { existsSync, readFileSync, writeFileSync } from "node:fs";
+  import { dirname, join } from "node:path";
+  import { fileURLToPath } from "node:url";
+  export default function (pi: any) {
+    pi.registerCommand("program", { handler: async (_args: string, ctx: any) => {
+      const entry = fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent"));
+      const root = dirname(dirname(entry));
+      const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+      const ai = createRequire(join(root, "package.json")).resolve("@earendil-works/pi-ai/compat");
+      const program = join(ctx.cwd, "program.mjs");
+      writeFileSync(program, [
+        "import { SessionManager, getAgentDir } from " + JSON.stringify(entry) + ";",
+        "import { streamSimple } from " + JSON.stringify(ai) + ";",
+        "const id = SessionManager.inMemory('/tmp').getSessionId();",
+        "console.log(typeof streamSimple, id.length, getAgentDir());",
+      ].join("\\n"));
+      const { stdout, stderr } = await pi.exec("node", [program]);
+      const version = await pi.exec("node", [join(root, manifest.bin.pi), "--version"]);
+      ctx.ui.notify([manifest.name, existsSync(join(root, manifest.bin.pi)), stdout.trim() + stderr, version.stdout.trim()].join("|"), "info");
+    } });
+  }
+`;
+
+it("a program that an extension starts imports the family's packages", async () => {
+  const host = startHost({ files: { "agent/extensions/starting.ts": starting } });
+  host.send({ id: "1", type: "prompt", message: "/program" });
+  const { message } = await host.until({ "...": true, method: "notify" });
+  const [name, isThere, said, version] = String(message).split("|");
+  expect([name, isThere]).toEqual(["@earendil-works/pi-coding-agent", "true"]);
+  expect(said).toMatch(/^function 36 .*agent$/);
+  expect(version).toBe(FAMILY_VERSION);
+});

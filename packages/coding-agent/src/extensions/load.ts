@@ -73,6 +73,8 @@ async function loadFactory(file: ExtensionFile, options: LoadOptions): Promise<L
     tryNative: false,
     fsCache: join(options.cacheDirectory, "extensions"),
     virtualModules: modules,
+    // What is imported is found among the host's modules first.
+    alias: mentions.has("packages") ? await packageFiles(options.hostModules) : {},
   });
   const loaded: unknown = await jiti.import(file.realPath);
   const factory = factoryOf(loaded);
@@ -80,6 +82,12 @@ async function loadFactory(file: ExtensionFile, options: LoadOptions): Promise<L
     throw new ExtensionError("load_failed", "its default export is no function");
   }
   return { file, factory, mentions };
+}
+
+/** The files that names of the family's packages stand for. */
+async function packageFiles(hostModules: HostModules): Promise<Record<string, string>> {
+  const load = hostModules["pi.packages"];
+  return load === undefined ? {} : ((await load()) as Record<string, string>);
 }
 
 /** The default export; some compilers wrap it twice. */

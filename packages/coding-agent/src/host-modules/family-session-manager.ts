@@ -1,10 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
 import { encodeLine } from "@tau-agent/rpc-protocol/plain";
 import { sessionWriter } from "../extensions/session-view.ts";
+import { makeFolderNow } from "../files/make-folder.ts";
 import { migrateEntries } from "../session/migrate.ts";
 import type { SessionStart } from "../session/open-session.ts";
 import { type NewEntry, SessionLog } from "../session/session-log.ts";
@@ -18,8 +26,10 @@ interface ManagedSession {
   readonly cwd: string;
   /** The folder of its file; undefined for one in memory. */
   readonly directory: string | undefined;
-  /** A file that was there before; what is written is added to it. */
-  readonly path: string | undefined;
+  /** Where it is or will be kept. */
+  path: string | undefined;
+  /** Whether the file is there. Nobody else is kept from it: only whole lines are added. */
+  isWritten: boolean;
   log: () => SessionLog;
   /** Whether a session works with it: that one does the writing. */
   isLive: boolean;
@@ -32,23 +42,38 @@ export function newManager(
   options: { readonly id?: string; readonly parentSession?: string } = {},
 ) {
   const { parentSession, id = randomUUID() } = options;
-  const log = SessionLog.create({ cwd, id, directory, parentSession });
-  return createManager({ cwd, directory, path: undefined, log: () => log, isLive: false });
+  const log = SessionLog.create({ cwd, id, parentSession });
+  return createManager({
+    cwd,
+    directory,
+    path: directory && join(directory, sessionFileName(log.header.timestamp, id)),
+    isWritten: false,
+    log: () => log,
+    isLive: false,
+  });
 }
 
-/** The session of a file. */
+/** The session of a file; where none is yet, a new one there. */
 export function openManager(path: string, cwd: string) {
-  const log = readLog(path, cwd);
-  const place = { cwd: log.header.cwd, directory: dirname(path), path };
-  return createManager({ ...place, log: () => log, isLive: false });
+  const isWritten = existsSync(path) && statSync(path).size > 0;
+  const log = isWritten ? readLog(path, cwd) : SessionLog.create({ cwd });
+  const directory = dirname(path);
+  return createManager({
+    cwd: log.header.cwd,
+    directory,
+    path,
+    isWritten,
+    log: () => log,
+    isLive: false,
+  });
 }
 
 /** A copy of the session of a file, with a file of its own. */
 export function forkManager(path: string, cwd: string, directory: string) {
-  const source = readLog(path, cwd);
-  const log = SessionLog.create({ cwd, directory, parentSession: path });
-  log.takeOver(source.tree.entries);
-  return createManager({ cwd, directory, path: undefined, log: () => log, isLive: false });
+  const manager = newManager(cwd, directory, { parentSession: path });
+  const { entries } = readLog(path, cwd).tree;
+  begin(manager[placeOf], entries);
+  return manager;
 }
 
 /** The latest session file of a folder. */
@@ -67,10 +92,15 @@ export function fileWithId(directory: string, id: string): string | undefined {
 export function startOf(manager: unknown): { start: SessionStart; directory?: string } | undefined {
   const managed = managedBy(manager);
   if (managed === undefined) return undefined;
-  const { path, directory, log } = managed;
-  const start: SessionStart =
-    path === undefined ? { kind: "log", log: log() } : { kind: "file", path };
-  return { start, ...(directory === undefined ? {} : { directory }) };
+  const { directory } = managed;
+  const place = directory === undefined ? {} : { directory };
+  const { path, isWritten, log } = managed;
+  if (path === undefined) return { start: { kind: "log", log: log() }, ...place };
+  if (isWritten) return { start: { kind: "file", path }, ...place };
+  const { header, tree } = log();
+  const next = SessionLog.create({ ...header, path });
+  next.takeOver(tree.entries);
+  return { start: { kind: "log", log: next }, ...place };
 }
 
 /** From now on the manager shows the session that works with it. */
@@ -103,10 +133,7 @@ function createManager(managed: ManagedSession) {
   const log = (): SessionLog => managed.log();
   const append = (entry: NewEntry): SessionEntry => {
     const written = log().append(entry);
-    // The copy of a file that somebody else may have open: only lines are added.
-    if (managed.path !== undefined && !managed.isLive) {
-      appendFileSync(managed.path, encodeLine(written));
-    }
+    if (!managed.isLive) keep(managed, written);
     return written;
   };
   const file = (): string | undefined => managed.path ?? log().path;
@@ -121,15 +148,39 @@ function createManager(managed: ManagedSession) {
     ...leafMoves(log, append),
     createBranchedSession: (leafId: string) => {
       const { directory, cwd } = managed;
-      const parentSession = file();
-      const path =
-        directory && join(directory, sessionFileName(new Date().toISOString(), randomUUID()));
-      const next = SessionLog.create({ cwd, path, parentSession });
-      next.takeOver(log().tree.branch(leafId));
-      managed.log = () => next;
-      return next.path;
+      const entries = log().tree.branch(leafId);
+      const next = SessionLog.create({ cwd, id: randomUUID(), parentSession: file() });
+      const { timestamp, id } = next.header;
+      Object.assign(managed, { log: () => next, isLive: false, isWritten: false });
+      managed.path = directory && join(directory, sessionFileName(timestamp, id));
+      begin(managed, entries);
+      return managed.path;
     },
   };
+}
+
+/** Begins a session with entries of another one. */
+function begin(managed: ManagedSession, entries: readonly SessionEntry[]): void {
+  managed.log().takeOver(entries);
+  const message = entries.find(isConversation);
+  if (message !== undefined) keep(managed, message);
+}
+
+/** Adds an entry to the file; the first of a conversation brings all before it along. */
+function keep(managed: ManagedSession, entry: SessionEntry): void {
+  const { path } = managed;
+  if (path === undefined) return;
+  if (managed.isWritten) appendFileSync(path, encodeLine(entry));
+  else if (isConversation(entry)) {
+    const { header, tree } = managed.log();
+    makeFolderNow(dirname(path), 0o700);
+    writeFileSync(path, [header, ...tree.entries].map(encodeLine).join(""), { mode: 0o600 });
+    managed.isWritten = true;
+  }
+}
+
+function isConversation({ type }: SessionEntry): boolean {
+  return type === "message" || type === "custom_message";
 }
 
 function furtherEntries(append: (entry: NewEntry) => SessionEntry) {

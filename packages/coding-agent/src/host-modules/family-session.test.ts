@@ -106,6 +106,10 @@ it("a session goes on in the file its manager names, and managers read and write
   expect(again.session.messages).toHaveLength(4);
   await again.session.dispose();
 
+  const planned = SessionManager.open(join(directory, "planned", "x.jsonl"), undefined, cwd);
+  planned.appendMessage({ role: "user", content: "first", timestamp: 1 });
+  expect(SessionManager.open(planned.getSessionFile()).getEntries()).toHaveLength(1);
+
   const copy = SessionManager.forkFrom(file, cwd, directory);
   expect(copy.getHeader().parentSession).toBe(file);
   const [message] = copy.getEntries().filter(({ type }: { type: string }) => type === "message");
@@ -113,8 +117,18 @@ it("a session goes on in the file its manager names, and managers read and write
   copy.appendMessage({ role: "user", content: "another way", timestamp: 1 });
   const written = readFileSync(copy.getSessionFile(), "utf8").trimEnd().split("\n");
   expect(JSON.parse(written.at(-1) ?? "")).toMatchObject({ parentId: message.id });
+  const branched = copy.createBranchedSession(message.id);
+  expect(copy.getEntries().at(-1)).toMatchObject({ id: message.id });
+  // Another program may go on in the file at once.
+  const next = await createAgentSession({
+    ...given,
+    cwd,
+    sessionManager: SessionManager.open(branched),
+  });
+  expect(next.session.sessionFile).toBe(branched);
+  await next.session.dispose();
   const sessions = await SessionManager.list(cwd, directory);
-  expect(sessions).toHaveLength(2);
+  expect(sessions).toHaveLength(3);
 });
 
 it("a loader that is reloaded gives a session the texts it found, and no others", async () => {

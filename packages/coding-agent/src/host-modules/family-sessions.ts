@@ -21,7 +21,7 @@ export function familySessions(places: HostPlaces): object {
     newManager(cwd, directory, options);
   return {
     SessionManager: {
-      open: (path: string) => openManager(path, places.cwd),
+      open: (path: string, _directory?: string, cwd = places.cwd) => openManager(path, cwd),
       create,
       continueRecent: (cwd = places.cwd, directory = folder(cwd)) => {
         const latest = latestFile(directory);

@@ -33,6 +33,7 @@ export function createHostModules(options: HostModulesOptions): HostModules {
     "@tau-agent/ai": ai,
     "@tau-agent/agent": once(async () => import("@tau-agent/agent")),
     "@tau-agent/rpc-protocol": once(async () => import("@tau-agent/rpc-protocol")),
+    "pi.packages": once(async () => (await places.loadPackages?.(all)) ?? {}),
     "pi.zod": once(async () => import("zod")),
     "pi.arktype": once(async () => (await import("./family-arktype.ts")).loadArktype()),
     typebox: once(async () => import("typebox")),

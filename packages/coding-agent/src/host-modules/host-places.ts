@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { HostModules } from "../extensions/host-imports.ts";
 import { findHomeDirectory } from "../home-directory.ts";
 
 /** What host modules know of the process they run in. */
@@ -12,6 +13,11 @@ export interface HostPlaces {
   readonly version: string;
   /** Where the host's program is installed; default the agent directory. */
   readonly packageDirectory?: string | undefined;
+  /**
+   * Makes packages that programs of extensions can import, and says which file each name stands for;
+   * without it the names are known to extensions alone.
+   */
+  readonly loadPackages?: ((modules: HostModules) => Promise<object>) | undefined;
   /** The class with which extensions start further hosts; without it they cannot. */
   readonly loadRpcClient?: (() => Promise<object>) | undefined;
 }
