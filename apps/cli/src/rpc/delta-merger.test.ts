@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { recordFrames } from "../../test/recording/record-host.ts";
 import { reply, textBlock } from "../__fixtures__/test-events.ts";
-import { DeltaMerger } from "./delta-merger.ts";
+import { DeltaMerger, type ReaderState } from "./delta-merger.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -16,22 +16,24 @@ function create(intervalMs = 25) {
   const written: SessionEvent[] = [];
   const drains: (() => void)[] = [];
   const state = { isDrained: true };
+  const reader: ReaderState = {
+    get isDrained() {
+      return state.isDrained;
+    },
+    onDrain: (listener) => {
+      drains.push(listener);
+    },
+    whenDrained: () =>
+      state.isDrained ? undefined : new Promise<void>((resolve) => drains.push(resolve)),
+  };
   const merger = new DeltaMerger(
     {
       write: (event) => {
         written.push(event);
         recordFrames([event]);
+        return reader.whenDrained();
       },
-      reader: {
-        get isDrained() {
-          return state.isDrained;
-        },
-        onDrain: (listener) => {
-          drains.push(listener);
-        },
-        whenDrained: () =>
-          state.isDrained ? undefined : new Promise<void>((resolve) => drains.push(resolve)),
-      },
+      reader,
     },
     intervalMs,
   );
@@ -118,6 +120,18 @@ describe("DeltaMerger", () => {
     drain();
     await wait;
     expect(messageText(written.at(-1))).toEqual({ type: "text", text: piece.repeat(4) });
+  });
+
+  it("lets a reply wait whose blocks take turns, too", async () => {
+    const { merger, state, drain, shown } = create();
+    const [[, a], [, x, y], [, b]] = [textBlock(["a"]), textBlock(["x", "y"], 1), textBlock(["b"])];
+    for (const event of [a, x, b]) void merger.push(event!);
+    state.isDrained = false;
+    const wait = merger.push(y!);
+    expect(wait).toBeInstanceOf(Promise);
+    drain();
+    await wait;
+    expect(shown()).toEqual(["0:a", "1:x", "0:b"]);
   });
 
   it("never merges two blocks", () => {

@@ -91,7 +91,7 @@ export class DeltaMerger {
       pending.message = message;
       return pending.length > MAX_HELD_CHARACTERS ? this.#sink.reader.whenDrained() : undefined;
     }
-    this.flush();
+    const wait = this.flush();
     const waitMs = this.#intervalMs - (performance.now() - this.#writtenAtMs);
     const isFree = this.#sink.reader.isDrained && waitMs <= 0;
     if (this.#isFirstOfBlock || isFree) {
@@ -100,6 +100,7 @@ export class DeltaMerger {
     }
     this.#pending = { event, message, pieces: [event.delta], length: event.delta.length };
     this.#timer = setTimeout(() => this.#flushWhenDrained(), Math.max(0, waitMs));
+    return wait;
   }
 
   #flushWhenDrained(): void {
