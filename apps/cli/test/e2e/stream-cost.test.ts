@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { loopbackApis, startLoopbackServer } from "@tau-agent/ai/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startHost } from "../support/start-host.ts";
@@ -77,6 +78,32 @@ describe("16 000 deltas", () => {
       expect(peaks.at(-1)).toBeLessThan((peaks[1] ?? 0) + 64 * 1024 * 1024);
     }
   });
+});
+
+describe("a client that stops reading", () => {
+  it.each(["delta", "full"] as const)(
+    "lets a reply wait and gets all of it, in %s",
+    async (stream) => {
+      const reply = { api: LEANEST_API, deltas: 300_000 } as const;
+      const { host } = await startStreaming(reply);
+      host.send({ type: "initialize", stream });
+      host.send({ type: "prompt", message: "go" });
+      await host.until({ "...": true, type: "message_update" });
+      host.child.stdout.pause();
+      host.send({ id: "meanwhile", type: "get_state" });
+      await setTimeout(2_500);
+      // Without waiting the reply would be there by now, and cost twice as much.
+      if (process.platform === "linux") {
+      expect(residentBytes(host.child.pid)).toBeLessThan(180 * 1024 * 1024);
+      }
+      host.child.stdout.resume();
+      await host.until({ "...": true, id: "meanwhile", success: true });
+      await host.until({ "...": true, type: "agent_settled" }, 30_000);
+      const deltas = host.stdout.matchAll(/"type":"text_delta","contentIndex":0,"delta":"(x+)"/g);
+      const received = [...deltas].reduce((sum, [, text = ""]) => sum + text.length, 0);
+      expect(received).toBe(reply.deltas * 12);
+    },
+  );
 });
 
 function residentBytes(pid: number | undefined): number {
