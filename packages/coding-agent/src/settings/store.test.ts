@@ -230,3 +230,25 @@ describe("changing settings", () => {
     expect([settings.get("defaultModel"), settings.get("defaultProvider")]).toEqual(["m", "p"]);
   });
 });
+
+describe("settings without files", () => {
+  it("may be nested, and name what is no setting", () => {
+    const values = {
+      retry: { maxRetries: 1, maxretries: 2 },
+      "compaction.enabled": false,
+      nope: 1,
+    };
+    const settings = SettingsStore.inMemory(values as never);
+    expect(settings.get("retry.maxRetries")).toBe(1);
+    expect(settings.get("compaction.enabled")).toBe(false);
+    expect(settings.diagnostics.map(({ message }) => message)).toEqual([
+      "Unknown setting retry.maxretries (in the settings of this session)",
+      "Unknown setting nope (in the settings of this session)",
+    ]);
+  });
+
+  it("are refused when a value does not fit", () => {
+    const values = { "retry.maxRetries": "many" } as never;
+    expect(() => SettingsStore.inMemory(values)).toThrow("retry.maxRetries must be");
+  });
+});

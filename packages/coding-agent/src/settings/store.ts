@@ -56,6 +56,8 @@ function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
 export class SettingsStore {
   readonly #options: SettingsOptions;
   readonly #overrides = new Map<SettingKey, unknown>();
+  /** What was wrong with settings that come from no file. */
+  readonly #given: Diagnostic[] = [];
   #files: readonly FileLayer[] = [];
   #isProjectTrusted: boolean;
 
@@ -71,11 +73,20 @@ export class SettingsStore {
     return store;
   }
 
-  /** Settings without files, for embedders and tests. */
+  /**
+   * Settings without files, for embedders and tests; nested as in a file is understood, too.
+   * @throws {SessionError} `invalid_settings` for a value that does not fit its key
+   */
   static inMemory(values: SettingValues = {}): SettingsStore {
     const store = new SettingsStore({ agentDir: "", cwd: "" });
+    const source = { path: "the settings of this session", isProject: false };
     for (const [key, value] of Object.entries(values)) {
-      if (isSettingKey(key)) store.#override(key, value);
+      if (isSettingKey(key)) {
+        store.#override(key, value);
+        continue;
+      }
+      const nested = readLayer({ [key]: value }, source, store.#given);
+      for (const [name, each] of nested) store.#overrides.set(name, each);
     }
     return store;
   }
@@ -109,9 +120,9 @@ export class SettingsStore {
     return this.#files.some((file) => file.scope === "project" && file.layer.size > 0);
   }
 
-  /** What was wrong with the files that count. */
+  /** What was wrong with what was given, and with the files that count. */
   get diagnostics(): readonly Diagnostic[] {
-    return this.#activeFiles().flatMap((file) => file.diagnostics);
+    return [...this.#given, ...this.#activeFiles().flatMap((file) => file.diagnostics)];
   }
 
   /** The value of a setting; its default when nobody set it. */
