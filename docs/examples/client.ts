@@ -1,11 +1,9 @@
 // Tau as a child process, with types: node docs/examples/client.ts
-import { fileURLToPath } from "node:url";
 import { RpcClient } from "@tau-agent/rpc-client";
 
 const client = new RpcClient({
-  // For a real model set a key, such as ANTHROPIC_API_KEY, and leave these two out.
+  // For a real model set a key, such as ANTHROPIC_API_KEY, and leave this out.
   provider: "scripted",
-  model: fileURLToPath(new URL("scenarios/hello.json", import.meta.url)),
   args: ["--no-session"],
 });
 await client.start();

@@ -1,13 +1,15 @@
 // Tau in your own process: node docs/examples/library.ts
-import { fileURLToPath } from "node:url";
 import { createStream } from "@tau-agent/ai";
-import { scenarioFileProvider, scriptedModel } from "@tau-agent/ai/testing";
+import { scriptedModel, scriptedProvider, toolCall, turn } from "@tau-agent/ai/testing";
 import { createAgentSession } from "@tau-agent/coding-agent";
 
 // For a real model put `environment: process.env, model: "sonnet"` in the place of `scripted`.
-const provider = scenarioFileProvider();
+const provider = scriptedProvider([
+  turn([toolCall("ls", {})]),
+  turn("The first thing here is {{1}}.", { when: { lastToolResultMatches: "^(\\S+)" } }),
+]);
 const scripted = {
-  model: scriptedModel({ id: fileURLToPath(new URL("scenarios/hello.json", import.meta.url)) }),
+  model: scriptedModel(),
   stream: createStream({ providers: { scripted: async () => provider } }),
   apiKey: "none",
 };

@@ -1,11 +1,9 @@
 // Tau as a child process, from any language: node docs/examples/subprocess-node.mjs
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 
 // For a real model set a key, such as ANTHROPIC_API_KEY, and leave `scripted` out.
-const scenario = fileURLToPath(new URL("scenarios/hello.json", import.meta.url));
-const scripted = ["--provider", "scripted", "--model", scenario];
+const scripted = ["--provider", "scripted"];
 const args = ["--mode", "rpc", "--no-session", ...scripted];
 const tau = spawn("tau", args, { stdio: ["pipe", "pipe", "inherit"] });
 

@@ -1,9 +1,8 @@
 # Tau as a child process, from any language: python3 docs/examples/subprocess-python.py
-import json, pathlib, subprocess
+import json, subprocess
 
 # For a real model set a key, such as ANTHROPIC_API_KEY, and leave `scripted` out.
-scenario = pathlib.Path(__file__).parent / "scenarios" / "hello.json"
-scripted = ["--provider", "scripted", "--model", str(scenario)]
+scripted = ["--provider", "scripted"]
 tau = subprocess.Popen(["tau", "--mode", "rpc", "--no-session", *scripted],
                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 

@@ -108,21 +108,22 @@ function list(value: string | undefined): string[] | undefined {
     .filter((item) => item !== "");
 }
 
-/** `--provider scripted --model <scenario file>`: decisions from a file, everything else real. */
+/**
+ * `--provider scripted --model <scenario file>`: decisions from a file, without one from a short
+ * scenario that comes along; everything else is real.
+ */
 async function scripted(
-  options: CliOptions,
+  { model: file }: CliOptions,
   { cwd }: ProcessEnvironment,
 ): Promise<Partial<CreateAgentSessionOptions>> {
-  if (options.model === undefined) {
-    const reason = "the provider scripted needs the path of a scenario file";
-    throw new ProtocolError("invalid_option", { option: "--model", reason });
-  }
-  const [{ createStream }, { scenarioFileProvider, scriptedModel }] = await Promise.all([
+  const [{ createStream }, testing, { helloScenario }] = await Promise.all([
     import("@tau-agent/ai"),
     import("@tau-agent/ai/testing"),
+    import("./hello-scenario.ts"),
   ]);
-  const model = scriptedModel({ id: resolve(cwd, options.model) });
-  const provider = scenarioFileProvider();
+  const model = testing.scriptedModel({ id: file === undefined ? "hello" : resolve(cwd, file) });
+  const provider =
+    file === undefined ? testing.scriptedProvider(helloScenario) : testing.scenarioFileProvider();
   return {
     model,
     providers: [keylessProvider(model)],

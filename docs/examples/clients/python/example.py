@@ -1,12 +1,10 @@
 # A session with Tau, typed: PYTHONPATH=docs/examples/clients/python python3 docs/examples/clients/python/example.py
 import asyncio
-from pathlib import Path
 
 from tau_rpc import TauClient
 
 # For a real model set a key, such as ANTHROPIC_API_KEY, and leave these arguments out.
-scenario = Path(__file__).parents[2] / "scenarios" / "hello.json"
-scripted = ["--provider", "scripted", "--model", str(scenario)]
+scripted = ["--provider", "scripted"]
 
 
 async def main() -> None:
