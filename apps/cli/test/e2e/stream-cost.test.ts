@@ -94,7 +94,7 @@ describe("a client that stops reading", () => {
       await setTimeout(2_500);
       // Without waiting the reply would be there by now, and cost twice as much.
       if (process.platform === "linux") {
-      expect(residentBytes(host.child.pid)).toBeLessThan(180 * 1024 * 1024);
+        expect(residentBytes(host.child.pid)).toBeLessThan(180 * 1024 * 1024);
       }
       host.child.stdout.resume();
       await host.until({ "...": true, id: "meanwhile", success: true });
