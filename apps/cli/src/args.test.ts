@@ -43,6 +43,10 @@ describe("parseArgs", () => {
     });
   });
 
+  it("takes the older name of --extension", () => {
+    expect(parseArgs(["--hook", "a.ts", "-e", "b.ts"]).extension).toEqual(["a.ts", "b.ts"]);
+  });
+
   it("takes everything after -- as messages", () => {
     expect(parseArgs(["-p", "--", "--mode", "-x", "@file"])).toMatchObject({
       print: true,

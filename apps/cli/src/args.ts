@@ -192,6 +192,7 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     short: "e",
     help: "Extension file or folder; repeatable",
   },
+  hook: { key: "extension", kind: "list", help: "Older name of --extension" },
   "no-extensions": {
     key: "noExtensions",
     kind: "switch",

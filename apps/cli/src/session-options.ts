@@ -73,13 +73,16 @@ export async function sessionOptions(
   };
 }
 
-/** At most one of the flags may say which conversation to begin with. */
+/**
+ * At most one of the flags may say which conversation to begin with. Clients of the family that name a
+ * file say `--continue` besides; it is the file that counts.
+ */
 function sessionStart(options: CliOptions): SessionStart {
   const { session, fork, sessionId: id, noSession } = options;
   const isContinued = options.continue || options.resume;
   const chosen = [
     ["--session", session !== undefined],
-    ["--continue", isContinued],
+    ["--continue", isContinued && session === undefined],
     ["--fork", fork !== undefined],
     ["--no-session", noSession],
   ].filter(([, isGiven]) => isGiven);

@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { runHost, startHost } from "../support/start-host.ts";
 
 const failing = {
@@ -88,6 +89,18 @@ describe("--mode json", () => {
     expect(result.stdout).toContain('"stopReason":"error"');
     expect(result.stderr).toContain("bad key");
   });
+});
+
+it("goes on in the file that is named, also when --continue is said besides", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tau-session-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "scout.json");
+  for (const more of [[], ["-c"]]) {
+    const given = ["--mode", "json", "--session", file, ...more, "go on"];
+    const result = await runHost({ scenario: ["one"], arguments: given });
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+  }
+  expect(readFileSync(file, "utf8").match(/"role":"assistant"/g)).toHaveLength(2);
 });
 
 describe("--export", () => {
