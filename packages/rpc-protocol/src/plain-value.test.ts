@@ -80,8 +80,14 @@ describe("a plain value", () => {
   });
 
   it("ends where no reader would follow", () => {
-    let deep: unknown = 1;
-    for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+    const nested = (levels: number) => {
+      let value: unknown = 1;
+      for (let depth = 0; depth < levels; depth++) value = [value];
+      return value;
+    };
+    const large = nested(900);
+    expect(toPlainValue(large)).toBe(large);
+    const deep = nested(100_000);
     expect(JSON.stringify(toPlainValue(deep))).toContain("[too deep]");
   });
 });

@@ -1,6 +1,8 @@
 import { isExactNumber } from "./exact-id.ts";
 
-/** Deep enough for any real frame, shallow enough for the stack of any reader. */
+/** Deeper values would be too much for the stack of some readers. */
+const MAX_PLAIN_DEPTH = 1000;
+/** How much is kept of a value that has to be copied anyway: enough for any real one. */
 const MAX_DEPTH = 200;
 
 /**
@@ -18,7 +20,7 @@ export function expressible(value: unknown): unknown {
 
 function isPlain(value: unknown, ancestors: Set<object>, depth: number): boolean {
   if (typeof value !== "object" || value === null) return isPlainPrimitive(value);
-  if (depth >= MAX_DEPTH || ancestors.has(value)) return false;
+  if (depth >= MAX_PLAIN_DEPTH || ancestors.has(value)) return false;
   try {
     const prototype: unknown = Object.getPrototypeOf(value);
     const isList = Array.isArray(value);
