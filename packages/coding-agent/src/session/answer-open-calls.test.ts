@@ -4,9 +4,11 @@ import type { SessionEntryOf } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
 import { createTestSession, temporaryFolder, unpaired } from "../__fixtures__/test-session.ts";
+import { migrateEntries } from "./migrate.ts";
 import { openSession } from "./open-session.ts";
+import { readSessionFile } from "./read-session-file.ts";
 import { buildSessionContext } from "./session-context.ts";
-import type { SessionLog } from "./session-log.ts";
+import { SessionLog } from "./session-log.ts";
 
 /** A session with a batch of two calls. */
 async function withBatch() {
@@ -63,6 +65,16 @@ describe("the calls of a host that was killed have a result", () => {
     expect(messagesOf(again.log)).toHaveLength(5);
     expect(unpaired(messagesOf(again.log))).toEqual([]);
     again.log.close();
+  });
+
+  it("when a session begins with a log that somebody else has read", async () => {
+    const { path, ...options } = await killed();
+    const { header = { type: "session", id: "read", timestamp: "", cwd: "/" }, entries } =
+      await readSessionFile(path);
+    const log = SessionLog.create({ ...options, id: "read" });
+    log.takeOver(migrateEntries({ header, entries }));
+    const opened = await openSession({ kind: "log", log }, options);
+    expect(unpaired(messagesOf(opened.log))).toEqual([]);
   });
 
   it("in a fork of one that another host goes on with, which says nothing of an end", async () => {

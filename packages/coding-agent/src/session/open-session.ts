@@ -49,6 +49,7 @@ export async function openSession(
     case "latest":
       return openLatest(options);
     case "log":
+      await answerOpenCalls(start.log);
       return { log: start.log, diagnostics: [] };
     case "fork":
       return forkSession(start.from, start.id, options);

@@ -147,7 +147,8 @@ export class SessionLog {
   /** Appends an entry that can be made anew from the file, and writes it with the next one. */
   appendLater(entry: NewEntry): void {
     const ordered = this.#complete(entry);
-    this.#deferred.push(ordered);
+    if (this.#file !== undefined) this.#deferred.push(ordered);
+    else if (this.path !== undefined) this.#unwritten.push(ordered);
     this.#adopt(ordered);
   }
 
