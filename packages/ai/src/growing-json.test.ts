@@ -1,7 +1,7 @@
 import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GrowingJson, requestJson } from "./growing-json.ts";
+import { GrowingJson } from "./growing-json.ts";
 import type { StreamOptions } from "./provider.ts";
 import { createStream } from "./stream.ts";
 
@@ -17,9 +17,11 @@ describe("GrowingJson", () => {
         for (const { keep, copies, more } of changes) {
           const kept = items.slice(0, keep);
           items = [...(copies ? structuredClone(kept) : kept), ...more];
-          expect(json.of(items)).toBe(JSON.stringify(items));
-          const request = { model: "m", none: undefined, list: items, "ö\n": [1], no: () => 1 };
-          expect(requestJson(request, "list", json)).toBe(JSON.stringify(request));
+          const before = { model: "m".repeat(keep), none: undefined };
+          const after = { "ö\n": [keep], no: () => 1 };
+          for (const request of [{ items }, { ...before, items }, { ...before, items, ...after }]) {
+            expect(json.of(request, "items")).toBe(JSON.stringify(request));
+          }
         }
       }),
     );
@@ -35,25 +37,27 @@ describe("GrowingJson", () => {
       },
     });
     const items = Array.from({ length: 100 }, (_, index) => counted(`${index}`));
-    json.of(items.slice(0, 98));
+    json.of({ items: items.slice(0, 98) }, "items");
     expect(count).toBe(98);
-    expect(json.of(items)).toBe(JSON.stringify(Array.from({ length: 100 }, (_, at) => `${at}`)));
+    const names = Array.from({ length: 100 }, (_, at) => `${at}`);
+    expect(json.of({ n: 1, items }, "items")).toBe(JSON.stringify({ n: 1, items: names }));
     expect(count).toBe(100);
   });
 
   it("goes on after an item that cannot be put into words", () => {
     const json = new GrowingJson();
-    expect(json.of(["a", "b"])).toBe('["a","b"]');
-    expect(() => json.of(["a", 1n])).toThrow(TypeError);
-    expect(json.of(["a", "b", "c"])).toBe('["a","b","c"]');
+    const of = (items: unknown[]): string => json.of({ items }, "items");
+    expect(of(["a", "b"])).toBe('{"items":["a","b"]}');
+    expect(() => of(["a", 1n])).toThrow(TypeError);
+    expect(of(["a", "b", "c"])).toBe('{"items":["a","b","c"]}');
   });
 
   it("keeps no list of images in memory, and writes it all the same", () => {
     const json = new GrowingJson();
     const image = "A".repeat(5 * 1024 * 1024);
-    expect(json.of([image])).toHaveLength(image.length + 4);
-    expect(json.of([image, image])).toHaveLength(2 * image.length + 7);
-    expect(json.of([image, image, "b"])).toBe(`["${image}","${image}","b"]`);
+    for (const items of [[image], [image, image], [image, image, "b"], [image]]) {
+      expect(json.of({ items }, "items") === JSON.stringify({ items })).toBe(true);
+    }
   });
 });
 

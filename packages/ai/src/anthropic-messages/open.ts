@@ -2,7 +2,6 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { guardRedirects, withOwnHeaders } from "../fetch.ts";
-import { requestJson } from "../growing-json.ts";
 import { LastMade } from "../last-made.ts";
 import type { OpenOptions, StreamOptions } from "../provider.ts";
 import { type AnthropicRequest, isAnthropicHost } from "./request.ts";
@@ -33,7 +32,7 @@ export async function openStream(
   );
   const { signal = null, known } = options;
   if (known === undefined) return client.messages.create(request, { signal });
-  const body = requestJson(request, "messages", known);
+  const body = known.of(request, "messages");
   const type = { "content-type": "application/json" };
   return client.messages.create(request, { signal, body, headers: type });
 }

@@ -1,7 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type OpenAI from "openai";
 import { guardRedirects, withOwnHeaders } from "../fetch.ts";
-import { requestJson } from "../growing-json.ts";
 import { LastMade } from "../last-made.ts";
 import type { OpenOptions } from "../provider.ts";
 import { withRestOfBody } from "./rest-of-body.ts";
@@ -41,7 +40,7 @@ export function sendOptions(
   list: "messages" | "input",
   { signal, known }: OpenOptions,
 ): OpenAI.RequestOptions {
-  const body = known ? requestJson(request, list, known) : JSON.stringify(request);
+  const body = known ? known.of(request, list) : JSON.stringify(request);
   return { signal, body, headers: { "content-type": "application/json" } };
 }
 
