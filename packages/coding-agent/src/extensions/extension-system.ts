@@ -21,6 +21,7 @@ import {
   loadFactories,
   loadFailure,
 } from "./load.ts";
+import { madeTools } from "./made-tools.ts";
 import { oldHostMembers } from "./old-host-members.ts";
 import {
   type RegisteredProvider,
@@ -216,7 +217,8 @@ export class ExtensionSystem {
       const staged = new Staged(binding);
       const listeners: (() => void)[] = [];
       try {
-        const extras = await oldHostMembers(loaded.mentions, this.#options.hostModules);
+        const { hostModules, cwd } = this.#options;
+        const extras = { cwd, ...(await oldHostMembers(loaded.mentions, hostModules)) };
         const channels = recording(this.#channels, listeners);
         const { execEnvironment, flagValues } = this.#options;
         const api = createExtensionApi({
@@ -256,7 +258,7 @@ export class ExtensionSystem {
             ...staged.port("pi.getCommands").textCommands.map(withSourceInfo),
           ],
         });
-        await loaded.factory(api);
+        for (const tool of madeTools(await loaded.factory(api))) api.registerTool(tool);
         for (const [name, config] of extension.providers) this.#addProvider(name, config);
         for (const definition of extension.virtualModels.values()) this.#addVirtual(definition);
         staged.isCommitted = true;

@@ -41,6 +41,15 @@ describe("a dialog", () => {
     ]);
   });
 
+  it("takes described choices by their labels", async () => {
+    const { ui, requests, reply } = port();
+    const described = [{ label: "one", description: "the first" }, "two"] as unknown as string[];
+    const picked = ui.select("Pick", described);
+    expect(requests[0]).toMatchObject({ options: ["one", "two"] });
+    reply({ value: "one" });
+    expect(await picked).toBe("one");
+  });
+
   it("that is dismissed gives undefined, or false for a confirmation", async () => {
     const { ui, reply } = port();
     const picked = ui.select("Pick", ["a"]);

@@ -127,6 +127,12 @@ class OpenDialogs {
   }
 }
 
+/** Some hosts of the family describe what there is to choose; the answer is the label. */
+function shownOption(option: unknown): string {
+  const { label } = Object(option) as { label?: unknown };
+  return shownText(typeof label === "string" ? label : option);
+}
+
 function clientUi(dialogs: OpenDialogs, tell: (request: Request) => void): ClientUi {
   const textOf = ({ value, cancelled }: Answer): string | undefined =>
     cancelled === true ? undefined : value;
@@ -135,7 +141,7 @@ function clientUi(dialogs: OpenDialogs, tell: (request: Request) => void): Clien
       const request = {
         method: "select",
         title: shownText(title),
-        options: Array.from(options, shownText),
+        options: Array.from(options, shownOption),
         ...timeoutOf(dialog),
       } as const;
       return textOf(await dialogs.ask(request, dialog));
