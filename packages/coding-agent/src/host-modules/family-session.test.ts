@@ -56,6 +56,7 @@ it("a session inside this process is driven with the family's members", async ()
     ...given,
     cwd,
     sessionManager: family.SessionManager.inMemory(cwd),
+    settingsManager: family.SettingsManager.inMemory({ compaction: { enabled: false } }),
     customTools: [look],
     noTools: "builtin",
   });
@@ -73,6 +74,7 @@ it("a session inside this process is driven with the family's members", async ()
   expect([sessionName, isIdle, sessionFile]).toEqual(["scout", true, undefined]);
   expect(session.sessionManager.getEntries()).toHaveLength(session.log.tree.entries.length);
   expect(session.model.id).toBe(given.model.id);
+  expect([session.autoCompactionEnabled, session.autoRetryEnabled]).toEqual([false, true]);
   await session.steer("more", []);
   await session.waitForIdle();
   expect(session.getLastAssistantText()).toBe("again");

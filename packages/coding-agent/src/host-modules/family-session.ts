@@ -97,6 +97,7 @@ async function openSession(
     ...extensionsOf(resourceLoader, hostModules),
   });
   attach(manager, () => session.log);
+  applySettings(session, options.settingsManager);
   const { settingsManager } = options;
   const modelRegistry = options.modelRegistry ?? options.modelRuntime;
   const systemPrompt = await session.requests.systemPrompt();
@@ -106,6 +107,16 @@ async function openSession(
   Object.defineProperties(context, Object.getOwnPropertyDescriptors(contextOf(shown, parts)));
   const extensionsResult = { extensions: [], errors: [], runtime: createRuntime() };
   return { session: shown, extensionsResult };
+}
+
+/** What the caller's settings turn off, for instance those it has made up for this session. */
+function applySettings({ settings }: AgentSession, manager: unknown): void {
+  const { getCompactionEnabled, getRetryEnabled } = Object(manager) as {
+    getCompactionEnabled?(): boolean;
+    getRetryEnabled?(): boolean;
+  };
+  if (getCompactionEnabled?.() === false) settings.override("compaction.enabled", false);
+  if (getRetryEnabled?.() === false) settings.override("retry.enabled", false);
 }
 
 /** A session without a loader of ours has no extensions: the one that opens it would open more. */
