@@ -1,5 +1,7 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 
+const brand = Symbol.for("@tau-agent/agent/ToolError");
+
 /** A tool failed in a way the model should read; `details` go into the result as they are. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
@@ -7,5 +9,11 @@ export class ToolError extends Error {
   constructor(message: string, details?: ToolResult["details"], options?: ErrorOptions) {
     super(message, options);
     this.details = details;
+    Object.defineProperty(this, brand, { value: true });
   }
+}
+
+/** Recognises a {@link ToolError} also when the tool has it from another installed copy. */
+export function isToolError(value: unknown): value is ToolError {
+  return typeof value === "object" && value !== null && brand in value;
 }

@@ -88,6 +88,15 @@ describe("groups of tool calls", () => {
     expect(recorded[2]).toMatchObject({ isError: true, details: { path: "x" } });
   });
 
+  it("have the details of a ToolError that comes from another installed copy", async () => {
+    vi.resetModules();
+    const other = await import("./errors.ts");
+    expect(other.ToolError).not.toBe(ToolError);
+    const fail = tool("fail", () => Promise.reject(new other.ToolError("no", { path: "x" })));
+    const { recorded } = await runCalls([call("a", "fail")], [fail]);
+    expect(recorded[2]).toMatchObject({ isError: true, details: { path: "x" } });
+  });
+
   it("know which calls are running", async () => {
     const seen: string[][] = [];
     const test = createTestAgent([turn([call("a", "write")]), "done"], {

@@ -2,7 +2,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
 import { errorText } from "./error-text.ts";
-import { ToolError } from "./errors.ts";
+import { isToolError, ToolError } from "./errors.ts";
 import { addMessage, emit, type Run } from "./run.ts";
 import type { AgentTool } from "./tool.ts";
 import { validateArguments } from "./validate-arguments.ts";
@@ -243,7 +243,7 @@ async function finishResult(run: Run, result: ToolResult): Promise<ToolResult> {
 
 function resultOfError(error: unknown): ToolResult {
   const message = errorText(error);
-  const details = error instanceof ToolError ? error.details : undefined;
+  const details = isToolError(error) ? error.details : undefined;
   return errorResult(message === "" ? "The tool failed without a message" : message, details);
 }
 
