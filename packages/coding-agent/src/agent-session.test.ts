@@ -429,12 +429,15 @@ describe("listeners", () => {
     });
     session.subscribe(() => Promise.reject(new TypeError("later")));
     session.subscribe((() => 42) as never);
+    const noted: string[] = [];
+    session.problems.onNote(({ message }) => noted.push(message));
     expect(await session.prompt("hi")).toMatchObject({ status: "completed" });
     expect(types(events).at(-1)).toBe("prompt_result");
     expect(session.diagnostics.map(({ message }) => message)).toEqual([
       "A listener failed: always",
       "A listener failed: later",
     ]);
+    expect(noted).toEqual(["A listener failed: always", "A listener failed: later"]);
   });
 
   it.each(["abort", "dispose", "newSession"] as const)(

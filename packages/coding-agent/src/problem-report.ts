@@ -43,10 +43,10 @@ export class ProblemReport {
     }
   }
 
-  /** Told to a listener that fails, the failure would come back for ever: it is only noted. */
+  /** As an event the failure would come back to the listener for ever: it is only noted, once. */
   noteListenerError(error: unknown): void {
     const message = `A listener failed: ${errorMessage(error)}`;
     const isKnown = this.diagnostics.some((diagnostic) => diagnostic.message === message);
-    if (!isKnown) this.diagnostics.push({ severity: "error", message });
+    if (!isKnown) this.note({ severity: "error", message });
   }
 }
