@@ -1,6 +1,7 @@
 import { isDocumentedEvent } from "./document-events.ts";
 import { documentedProblem } from "./documented.ts";
 import type { Frame } from "./frame-queue.ts";
+import { IdCheck } from "./id-check.ts";
 import { Incoming, isAboutResponse } from "./incoming.ts";
 import { fillIn, isRecord, keep, mismatch, type Pattern } from "./pattern.ts";
 import type { Step, Transcript } from "./transcript.ts";
@@ -91,6 +92,7 @@ class Play {
   readonly #options: PlayOptions;
   readonly #kept: Map<string, string>;
   readonly #incoming: Incoming;
+  readonly #ids = new IdCheck();
   #dialect: string;
   #isInitialized = false;
   /** When the line that is played now is waited for no longer. */
@@ -106,7 +108,9 @@ class Play {
   }
 
   send(line: string): void {
-    this.#host.send(String(fillIn(line, this.#kept)));
+    const filled = String(fillIn(line, this.#kept));
+    this.#ids.sent(filled);
+    this.#host.send(filled);
   }
 
   async skipAll(step: Expected): Promise<void> {
@@ -179,17 +183,19 @@ class Play {
     return frame;
   }
 
-  /** Only `pi` speaks in the shapes of its document. */
+  /** Ids are the same in every dialect; only `pi` speaks in the shapes of its document. */
   #look(frame: Frame): void {
     const { isTolerant, onShapeProblem } = this.#options;
     if (frame.command === "initialize" && frame.success === true) {
       this.#isInitialized = true;
       this.#dialect = (frame.data as { protocol: string }).protocol;
     }
-    if (this.#dialect !== "pi") return;
-    this.seen.push(frame);
     const isInitialized = this.#isInitialized;
-    const problem = documentedProblem(frame, { isInitialized, isTolerant });
+    let problem = this.#ids.problem(this.#dialect, frame);
+    if (this.#dialect === "pi") {
+      this.seen.push(frame);
+      problem ??= documentedProblem(frame, { isInitialized, isTolerant });
+    }
     if (problem === undefined) return;
     if (onShapeProblem === undefined) {
       throw new RangeError(`${this.#transcript.name}: ${problem}\ngot ${JSON.stringify(frame)}`);

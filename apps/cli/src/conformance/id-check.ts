@@ -1,0 +1,42 @@
+import { isDocumentedEvent } from "./document-events.ts";
+import type { Frame } from "./frame-queue.ts";
+import { isRecord } from "./pattern.ts";
+
+/** Holds ids against the rule of every document: one answer for each command, and none on events. */
+export class IdCheck {
+  readonly #unanswered = new Map<unknown, number>();
+
+  /** Notes what is sent to the host. */
+  sent(line: string): void {
+    const { id } = readRecord(line);
+    if (id !== undefined) this.#unanswered.set(id, (this.#unanswered.get(id) ?? 0) + 1);
+  }
+
+  /** What is wrong with the id of a frame. */
+  problem(dialect: string, frame: Frame): string | undefined {
+    const { id, type, success } = frame;
+    if (id === undefined) return undefined;
+    if (type !== "response") {
+      const isWrong = isDocumentedEvent(dialect, frame) && !hasIdOfItsOwn(String(type));
+      return isWrong ? "frame.id is not expected" : undefined;
+    }
+    // A failure may follow the acknowledgement of a prompt.
+    const left = this.#unanswered.get(id);
+    if (left === undefined || success !== true) return undefined;
+    this.#unanswered.set(id, left - 1);
+    return left === 0 ? "the command was answered before" : undefined;
+  }
+}
+
+function hasIdOfItsOwn(type: string): boolean {
+  return /^(extension_ui_request|bash_execution_update|subagent_.*)$/.test(type);
+}
+
+function readRecord(line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
