@@ -21,6 +21,8 @@ export interface ModelSelectionOptions {
 export class ModelSelection {
   readonly registry: ModelRegistry;
   readonly #options: ModelSelectionOptions;
+  /** The models to cycle through; empty for all available ones. */
+  scope: readonly ScopedModel[];
   #model: Model | undefined;
   /** Remembered for a model that supports more than the current one. */
   #wantedLevel: ThinkingLevel;
@@ -28,6 +30,7 @@ export class ModelSelection {
   constructor(options: ModelSelectionOptions) {
     this.registry = options.registry;
     this.#options = options;
+    this.scope = options.scope;
     this.#model = options.model;
     this.#wantedLevel = options.thinkingLevel;
   }
@@ -76,7 +79,7 @@ export class ModelSelection {
 
   /** Goes to the next model of the scope, or of all available ones; null when there is no other. */
   async cycle(): Promise<{ model: Model; thinkingLevel: ThinkingLevel; isScoped: boolean } | null> {
-    const { scope } = this.#options;
+    const { scope } = this;
     const isScoped = scope.length > 0;
     const candidates = isScoped ? scope : (await this.available()).map((model) => ({ model }));
     const next: ScopedModel | undefined = nextModel(candidates, this.#model);

@@ -16,15 +16,10 @@ export class QueueReport {
 
   /** Announces the queues, unless as many messages wait as when they were last announced. */
   update(): void {
-    const { steering, followUp, nextTurn } = this.#agent;
     const size = queuedCount(this.#agent);
     if (size === this.#announcedSize) return;
     this.#announcedSize = size;
-    this.#emit({
-      type: "queue_update",
-      steering: steering.messages.map(textOf),
-      followUp: [...nextTurn.messages, ...followUp.messages].map(textOf),
-    });
+    this.#emit({ type: "queue_update", ...queuedTexts(this.#agent) });
   }
 
   /** Empties all queues and returns what waited in them. */
@@ -42,6 +37,17 @@ export class QueueReport {
 /** How many messages wait. */
 export function queuedCount({ steering, followUp, nextTurn }: Agent): number {
   return steering.size + followUp.size + nextTurn.size;
+}
+
+/** The texts of the messages that wait. */
+export function queuedTexts({ steering, followUp, nextTurn }: Agent): {
+  steering: string[];
+  followUp: string[];
+} {
+  return {
+    steering: steering.messages.map(textOf),
+    followUp: [...nextTurn.messages, ...followUp.messages].map(textOf),
+  };
 }
 
 function textOf(message: AgentMessage): string {

@@ -39,6 +39,11 @@ export class Retry {
     this.#options = options;
   }
 
+  /** Which attempt of the turn's request is on, or waited for: 0 before the first failure. */
+  get attempt(): number {
+    return this.#attempt;
+  }
+
   /** Whether the run's failure is worth another attempt. */
   wants({ reply, aborted, failure }: RunOutcome): boolean {
     if (aborted || failure !== undefined || this.#isCancelled) return false;

@@ -111,6 +111,14 @@ export interface SessionHooks {
   commandInfos(): CommandInfo[];
   /** Ends open dialogs: what they were asked for has been aborted. */
   dismissDialogs(): void;
+  /** Whether anyone listens to an event of this name. */
+  hears(event: string): boolean;
+  /**
+   * Reads settings, texts and extensions again.
+   *
+   * @throws {SessionError} `busy` while a run is on
+   */
+  refresh(): Promise<void>;
   /** The session ends for good. */
   end(): Promise<void>;
 }

@@ -21,7 +21,7 @@ import type {
   TreeMove,
 } from "../session-hooks.ts";
 import { userText } from "../session-hooks.ts";
-import type { CustomMessageInput } from "./api/events.ts";
+import type { CustomMessageInput, ExtensionEventName } from "./api/events.ts";
 import type { SlashCommandInfo } from "./api.ts";
 import { askBoundary } from "./boundary.ts";
 import { EventObserver } from "./event-observer.ts";
@@ -242,6 +242,14 @@ export class ExtensionHooks implements SessionHooks {
     await (change === "fork"
       ? this.#runner.emit({ type: "session_fork", previousSessionFile })
       : this.#runner.emit({ type: "session_switch", reason: change, previousSessionFile }));
+  }
+
+  hears(event: string): boolean {
+    return this.#runner.has(event as ExtensionEventName);
+  }
+
+  async refresh(): Promise<void> {
+    await this.#port?.reload();
   }
 
   /** Reads extensions again, for the session that is there. */

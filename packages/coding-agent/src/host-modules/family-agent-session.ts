@@ -7,6 +7,9 @@ import type {
 import type { AgentSession } from "../agent-session.ts";
 import { exportSession } from "../export-session.ts";
 import { customMessageOf } from "../extensions/extension-hooks.ts";
+import type { CommandInfo } from "../list-commands.ts";
+import type { ScopedModel } from "../models/resolver.ts";
+import { queuedTexts } from "../queue-report.ts";
 
 /** What a session of the family was made with, as it shows it again. */
 export interface FamilySessionParts {
@@ -14,6 +17,8 @@ export interface FamilySessionParts {
   readonly settingsManager: unknown;
   readonly modelRegistry: unknown;
   readonly resourceLoader: unknown;
+  /** What a prompt may begin with, of which the family shows the templates. */
+  readonly commands: readonly CommandInfo[];
   /** As it was at the start; the session makes it anew when its tools change. */
   readonly systemPrompt: string;
 }
@@ -28,27 +33,39 @@ interface FamilyPromptOptions {
 type QueueMode = "all" | "one-at-a-time";
 
 /** A session with the members that the family's has beside ours. */
-export function inFamilyWords(session: AgentSession, parts: FamilySessionParts): AgentSession {
+export function inFamilyWords(
+  session: AgentSession,
+  { commands, ...parts }: FamilySessionParts,
+): AgentSession {
   const state = stateOf(session);
   const live = {
     ...getters(session),
     agent: () => withMembers(session.agent, { state: () => state, ...queues(session) }),
     state: () => state,
   };
+  const hasHandlers = (event: string): boolean => session.hooks?.hears(event) ?? false;
   const fixed = {
     ...parts,
+    promptTemplates: commands.filter(({ source }) => source === "prompt").map(templateOf),
     ...prompting(session),
     ...controls(session),
     ...readings(session),
     ...models(session),
-    bindExtensions: async () => {},
-    reload: async () => {},
-    hasExtensionHandlers: () => false,
+    // A session's extensions talk to nobody: there is only their beginning to wait for.
+    bindExtensions: async () => session.hooks?.begin(),
+    reload: async () => {
+      await (session.hooks === undefined ? session.settings.reload() : session.hooks.refresh());
+    },
+    hasExtensionHandlers: hasHandlers,
     // Its own end tells a session's extensions.
-    extensionRunner: { hasHandlers: () => false, emit: async () => undefined },
+    extensionRunner: { hasHandlers, emit: async () => undefined },
   };
   const constant = Object.entries(fixed).map(([name, value]) => [name, () => value] as const);
   return withMembers(session, { ...live, ...Object.fromEntries(constant) });
+}
+
+function templateOf({ name, description = "", path: filePath }: CommandInfo) {
+  return { name, description, filePath };
 }
 
 function queues({ agent }: AgentSession) {
@@ -81,7 +98,7 @@ function stateOf(session: AgentSession) {
 
 /** What reads like a value and is another one later. */
 function getters(session: AgentSession) {
-  const { agent, log, models, settings } = session;
+  const { agent, models, settings } = session;
   return {
     model: () => models.model,
     thinkingLevel: () => models.thinkingLevel,
@@ -90,15 +107,14 @@ function getters(session: AgentSession) {
     sessionFile: () => session.log.path,
     sessionId: () => session.log.header.id,
     sessionName: () => session.log.name,
-    cwd: () => log.header.cwd,
+    cwd: () => session.log.header.cwd,
     steeringMode: (): QueueMode => agent.steering.mode,
     followUpMode: (): QueueMode => agent.followUp.mode,
     pendingMessageCount: () => session.state.pendingMessageCount,
     autoCompactionEnabled: () => settings.get("compaction.enabled"),
     autoRetryEnabled: () => settings.get("retry.enabled"),
-    scopedModels: () => [],
-    promptTemplates: () => [],
-    retryAttempt: () => 0,
+    scopedModels: () => models.scope,
+    retryAttempt: () => session.retry.attempt,
   };
 }
 
@@ -180,8 +196,8 @@ function readings(session: AgentSession) {
     getActiveToolNames: () => session.tools.active.map(({ name }) => name),
     getAllTools: described,
     getToolDefinition: (name: string) => session.tools.all.find((tool) => tool.name === name),
-    getSteeringMessages: () => [],
-    getFollowUpMessages: () => [],
+    getSteeringMessages: () => queuedTexts(session.agent).steering,
+    getFollowUpMessages: () => queuedTexts(session.agent).followUp,
     getLastAssistantText: () => session.lastAssistantText ?? undefined,
     getSessionStats: () => session.stats,
     getContextUsage: () => session.stats.contextUsage,
@@ -197,7 +213,9 @@ function models({ models }: AgentSession) {
     cycleThinkingLevel: () => models.cycleThinkingLevel()?.level,
     getAvailableThinkingLevels: () => models.thinkingLevels(),
     supportsThinking: () => models.thinkingLevels().length > 1,
-    setScopedModels: () => {},
+    setScopedModels: (scope: readonly ScopedModel[]) => {
+      models.scope = scope;
+    },
   };
 }
 

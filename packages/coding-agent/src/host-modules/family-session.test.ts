@@ -82,6 +82,34 @@ it("a session inside this process is driven with the family's members", async ()
   await session.dispose();
 });
 
+it("what waits, may be cycled through or begins a prompt is shown as it is", async () => {
+  const { family, cwd, model, ...given } = await open(["one", "two"]);
+  mkdirSync(join(cwd, ".pi", "prompts"), { recursive: true });
+  writeFileSync(join(cwd, ".pi", "prompts", "greet.md"), "Say hello");
+  const { session } = await family.createAgentSession({
+    ...given,
+    model,
+    cwd,
+    sessionManager: family.SessionManager.inMemory(cwd),
+  });
+  expect(session.promptTemplates).toMatchObject([{ name: "greet" }]);
+  expect([session.hasExtensionHandlers("agent_end"), session.retryAttempt]).toEqual([false, 0]);
+  session.setScopedModels([{ model }]);
+  expect(session.scopedModels).toEqual([{ model }]);
+  const seen: unknown[] = [];
+  session.subscribe(({ type }: { type: string }) => {
+    if (type !== "turn_start" || seen.length > 0) return;
+    session.followUp("later");
+    setTimeout(() => seen.push(session.getSteeringMessages(), session.getFollowUpMessages()));
+    return new Promise((resolve) => setTimeout(resolve, 20));
+  });
+  await session.prompt("now");
+  expect(seen).toEqual([[], ["later"]]);
+  expect(session.getFollowUpMessages()).toEqual([]);
+  await session.reload();
+  await session.dispose();
+});
+
 it("a session goes on in the file its manager names, and managers read and write files", async () => {
   const { family, cwd, folder, ...given } = await open(["one", "two"]);
   const { SessionManager, createAgentSession } = family;

@@ -101,7 +101,8 @@ async function openSession(
   const { settingsManager } = options;
   const modelRegistry = options.modelRegistry ?? options.modelRuntime;
   const systemPrompt = await session.requests.systemPrompt();
-  const given = { modelRegistry, settingsManager, resourceLoader };
+  const commands = await session.listCommands();
+  const given = { modelRegistry, settingsManager, resourceLoader, commands };
   const parts = { ...given, sessionManager: manager, systemPrompt };
   const shown = inFamilyWords(session, parts);
   Object.defineProperties(context, Object.getOwnPropertyDescriptors(contextOf(shown, parts)));
