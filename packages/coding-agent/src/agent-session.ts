@@ -174,6 +174,11 @@ export class AgentSession implements AsyncDisposable {
     return this.#admission.isClosed;
   }
 
+  /** Whether code of the folder it is in may be loaded; trust stays behind when it goes elsewhere. */
+  get isProjectTrusted(): boolean {
+    return this.#parts.isProjectTrusted();
+  }
+
   /** Whether the conversation is being compacted. */
   get isCompacting(): boolean {
     return this.compaction.isRunning;

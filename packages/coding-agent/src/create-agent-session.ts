@@ -236,12 +236,13 @@ function sessionFolders(
   resources: PromptResources,
 ): Pick<
   AgentSessionParts,
-  "sessionDirectory" | "sessionsRoot" | "openLog" | "enterFolder" | "createLog"
+  "sessionDirectory" | "sessionsRoot" | "openLog" | "isProjectTrusted" | "enterFolder" | "createLog"
 > {
   return {
     sessionDirectory: logOptions.directory,
     sessionsRoot: join(places.agentDirectory, "sessions"),
     openLog: (path) => openExistingSession(path, logOptions),
+    isProjectTrusted: () => settings.isProjectTrusted && workingFolder.isHome,
     enterFolder: ({ header }) => {
       const { hasMoved, diagnostics } = workingFolder.enter(header);
       if (hasMoved) resources.reload();

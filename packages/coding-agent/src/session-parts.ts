@@ -32,6 +32,8 @@ export interface AgentSessionParts {
   readonly openLog: (
     path: string,
   ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
+  /** Whether code of the folder that the session is in may be loaded. */
+  readonly isProjectTrusted: () => boolean;
   /** Takes tools and texts to the folder of a session that goes on. */
   readonly enterFolder: (log: SessionLog) => {
     readonly hasMoved: boolean;

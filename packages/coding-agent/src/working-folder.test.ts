@@ -1,5 +1,6 @@
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ProviderError } from "@tau-agent/ai";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
@@ -102,6 +103,51 @@ describe("a session that is switched to", () => {
     await test.session.prompt("look");
     expect(resultOf(test)).toContain("in here");
     expect(test.session.lastAssistantText).toContain("Rules of here");
+  });
+
+  it("takes no trust along: what is not the project's own code stays out there", async () => {
+    const there = await projectWithSession("there");
+    const here = await projectWithSession("here");
+    const trusting = join(here.places.cwd, "trusting.ts");
+    writeFileSync(
+      trusting,
+      `export default (pi) => pi.registerCommand("trusted", { handler: (_, { ui, isProjectTrusted }) => {
+        ui.notify(String(isProjectTrusted()));
+      } });`,
+    );
+    const told: string[] = [];
+    const started: (readonly string[])[] = [];
+    const delegate = ({ messages }: { messages: readonly { role: string }[] }) =>
+      messages.at(-1)?.role === "user" ? turn([toolCall("task", { task: "work" })]) : "done";
+    const { session } = await createTestSession(delegate, {
+      ...here.places,
+      trustProject: true,
+      startSubagentHost: async ({ args }) => {
+        started.push(args);
+        throw new ProviderError({ code: "network", message: "no host" });
+      },
+      extensions: {
+        paths: [trusting],
+        onlyNamed: true,
+        hostModules: async () => ({}),
+        sendUiRequest: (request) => {
+          if (request.method === "notify") told.push(request.message);
+        },
+      },
+    });
+    const ask = async (): Promise<void> => {
+      await session.prompt("/trusted");
+      await session.prompt("go");
+    };
+    await ask();
+    const own = session.log.path ?? "";
+    await session.navigation.switchSession(there.path);
+    await ask();
+    await session.navigation.switchSession(own);
+    await ask();
+    expect(told).toEqual(["true", "false", "true"]);
+    const trust = started.map((args) => args.filter((word) => word.endsWith("approve")));
+    expect(trust).toEqual([["--approve"], ["--no-approve"], ["--approve"]]);
   });
 
   it("stays in the caller's folder when its own is gone, and says so", async () => {

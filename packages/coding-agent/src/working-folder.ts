@@ -20,6 +20,11 @@ export class WorkingFolder {
     return this.#cwd;
   }
 
+  /** Whether this is the folder whose settings, trust and extensions count. */
+  get isHome(): boolean {
+    return this.#cwd === this.#home;
+  }
+
   /** Goes to the folder of a session that is continued. */
   enter(header: SessionHeader): { readonly hasMoved: boolean; readonly diagnostics: Diagnostic[] } {
     const left = this.#cwd;

@@ -41,6 +41,7 @@ export function createSessionPort(options: PortOptions): SessionPort {
       thinkingLevel: () => session.models.thinkingLevel,
       signal: () => session.driver.signal,
       isIdle: () => !session.driver.isBusy,
+      isProjectTrusted: () => session.isProjectTrusted,
       hasPendingMessages: () => session.agent.steering.size + session.agent.followUp.size > 0,
       pendingMessages: () => pendingMessages(session),
       contextUsage: () => contextUsageOf(session.messages, session.models.model),
@@ -74,6 +75,7 @@ type SessionPortState = Pick<
   | "thinkingLevel"
   | "signal"
   | "isIdle"
+  | "isProjectTrusted"
   | "hasPendingMessages"
   | "pendingMessages"
   | "contextUsage"

@@ -74,7 +74,7 @@ export function createContext(sources: ContextSources): ExtensionContext {
       return port("signal").signal;
     },
     isIdle: () => port("isIdle").isIdle,
-    isProjectTrusted: () => port("isProjectTrusted").settings.isProjectTrusted,
+    isProjectTrusted: () => port("isProjectTrusted").isProjectTrusted,
     abort: () => port("abort").abort(),
     hasPendingMessages: () => port("hasPendingMessages").hasPendingMessages,
     shutdown: () => port("shutdown").shutdown(),

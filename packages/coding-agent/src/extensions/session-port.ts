@@ -36,6 +36,7 @@ export interface SessionPort {
   readonly thinkingLevel: ThinkingLevel;
   readonly signal: AbortSignal | undefined;
   readonly isIdle: boolean;
+  readonly isProjectTrusted: boolean;
   readonly hasPendingMessages: boolean;
   readonly contextUsage: ContextUsage | undefined;
   /** As it was last built. */

@@ -138,7 +138,7 @@ async function startSubagent(
   },
 ): Promise<Subagent> {
   const { services, order } = run;
-  const { environment, settings, budget } = services;
+  const { environment, budget } = services;
   const session = services.session();
   return services.runner({
     id: task.id,
@@ -149,7 +149,7 @@ async function startSubagent(
     depth: services.depth + 1,
     excludedTools: services.excludedTools,
     maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
-    isProjectTrusted: settings.isProjectTrusted,
+    isProjectTrusted: session.isProjectTrusted,
     budget: context.share.limits,
     signal: run.signal,
     onEvent: (event) => {

@@ -65,6 +65,7 @@ export function createSessionTasks(
       sessionFile: session?.log.path,
       model: session?.models.model,
       thinkingLevel: session?.models.thinkingLevel ?? "off",
+      isProjectTrusted: session?.isProjectTrusted ?? false,
       findModel: async (pattern) => session && findModel(session.models, pattern),
       report: (event) => session?.report(event),
     }),

@@ -12,6 +12,8 @@ interface TaskingSession {
   readonly sessionFile: string | undefined;
   readonly model: Model | undefined;
   readonly thinkingLevel: ThinkingLevel;
+  /** Whether code of the folder it is in may be loaded. */
+  readonly isProjectTrusted: boolean;
   /** The model a pattern names, of the session's own provider where several have it; undefined for none. */
   findModel(pattern: string): Promise<ScopedModel | undefined>;
   report(event: SessionEvent): void | Promise<void>;

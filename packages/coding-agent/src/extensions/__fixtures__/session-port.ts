@@ -44,6 +44,7 @@ export function fakePort(
     thinkingLevel: "off",
     signal: undefined,
     isIdle: true,
+    isProjectTrusted: false,
     hasPendingMessages: false,
     contextUsage: undefined,
     systemPrompt: "",
