@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { toolCall, turn } from "@tau-agent/ai/testing";
+import { createStream } from "@tau-agent/ai";
+import { scriptedModel, startLoopbackServer, toolCall, turn } from "@tau-agent/ai/testing";
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 import { encodeLine } from "@tau-agent/rpc-protocol";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { recordFrames } from "../../../../apps/cli/test/recording/record-host.ts";
 import { createTestSession, temporaryFolder } from "../__fixtures__/test-session.ts";
 
@@ -97,4 +98,43 @@ it("values of extensions that JSON cannot write cost no turn, no entry and no fr
   ]);
   await session.compact().catch(() => undefined);
   expect(await session.prompt("and again")).toMatchObject({ status: "completed" });
+});
+
+const counting = `
+  const note = { role: "user", content: "", timestamp: 1 };
+  const block = { type: "text", text: "" };
+  const list = { role: "user", content: [block], timestamp: 2 };
+  let requests = 0;
+  export default function (pi) {
+    pi.on("context", ({ messages }) => {
+      requests += 1;
+      note.content = "note " + requests;
+      block.text = "block " + requests;
+      return { messages: [note, list, ...messages] };
+    });
+  }
+`;
+
+it("a message that a context handler keeps and changes is sent as it is now", async () => {
+  const server = await startLoopbackServer({
+    scenario: ({ messages }) =>
+      messages.filter(({ role }) => role === "toolResult").length < 2
+        ? turn([toolCall("ls", {})])
+        : "done",
+  });
+  onTestFinished(() => server.close());
+  const file = join(temporaryFolder(), "counting.mjs");
+  writeFileSync(file, counting);
+  for (const api of ["openai-completions", "anthropic-messages"] as const) {
+    const from = server.requests.length;
+    const { session } = await createTestSession("", {
+      model: { ...scriptedModel(), api, baseUrl: server.urls[api] },
+      stream: createStream(),
+      extensions: { paths: [file], onlyNamed: true, hostModules: async () => ({}) },
+    });
+    await session.prompt("go");
+    const sent = server.requests.slice(from).map(({ body }) => JSON.stringify(body));
+    const told = sent.map((text) => text.match(/(note|block) \d/g));
+    expect(told).toEqual([1, 2, 3].map((count) => [`note ${count}`, `block ${count}`]));
+  }
 });

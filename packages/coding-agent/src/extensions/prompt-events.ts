@@ -196,7 +196,8 @@ class MessageCopies {
   settle(given: AgentMessage): AgentMessage {
     const original = this.#originals.get(given);
     const isUnchanged = original !== undefined && isDeepStrictEqual(given, original);
-    return isUnchanged ? original : normalizeMessage(given);
+    // A handler may give the same object each time and change it in between; requests know objects.
+    return isUnchanged ? original : normalizeMessage({ ...given });
   }
 }
 
