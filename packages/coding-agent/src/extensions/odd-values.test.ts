@@ -104,8 +104,8 @@ const counting = `
   const note = { role: "user", content: "", timestamp: 1 };
   const block = { type: "text", text: "" };
   const list = { role: "user", content: [block], timestamp: 2 };
-  let requests = 0;
   export default function (pi) {
+    let requests = 0;
     pi.on("context", ({ messages }) => {
       requests += 1;
       note.content = "note " + requests;
@@ -127,7 +127,7 @@ it("a message that a context handler keeps and changes is sent as it is now", as
   writeFileSync(file, counting);
   for (const api of ["openai-completions", "anthropic-messages"] as const) {
     const from = server.requests.length;
-    const { session } = await createTestSession("", {
+    const { session } = await createTestSession([], {
       model: { ...scriptedModel(), api, baseUrl: server.urls[api] },
       stream: createStream(),
       extensions: { paths: [file], onlyNamed: true, hostModules: async () => ({}) },
