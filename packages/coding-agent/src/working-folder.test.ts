@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ProviderError } from "@tau-agent/ai";
 import { toolCall, turn } from "@tau-agent/ai/testing";
@@ -81,6 +81,35 @@ describe("a session that is continued from its file", () => {
     ]);
     await test.session.prompt("look");
     expect(resultOf(test)).toContain("in here");
+  });
+});
+
+describe("a session whose file names what cannot be a folder", () => {
+  it.each([
+    ["relative", "."],
+    ["too long", `/${"long".repeat(2000)}`],
+    ["with a zero", "/with\0zero"],
+  ])("goes on in the caller's folder: %s", async (_, cwd) => {
+    const here = await projectWithSession("here");
+    const text = readFileSync(here.path, "utf8");
+    const header = JSON.parse(text.slice(0, text.indexOf("\n")));
+    const odd = join(here.places.cwd, "odd.jsonl");
+    const named = JSON.stringify({ ...header, cwd });
+    writeFileSync(odd, named + text.slice(text.indexOf("\n")));
+    const opened = await start({
+      ...here.places,
+      session: { kind: "file", path: odd, goesToItsFolder: true },
+    });
+    await opened.session.prompt("look");
+    expect(resultOf(opened)).toContain("in here");
+    await opened.session.dispose();
+    const switched = await start(here.places);
+    await switched.session.navigation.switchSession(odd);
+    await switched.session.prompt("look");
+    expect(resultOf(switched)).toContain("in here");
+    expect(switched.session.diagnostics.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining("is no folder here"),
+    );
   });
 });
 

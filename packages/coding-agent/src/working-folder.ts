@@ -1,4 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "./diagnostic.ts";
 import { type PlaceOptions, type Places, sessionLogOptions } from "./places.ts";
@@ -71,9 +72,18 @@ function folderOf(
   // Files of other programs need not say it.
   if (typeof cwd !== "string" || cwd === "" || isSame(cwd, home))
     return { cwd: home, diagnostics: [] };
-  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return { cwd, diagnostics: [] };
+  if (isAbsolute(cwd) && isFolder(cwd)) return { cwd, diagnostics: [] };
   const message = `The session was in ${cwd}, which is no folder here; it goes on in ${home}`;
   return { cwd: home, diagnostics: [{ severity: "warning", message, path: cwd }] };
+}
+
+/** What cannot be looked at, such as another user's, is none for this one. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function isSame(one: string, other: string): boolean {
