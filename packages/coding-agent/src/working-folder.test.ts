@@ -26,12 +26,20 @@ async function projectWithSession(name: string) {
     join(places.cwd, ".pi/skills/own/SKILL.md"),
     `---\nname: own\ndescription: skill of ${name}\n---\nDo.\n`,
   );
+  mkdirSync(join(places.cwd, ".pi/agents"));
+  writeFileSync(
+    join(places.cwd, ".pi/agents/helper.md"),
+    `---\nname: helper\ndescription: agent of ${name}\n---\nHelp.\n`,
+  );
   const { session } = await start(places);
   await session.prompt("look");
   const { path = "" } = session.log;
   await session.dispose();
   return { places, path };
 }
+
+const agentsOf = ({ session }: Awaited<ReturnType<typeof start>>): string | undefined =>
+  session.tools.active.find(({ name }) => name === "task")?.description;
 
 const resultOf = (test: Awaited<ReturnType<typeof start>>): string =>
   JSON.stringify(test.session.messages.findLast(({ role }) => role === "toolResult"));
@@ -120,9 +128,11 @@ describe("a session that is switched to", () => {
     const test = await start(here.places);
     await test.session.prompt("look");
     expect(resultOf(test)).toContain("in here");
+    expect(agentsOf(test)).toContain("agent of here");
     const own = test.session.log.path ?? "";
     await test.session.navigation.switchSession(there.path);
     await test.session.prompt("look");
+    expect(agentsOf(test)).toContain("agent of there");
     expect(resultOf(test)).toContain("in there");
     expect(test.session.lastAssistantText).toContain("Rules of there");
     expect(test.session.lastAssistantText).not.toContain("of here");

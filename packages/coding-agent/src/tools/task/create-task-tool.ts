@@ -6,14 +6,17 @@ import { taskDescription, taskParameters } from "./definition.ts";
 
 /** Makes the `task` tool; what runs it is loaded at its first use. */
 export function createTaskTool(services: TaskServices): AgentTool {
-  let description: string | undefined;
+  let described: { readonly cwd: string; readonly text: string } | undefined;
   return {
     name: "task",
     label: "task",
-    /** Made when it is first asked for, then always the same: vendors cache what begins a request. */
+    /** Made once for each folder, then always the same: vendors cache what begins a request. */
     get description() {
-      description ??= `${taskDescription} Agents:\n${agentLines(services)}`;
-      return description;
+      const { cwd } = services.environment;
+      if (described?.cwd !== cwd) {
+        described = { cwd, text: `${taskDescription} Agents:\n${agentLines(services)}` };
+      }
+      return described.text;
     },
     parameters: taskParameters,
     promptSnippet: "Give work to subagents, one or several at once",
