@@ -203,6 +203,19 @@ describe("auth.json", () => {
     expect(stored.vendor).toMatchObject({ access: "new", refresh: "r", account: "me" });
   });
 
+  it("stays a login while its key is looked up again", async () => {
+    const expires = Date.now() + 3_600_000;
+    putAuth({ vendor: { type: "oauth", access: "a", refresh: "r", expires } });
+    const keys = resolver();
+    await keys.require("vendor");
+    const again = keys.require("vendor");
+    expect(keys.isLogin("vendor")).toBe(true);
+    await again;
+    keys.setRuntimeKey("vendor", "from-flag");
+    await keys.require("vendor");
+    expect(keys.isLogin("vendor")).toBe(false);
+  });
+
   it("uses a login that cannot be renewed until it ends, and then says why", async () => {
     const refresh = () => Promise.reject(new RangeError("no such account"));
     const custom = { vendor: { login: { refresh, keyOf: bearer } } };

@@ -56,6 +56,11 @@ export interface KeyResolverOptions {
   readonly runCommand: CommandRunner;
 }
 
+/** The access token that a key was found with; none when it is no login's. */
+interface UsedLogin {
+  token: string | undefined;
+}
+
 /**
  * Finds the key for a provider: the runtime override, auth.json, models.json, the environment. An
  * entry in auth.json owns its provider: when it does not resolve, nothing weaker steps in.
@@ -201,15 +206,23 @@ export class KeyResolver {
   }
 
   async #find(provider: string): Promise<ResolvedKey | undefined> {
-    this.#tokens.delete(provider);
+    const used: UsedLogin = { token: undefined };
+    const found = await this.#lookUp(provider, used);
+    // Only now: who asks for models meanwhile must not make a login look like none.
+    if (used.token === undefined) this.#tokens.delete(provider);
+    else this.#tokens.set(provider, used.token);
+    return found;
+  }
+
+  async #lookUp(provider: string, used: UsedLogin): Promise<ResolvedKey | undefined> {
     const runtime = this.#runtimeKeys.get(provider);
     if (runtime !== undefined) return { key: runtime, source: "runtime" };
     const entry = (await this.#options.customProviders?.())?.get(provider);
     if (entry?.findAuth !== undefined) {
-      const found = await entry.findAuth(await this.#storedFor(provider, entry));
+      const found = await entry.findAuth(await this.#storedFor(provider, entry, used));
       return found && { key: found.apiKey, source: "models_file", headers: found.headers };
     }
-    const stored = await this.#findStored(provider);
+    const stored = await this.#findStored(provider, used);
     if (stored !== undefined) return stored;
     if (entry?.apiKey !== undefined) {
       const owner = { provider, path: "models.json" };
@@ -223,12 +236,16 @@ export class KeyResolver {
   }
 
   /** What auth.json holds, ready to be used. */
-  async #storedFor(provider: string, entry: ProviderKeyEntry): Promise<Credential | undefined> {
+  async #storedFor(
+    provider: string,
+    entry: ProviderKeyEntry,
+    used: UsedLogin,
+  ): Promise<Credential | undefined> {
     const { auth } = this.#options;
     const credential = await auth.get(provider);
     if (credential?.type === "oauth" && entry.login !== undefined) {
       const tokens = await this.#renew(provider, entry.login.refresh);
-      if (tokens !== undefined) this.#tokens.set(provider, tokens.access);
+      used.token = tokens?.access;
       return tokens;
     }
     if (credential?.type !== "api_key") return credential;
@@ -236,7 +253,7 @@ export class KeyResolver {
     return { ...credential, key: await this.resolveValue(credential.key, owner) };
   }
 
-  async #findStored(provider: string): Promise<ResolvedKey | undefined> {
+  async #findStored(provider: string, used: UsedLogin): Promise<ResolvedKey | undefined> {
     const { auth } = this.#options;
     const credential = await auth.get(provider);
     if (credential === undefined) return undefined;
@@ -247,7 +264,7 @@ export class KeyResolver {
     const login = (await this.#options.customProviders?.())?.get(provider)?.login;
     const tokens = login === undefined ? credential : await this.#renew(provider, login.refresh);
     if (tokens !== undefined && tokens.expires > Date.now()) {
-      this.#tokens.set(provider, tokens.access);
+      used.token = tokens.access;
       return { key: login?.keyOf(tokens) ?? tokens.access, source: "login" };
     }
     throw new SessionError("key_unresolved", { ...owner, reason: "the login has expired" });
