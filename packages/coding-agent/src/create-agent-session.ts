@@ -42,6 +42,8 @@ export type PromptOptionsOfSession = Omit<
 export interface CreateAgentSessionOptions extends TaskOptions {
   /** The project's directory; tools work here. */
   readonly cwd: string;
+  /** Where relative paths of the other options start; default `cwd`. */
+  readonly baseDirectory?: string | undefined;
   /** Environment variables for keys and commands; nothing is read from the process itself. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Default `~/.pi/agent`. */
@@ -268,7 +270,8 @@ function createLike(
   const own = typeof options.model === "object" ? options.model.provider : options.provider;
   const { model } = differences;
   const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
-  return createAgentSession({ ...options, ...differences, prompt, apiKey });
+  const baseDirectory = options.baseDirectory ?? options.cwd;
+  return createAgentSession({ ...options, ...differences, baseDirectory, prompt, apiKey });
 }
 
 async function loadSettings(

@@ -9,6 +9,7 @@ import type { SettingsStore } from "./settings/store.ts";
 /** Folders as a session's options name them. */
 export interface PlaceOptions {
   readonly cwd: string;
+  readonly baseDirectory?: string | undefined;
   readonly agentDirectory?: string | undefined;
   readonly homeDirectory?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
@@ -33,7 +34,7 @@ export function resolvePlaces(options: PlaceOptions): Places {
   const cwd = resolve(options.cwd);
   return {
     cwd,
-    baseDirectory: cwd,
+    baseDirectory: resolve(options.baseDirectory ?? cwd),
     homeDirectory,
     agentDirectory: options.agentDirectory ?? join(homeDirectory, ".pi", "agent"),
     temporaryDirectory: options.temporaryDirectory ?? tmpdir(),

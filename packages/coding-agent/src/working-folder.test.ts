@@ -189,6 +189,38 @@ describe("a session that is switched to", () => {
     expect(trust).toEqual([["--approve"], ["--no-approve"], ["--approve"]]);
   });
 
+  it("has subagents there, whose options are those of the start", async () => {
+    const there = await projectWithSession("there");
+    const here = await projectWithSession("here");
+    for (const { places } of [here, there]) {
+      writeFileSync(
+        join(places.cwd, "own.mjs"),
+        `export default (pi) => pi.on("before_agent_start", ({ systemPrompt }) => ({
+          systemPrompt: systemPrompt + "\\nCode of ${places === here.places ? "here" : "there"}.",
+        }));`,
+      );
+    }
+    const { session } = await createTestSession(
+      ({ messages, systemPrompt }) => {
+        if (JSON.stringify(messages[0]).includes("work")) return systemPrompt;
+        const isAsked = messages.at(-1)?.role === "user";
+        return isAsked ? turn([toolCall("task", { task: "work" })]) : "done";
+      },
+      {
+        ...here.places,
+        extensions: { paths: ["./own.mjs"], onlyNamed: true, hostModules: async () => ({}) },
+      },
+    );
+    const newest = (): string =>
+      JSON.stringify(session.messages.findLast(({ role }) => role === "toolResult"));
+    await session.prompt("go");
+    expect(newest()).toContain("Code of here.");
+    await session.navigation.switchSession(there.path);
+    await session.prompt("go");
+    expect(newest()).toContain("Rules of there.");
+    expect(newest()).toContain("Code of here.");
+  });
+
   it("stays in the caller's folder when its own is gone, and says so", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
