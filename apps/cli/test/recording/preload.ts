@@ -36,7 +36,7 @@ function record(): void {
 
 function isHost(program: string | undefined): boolean {
   try {
-    return /\/apps\/cli\/bin\/tau\.js$|\/fake-host\.mjs$/.test(realpathSync(program ?? ""));
+    return /\/apps\/cli\/bin\/(tau|pi)\.js$|\/fake-host\.mjs$/.test(realpathSync(program ?? ""));
   } catch {
     return false;
   }
