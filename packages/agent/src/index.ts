@@ -5,6 +5,7 @@ export {
   type JsonSchemaTool,
   type SchemaTool,
 } from "./define-tool.ts";
+export { errorMessage } from "./error-message.ts";
 export { ToolError } from "./errors.ts";
 export type { RunOutcome } from "./loop.ts";
 export { MessageQueue, type QueueMode } from "./message-queue.ts";

@@ -1,7 +1,7 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
-import { errorText } from "./error-text.ts";
+import { errorMessage } from "./error-message.ts";
 import { isToolError, ToolError } from "./errors.ts";
 import { addMessage, emit, type Run } from "./run.ts";
 import type { AgentTool } from "./tool.ts";
@@ -242,7 +242,7 @@ async function finishResult(run: Run, result: ToolResult): Promise<ToolResult> {
 }
 
 function resultOfError(error: unknown): ToolResult {
-  const message = errorText(error);
+  const message = errorMessage(error);
   const details = isToolError(error) ? error.details : undefined;
   return errorResult(message === "" ? "The tool failed without a message" : message, details);
 }

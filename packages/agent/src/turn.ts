@@ -7,7 +7,7 @@ import type {
   ToolResultMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import { withinGrace } from "./abort-grace.ts";
-import { errorText } from "./error-text.ts";
+import { errorMessage } from "./error-message.ts";
 import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
 import { addMessage, emit, type ModelRequest, type Run } from "./run.ts";
@@ -156,7 +156,7 @@ async function finishReply(
     run.adopt(message);
   } catch (error) {
     run.failure = error;
-    message = { ...reply, stopReason: "error", errorMessage: errorText(error) };
+    message = { ...reply, stopReason: "error", errorMessage: errorMessage(error) };
   }
   if (!started) await emit(run, { type: "message_start", message });
   await emit(run, { type: "message_end", message });
@@ -173,6 +173,6 @@ function replyInstead(
     { api, provider, model: id },
     run.signal.aborted
       ? { stopReason: "aborted", errorMessage: ABORTED_TEXT }
-      : { stopReason: "error", errorMessage: errorText(error) },
+      : { stopReason: "error", errorMessage: errorMessage(error) },
   );
 }

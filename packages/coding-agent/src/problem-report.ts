@@ -1,7 +1,7 @@
+import { errorMessage } from "@tau-agent/agent";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "./diagnostic.ts";
 import { SessionError } from "./errors.ts";
-import { errorMessage } from "./files/read-text.ts";
 
 /** Failures that belong to no command: clients hear of them, the session goes on. */
 export class ProblemReport {

@@ -1,8 +1,8 @@
 import type { RunOutcome } from "@tau-agent/agent";
+import { errorMessage } from "@tau-agent/agent";
 import type { ProviderError } from "@tau-agent/ai";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { KeyResolver } from "./auth/key-resolver.ts";
-import { errorMessage } from "./files/read-text.ts";
 import type { SettingsStore } from "./settings/store.ts";
 import { MAX_TIMER_MS } from "./timer-limit.ts";
 

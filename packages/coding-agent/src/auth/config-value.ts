@@ -1,4 +1,4 @@
-import { errorMessage } from "../files/read-text.ts";
+import { errorMessage } from "@tau-agent/agent";
 import type { Environment } from "./environment-keys.ts";
 
 /** A configured value that could be read, or the reason why not. */

@@ -1,5 +1,5 @@
+import { errorMessage } from "@tau-agent/agent";
 import { SessionError } from "../errors.ts";
-import { errorMessage } from "../files/read-text.ts";
 import type { ProcessOutcome } from "../tools/process.ts";
 import type { ProcessRegistry } from "../tools/process-registry.ts";
 import type { CommandRunner } from "./config-value.ts";

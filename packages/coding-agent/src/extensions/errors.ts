@@ -1,4 +1,4 @@
-import { errorMessage } from "../files/read-text.ts";
+import { errorMessage } from "@tau-agent/agent";
 
 /** Why something of the extension system was refused; also a cause for an extension's own code. */
 export type ExtensionErrorCode =

@@ -1,5 +1,6 @@
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
+import { errorMessage } from "@tau-agent/agent";
 import type { Diagnostic } from "../diagnostic.ts";
 
 /** A file's text, the fact that it is not there, or why it could not be read. */
@@ -16,15 +17,6 @@ const missingCodes = new Set(["ENOENT", "ENOTDIR"]);
 /** The `code` of a file system error, or an empty string. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-
-/** The message of anything thrown, also of what will not be a text. */
-export function errorMessage(error: unknown): string {
-  try {
-    return error instanceof Error ? String(error.message) : String(error);
-  } catch {
-    return "";
-  }
 }
 
 function found(path: string, text: string): TextFile {

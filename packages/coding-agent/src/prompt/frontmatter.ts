@@ -1,5 +1,5 @@
+import { errorMessage } from "@tau-agent/agent";
 import { isJsonObject, type JsonObject } from "../files/read-json.ts";
-import { errorMessage } from "../files/read-text.ts";
 
 /** A Markdown file taken apart. */
 export interface Frontmatter {

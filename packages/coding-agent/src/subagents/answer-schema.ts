@@ -1,6 +1,5 @@
-import { ToolError } from "@tau-agent/agent";
+import { errorMessage, ToolError } from "@tau-agent/agent";
 import { isJsonObject } from "../files/read-json.ts";
-import { errorMessage } from "../files/read-text.ts";
 import { checkSchema, type SchemaPattern } from "./schema-check.ts";
 
 /** How long an answer may hold up the host; others take well under a millisecond. */

@@ -1,6 +1,5 @@
-import { ToolError } from "@tau-agent/agent";
+import { errorMessage, ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import { errorMessage } from "../files/read-text.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
 import {
   excludedFor,

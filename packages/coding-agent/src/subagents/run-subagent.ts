@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { errorMessage } from "@tau-agent/agent";
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
-import { errorMessage } from "../files/read-text.ts";
 import { truncateTail } from "../tools/truncate.ts";
 import { BudgetShare } from "./budgets/budget-share.ts";
 import { type Consumption, SubagentMeter } from "./budgets/consumption.ts";

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { ToolError } from "@tau-agent/agent";
+import { errorMessage, ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { makeFolder } from "../files/make-folder.ts";
-import { errorMessage } from "../files/read-text.ts";
 import { randomHex } from "../random.ts";
 import { isTimed } from "../timer-limit.ts";
 import { type Consumption, nothingUsed } from "./budgets/consumption.ts";

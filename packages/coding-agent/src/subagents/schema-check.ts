@@ -1,6 +1,5 @@
-import { ToolError } from "@tau-agent/agent";
+import { errorMessage, ToolError } from "@tau-agent/agent";
 import { isJsonObject } from "../files/read-json.ts";
-import { errorMessage } from "../files/read-text.ts";
 
 /** A regular expression of a JSON Schema and where it stands, such as `outputSchema.properties.a.pattern`. */
 export interface SchemaPattern {

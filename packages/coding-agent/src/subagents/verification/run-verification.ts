@@ -1,11 +1,11 @@
 import { constants } from "node:os";
 import { join } from "node:path";
+import { errorMessage } from "@tau-agent/agent";
 import type {
   SessionEvent,
   VerificationAttemptResult,
   VerificationCommandResult,
 } from "@tau-agent/rpc-protocol";
-import { errorMessage } from "../../files/read-text.ts";
 import { runShellCommand } from "../../tools/bash/shell-command.ts";
 import type { ToolEnvironment } from "../../tools/environment.ts";
 import type { ProcessOutcome } from "../../tools/process.ts";
