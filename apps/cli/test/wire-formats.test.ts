@@ -82,9 +82,10 @@ describe("a full tool turn", () => {
     const end = frames.at(-1)?.messages as { role: string; usage?: { output: number } }[];
     expect(end.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
     const called = frames.find(({ assistantMessageEvent: step }) => isStart(step));
-    // The document prints no more of it; id and name stand in `partial`.
     expect(called?.assistantMessageEvent).toEqual({
       type: "toolcall_start",
+      id: expect.any(String),
+      toolName: "read",
       contentIndex: 1,
       partial: called?.message,
     });

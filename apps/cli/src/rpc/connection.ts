@@ -98,7 +98,9 @@ export class Connection {
   }
 
   #write(event: SessionEvent): void | Promise<void> {
-    const frames = this.#dialect.encode(this.hasAdditions ? event : withoutAdditions(event));
+    const frames = this.#dialect.encode(
+      this.hasAdditions ? event : withoutAdditions(event, this.#dialect.habits),
+    );
     const sent = frames.filter(({ type }) => this.#events?.has(type) ?? true);
     if (sent.length === 0) return;
     return this.writer.write(sent.map((frame) => this.#encoder.encode(frame)).join(""));
@@ -106,7 +108,7 @@ export class Connection {
 }
 
 /** Before `initialize` a documented frame has exactly its documented keys. */
-function withoutAdditions(event: SessionEvent): SessionEvent {
+function withoutAdditions(event: SessionEvent, habits: Dialect["habits"]): SessionEvent {
   if (event.type === "agent_end" && "willRetry" in event) {
     const { willRetry: _, ...documented } = event;
     return documented;
@@ -115,7 +117,8 @@ function withoutAdditions(event: SessionEvent): SessionEvent {
     const { reason: _, ...documented } = event;
     return documented;
   }
-  if (event.type === "message_update" && event.assistantMessageEvent.type === "toolcall_start") {
+  if (event.type !== "message_update" || habits?.hasBareToolCallStart !== true) return event;
+  if (event.assistantMessageEvent.type === "toolcall_start") {
     const { id: _id, toolName: _name, ...documented } = event.assistantMessageEvent;
     return { ...event, assistantMessageEvent: documented } as SessionEvent;
   }

@@ -6,7 +6,11 @@ import type { Dialect, DialectFrame } from "./dialect.ts";
 const unanswered: ReadonlySet<string> = new Set(["prompt", "abort", "compact"]);
 
 /** The oldest form: events alone, `error` for what failed, one `compaction` event for both kinds. */
-export const coMono: Dialect = { name: "co-mono", encode };
+export const coMono: Dialect = {
+  name: "co-mono",
+  habits: { hasBareToolCallStart: true },
+  encode,
+};
 
 function encode(frame: HostFrame): readonly DialectFrame[] {
   switch (frame.type) {

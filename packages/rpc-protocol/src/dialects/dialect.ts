@@ -21,6 +21,11 @@ export interface Dialect {
     readonly repeatsUsage?: boolean;
     /** Members that others get after `initialize`, but for the `code` of errors. */
     readonly hasAdditions?: boolean;
+    /**
+     * Before `initialize`, the start of a tool call is without `id` and `toolName`, which stand in its
+     * `partial`: the document prints the step whole.
+     */
+    readonly hasBareToolCallStart?: boolean;
     /** The output of a direct `bash` is streamed. */
     readonly streamsBash?: boolean;
   };
