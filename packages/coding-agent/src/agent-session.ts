@@ -1,4 +1,4 @@
-import { Agent } from "@tau-agent/agent";
+import type { Agent } from "@tau-agent/agent";
 import type {
   CompactionResult,
   SessionEvent,
@@ -10,26 +10,25 @@ import { Admission } from "./admission.ts";
 import { BashCommands } from "./bash-commands.ts";
 import { Compaction } from "./compaction/compaction.ts";
 import { Conversation } from "./conversation.ts";
+import { createSessionLoop } from "./create-session-loop.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { EventBus, type Listener, type SubscribeOptions } from "./event-bus.ts";
-import { fitResult } from "./fit-content.ts";
 import type { PromptInput } from "./input.ts";
 import type { CommandInfo } from "./list-commands.ts";
-import { createLlmConverter } from "./llm-messages.ts";
 import { ModelRequests } from "./model-requests.ts";
 import { ModelSelection } from "./model-selection.ts";
 import { ProblemReport } from "./problem-report.ts";
 import { PromptIntake } from "./prompt-intake.ts";
 import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 import type { PromptResult } from "./prompt-tracker.ts";
-import { applyQueueModes, applyQueueSettings, type QueueModes } from "./queue-report.ts";
+import { applyQueueModes, type QueueModes } from "./queue-report.ts";
 import { Retry } from "./retry.ts";
 import { isWholeReply, RunContinuation } from "./run-continuation.ts";
 import { RunDriver } from "./run-driver.ts";
 import { RunEnd } from "./run-end.ts";
 import type { SessionLog } from "./session/session-log.ts";
-import { loopHooks, type SessionHooks } from "./session-hooks.ts";
+import type { SessionHooks } from "./session-hooks.ts";
 import { SessionNavigation } from "./session-navigation.ts";
 import type { AgentSessionParts } from "./session-parts.ts";
 import type { SettingsStore } from "./settings/store.ts";
@@ -78,7 +77,12 @@ export class AgentSession implements AsyncDisposable {
       onListenerError: (error) => this.problems.noteListenerError(error),
       isStopping: () => this.isClosed || this.driver.signal?.aborted === true,
     });
-    this.agent = this.#createAgent();
+    this.agent = createSessionLoop(parts, {
+      prepareRequest: () => this.requests.prepare(),
+      record: (message) => this.#record(message),
+      emit: (event) => this.#relay(event),
+      beforeModelCall: () => this.compaction.runWhenDue(this.driver.signal),
+    });
     this.driver = new RunDriver({
       agent: this.agent,
       onRunEnd: (input, outcome, signal) => this.#runEnd.end(input, outcome, signal),
@@ -332,23 +336,6 @@ export class AgentSession implements AsyncDisposable {
     await this.#intake.abandonHandled();
     this.log.close();
     this.#parts.toolEnvironment.processes.killAll();
-  }
-
-  #createAgent(): Agent {
-    const { stream, settings, hooks, watchReply } = this.#parts;
-    const agent = new Agent({
-      stream,
-      watchReply,
-      prepareRequest: () => this.requests.prepare(),
-      record: (message) => this.#record(message),
-      emit: (event) => this.#relay(event),
-      finishResult: (result) => fitResult(result, settings),
-      beforeModelCall: () => this.compaction.runWhenDue(this.driver.signal),
-      toLlmMessages: createLlmConverter(),
-      ...(hooks === undefined ? {} : loopHooks(hooks, () => agent.messages)),
-    });
-    applyQueueSettings(agent, settings);
-    return agent;
   }
 
   #createNavigation(): SessionNavigation {

@@ -47,7 +47,7 @@ const gatedNames: ReadonlySet<string> = new Set([
 ]);
 
 /** The project's files that count only with trust; `agent` is the older place for all of them. */
-function findGated(cwd: string, agentDir: string): string[] {
+export function findGated(cwd: string, agentDir: string): string[] {
   const dirs = [join(cwd, ".pi"), join(cwd, ".pi", "agent")].filter((dir) => dir !== agentDir);
   return dirs
     .flatMap((dir) => namesIn(dir).map((name) => ({ dir, name })))

@@ -38,7 +38,7 @@ export async function summarizeBranch(
   const { model } = await summarizer.prepareRequest();
   const window = model.contextWindow || DEFAULT_CONTEXT_WINDOW;
   const budget = window - summarizer.settings.get("branchSummary.reserveTokens");
-  const messages = newestWithin(entries, budget);
+  const { messages } = newestWithin(entries, budget);
   const { customInstructions, replaceInstructions } = options;
   const text = serializeConversation(messages);
   const request =
@@ -55,16 +55,20 @@ export async function summarizeBranch(
   };
 }
 
-function newestWithin(entries: readonly SessionEntry[], budgetTokens: number): AgentMessage[] {
+/** The messages of a branch's newest entries that fit the budget, oldest first, without tool results. */
+export function newestWithin(
+  entries: readonly SessionEntry[],
+  budgetTokens: number,
+): { messages: AgentMessage[]; totalTokens: number } {
   const messages: AgentMessage[] = [];
-  let tokens = 0;
+  let totalTokens = 0;
   for (const entry of entries.toReversed()) {
     const message = messageOf(entry);
     if (message === undefined || message.role === "toolResult") continue;
     const size = estimateTokens(message);
-    if (tokens + size > budgetTokens) break;
-    tokens += size;
+    if (totalTokens + size > budgetTokens) break;
+    totalTokens += size;
     messages.push(message);
   }
-  return messages.reverse();
+  return { messages: messages.reverse(), totalTokens };
 }

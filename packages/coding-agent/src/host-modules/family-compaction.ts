@@ -1,3 +1,4 @@
+import { errorMessage } from "@tau-agent/agent";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type {
   AgentMessage,
@@ -6,8 +7,8 @@ import type {
   ThinkingLevel,
   Usage,
 } from "@tau-agent/rpc-protocol/messages";
+import { newestWithin } from "../compaction/branch-summary.ts";
 import { findCutPoint } from "../compaction/cut-point.ts";
-import { estimateTokens } from "../compaction/estimate.ts";
 import { collectFiles, type FileLists, renderFileLists } from "../compaction/file-operations.ts";
 import { serializeConversation } from "../compaction/serialize-conversation.ts";
 import {
@@ -21,7 +22,9 @@ import {
 import { SessionError } from "../errors.ts";
 import type { ReadonlySession } from "../extensions/api/context.ts";
 import type { ProviderStream } from "../extensions/api/native-provider.ts";
+import { isThinkingLevel } from "../models/thinking-level.ts";
 import { contextEntries, messageOf } from "../session/session-context.ts";
+import { SessionTree } from "../session/session-tree.ts";
 
 /** What `session_before_compact` handlers are given to summarise. */
 interface Preparation {
@@ -69,8 +72,7 @@ type Ask = (text: string, asked: Asked) => Promise<{ text: string; usage: Usage 
 /** After the key: headers, signal, focus and the like, of which older callers leave some out. */
 function restOf(rest: readonly unknown[]): Partial<Asked> {
   const texts = rest.filter((value) => typeof value === "string") as string[];
-  const levels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
-  const [focus, previousSummary] = texts.filter((text) => !levels.includes(text));
+  const [focus, previousSummary] = texts.filter((text) => !isThinkingLevel(text));
   const first = rest[0];
   const isHeaders = typeof first === "object" && first !== null && !(first instanceof AbortSignal);
   return {
@@ -78,7 +80,7 @@ function restOf(rest: readonly unknown[]): Partial<Asked> {
     previousSummary,
     signal: rest.find((value) => value instanceof AbortSignal),
     streamFn: rest.find((value) => typeof value === "function") as ProviderStream | undefined,
-    thinkingLevel: texts.find((text) => levels.includes(text)) as ThinkingLevel | undefined,
+    thinkingLevel: texts.find(isThinkingLevel),
     ...(isHeaders ? { headers: first as Record<string, string> } : {}),
   };
 }
@@ -171,22 +173,13 @@ async function branchSummary(entries: readonly SessionEntry[], asked: BranchAske
     if (error instanceof SessionError && error.code === "compaction_cancelled") {
       return { aborted: true };
     }
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: errorMessage(error) };
   }
 }
 
-/** The messages of entries, the newest first as far as the budget goes. */
+/** The messages of entries, the newest first as far as the budget goes; 0 is none. */
 function branchMessages(entries: readonly SessionEntry[], budgetTokens = 0) {
-  const messages: AgentMessage[] = [];
-  let totalTokens = 0;
-  for (const entry of entries.toReversed()) {
-    const message = messageOf(entry);
-    if (message === undefined || message.role === "toolResult") continue;
-    const tokens = estimateTokens(message);
-    if (budgetTokens > 0 && totalTokens + tokens > budgetTokens) break;
-    totalTokens += tokens;
-    messages.unshift(message);
-  }
+  const { messages, totalTokens } = newestWithin(entries, budgetTokens || Number.POSITIVE_INFINITY);
   const { readFiles, modifiedFiles } = collectFiles(messages, undefined);
   const fileOps = {
     read: new Set(readFiles),
@@ -236,8 +229,9 @@ function cuts() {
         ? [{ ...summaryOf(entry) }]
         : [messageOf(entry)].filter((message) => message !== undefined),
     buildContextEntries: (entries: readonly SessionEntry[], leafId?: string | null) => {
-      const branch = branchOf(entries, leafId);
-      const { compaction, entries: counting } = contextEntries(branch);
+      const tree = new SessionTree();
+      for (const entry of entries) tree.adopt(entry);
+      const { compaction, entries: counting } = contextEntries(tree.branch(leafId));
       return compaction === undefined ? [...counting] : [compaction, ...counting];
     },
   };
@@ -250,15 +244,4 @@ function summaryOf(entry: SessionEntry): AgentMessage {
   };
   const timestamp = Date.parse(entry.timestamp);
   return { role: "compactionSummary", summary, tokensBefore, timestamp };
-}
-
-function branchOf(entries: readonly SessionEntry[], leafId?: string | null): SessionEntry[] {
-  const known = new Map(entries.map((entry) => [entry.id, entry]));
-  const branch: SessionEntry[] = [];
-  let next = leafId === undefined ? entries.at(-1) : known.get(leafId ?? "");
-  while (next !== undefined && branch.length <= entries.length) {
-    branch.unshift(next);
-    next = next.parentId === null ? undefined : known.get(next.parentId);
-  }
-  return branch;
 }

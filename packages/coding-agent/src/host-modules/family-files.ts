@@ -1,19 +1,17 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { contextFileNames } from "../prompt/context-files.ts";
 import { ancestorsOf } from "../prompt/places.ts";
 import { describeChangeNow } from "../tools/diff.ts";
 import { detectImageType } from "../tools/images/image-type.ts";
+import { findGated } from "../trust.ts";
 import type { AgentsFile } from "./family-resource-loader.ts";
 import type { HostPlaces } from "./host-places.ts";
 
 type LoadDirectory = (options: { dir: string; source?: string }) => {
   readonly skills: readonly { readonly name: string }[];
 };
-
-const contextNames = ["AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
-/** What is there of a project's that counts only with trust. */
-const gatedNames = ["settings.json", "omp.jsonc", "mcp.json", "extensions"];
 
 /** The family's functions for files that say what changed, and for texts of a directory, all at once. */
 export async function familyFiles(places: HostPlaces, loadDirectory: LoadDirectory) {
@@ -32,9 +30,7 @@ export async function familyFiles(places: HostPlaces, loadDirectory: LoadDirecto
       [...new Set([agentDir, ...ancestorsOf(cwd).reverse()])].flatMap(contextFileIn),
     detectSupportedImageMimeTypeFromFile: imageTypeOf,
     hasTrustRequiringProjectResources: (cwd: string) =>
-      [join(cwd, ".pi"), join(cwd, ".pi", "agent")]
-        .filter((dir) => resolve(dir) !== resolve(places.agentDirectory))
-        .some((dir) => gatedNames.some((name) => existsSync(join(dir, name)))),
+      findGated(resolve(cwd), resolve(places.agentDirectory)).length > 0,
     formatReadLineRange: ({ offset, limit }: { offset?: number; limit?: number } = {}) => {
       if (offset === undefined && limit === undefined) return "";
       const first = offset ?? 1;
@@ -74,7 +70,7 @@ function loadSkills(
 }
 
 function contextFileIn(dir: string): AgentsFile[] {
-  for (const name of contextNames) {
+  for (const name of contextFileNames) {
     const path = join(dir, name);
     try {
       return [{ path, content: readFileSync(path, "utf8") }];

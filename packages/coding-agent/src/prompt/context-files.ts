@@ -15,11 +15,18 @@ export interface ContextFiles {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const names = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
+/** What a context file may be called; of several in one folder the first of these counts. */
+export const contextFileNames = [
+  "AGENTS.override.md",
+  "AGENTS.md",
+  "AGENTS.MD",
+  "CLAUDE.md",
+  "CLAUDE.MD",
+];
 
 /** The context file of one folder; a folder of that name is none. */
 async function contextFileIn(dir: string): Promise<string | undefined> {
-  for (const name of names) {
+  for (const name of contextFileNames) {
     const path = join(dir, name);
     if ((await kindOf(path)) === "file") return path;
   }
