@@ -1,4 +1,4 @@
-/** Only the clients of these packages are run, against our host; what their own hosts need is not. */
+/** Only the clients of these packages run here, against our host; their own hosts' needs are dropped. */
 const clientsOnly = new Set(["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"]);
 
 export const hooks = {
@@ -7,6 +7,8 @@ export const hooks = {
       manifest.dependencies = {};
       manifest.optionalDependencies = {};
     }
+    // TypeScript 7 has no JavaScript API: with it dependency-cruiser reads no module and reports success.
+    if (manifest.name === "dependency-cruiser") manifest.dependencies.typescript = "6.0.3";
     return manifest;
   },
 };

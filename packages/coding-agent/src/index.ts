@@ -33,27 +33,21 @@ export type {
   ToolResultMessage,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-export { AgentSession } from "./agent-session.ts";
-export type { BashCommandOptions, BashCommands } from "./bash-commands.ts";
+export type { Diagnostic } from "./base/diagnostic.ts";
+export { SessionError } from "./base/errors.ts";
+export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
+export { findHomeDirectory } from "./base/home-directory.ts";
 export type { Compaction } from "./compaction/compaction.ts";
 export {
   type CreateAgentSessionOptions,
   createAgentSession,
   type PromptOptionsOfSession,
-} from "./create-agent-session.ts";
-export type { Diagnostic } from "./diagnostic.ts";
-export { SessionError } from "./errors.ts";
-export type { Listener, SubscribeOptions } from "./event-bus.ts";
-export { exportSession, exportSessionFile } from "./export-session.ts";
+} from "./create/create-agent-session.ts";
+export type { ExtensionOptions } from "./create/session-extensions.ts";
+export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";
-export type { ExtensionApi, ExtensionFactory } from "./extensions/api.ts";
-export type { HostModules } from "./extensions/host-imports.ts";
-export { findHomeDirectory } from "./home-directory.ts";
-export type { PromptInput } from "./input.ts";
-export type { CommandInfo } from "./list-commands.ts";
-export type { ModelRequests } from "./model-requests.ts";
-export type { ModelSelection } from "./model-selection.ts";
+export type { HostModules } from "./extensions/load/host-imports.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export {
@@ -62,34 +56,40 @@ export {
   type ProbeOptions,
   probeLocalServers,
 } from "./models/local-servers.ts";
+export type { ModelSelection } from "./models/model-selection.ts";
 export { ModelRegistry } from "./models/registry.ts";
-export type { ProblemReport } from "./problem-report.ts";
-export type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
-export type { PromptResult } from "./prompt-tracker.ts";
-export type { Retry } from "./retry.ts";
-export type { RunDriver } from "./run-driver.ts";
+export type { Retry } from "./models/retry.ts";
+export type { CommandInfo } from "./resources/list-commands.ts";
+export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
+export type { ModelRequests } from "./run/model-requests.ts";
+export type { ProblemReport } from "./run/problem-report.ts";
+export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
+export type { PromptResult } from "./run/prompt-tracker.ts";
+export type { RunDriver } from "./run/run-driver.ts";
+export type { SessionHooks } from "./run/session-hooks.ts";
+export type { AgentSessionParts } from "./run/session-parts.ts";
+export { AgentSession } from "./session/agent-session.ts";
+export { exportSession, exportSessionFile } from "./session/export-session.ts";
+export type { SessionNavigation } from "./session/session-navigation.ts";
+export type { SessionInfo } from "./session-log/list-sessions.ts";
+export type { SessionStart } from "./session-log/open-session.ts";
 export {
   deleteSession,
   listSessions,
   type SavedSessionsOptions,
-} from "./saved-sessions.ts";
-export type { SessionInfo } from "./session/list-sessions.ts";
-export type { SessionStart } from "./session/open-session.ts";
-export { SessionLog } from "./session/session-log.ts";
-export { SessionTree } from "./session/session-tree.ts";
-export type { ExtensionOptions } from "./session-extensions.ts";
-export type { SessionHooks } from "./session-hooks.ts";
-export type { SessionNavigation } from "./session-navigation.ts";
-export type { AgentSessionParts } from "./session-parts.ts";
+} from "./session-log/saved-sessions.ts";
+export { SessionLog } from "./session-log/session-log.ts";
+export { SessionTree } from "./session-log/session-tree.ts";
 export { SettingsStore } from "./settings/store.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";
 export type {
   StartSubagentHost,
   SubagentHost,
   SubagentHostRequest,
-} from "./subagents/process-runner.ts";
+} from "./subagents/runners/process-runner.ts";
+export type { Subagent, SubagentReply } from "./subagents/runners/subagent-runner.ts";
 export type { TaskOptions } from "./subagents/session-tasks.ts";
-export type { Subagent, SubagentReply } from "./subagents/subagent-runner.ts";
 export type { SessionTodos } from "./todos/session-todos.ts";
-export type { ToolSelection } from "./tool-selection.ts";
-export { ToolSet } from "./tool-set.ts";
+export type { ToolSelection } from "./tools/tool-selection.ts";
+export { ToolSet } from "./tools/tool-set.ts";
+export type { PromptInput } from "./user-input/input.ts";

@@ -8,7 +8,7 @@ import {
 } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
-import { createTestSession, unpaired, userTexts } from "../__fixtures__/test-session.ts";
+import { createTestSession, unpaired, userTexts } from "../create/__fixtures__/test-session.ts";
 
 const isSummary = ({ systemPrompt }: { systemPrompt: string }) =>
   systemPrompt.includes("summaries");

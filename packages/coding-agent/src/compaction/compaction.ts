@@ -1,9 +1,9 @@
 import type { Agent } from "@tau-agent/agent";
 import type { CompactionResult, SessionOnlyEvent, TodoItem } from "@tau-agent/rpc-protocol";
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../errors.ts";
-import { buildSessionContext } from "../session/session-context.ts";
-import type { SessionLog } from "../session/session-log.ts";
+import { SessionError } from "../base/errors.ts";
+import { buildSessionContext } from "../session-log/session-context.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
 import { todoSection, withoutTodoSection } from "../todos/todo-text.ts";
 import { contextTokens } from "./estimate.ts";
 import { renderFileLists } from "./file-operations.ts";

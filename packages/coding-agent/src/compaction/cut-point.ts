@@ -1,5 +1,5 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
-import { messageOf } from "../session/session-context.ts";
+import { messageOf } from "../session-log/session-context.ts";
 import { estimateTokens } from "./estimate.ts";
 
 /** Where a conversation is cut in two. Indices are into the entries given. */

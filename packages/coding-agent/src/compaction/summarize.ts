@@ -1,8 +1,8 @@
 import type { ModelRequest } from "@tau-agent/agent";
 import { isProviderError, type StreamFunction, type StreamResult } from "@tau-agent/ai";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../errors.ts";
-import type { Retry } from "../retry.ts";
+import { SessionError } from "../base/errors.ts";
+import type { Retry } from "../models/retry.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { NoteUsage, UsageBudget } from "./summary-costs.ts";
 import { summarySystemPrompt } from "./summary-prompts.ts";

@@ -1,6 +1,6 @@
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
-import type { SessionLog } from "../session/session-log.ts";
-import { USAGE_ENTRY } from "../session/session-totals.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
+import { USAGE_ENTRY } from "../session-log/session-totals.ts";
 
 /** Hears what each request used, those that failed too. */
 export type NoteUsage = (usage: Usage) => void;

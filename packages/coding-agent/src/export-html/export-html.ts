@@ -1,10 +1,10 @@
 import { basename, dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
-import { SessionError } from "../errors.ts";
-import { makeFolder } from "../files/make-folder.ts";
-import { writeFileAtomic } from "../files/write-file.ts";
-import { SessionTotals } from "../session/session-totals.ts";
+import { SessionError } from "../base/errors.ts";
+import { makeFolder } from "../base/files/make-folder.ts";
+import { writeFileAtomic } from "../base/files/write-file.ts";
+import { SessionTotals } from "../session-log/session-totals.ts";
 import { snippet } from "./facts.ts";
 import { createHighlight } from "./highlight.ts";
 import { createMarkdown } from "./markdown.ts";

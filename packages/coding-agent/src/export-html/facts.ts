@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { isJsonObject } from "../files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 import { type Html, html } from "./html.ts";
 
 /** `1234` as `1.2k`. */

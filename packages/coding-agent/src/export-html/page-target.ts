@@ -1,5 +1,5 @@
 import { open, realpath, stat } from "node:fs/promises";
-import { SessionError } from "../errors.ts";
+import { SessionError } from "../base/errors.ts";
 
 const HEAD_BYTES = 512;
 

@@ -1,5 +1,5 @@
-import { isJsonObject } from "../files/read-json.ts";
-import { diffLines } from "../tools/diff.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
+import { diffLines } from "../tools/common/diff.ts";
 import { countLines } from "./facts.ts";
 import { type Html, html, trusted } from "./html.ts";
 import { foldable } from "./render-parts.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 import { formatCount, numberOf, snippet, usageFacts } from "./facts.ts";
 import { type Html, html } from "./html.ts";
 import { codeBlock, plainBlock } from "./markdown.ts";

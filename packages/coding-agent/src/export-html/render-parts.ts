@@ -1,4 +1,4 @@
-import { isJsonObject } from "../files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 import { countLines, jsonText, terminalText } from "./facts.ts";
 import type { Highlight } from "./highlight.ts";
 import { type Html, html } from "./html.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 import { jsonText, snippet, usageFacts } from "./facts.ts";
 import { languageOfPath } from "./highlight.ts";
 import { type Html, html } from "./html.ts";

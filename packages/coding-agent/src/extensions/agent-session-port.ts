@@ -1,19 +1,19 @@
 import type { ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
-import type { AgentSession } from "../agent-session.ts";
-import { SessionError } from "../errors.ts";
-import { fitContent } from "../fit-content.ts";
-import type { PromptResources } from "../prompt/resources.ts";
-import type { SystemPromptInput } from "../prompt/system-prompt.ts";
+import { SessionError } from "../base/errors.ts";
+import type { PromptResources } from "../resources/resources.ts";
+import type { SystemPromptInput } from "../resources/system-prompt.ts";
+import type { AgentSession } from "../session/agent-session.ts";
+import { fitContent } from "../user-input/fit-content.ts";
+import type { SlashCommandInfo } from "./api/api.ts";
+import { ExtensionError } from "./api/errors.ts";
 import type { SourceInfo } from "./api/tool.ts";
-import type { SlashCommandInfo } from "./api.ts";
-import { ExtensionError } from "./errors.ts";
-import type { ExecEnvironment } from "./exec.ts";
+import { sessionWriter } from "./context/session-view.ts";
 import { contextUsageOf, customMessageOf, type ExtensionHooks } from "./extension-hooks.ts";
 import type { ExtensionSystem } from "./extension-system.ts";
+import { sourceInfoOf } from "./load/source-info.ts";
+import type { ExecEnvironment } from "./port/exec.ts";
+import type { SessionPort } from "./port/session-port.ts";
 import { addEntries, messagesWith, pendingMessages } from "./session-entries.ts";
-import type { SessionPort } from "./session-port.ts";
-import { sessionWriter } from "./session-view.ts";
-import { sourceInfoOf } from "./source-info.ts";
 
 /** What a {@link createSessionPort} works with. */
 export interface PortOptions {

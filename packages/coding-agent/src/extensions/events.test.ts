@@ -12,13 +12,13 @@ import {
   askProviderHeaders,
   askProviderRequest,
   askUserBash,
-} from "./prompt-events.ts";
-import { promptOptionsOf } from "./prompt-options.ts";
-import { type AnyHandler, Extension } from "./registration.ts";
-import { withRequestEvents } from "./request-events.ts";
-import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
-import { askBeforeSession, askResources } from "./session-events.ts";
-import { toolHooks } from "./tool-events.ts";
+} from "./hooks/prompt-events.ts";
+import { promptOptionsOf } from "./hooks/prompt-options.ts";
+import { withRequestEvents } from "./hooks/request-events.ts";
+import { type ExtensionFailure, ExtensionRunner } from "./hooks/runner.ts";
+import { askBeforeSession, askResources } from "./hooks/session-events.ts";
+import { toolHooks } from "./hooks/tool-events.ts";
+import { type AnyHandler, Extension } from "./load/registration.ts";
 
 type Handler = (event: never) => unknown;
 

@@ -8,7 +8,6 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import { contextTokens } from "../compaction/estimate.ts";
-import { normalizeMessage } from "../session/normalize-message.ts";
 import type {
   ChangeDetail,
   InputSource,
@@ -19,27 +18,28 @@ import type {
   ShellRequest,
   TreeDecision,
   TreeMove,
-} from "../session-hooks.ts";
-import { userText } from "../session-hooks.ts";
+} from "../run/session-hooks.ts";
+import { userText } from "../run/session-hooks.ts";
+import { normalizeMessage } from "../session-log/entries/normalize-message.ts";
+import type { SlashCommandInfo } from "./api/api.ts";
 import type { CustomMessageInput, ExtensionEventName } from "./api/events.ts";
-import type { SlashCommandInfo } from "./api.ts";
-import { askBoundary } from "./boundary.ts";
-import { EventObserver } from "./event-observer.ts";
 import type { ExtensionSystem } from "./extension-system.ts";
+import { askBoundary } from "./hooks/boundary.ts";
+import { EventObserver } from "./hooks/event-observer.ts";
 import {
   askBeforeStart,
   askContext,
   askInput,
   askProviderHeaders,
   askUserBash,
-} from "./prompt-events.ts";
-import { promptOptionsOf, renderPromptOptions } from "./prompt-options.ts";
-import type { ExtensionRunner } from "./runner.ts";
-import { askBeforeSession, askResources } from "./session-events.ts";
-import type { SessionPort } from "./session-port.ts";
-import { toolHooks } from "./tool-events.ts";
-import type { UiPort } from "./ui-port.ts";
-import { runDecidedShell } from "./user-bash.ts";
+} from "./hooks/prompt-events.ts";
+import { promptOptionsOf, renderPromptOptions } from "./hooks/prompt-options.ts";
+import type { ExtensionRunner } from "./hooks/runner.ts";
+import { askBeforeSession, askResources } from "./hooks/session-events.ts";
+import { toolHooks } from "./hooks/tool-events.ts";
+import { runDecidedShell } from "./hooks/user-bash.ts";
+import type { SessionPort } from "./port/session-port.ts";
+import type { UiPort } from "./ui/ui-port.ts";
 
 /** How long extensions may take over the end of the host. */
 const FAREWELL_MS = 2000;

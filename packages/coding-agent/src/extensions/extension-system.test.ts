@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createHostModules } from "../host-modules/host-modules.ts";
-import { fakePort, systemIn } from "./__fixtures__/session-port.ts";
+import { createHostModules } from "../pi-modules/host-modules.ts";
 import type { ToolContext } from "./api/context.ts";
+import { fakePort, systemIn } from "./port/__fixtures__/session-port.ts";
 
 let dir: string;
 

@@ -1,18 +1,21 @@
 import type { StreamFunction } from "@tau-agent/ai";
-import type { Diagnostic } from "../diagnostic.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ResourceEntry } from "../settings/store.ts";
 import type { ExtensionMode } from "./api/context.ts";
 import type { ProviderStream } from "./api/native-provider.ts";
 import type { VirtualModel } from "./api/virtual-model.ts";
-import { Binding } from "./binding.ts";
-import { type DiscoverOptions, discoverExtensions, type ExtensionFile } from "./discover.ts";
-import { EventChannels } from "./event-channels.ts";
-import type { ExecEnvironment } from "./exec.ts";
-import { createExtensionApi } from "./extension-api.ts";
-import { type ContextSources, createCommandContext, createContext } from "./extension-context.ts";
-import { ModelsView } from "./extension-models.ts";
-import type { HostModules } from "./host-imports.ts";
+import { EventChannels } from "./context/event-channels.ts";
+import { createExtensionApi } from "./context/extension-api.ts";
+import {
+  type ContextSources,
+  createCommandContext,
+  createContext,
+} from "./context/extension-context.ts";
+import { type ExtensionFailure, ExtensionRunner } from "./hooks/runner.ts";
+import { askProjectTrust } from "./hooks/session-events.ts";
+import { type DiscoverOptions, discoverExtensions, type ExtensionFile } from "./load/discover.ts";
+import type { HostModules } from "./load/host-imports.ts";
 import {
   type InlineFactory,
   inlineFactories,
@@ -20,21 +23,22 @@ import {
   type LoadedFactory,
   loadFactories,
   loadFailure,
-} from "./load.ts";
-import { madeTools } from "./made-tools.ts";
-import { oldHostMembers } from "./old-host-members.ts";
+} from "./load/load.ts";
+import { madeTools } from "./load/made-tools.ts";
+import { oldHostMembers } from "./load/old-host-members.ts";
+import { Extension } from "./load/registration.ts";
+import { withSourceInfo } from "./load/source-info.ts";
+import { Binding } from "./port/binding.ts";
+import type { ExecEnvironment } from "./port/exec.ts";
+import type { SessionPort } from "./port/session-port.ts";
+import { ModelsView } from "./providers/extension-models.ts";
 import {
   type RegisteredProvider,
   registeredProviderOf,
   withProviderStreams,
-} from "./provider-config.ts";
-import { Extension } from "./registration.ts";
-import { type ExtensionFailure, ExtensionRunner } from "./runner.ts";
-import { askProjectTrust } from "./session-events.ts";
-import type { SessionPort } from "./session-port.ts";
-import { withSourceInfo } from "./source-info.ts";
-import type { UiPort } from "./ui-port.ts";
-import { VirtualModels } from "./virtual-models.ts";
+} from "./providers/provider-config.ts";
+import { VirtualModels } from "./providers/virtual-models.ts";
+import type { UiPort } from "./ui/ui-port.ts";
 
 /** What extensions of a host are loaded from and with. */
 export interface ExtensionSystemOptions extends Omit<DiscoverOptions, "part" | "entries"> {

@@ -6,7 +6,7 @@ import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 import { encodeLine } from "@tau-agent/rpc-protocol";
 import { expect, it, onTestFinished } from "vitest";
 import { recordFrames } from "../../../../apps/cli/test/recording/record-host.ts";
-import { createTestSession, temporaryFolder } from "../__fixtures__/test-session.ts";
+import { createTestSession, temporaryFolder } from "../create/__fixtures__/test-session.ts";
 
 const extension = `
   const cycle = { n: 10n };

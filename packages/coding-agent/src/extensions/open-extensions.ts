@@ -1,18 +1,18 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { ExtensionUiRequest, SessionEvent } from "@tau-agent/rpc-protocol";
-import type { AgentSession } from "../agent-session.ts";
-import type { Diagnostic } from "../diagnostic.ts";
-import type { PromptResources } from "../prompt/resources.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import type { PromptResources } from "../resources/resources.ts";
+import type { AgentSession } from "../session/agent-session.ts";
 import { createSessionPort } from "./agent-session-port.ts";
-import { agentToolOf } from "./agent-tool.ts";
+import type { SlashCommandInfo } from "./api/api.ts";
 import type { ExtensionTool } from "./api/tool.ts";
-import type { SlashCommandInfo } from "./api.ts";
+import { agentToolOf } from "./context/agent-tool.ts";
 import { ExtensionHooks } from "./extension-hooks.ts";
 import { ExtensionSystem, type ExtensionSystemOptions } from "./extension-system.ts";
-import { withRequestEvents } from "./request-events.ts";
-import type { ExtensionFailure } from "./runner.ts";
-import type { SessionPort } from "./session-port.ts";
-import { createHeadlessUiPort, createUiPort, type UiPort } from "./ui-port.ts";
+import { withRequestEvents } from "./hooks/request-events.ts";
+import type { ExtensionFailure } from "./hooks/runner.ts";
+import type { SessionPort } from "./port/session-port.ts";
+import { createHeadlessUiPort, createUiPort, type UiPort } from "./ui/ui-port.ts";
 
 /** What {@link OpenExtensions} is made from. */
 export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui" | "onFailure"> {

@@ -1,9 +1,9 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import type { AgentSession } from "../agent-session.ts";
 import { contextTokens } from "../compaction/estimate.ts";
-import { buildSessionContext } from "../session/session-context.ts";
-import type { NewEntry } from "../session/session-log.ts";
+import type { AgentSession } from "../session/agent-session.ts";
+import { buildSessionContext } from "../session-log/session-context.ts";
+import type { NewEntry } from "../session-log/session-log.ts";
 import type { BoundaryDraft } from "./api/events.ts";
 import { customMessageOf } from "./extension-hooks.ts";
 

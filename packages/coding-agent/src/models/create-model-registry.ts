@@ -1,8 +1,8 @@
-import type { Environment } from "../auth/environment-keys.ts";
-import { KeyResolver } from "../auth/key-resolver.ts";
-import { createCommandRunner } from "../auth/run-command.ts";
-import { AuthStore } from "../auth/store.ts";
-import type { ProcessRegistry } from "../tools/process-registry.ts";
+import type { ProcessRegistry } from "../processes/process-registry.ts";
+import type { Environment } from "./auth/environment-keys.ts";
+import { KeyResolver } from "./auth/key-resolver.ts";
+import { createCommandRunner } from "./auth/run-command.ts";
+import { AuthStore } from "./auth/store.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import { loadCustomModels } from "./custom-models.ts";
 import { ModelRegistry, type ModelRegistryOptions } from "./registry.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ProcessRegistry } from "../tools/process-registry.ts";
+import { ProcessRegistry } from "../processes/process-registry.ts";
 import { fakeModel } from "./__fixtures__/fake-registry.ts";
 import { createModelRegistry } from "./create-model-registry.ts";
 import { probeLocalServers } from "./local-servers.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import type { ProviderKeyEntry } from "../auth/key-resolver.ts";
-import type { Credential, OAuthCredential } from "../auth/store.ts";
-import type { Diagnostic } from "../diagnostic.ts";
-import { readJsonFile } from "../files/read-json.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { readJsonFile } from "../base/files/read-json.ts";
+import type { ProviderKeyEntry } from "./auth/key-resolver.ts";
+import type { Credential, OAuthCredential } from "./auth/store.ts";
 import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
 
 /** Header values as configured: unresolved, and kept out of the model so that no secret travels with it. */

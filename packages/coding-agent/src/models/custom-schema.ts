@@ -1,5 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { isJsonObject } from "../files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 
 // By hand instead of with the schema library: a host whose user has a models.json would load the
 // library before it answers its first command, for this one file.

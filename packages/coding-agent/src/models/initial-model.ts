@@ -1,6 +1,6 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Diagnostic } from "../diagnostic.ts";
-import { SessionError } from "../errors.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
 import { defaultModels } from "./default-models.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { modelName, preferredModel, resolveModel, type ScopedModel } from "./resolver.ts";

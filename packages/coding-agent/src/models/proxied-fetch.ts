@@ -1,5 +1,5 @@
-import type { Environment } from "../auth/environment-keys.ts";
-import { SessionError } from "../errors.ts";
+import { SessionError } from "../base/errors.ts";
+import type { Environment } from "./auth/environment-keys.ts";
 
 type Fetch = typeof globalThis.fetch;
 

@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import type { KeyResolver } from "../auth/key-resolver.ts";
-import type { Diagnostic } from "../diagnostic.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import type { KeyResolver } from "./auth/key-resolver.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import type { CustomModels, CustomProvider } from "./custom-models.ts";
 

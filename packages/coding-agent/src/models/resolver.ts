@@ -1,7 +1,7 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Diagnostic } from "../diagnostic.ts";
-import { SessionError } from "../errors.ts";
-import { createGlob } from "../files/glob.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
+import { createGlob } from "../base/files/glob.ts";
 import { nearMatches } from "./near-matches.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { isThinkingLevel } from "./thinking-level.ts";

@@ -1,5 +1,5 @@
-import type { Diagnostic } from "../diagnostic.ts";
-import { isJsonObject, type JsonObject } from "../files/read-json.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { isJsonObject, type JsonObject } from "../base/files/read-json.ts";
 import { foreignKeys, isSettingKey, type SettingKey, settingsTable } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 

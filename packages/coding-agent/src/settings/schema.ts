@@ -1,6 +1,6 @@
 import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "../files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 import {
   amount,
   choice,

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 
 /** One row of the settings table. */
 export interface Setting<T> {

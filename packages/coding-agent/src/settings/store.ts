@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
-import type { Diagnostic } from "../diagnostic.ts";
-import { SessionError } from "../errors.ts";
-import { type JsonFile, readJsonFile } from "../files/read-json.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
+import { type JsonFile, readJsonFile } from "../base/files/read-json.ts";
 import { mergedValue, readLayer, type SettingsLayer, settingProblem } from "./layer.ts";
 import {
   isSettingKey,

@@ -1,7 +1,7 @@
 import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
+import { coversFiles, filesOf, interestIn } from "../resources/rules/rule-scope.ts";
+import type { StreamRule } from "../resources/rules/stream-rule.ts";
 import { ArgumentText } from "./argument-text.ts";
-import { coversFiles, filesOf, interestIn } from "./rule-scope.ts";
-import type { StreamRule } from "./stream-rule.ts";
 import { GrowingText, type PatternNumbers, type Probe } from "./text-window.ts";
 
 type ToolCall = Extract<AssistantContent, { type: "toolCall" }>;

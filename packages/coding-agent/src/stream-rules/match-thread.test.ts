@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parsePattern, type RulePattern } from "../resources/rules/rule-pattern.ts";
 import { TextBlockWatch } from "./block-watch.ts";
 import { MatchThread } from "./match-thread.ts";
-import { parsePattern, type RulePattern } from "./rule-pattern.ts";
 
 function patternOf(written: string): RulePattern {
   const pattern = parsePattern(written);

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
+import type { RulePattern } from "../resources/rules/rule-pattern.ts";
 import { type MatchRequest, type MatchResponse, matchInWorker } from "./match-worker.ts";
-import type { RulePattern } from "./rule-pattern.ts";
 import type { Probe } from "./text-window.ts";
 
 /** What came of a search; patterns by their numbers. */

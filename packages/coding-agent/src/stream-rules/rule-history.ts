@@ -1,6 +1,6 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
-import type { SessionTree } from "../session/session-tree.ts";
-import { reminderDetails } from "./reminder.ts";
+import { reminderDetails } from "../session-log/reminder.ts";
+import type { SessionTree } from "../session-log/session-tree.ts";
 
 /** When a rule that has struck may strike again. */
 export interface RepeatPolicy {

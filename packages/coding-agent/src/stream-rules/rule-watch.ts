@@ -1,8 +1,8 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
+import type { StreamRule } from "../resources/rules/stream-rule.ts";
 import { TextBlockWatch, ToolCallWatch } from "./block-watch.ts";
 import type { MatchResult, MatchThread } from "./match-thread.ts";
-import type { StreamRule } from "./stream-rule.ts";
 import type { PatternNumbers, Probe } from "./text-window.ts";
 
 /** What a {@link RuleWatch} works with. */

@@ -1,5 +1,5 @@
 import type { ReplyWatch } from "@tau-agent/agent";
-import type { LoadedRules } from "./load-rules.ts";
+import type { LoadedRules } from "../resources/rules/load-rules.ts";
 import type { StreamRules, WatchedSession } from "./stream-rules.ts";
 
 /** What {@link SessionRules} works with. */

@@ -9,7 +9,7 @@ import {
   isType,
   temporaryFolder,
   unpaired,
-} from "../__fixtures__/test-session.ts";
+} from "../create/__fixtures__/test-session.ts";
 
 const rule = (trigger: string, more = "") =>
   `---\nttsr_trigger: '${trigger}'\n${more}---\nSay please.\n`;

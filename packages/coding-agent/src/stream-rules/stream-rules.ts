@@ -2,15 +2,15 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { Agent, ReplyWatch, StoppedTurn } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
-import type { Diagnostic } from "../diagnostic.ts";
-import type { SessionLog } from "../session/session-log.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { clipped } from "../resources/rules/rule-pattern.ts";
+import { describeRule, type StreamRule } from "../resources/rules/stream-rule.ts";
+import { createReminder } from "../session-log/reminder.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
-import { createReminder } from "./reminder.ts";
 import { RuleHistory } from "./rule-history.ts";
-import { clipped } from "./rule-pattern.ts";
 import { RuleWatch } from "./rule-watch.ts";
 import { sharedMatchThread } from "./shared-match-thread.ts";
-import { describeRule, type StreamRule } from "./stream-rule.ts";
 
 /** The session whose replies are watched. */
 export interface WatchedSession {

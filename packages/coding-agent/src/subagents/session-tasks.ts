@@ -1,16 +1,17 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
-import type { AgentSession } from "../agent-session.ts";
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModel, type ScopedModel } from "../models/resolver.ts";
+import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SettingsStore } from "../settings/store.ts";
-import type { ToolSelection } from "../tool-selection.ts";
-import type { ToolEnvironment } from "../tools/environment.ts";
-import { createTaskTool } from "../tools/task/create-task-tool.ts";
-import { SessionBudget } from "./budgets/session-budget.ts";
-import { type CreateSubagentSession, createInProcessRunner } from "./in-process-runner.ts";
-import { createProcessRunner, type StartSubagentHost } from "./process-runner.ts";
-import { maySpawnAt } from "./task-services.ts";
+import type { ToolSelection } from "../tools/tool-selection.ts";
+import { type BudgetedSession, SessionBudget } from "./budgets/session-budget.ts";
+import { type CreateSubagentSession, createInProcessRunner } from "./runners/in-process-runner.ts";
+import { createProcessRunner, type StartSubagentHost } from "./runners/process-runner.ts";
+import { createTaskTool } from "./task-tool/create-task-tool.ts";
+import { maySpawnAt } from "./tasks/task-services.ts";
 
 /** How a session gives work to subagents. */
 export interface TaskOptions {
@@ -24,12 +25,23 @@ export interface TaskOptions {
   readonly tools?: Pick<ToolSelection, "only" | "exclude"> | undefined;
 }
 
+/** The session whose model hands out tasks, as far as tasks read it. */
+interface TaskingAgentSession extends BudgetedSession {
+  readonly log: BudgetedSession["log"] & { readonly path: string | undefined };
+  readonly models: {
+    readonly registry: ModelRegistry;
+    readonly model: Model | undefined;
+    readonly thinkingLevel: ThinkingLevel;
+  };
+  readonly isProjectTrusted: boolean;
+}
+
 /** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
 export interface SessionTasks {
   readonly budget: SessionBudget;
   readonly tools: readonly AgentTool[];
   /** Binds both to the session they are made for. */
-  attach(session: AgentSession): void;
+  attach(session: TaskingAgentSession): void;
 }
 
 /** Makes what a session needs for tasks; loads and reads nothing yet. */
@@ -53,7 +65,7 @@ export function createSessionTasks(
           command: () => settings.get("task.command"),
           environment: parts.environment,
         });
-  let session: AgentSession | undefined;
+  let session: TaskingAgentSession | undefined;
   const tool = createTaskTool({
     ...parts,
     budget,
@@ -97,7 +109,7 @@ interface Places {
 
 /** What the session does not know, a subagent's host may; it also says best what is wrong. */
 function findModel(
-  { registry, model }: AgentSession["models"],
+  { registry, model }: TaskingAgentSession["models"],
   pattern: string,
 ): Promise<ScopedModel | undefined> {
   const wanted = { model: pattern, preferredProvider: model?.provider };
@@ -105,7 +117,7 @@ function findModel(
 }
 
 /** What killed hosts left behind goes while the first run is on, so that no start waits for it. */
-function cleanUpAtFirstRun(session: AgentSession, places: Places): void {
+function cleanUpAtFirstRun(session: BudgetedSession, places: Places): void {
   const unsubscribe = session.subscribe(({ type }) => {
     if (type !== "agent_start") return;
     unsubscribe();
@@ -116,8 +128,7 @@ function cleanUpAtFirstRun(session: AgentSession, places: Places): void {
 async function cleanUp({ agentDirectory, environment }: Places): Promise<void> {
   const worktreesRoot = join(agentDirectory, "worktrees");
   if (!existsSync(worktreesRoot)) return;
-  const { Git } = await import("./isolation/git.ts");
-  const { removeLeftovers } = await import("./isolation/run-folder.ts");
+  const { removeLeftoverTrees } = await import("./isolation/index.ts");
   // What cannot be removed now is tried again at the next isolated task.
-  await removeLeftovers(worktreesRoot, new Git(environment)).catch(() => undefined);
+  await removeLeftoverTrees(worktreesRoot, environment).catch(() => undefined);
 }

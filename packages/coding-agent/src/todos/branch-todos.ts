@@ -1,5 +1,5 @@
 import type { KnownSessionEntry, SessionEntry, TodoItem } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 import { readPhases, readTodos } from "./read-todos.ts";
 
 /** The entry that keeps a list somebody other than the model has written; the family's name for it. */

@@ -1,5 +1,5 @@
 import type { TodoItem, TodoPhase, TodoStatus } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 
 /** What other programs and models call a status; read without regard to case, spaces and dashes. */
 const statuses: Readonly<Record<TodoStatus, readonly string[]>> = {

@@ -1,6 +1,6 @@
 import type { KnownSessionEntry, SessionEntry, TodoItem, TodoPhase } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import type { SessionLog } from "../session/session-log.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
 import { TODO_EDIT_TYPE, todosOf } from "./branch-todos.ts";
 import { isOpen, phasesOf, readPhases } from "./read-todos.ts";
 import { todoLines } from "./todo-text.ts";

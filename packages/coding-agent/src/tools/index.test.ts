@@ -1,6 +1,6 @@
 import { validateArguments } from "@tau-agent/agent";
 import { afterEach, beforeEach, expect, expectTypeOf, it } from "vitest";
-import { textOf, toolCall, Workspace } from "./__fixtures__/workspace.ts";
+import { textOf, toolCall, Workspace } from "./common/__fixtures__/workspace.ts";
 import { type BuiltinToolName, createTools } from "./index.ts";
 
 let workspace: Workspace;

@@ -1,14 +1,14 @@
 import type { AgentTool, ToolCallContext } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolEnvironment } from "../processes/environment.ts";
 import { bashDescription, bashParameters } from "./bash/definition.ts";
+import { ReadLedger } from "./common/read-ledger.ts";
+import type { ArgumentsOf, ObjectSchema } from "./common/schema.ts";
 import { editDescription, editParameters, prepareEditArguments } from "./edit/definition.ts";
-import type { ToolEnvironment } from "./environment.ts";
 import { findDescription, findParameters } from "./find/definition.ts";
 import { grepDescription, grepParameters } from "./grep/definition.ts";
 import { lsDescription, lsParameters } from "./ls/definition.ts";
 import { readDescription, readParameters } from "./read/definition.ts";
-import { ReadLedger } from "./read-ledger.ts";
-import type { ArgumentsOf, ObjectSchema } from "./schema.ts";
 import {
   prepareTodoArguments,
   todoWriteDescription,

@@ -1,7 +1,7 @@
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { Model, ThinkingLevel, ToolCall, UserContent } from "@tau-agent/rpc-protocol/messages";
-import type { ManagedTimers } from "../managed-timers.ts";
+import type { ManagedTimers } from "./managed-timers.ts";
 import type { ExtensionModels } from "./models.ts";
 import type { ExtensionUi } from "./ui.ts";
 

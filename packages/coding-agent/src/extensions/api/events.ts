@@ -16,7 +16,7 @@ import type {
   Usage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
-import type { TreeMove } from "../../session-hooks.ts";
+import type { TreeMove } from "../../run/session-hooks.ts";
 import type { SystemPromptOptions } from "./context.ts";
 
 /** Pairs what handlers get with what they may return. */

@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { KeyResolver } from "../../auth/key-resolver.ts";
-import { AuthStore } from "../../auth/store.ts";
+import { KeyResolver } from "../auth/key-resolver.ts";
+import { AuthStore } from "../auth/store.ts";
 import { createCustomProvider } from "../custom-models.ts";
 import type { ProviderEntry } from "../custom-schema.ts";
 import { ModelRegistry } from "../registry.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../../__fixtures__/test-session.ts";
+import { temporaryFolder } from "../../create/__fixtures__/test-session.ts";
 import { maySpawn } from "./agent-definition.ts";
 import { loadAgents, outlineAgents } from "./load-agents.ts";
 

@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Diagnostic } from "../../diagnostic.ts";
-import type { JsonObject } from "../../files/read-json.ts";
-import { readTextFile, readTextFileNow } from "../../files/read-text.ts";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { JsonObject } from "../../base/files/read-json.ts";
+import { readTextFile, readTextFileNow } from "../../base/files/read-text.ts";
 import { isThinkingLevel } from "../../models/thinking-level.ts";
-import { parseFrontmatter, textAttribute } from "../../prompt/frontmatter.ts";
+import { parseFrontmatter, textAttribute } from "../../resources/files/frontmatter.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { bundledAgents } from "./bundled-agents.ts";
 

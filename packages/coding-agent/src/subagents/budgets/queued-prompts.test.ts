@@ -1,6 +1,11 @@
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { expect, it } from "vitest";
-import { createTestSession, eventOf, isType, userTexts } from "../../__fixtures__/test-session.ts";
+import {
+  createTestSession,
+  eventOf,
+  isType,
+  userTexts,
+} from "../../create/__fixtures__/test-session.ts";
 
 it("prompts that are queued when a budget runs out stay in the conversation, and hear why nobody answered", async () => {
   let readBy: string[] = [];

@@ -5,10 +5,16 @@ import type {
   SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../../errors.ts";
+import { SessionError } from "../../base/errors.ts";
+import { MAX_TIMER_MS } from "../../base/timer-limit.ts";
+import {
+  type Consumption,
+  consumptionOf,
+  nothingUsed,
+  plus,
+  usedBy,
+} from "../../session-log/consumption.ts";
 import type { SettingsStore } from "../../settings/store.ts";
-import { MAX_TIMER_MS } from "../../timer-limit.ts";
-import { type Consumption, consumptionOf, nothingUsed, plus, usedBy } from "./consumption.ts";
 
 type LimitName = keyof BudgetLimits;
 type Measure = Exclude<keyof BudgetSnapshot, "status" | "reason">;

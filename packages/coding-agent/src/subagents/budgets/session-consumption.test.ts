@@ -2,8 +2,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
-import { createTestSession, placesIn, temporaryFolder } from "../../__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../create-agent-session.ts";
+import {
+  createTestSession,
+  placesIn,
+  temporaryFolder,
+} from "../../create/__fixtures__/test-session.ts";
+import type { CreateAgentSessionOptions } from "../../create/create-agent-session.ts";
 import type { SettingValues } from "../../settings/schema.ts";
 import { SettingsStore } from "../../settings/store.ts";
 

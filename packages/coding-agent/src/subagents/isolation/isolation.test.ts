@@ -16,7 +16,7 @@ import {
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Workspace } from "../../tools/__fixtures__/workspace.ts";
+import { Workspace } from "../../tools/common/__fixtures__/workspace.ts";
 import { changeOf, gitIn, isolate, repository, stateOf } from "./__fixtures__/isolated.ts";
 import { Isolation } from "./isolation.ts";
 import { makeBranch, mergeChanges } from "./merge-back.ts";

@@ -2,19 +2,23 @@ import { mkdir, realpath } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import { makeFolder } from "../../files/make-folder.ts";
-import type { ToolEnvironment } from "../../tools/environment.ts";
-import { listEmptyFolders } from "./empty-folders.ts";
-import { Git } from "./git.ts";
-import { createIsolatedTree, type IsolatedTree } from "./isolated-tree.ts";
-import { giveOwnRepository, makeTemplate, type RepositoryTemplate } from "./own-repository.ts";
-import { removeFolder } from "./remove-folder.ts";
-import { commitTree, headOf, openRepository, type Repository } from "./repository.ts";
-import { RunFolder, removeLeftovers } from "./run-folder.ts";
-import { Slots } from "./slots.ts";
-import { type Snapshot, takeSnapshot } from "./snapshot.ts";
-import { addModules, listSubmodules, type Submodule } from "./submodules.ts";
-import { createWorktree, forgetWorktree, type Worktree } from "./worktree.ts";
+import { makeFolder } from "../../base/files/make-folder.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { listEmptyFolders } from "./repository/empty-folders.ts";
+import { Git } from "./repository/git.ts";
+import { removeFolder } from "./repository/remove-folder.ts";
+import { commitTree, headOf, openRepository, type Repository } from "./repository/repository.ts";
+import { type Snapshot, takeSnapshot } from "./repository/snapshot.ts";
+import { createIsolatedTree, type IsolatedTree } from "./trees/isolated-tree.ts";
+import {
+  giveOwnRepository,
+  makeTemplate,
+  type RepositoryTemplate,
+} from "./trees/own-repository.ts";
+import { RunFolder, removeLeftovers } from "./trees/run-folder.ts";
+import { Slots } from "./trees/slots.ts";
+import { addModules, listSubmodules, type Submodule } from "./trees/submodules.ts";
+import { createWorktree, forgetWorktree, type Worktree } from "./trees/worktree.ts";
 
 /** A call that was aborted does not wait any longer for its trees to be removed; they are all the same. */
 const MAX_WAIT_MS = 2000;
@@ -178,4 +182,12 @@ async function orAborted(work: Promise<void>, signal: AbortSignal | undefined): 
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** Removes the trees that killed hosts left behind; those of living hosts stay. */
+export async function removeLeftoverTrees(
+  worktreesRoot: string,
+  environment: ToolEnvironment,
+): Promise<void> {
+  await removeLeftovers(worktreesRoot, new Git(environment));
 }

@@ -1,9 +1,14 @@
 import { join } from "node:path";
-import { randomHex } from "../../random.ts";
-import type { CapturedWork } from "./isolated-tree.ts";
+import { randomHex } from "../../base/random.ts";
 import type { Isolation } from "./isolation.ts";
 import type { PatchPart } from "./merge-back.ts";
-import { joinPatches, type PatchStatistics, sumStatistics, writePatch } from "./patch.ts";
+import {
+  joinPatches,
+  type PatchStatistics,
+  sumStatistics,
+  writePatch,
+} from "./repository/patch.ts";
+import type { CapturedWork } from "./trees/isolated-tree.ts";
 
 /** A task's work as patches. */
 export interface KeptWork {

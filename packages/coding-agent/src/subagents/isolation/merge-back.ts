@@ -1,14 +1,14 @@
 import { join } from "node:path";
-import { randomHex } from "../../random.ts";
-import { slugOf } from "../task-file-names.ts";
-import { type FileMode, readFileModes } from "./file-modes.ts";
-import type { Git, GitRequest } from "./git.ts";
+import { randomHex } from "../../base/random.ts";
 import type { Isolation } from "./isolation.ts";
-import { holdingMergeLock } from "./merge-lock.ts";
-import { applyToTree, joinPatches, writePatch } from "./patch.ts";
-import { commitTree, headOf, type Repository } from "./repository.ts";
-import { takeSnapshot } from "./snapshot.ts";
-import { listReplacements, type Replacement, writeFiles } from "./write-files.ts";
+import { holdingMergeLock } from "./merge/merge-lock.ts";
+import { listReplacements, type Replacement, writeFiles } from "./merge/write-files.ts";
+import { type FileMode, readFileModes } from "./repository/file-modes.ts";
+import type { Git, GitRequest } from "./repository/git.ts";
+import { applyToTree, joinPatches, writePatch } from "./repository/patch.ts";
+import { commitTree, headOf, type Repository } from "./repository/repository.ts";
+import { takeSnapshot } from "./repository/snapshot.ts";
+import { slugOf } from "./task-file-names.ts";
 
 /** One task's changes, on their way back. */
 export interface Change {

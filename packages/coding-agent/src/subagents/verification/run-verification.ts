@@ -6,11 +6,11 @@ import type {
   VerificationAttemptResult,
   VerificationCommandResult,
 } from "@tau-agent/rpc-protocol";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import type { ProcessOutcome } from "../../processes/process.ts";
+import { ProcessRegistry } from "../../processes/process-registry.ts";
+import { truncateTail } from "../../processes/truncate.ts";
 import { runShellCommand } from "../../tools/bash/shell-command.ts";
-import type { ToolEnvironment } from "../../tools/environment.ts";
-import type { ProcessOutcome } from "../../tools/process.ts";
-import { ProcessRegistry } from "../../tools/process-registry.ts";
-import { truncateTail } from "../../tools/truncate.ts";
 import { OutputFile } from "./output-file.ts";
 import type { VerifyCommand, VerifyPlan } from "./verify-config.ts";
 

@@ -3,7 +3,7 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { SettingValues } from "../../settings/schema.ts";
 import { SettingsStore } from "../../settings/store.ts";
-import { Workspace } from "../../tools/__fixtures__/workspace.ts";
+import { Workspace } from "../../tools/common/__fixtures__/workspace.ts";
 import { runVerification } from "./run-verification.ts";
 import { readVerifyRequest } from "./verify-config.ts";
 

@@ -1,5 +1,5 @@
 import { ToolError } from "@tau-agent/agent";
-import { isJsonObject, type JsonObject } from "../../files/read-json.ts";
+import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
 import type { SettingsStore } from "../../settings/store.ts";
 
 /** One command of a verification. */

@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 import type { VerificationAttemptResult, VerificationResult } from "@tau-agent/rpc-protocol";
-import { truncateTail } from "../../tools/truncate.ts";
-import type { CapturedWork } from "../isolation/isolated-tree.ts";
-import type { SubagentReply } from "../subagent-runner.ts";
+import { truncateTail } from "../../processes/truncate.ts";
+import type { CapturedWork } from "../isolation/index.ts";
+import type { SubagentReply } from "../runners/subagent-runner.ts";
 import { runVerification, type VerificationRun } from "./run-verification.ts";
 
 /** Of one command's output; lines may be long, and a subagent's window is not. */

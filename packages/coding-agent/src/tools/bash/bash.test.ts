@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { ToolError } from "@tau-agent/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ToolEnvironment } from "../../processes/environment.ts";
 import {
   eventually,
   ownSeconds,
@@ -8,8 +9,7 @@ import {
   textOf,
   toolCall,
   Workspace,
-} from "../__fixtures__/workspace.ts";
-import type { ToolEnvironment } from "../environment.ts";
+} from "../common/__fixtures__/workspace.ts";
 import { runBashTool } from "./bash.ts";
 import { runBash } from "./run-bash.ts";
 

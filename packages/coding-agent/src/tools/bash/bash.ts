@@ -1,10 +1,10 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { ToolEnvironment } from "../environment.ts";
-import { OutputBuffer, type OutputSnapshot } from "../output-buffer.ts";
-import type { OutputSink } from "../output-pump.ts";
-import type { ProcessOutcome } from "../process.ts";
-import { ProcessError } from "../process-error.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { OutputBuffer, type OutputSnapshot } from "../../processes/output-buffer.ts";
+import type { OutputSink } from "../../processes/output-pump.ts";
+import type { ProcessOutcome } from "../../processes/process.ts";
+import { ProcessError } from "../../processes/process-error.ts";
 import type { BashArguments } from "./definition.ts";
 import { bashDetails, outputText } from "./output-text.ts";
 import { runShellCommand } from "./shell-command.ts";

@@ -1,5 +1,5 @@
-import type { OutputSnapshot } from "../output-buffer.ts";
-import { formatSize } from "../truncate.ts";
+import type { OutputSnapshot } from "../../processes/output-buffer.ts";
+import { formatSize } from "../../processes/truncate.ts";
 
 /** What a result's `details` say about output that was cut. */
 export interface BashDetails {

@@ -1,9 +1,9 @@
 import { constants } from "node:os";
-import type { ToolEnvironment } from "../environment.ts";
-import { OutputBuffer } from "../output-buffer.ts";
-import type { OutputStream } from "../output-pump.ts";
-import type { ProcessOutcome } from "../process.ts";
-import { OutputSanitizer } from "../sanitize-output.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { OutputBuffer } from "../../processes/output-buffer.ts";
+import type { OutputStream } from "../../processes/output-pump.ts";
+import type { ProcessOutcome } from "../../processes/process.ts";
+import { OutputSanitizer } from "../../processes/sanitize-output.ts";
 import { runShellCommand } from "./shell-command.ts";
 
 /** Result of a command that a client, not the model, asked for. */

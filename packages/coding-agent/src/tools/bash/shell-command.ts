@@ -1,8 +1,8 @@
-import type { ToolEnvironment } from "../environment.ts";
-import type { OutputSink } from "../output-pump.ts";
-import { type ProcessOutcome, runProcess } from "../process.ts";
-import { processEnvironment } from "../process-environment.ts";
-import { findShell } from "../shell.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import type { OutputSink } from "../../processes/output-pump.ts";
+import { type ProcessOutcome, runProcess } from "../../processes/process.ts";
+import { processEnvironment } from "../../processes/process-environment.ts";
+import { findShell } from "../../processes/shell.ts";
 
 /** A command line for the shell. */
 export interface ShellCommand {

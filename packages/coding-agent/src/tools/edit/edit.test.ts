@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { ToolError } from "@tau-agent/agent";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { textOf, toolCall, Workspace } from "../__fixtures__/workspace.ts";
+import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
 import { type EditArguments, prepareEditArguments } from "./definition.ts";
 import { runEditTool } from "./edit.ts";
 

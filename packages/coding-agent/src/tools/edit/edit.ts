@@ -1,12 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { describeChange } from "../diff.ts";
-import type { ToolEnvironment } from "../environment.ts";
-import { fileError } from "../file-error.ts";
-import { resolveExistingPath } from "../paths.ts";
-import { formatSize } from "../truncate.ts";
-import { writeFileSafely } from "../write-file.ts";
+import { fileError } from "../../base/files/file-error.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { formatSize } from "../../processes/truncate.ts";
+import { describeChange } from "../common/diff.ts";
+import { resolveExistingPath } from "../common/paths.ts";
+import { writeFileSafely } from "../common/write-file.ts";
 import { applyEdits, type TextEdit } from "./apply-edits.ts";
 import type { EditArguments } from "./definition.ts";
 

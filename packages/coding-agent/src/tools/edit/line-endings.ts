@@ -1,4 +1,4 @@
-import { diffLines } from "../diff.ts";
+import { diffLines } from "../common/diff.ts";
 
 /** A text with LF line ends, and the way back to the offsets of the original. */
 export class NormalizedText {

@@ -1,12 +1,12 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { ToolEnvironment } from "../environment.ts";
-import { globFilter } from "../glob-filter.ts";
-import { listResult } from "../list-text.ts";
-import { toPosix } from "../paths.ts";
-import { countArgument } from "../schema.ts";
-import { searchRoot } from "../search-root.ts";
-import { walk } from "../walk.ts";
+import { globFilter } from "../../base/files/glob-filter.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { listResult } from "../common/list-text.ts";
+import { toPosix } from "../common/paths.ts";
+import { countArgument } from "../common/schema.ts";
+import { searchRoot } from "../common/search-root.ts";
+import { walk } from "../common/walk.ts";
 import type { FindArguments } from "./definition.ts";
 
 const defaultLimit = 1000;

@@ -1,10 +1,10 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { ToolEnvironment } from "../environment.ts";
-import { type GlobFilter, globFilter } from "../glob-filter.ts";
-import { listResult } from "../list-text.ts";
-import { countArgument } from "../schema.ts";
-import { searchRoot } from "../search-root.ts";
+import { type GlobFilter, globFilter } from "../../base/files/glob-filter.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { listResult } from "../common/list-text.ts";
+import { countArgument } from "../common/schema.ts";
+import { searchRoot } from "../common/search-root.ts";
 import type { GrepArguments } from "./definition.ts";
 import { MatchList } from "./match-list.ts";
 import { plainSearch } from "./plain-search.ts";

@@ -1,4 +1,4 @@
-import { maxOutputBytes, truncateLine } from "../truncate.ts";
+import { maxOutputBytes, truncateLine } from "../../processes/truncate.ts";
 
 const maxLineCharacters = 500;
 

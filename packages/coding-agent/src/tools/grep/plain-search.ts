@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import { walk } from "../walk.ts";
+import { walk } from "../common/walk.ts";
 import type { Search } from "./search.ts";
 
 const maxFileBytes = 50 * 1024 * 1024;

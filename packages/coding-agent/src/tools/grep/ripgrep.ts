@@ -1,10 +1,10 @@
 import { basename, dirname } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import type { ToolEnvironment } from "../environment.ts";
-import { withoutPrefix } from "../glob-filter.ts";
-import { runProcess } from "../process.ts";
-import { ProcessError } from "../process-error.ts";
-import type { ProcessRegistry } from "../process-registry.ts";
+import { withoutPrefix } from "../../base/files/glob-filter.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { runProcess } from "../../processes/process.ts";
+import { ProcessError } from "../../processes/process-error.ts";
+import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { Search } from "./search.ts";
 
 // A match in a longer line (64 MiB as JSON) is not worth the memory.

@@ -1,5 +1,5 @@
-import type { GlobFilter } from "../glob-filter.ts";
-import type { SearchRoot } from "../search-root.ts";
+import type { GlobFilter } from "../../base/files/glob-filter.ts";
+import type { SearchRoot } from "../common/search-root.ts";
 import type { FoundLine } from "./match-list.ts";
 
 /** A search as both searchers take it. */

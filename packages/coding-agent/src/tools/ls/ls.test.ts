@@ -1,6 +1,6 @@
 import { symlinkSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { textOf, toolCall, Workspace } from "../__fixtures__/workspace.ts";
+import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
 import { runLsTool } from "./ls.ts";
 
 let workspace: Workspace;

@@ -3,11 +3,11 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { ToolEnvironment } from "../environment.ts";
-import { errorCode, fileError } from "../file-error.ts";
-import { listResult } from "../list-text.ts";
-import { resolveExistingPath } from "../paths.ts";
-import { countArgument } from "../schema.ts";
+import { errorCode, fileError } from "../../base/files/file-error.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { listResult } from "../common/list-text.ts";
+import { resolveExistingPath } from "../common/paths.ts";
+import { countArgument } from "../common/schema.ts";
 import type { LsArguments } from "./definition.ts";
 
 const defaultLimit = 500;

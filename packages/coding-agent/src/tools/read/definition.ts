@@ -1,4 +1,4 @@
-import type { ArgumentsOf, ObjectSchema } from "../schema.ts";
+import type { ArgumentsOf, ObjectSchema } from "../common/schema.ts";
 
 export const readParameters = {
   type: "object",

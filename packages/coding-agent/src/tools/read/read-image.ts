@@ -1,10 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
 import { ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { ToolEnvironment } from "../environment.ts";
-import { detectImageType } from "../images/image-type.ts";
-import { normalizeImage } from "../images/normalize-image.ts";
-import { formatSize } from "../truncate.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { formatSize } from "../../processes/truncate.ts";
+import { detectImageType } from "../../user-input/images/image-type.ts";
+import { normalizeImage } from "../../user-input/images/normalize-image.ts";
 
 const maxFileBytes = 64 * 1024 * 1024;
 

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { textOf, toolCall, Workspace } from "../__fixtures__/workspace.ts";
-import type { ToolEnvironment } from "../environment.ts";
-import { ReadLedger } from "../read-ledger.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
+import { ReadLedger } from "../common/read-ledger.ts";
 import { runReadTool } from "./read.ts";
 
 let workspace: Workspace;

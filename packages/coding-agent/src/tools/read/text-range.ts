@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { TextDecoder } from "node:util";
-import { incompleteCharacterBytes } from "../output-buffer.ts";
-import { maxOutputBytes, type TruncationResult, truncateHead } from "../truncate.ts";
+import { incompleteCharacterBytes } from "../../processes/output-buffer.ts";
+import { maxOutputBytes, type TruncationResult, truncateHead } from "../../processes/truncate.ts";
 
 /** The lines of a file that were asked for, as far as they are shown. */
 export interface TextRange {

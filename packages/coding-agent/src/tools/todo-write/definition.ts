@@ -1,5 +1,5 @@
 import { bendTodo } from "../../todos/read-todos.ts";
-import type { ArgumentsOf, ObjectSchema } from "../schema.ts";
+import type { ArgumentsOf, ObjectSchema } from "../common/schema.ts";
 
 export const todoWriteParameters = {
   type: "object",

@@ -9,8 +9,8 @@ import {
   truncateSync,
 } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { textOf, toolCall, Workspace } from "../__fixtures__/workspace.ts";
-import { ReadLedger } from "../read-ledger.ts";
+import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
+import { ReadLedger } from "../common/read-ledger.ts";
 import { runWriteTool } from "./write.ts";
 
 let workspace: Workspace;

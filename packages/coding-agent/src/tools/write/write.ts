@@ -2,12 +2,12 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
-import { makeFolder } from "../../files/make-folder.ts";
-import type { ToolEnvironment } from "../environment.ts";
-import { errorCode, fileError } from "../file-error.ts";
-import { resolvePath } from "../paths.ts";
-import type { ReadLedger } from "../read-ledger.ts";
-import { writeFileSafely } from "../write-file.ts";
+import { errorCode, fileError } from "../../base/files/file-error.ts";
+import { makeFolder } from "../../base/files/make-folder.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { resolvePath } from "../common/paths.ts";
+import type { ReadLedger } from "../common/read-ledger.ts";
+import { writeFileSafely } from "../common/write-file.ts";
 import type { WriteArguments } from "./definition.ts";
 
 /** Writes a whole file. */

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { Workspace } from "../../../tools/__fixtures__/workspace.ts";
-import type { IsolatedTree } from "../isolated-tree.ts";
+import { Workspace } from "../../../tools/common/__fixtures__/workspace.ts";
+import type { IsolatedTree } from "../trees/isolated-tree.ts";
 import { Isolation } from "../isolation.ts";
 import { keepWork } from "../keep-work.ts";
 

@@ -1,5 +1,5 @@
-import { FileQueue } from "../../../tools/file-queue.ts";
-import { ProcessRegistry } from "../../../tools/process-registry.ts";
+import { FileQueue } from "../../../base/files/file-queue.ts";
+import { ProcessRegistry } from "../../../processes/process-registry.ts";
 import { Isolation } from "../isolation.ts";
 
 /** The isolation of a host that runs as a process of its own. */

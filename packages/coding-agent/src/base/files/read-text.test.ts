@@ -1,0 +1,33 @@
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../create/__fixtures__/test-session.ts";
+import { readTextFile, readTextFileNow, type TextFile } from "./read-text.ts";
+
+describe.each([
+  ["readTextFile", readTextFile],
+  ["readTextFileNow", async (path: string): Promise<TextFile> => readTextFileNow(path)],
+] as const)("%s", (_, read) => {
+  it("reads a file without its byte order mark, and knows one that is not there", async () => {
+    const path = join(temporaryFolder(), "a.md");
+    expect(await read(path)).toEqual({ kind: "missing", path });
+    writeFileSync(path, "\uFEFFhé");
+    expect(await read(path)).toEqual({ kind: "text", path, text: "hé" });
+    expect(await read(join(path, "b"))).toMatchObject({ kind: "missing" });
+  });
+
+  it("says why it reads no device, no folder and nothing huge, instead of reading for ever", async () => {
+    const folder = temporaryFolder();
+    symlinkSync("/dev/zero", join(folder, "device"));
+    mkdirSync(join(folder, "folder"));
+    writeFileSync(join(folder, "huge"), "");
+    truncateSync(join(folder, "huge"), 65 * 1024 * 1024);
+    const reasons = { device: "no regular file", folder: "a folder", huge: "larger than 64 MiB" };
+    for (const [name, reason] of Object.entries(reasons)) {
+      expect(await read(join(folder, name))).toMatchObject({
+        kind: "unreadable",
+        diagnostic: { message: expect.stringContaining(reason) },
+      });
+    }
+  });
+});

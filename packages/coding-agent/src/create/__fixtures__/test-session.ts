@@ -1,0 +1,115 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createStream } from "@tau-agent/ai";
+import { type Scenario, scriptedModel, scriptedProvider } from "@tau-agent/ai/testing";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { onTestFinished } from "vitest";
+import { recordFrames } from "../../../../../apps/cli/test/recording/record-host.ts";
+import type { AgentSession } from "../../session/agent-session.ts";
+import { type CreateAgentSessionOptions, createAgentSession } from "../create-agent-session.ts";
+import type { CustomProvider } from "../../models/custom-models.ts";
+
+/** A session over a scripted model in folders of its own, and everything it says. */
+export interface TestSession {
+  readonly session: AgentSession;
+  readonly events: SessionEvent[];
+  readonly folder: string;
+  /** The entries of the session's file. */
+  /** The lines of the session file. */
+  readonly written: () => (Record<string, unknown> & { message?: AgentMessage })[];
+}
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "tau-agent-session-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Options that keep a session inside `folder`. */
+export function placesIn(folder: string): CreateAgentSessionOptions {
+  const cwd = join(folder, "project");
+  mkdirSync(cwd, { recursive: true });
+  return {
+    cwd,
+    agentDirectory: join(folder, "agent"),
+    homeDirectory: folder,
+    temporaryDirectory: folder,
+    environment: { PATH: process.env.PATH },
+  };
+}
+
+export async function createTestSession(
+  scenario: Scenario,
+  overrides: Partial<CreateAgentSessionOptions> = {},
+): Promise<TestSession> {
+  const folder = temporaryFolder();
+  const provider = scriptedProvider(scenario);
+  const model = scriptedModel();
+  const session = await createAgentSession({
+    ...placesIn(folder),
+    model,
+    providers: [keyless(model.provider)],
+    stream: createStream({ providers: { scripted: async () => provider } }),
+    ...overrides,
+  });
+  onTestFinished(() => session.dispose());
+  const events: SessionEvent[] = [];
+  session.subscribe((event) => {
+    events.push(event);
+    recordFrames([event]);
+  });
+  const written = () =>
+    readFileSync(session.log.path ?? "", "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  return { session, events, folder, written };
+}
+
+export function keyless(id: string): CustomProvider {
+  return { id, isKeyless: true, usesAuthHeader: false, models: () => [], headers: () => ({}) };
+}
+
+/** Texts of the user messages, in order. */
+export function userTexts(messages: readonly AgentMessage[]): string[] {
+  return messages.flatMap((message) =>
+    message.role === "user" && typeof message.content === "string" ? [message.content] : [],
+  );
+}
+
+/** Calls without a result and results without a call before them. */
+export function unpaired(messages: readonly AgentMessage[]): string[] {
+  const open = new Set<string>();
+  const wrong: string[] = [];
+  for (const message of messages) {
+    if (message.role === "toolResult" && !open.delete(message.toolCallId)) {
+      wrong.push(message.toolCallId);
+    }
+    // Nothing may come between a reply's calls and their results.
+    if (message.role !== "toolResult" && open.size > 0) wrong.push(...open);
+    if (message.role !== "assistant") continue;
+    for (const block of message.content) if (block.type === "toolCall") open.add(block.id);
+  }
+  return [...wrong, ...open];
+}
+
+/** The first event of a type, now or later. */
+export function eventOf(
+  { session, events }: Pick<TestSession, "session" | "events">,
+  fits: (event: SessionEvent) => boolean,
+): Promise<SessionEvent> {
+  const known = events.find(fits);
+  if (known !== undefined) return Promise.resolve(known);
+  return new Promise((resolve) => {
+    const unsubscribe = session.subscribe((event) => {
+      if (!fits(event)) return;
+      unsubscribe();
+      resolve(event);
+    });
+  });
+}
+
+export const isType = (type: SessionEvent["type"]) => (event: SessionEvent) => event.type === type;

@@ -1,0 +1,49 @@
+import { FileQueue } from "../base/files/file-queue.ts";
+import { keyVariableNames } from "../models/auth/environment-keys.ts";
+import type { ToolEnvironment } from "../processes/environment.ts";
+import type { ProcessRegistry } from "../processes/process-registry.ts";
+import type { AgentSession } from "../session/agent-session.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import type { WorkingFolder } from "./working-folder.ts";
+
+/** What the tools of a session are told about their surroundings. */
+export interface ToolSurroundings {
+  readonly workingFolder: WorkingFolder;
+  readonly homeDirectory: string;
+  readonly temporaryDirectory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly settings: SettingsStore;
+  readonly processes: ProcessRegistry;
+  /** The session the tools belong to, once it is made. */
+  readonly currentSession: () => AgentSession | undefined;
+}
+
+/** The environment of a session's tools. */
+export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvironment {
+  const { settings, currentSession, workingFolder, ...rest } = surroundings;
+  return {
+    ...rest,
+    get cwd() {
+      return workingFolder.cwd;
+    },
+    fileQueue: new FileQueue(),
+    shellPath: settings.get("shellPath"),
+    shellCommandPrefix: settings.get("shellCommandPrefix"),
+    keyVariables: [...keyVariableNames()],
+    inheritKeys: settings.get("bash.inheritKeys"),
+    modelSupportsImages: () => currentSession()?.models.model?.input.includes("image") ?? true,
+    sessionVariables: () => sessionVariables(currentSession()),
+  };
+}
+
+function sessionVariables(session: AgentSession | undefined): Record<string, string> {
+  if (session === undefined) return {};
+  const { log, models } = session;
+  const { model } = models;
+  return {
+    PI_SESSION_ID: log.header.id,
+    ...(log.path === undefined ? {} : { PI_SESSION_FILE: log.path }),
+    ...(model === undefined ? {} : { PI_PROVIDER: model.provider, PI_MODEL: model.id }),
+    PI_REASONING_LEVEL: models.thinkingLevel,
+  };
+}

@@ -1,0 +1,74 @@
+import { tmpdir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { findHomeDirectory } from "../base/home-directory.ts";
+import { sessionDirectoryFor } from "../session-log/file/session-path.ts";
+import type { SessionStart } from "../session-log/open-session.ts";
+import type { SessionLogOptions } from "../session-log/session-log.ts";
+import type { SettingsStore } from "../settings/store.ts";
+
+/** Folders as a session's options name them. */
+export interface PlaceOptions {
+  readonly cwd: string;
+  readonly baseDirectory?: string | undefined;
+  readonly agentDirectory?: string | undefined;
+  readonly homeDirectory?: string | undefined;
+  readonly temporaryDirectory?: string | undefined;
+  readonly sessionDirectory?: string | undefined;
+  readonly session?: SessionStart | undefined;
+}
+
+/** The folders a session is made in. */
+export interface Places {
+  /** The project whose settings, extensions and trust count. */
+  readonly cwd: string;
+  /** Where relative paths of options start: the caller's folder. */
+  readonly baseDirectory: string;
+  readonly agentDirectory: string;
+  readonly homeDirectory: string;
+  readonly temporaryDirectory: string;
+}
+
+/** The folders that options name, or the usual ones. */
+export function resolvePlaces(options: PlaceOptions): Places {
+  const homeDirectory = options.homeDirectory ?? findHomeDirectory();
+  const cwd = resolve(options.cwd);
+  return {
+    cwd,
+    baseDirectory: resolve(options.baseDirectory ?? cwd),
+    homeDirectory,
+    agentDirectory: options.agentDirectory ?? join(homeDirectory, ".pi", "agent"),
+    temporaryDirectory: options.temporaryDirectory ?? tmpdir(),
+  };
+}
+
+/** Where the session files of a project are. */
+export function sessionLogOptions(
+  options: PlaceOptions,
+  places: Places,
+  settings: SettingsStore,
+): SessionLogOptions {
+  const base = {
+    cwd: places.cwd,
+    fsync: settings.get("session.fsync"),
+  };
+  const start = options.session;
+  if (start?.kind === "memory") return base;
+  if (start?.kind === "log" && start.log.path === undefined) return base;
+  return { ...base, directory: sessionDirectory(options, places, settings) };
+}
+
+function sessionDirectory(
+  { sessionDirectory: given }: PlaceOptions,
+  { cwd, baseDirectory, agentDirectory, homeDirectory }: Places,
+  settings: SettingsStore,
+): string {
+  if (given !== undefined) return absolute(given, baseDirectory, homeDirectory);
+  const configured = settings.sessionDir;
+  if (configured !== undefined) return absolute(configured, cwd, homeDirectory);
+  return sessionDirectoryFor(agentDirectory, cwd);
+}
+
+function absolute(path: string, baseDirectory: string, homeDirectory: string): string {
+  if (path === "~" || path.startsWith("~/")) return join(homeDirectory, path.slice(1));
+  return isAbsolute(path) ? path : resolve(baseDirectory, path);
+}

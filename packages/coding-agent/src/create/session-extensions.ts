@@ -1,0 +1,164 @@
+import type { StreamFunction } from "@tau-agent/ai";
+import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { discoverExtensions, type PackageFinder } from "../extensions/load/discover.ts";
+import type { HostModules } from "../extensions/load/host-imports.ts";
+import type { InlineFactory } from "../extensions/load/load.ts";
+import type { OpenExtensions } from "../extensions/open-extensions.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+import type { ProcessRegistry } from "../processes/process-registry.ts";
+import type { SettingsStore } from "../settings/store.ts";
+
+/** How a session is extended by code of the user's. */
+export interface ExtensionOptions {
+  /** Files or folders, relative to the options' `cwd`; loaded whatever else is said. */
+  readonly paths?: readonly string[] | undefined;
+  /** Loads only what `paths` names. */
+  readonly onlyNamed?: boolean | undefined;
+  /**
+   * Modules that imports of the family's packages resolve to; asked for at the first extension.
+   */
+  readonly hostModules: () => Promise<HostModules>;
+  /** Extensions that are at hand as functions; they come after those of files. */
+  readonly factories?: readonly InlineFactory[] | undefined;
+  /** Values for flags that extensions define, by name without dashes. */
+  readonly flagValues?: ReadonlyMap<string, string | true> | undefined;
+  /** Hears, after each load, which flags of extensions are switches and take no value. */
+  readonly onSwitches?: ((names: ReadonlySet<string>) => void) | undefined;
+  /** What extensions are told they run in; default `rpc`. */
+  readonly mode?: "rpc" | "json" | "print" | undefined;
+  /** Sends dialogs and notices to a client; without it nobody is there to ask. */
+  readonly sendUiRequest?: ((request: ExtensionUiRequest) => void) | undefined;
+  /** Ends the host when an extension asks for it; without it the wish is ignored. */
+  readonly onShutdown?: (() => void) | undefined;
+}
+
+/** What {@link SessionExtensions} works with. */
+export interface SessionExtensionsContext {
+  readonly options: ExtensionOptions;
+  readonly places: {
+    readonly cwd: string;
+    /** Where relative paths of options start. */
+    readonly baseDirectory: string;
+    readonly agentDirectory: string;
+    readonly homeDirectory: string;
+    readonly temporaryDirectory: string;
+  };
+  /** The folder of the session that is on. */
+  readonly workingFolder: { readonly cwd: string };
+  readonly settings: SettingsStore;
+  readonly registry: ModelRegistry;
+  readonly stream: StreamFunction;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly processes: ProcessRegistry;
+}
+
+/**
+ * Finds out whether there are extensions at all, which costs one look into a folder; the system that
+ * runs them is loaded when the first one is found.
+ */
+export class SessionExtensions {
+  readonly #context: SessionExtensionsContext;
+  readonly #diagnostics: Diagnostic[] = [];
+  #opened: OpenExtensions | undefined;
+
+  constructor(context: SessionExtensionsContext) {
+    this.#context = context;
+  }
+
+  /** The extensions; undefined when there are none. */
+  get opened(): OpenExtensions | undefined {
+    return this.#opened;
+  }
+
+  /** What is wrong with extensions, and flags that nobody knows. */
+  get diagnostics(): readonly Diagnostic[] {
+    if (this.#opened !== undefined) return this.#opened.diagnostics;
+    const flags = [...(this.#context.options.flagValues?.keys() ?? [])].map((name) => ({
+      severity: "warning" as const,
+      message: `--${name} is no flag of this version; it is ignored`,
+    }));
+    return [...this.#diagnostics, ...flags];
+  }
+
+  /** Loads the user's own extensions, or those of a project that is trusted. */
+  async load(part: "own" | "project"): Promise<void> {
+    const { options, places, settings } = this.#context;
+    if (this.#opened === undefined) {
+      const { files, diagnostics } = await discoverExtensions({
+        part,
+        cwd: places.cwd,
+        baseDir: places.baseDirectory,
+        agentDir: places.agentDirectory,
+        homeDir: places.homeDirectory,
+        paths: options.paths ?? [],
+        onlyNamed: options.onlyNamed ?? false,
+        entries: settings.resources("extensions"),
+        packages: this.#packages(),
+      });
+      if (files.length === 0 && (options.factories ?? []).length === 0) {
+        this.#diagnostics.push(...diagnostics);
+        return;
+      }
+      this.#opened = await this.#open();
+    }
+    await this.#opened.system.load(part);
+    options.onSwitches?.(this.#opened.system.runner.switchNames);
+  }
+
+  /** What the user's extensions say about trusting the project. */
+  async askTrust() {
+    return this.#opened?.system.askTrust();
+  }
+
+  /** Loaded when there is something to find. */
+  #packages(): PackageFinder {
+    const { places, settings } = this.#context;
+    const { cwd, baseDirectory, agentDirectory: agentDir, homeDirectory: homeDir } = places;
+    const finder = () => import("../resources/packages/find-packages.ts");
+    return {
+      all: async () => {
+        if (settings.packages.length === 0) return [];
+        const { findPackages } = await finder();
+        return (await findPackages(settings, { cwd, agentDir, homeDir })).packages;
+      },
+      named: async (source) =>
+        (await finder()).findNamedPackage(source, { cwd: baseDirectory, agentDir, homeDir }),
+    };
+  }
+
+  async #open(): Promise<OpenExtensions> {
+    const { options, places, workingFolder, settings, registry, stream, environment, processes } =
+      this.#context;
+    const [{ OpenExtensions }, hostModules] = await Promise.all([
+      import("../extensions/open-extensions.ts"),
+      options.hostModules(),
+    ]);
+    return new OpenExtensions({
+      agentDir: places.agentDirectory,
+      cwd: places.cwd,
+      baseDir: places.baseDirectory,
+      homeDir: places.homeDirectory,
+      temporaryDirectory: places.temporaryDirectory,
+      paths: options.paths ?? [],
+      onlyNamed: options.onlyNamed ?? false,
+      entries: () => settings.resources("extensions"),
+      packages: this.#packages(),
+      hostModules,
+      factories: options.factories ?? [],
+      flagValues: options.flagValues ?? new Map(),
+      mode: options.mode ?? "rpc",
+      sendUiRequest: options.sendUiRequest,
+      onShutdown: options.onShutdown,
+      registry,
+      stream,
+      execEnvironment: {
+        get cwd() {
+          return workingFolder.cwd;
+        },
+        environment,
+        processes,
+      },
+    });
+  }
+}

@@ -1,0 +1,104 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { SettingsStore } from "../settings/store.ts";
+import { resolveProjectTrust, saveProjectTrust, type TrustInput } from "./trust.ts";
+
+let root: string;
+let agentDir: string;
+let cwd: string;
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "tau-trust-")));
+  agentDir = join(root, "agent");
+  cwd = join(root, "work", "project");
+  mkdirSync(agentDir);
+  mkdirSync(cwd, { recursive: true });
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function put(path: string, value: unknown) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof value === "string" ? value : JSON.stringify(value));
+}
+
+async function resolveTrust(input: Partial<TrustInput> = {}) {
+  const settings = await SettingsStore.load({ agentDir, cwd });
+  return resolveProjectTrust({ agentDir, cwd, settings, ...input });
+}
+
+it("needs no decision for a project that holds only text", async () => {
+  put(join(cwd, ".pi", "skills", "x", "SKILL.md"), "text");
+  put(join(cwd, "AGENTS.md"), "text");
+  expect(await resolveTrust()).toEqual({
+    isTrusted: false,
+    source: "not_needed",
+    gated: [],
+    diagnostics: [],
+  });
+});
+
+it("means no without a decision, with one diagnostic that lists what was left out", async () => {
+  put(join(cwd, ".pi", "settings.json"), {});
+  put(join(cwd, ".pi", "agent", "extensions", "x.ts"), "");
+  const trust = await resolveTrust();
+  expect(trust.isTrusted).toBe(false);
+  expect(trust.diagnostics).toHaveLength(1);
+  expect(trust.diagnostics[0]?.message).toContain(join(cwd, ".pi", "settings.json"));
+  expect(trust.diagnostics[0]?.message).toContain(join(cwd, ".pi", "agent", "extensions"));
+  expect(trust.diagnostics[0]?.message).toContain("--approve");
+});
+
+it("is decided by the flag, then extensions, then the trust file, then the setting", async () => {
+  put(join(cwd, ".pi", "mcp.json"), {});
+  put(join(agentDir, "settings.json"), { defaultProjectTrust: "always" });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: true, source: "setting" });
+  await saveProjectTrust(agentDir, cwd, false);
+  expect(await resolveTrust()).toMatchObject({ isTrusted: false, source: "trust_file" });
+  const askExtensions = async () => ({ isTrusted: true, remember: false });
+  expect(await resolveTrust({ askExtensions })).toMatchObject({ source: "extension" });
+  const flagged = await resolveTrust({ askExtensions, flag: false });
+  expect(flagged).toMatchObject({ isTrusted: false, source: "flag" });
+});
+
+it("saves what an extension decides when it asks for that, and only then", async () => {
+  put(join(cwd, ".pi", "mcp.json"), {});
+  const answers = (remember: boolean) => async () => ({ isTrusted: true, remember });
+  await resolveTrust({ askExtensions: answers(false) });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: false, source: "setting" });
+  await resolveTrust({ askExtensions: answers(true) });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: true, source: "trust_file" });
+});
+
+it("takes the nearest saved decision, by real path", async () => {
+  put(join(cwd, ".pi", "mcp.json"), {});
+  await saveProjectTrust(agentDir, join(root, "work"), true);
+  const link = join(root, "link");
+  symlinkSync(cwd, link);
+  expect(await resolveTrust({ cwd: link })).toMatchObject({ isTrusted: true });
+  await saveProjectTrust(agentDir, link, false);
+  expect(await resolveTrust()).toMatchObject({ isTrusted: false });
+  await saveProjectTrust(agentDir, cwd, undefined);
+  expect(await resolveTrust()).toMatchObject({ isTrusted: true });
+});
+
+it("takes a damaged trust file as a no and never overwrites it", async () => {
+  put(join(cwd, ".pi", "mcp.json"), {});
+  put(join(agentDir, "settings.json"), { defaultProjectTrust: "always" });
+  put(join(agentDir, "trust.json"), "{ broken");
+  const trust = await resolveTrust();
+  expect(trust.isTrusted).toBe(false);
+  expect(trust.diagnostics[0]?.path).toBe(join(agentDir, "trust.json"));
+  await expect(saveProjectTrust(agentDir, cwd, true)).rejects.toMatchObject({
+    code: "invalid_settings",
+  });
+  expect(readFileSync(join(agentDir, "trust.json"), "utf8")).toBe("{ broken");
+});

@@ -1,0 +1,156 @@
+import { readdirSync } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
+import { readJsonFile } from "../base/files/read-json.ts";
+import { withFileLock, writeFileAtomic } from "../base/files/write-file.ts";
+import { ancestorsOf } from "../resources/files/places.ts";
+import type { SettingsStore } from "../settings/store.ts";
+
+/** What decided about trust: a flag, the trust file, the user's setting, or nothing to decide. */
+type TrustSource = "flag" | "extension" | "trust_file" | "setting" | "not_needed";
+
+/** Whether code and settings of a project are loaded. */
+export interface ProjectTrust {
+  readonly isTrusted: boolean;
+  readonly source: TrustSource;
+  /** Files and folders of the project that count only with trust. */
+  readonly gated: readonly string[];
+  /** One that lists what was left out when nobody had decided; problems of the trust file. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What an extension says about a project, and whether that is to count next time, too. */
+interface ExtensionsAnswer {
+  readonly isTrusted: boolean;
+  readonly remember: boolean;
+}
+
+/** What a decision about trust is made from. */
+export interface TrustInput {
+  readonly agentDir: string;
+  readonly cwd: string;
+  readonly settings: Pick<SettingsStore, "getUserValue">;
+  /** `--approve` or `--no-approve`. */
+  readonly flag?: boolean | undefined;
+  /** The user's own extensions; the first yes or no counts. */
+  readonly askExtensions?: (() => Promise<ExtensionsAnswer | undefined>) | undefined;
+}
+
+/** What runs or steers code when it is loaded; skills, templates and context files are text. */
+const gatedNames: ReadonlySet<string> = new Set([
+  "settings.json",
+  "omp.jsonc",
+  "mcp.json",
+  "extensions",
+]);
+
+/** The project's files that count only with trust; `agent` is the older place for all of them. */
+export function findGated(cwd: string, agentDir: string): string[] {
+  const dirs = [join(cwd, ".pi"), join(cwd, ".pi", "agent")].filter((dir) => dir !== agentDir);
+  return dirs
+    .flatMap((dir) => namesIn(dir).map((name) => ({ dir, name })))
+    .filter(({ name }) => gatedNames.has(name))
+    .map(({ dir, name }) => join(dir, name))
+    .sort();
+}
+
+/** Read at once: every start waits for it, and the folder is small or not there at all. */
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}
+
+async function canonical(dir: string): Promise<string> {
+  const path = await realpath(dir).catch(() => dir);
+  // Windows does not tell names apart by case; the trust file must not, either.
+  return process.platform === "win32" ? path.toLowerCase() : path;
+}
+
+async function readDecision(
+  path: string,
+  cwd: string,
+): Promise<{ decision: boolean | undefined; diagnostics: Diagnostic[] }> {
+  const file = await readJsonFile(path);
+  if (file.kind === "missing") return { decision: undefined, diagnostics: [] };
+  // A damaged file may have held a no.
+  if (file.kind === "unreadable") return { decision: false, diagnostics: [file.diagnostic] };
+  const isWindows = process.platform === "win32";
+  const saved = new Map(
+    Object.entries(file.value).map(([dir, value]) => [isWindows ? dir.toLowerCase() : dir, value]),
+  );
+  for (const dir of ancestorsOf(await canonical(cwd))) {
+    const value = saved.get(dir);
+    if (typeof value === "boolean") return { decision: value, diagnostics: [] };
+  }
+  return { decision: undefined, diagnostics: [] };
+}
+
+/**
+ * Decides whether the project is trusted: flag, extensions, the nearest decision in `trust.json`, the
+ * user's `defaultProjectTrust`. Where nobody can be asked, undecided means no, with one diagnostic
+ * that lists what was left out. Never rejects.
+ */
+export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTrust> {
+  const { agentDir, cwd, settings, flag, askExtensions } = input;
+  const gated = findGated(cwd, agentDir);
+  const decided = (isTrusted: boolean, source: TrustSource, diagnostics: Diagnostic[] = []) => ({
+    isTrusted,
+    source,
+    gated,
+    diagnostics,
+  });
+  if (flag !== undefined) return decided(flag, "flag");
+  if (gated.length === 0) return decided(false, "not_needed");
+  const answer = await askExtensions?.();
+  if (answer !== undefined) {
+    const problems = answer.remember ? await remember(input, answer.isTrusted) : [];
+    return decided(answer.isTrusted, "extension", problems);
+  }
+  const { decision, diagnostics } = await readDecision(join(agentDir, "trust.json"), cwd);
+  if (decision !== undefined) return decided(decision, "trust_file", diagnostics);
+  const fallback = settings.getUserValue("defaultProjectTrust");
+  if (fallback !== "ask") return decided(fallback === "always", "setting");
+  const message = `The project in ${cwd} is not trusted, so this was left out: ${gated.join(", ")}. Start with --approve to load it.`;
+  return decided(false, "setting", [{ severity: "warning", message, path: cwd }]);
+}
+
+/** Saves what an extension decided; that it could not be saved changes nothing about this start. */
+async function remember({ agentDir, cwd }: TrustInput, decision: boolean): Promise<Diagnostic[]> {
+  try {
+    await saveProjectTrust(agentDir, cwd, decision);
+    return [];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The decision about ${cwd} could not be saved: ${reason}`;
+    return [{ severity: "warning", message, path: join(agentDir, "trust.json") }];
+  }
+}
+
+/**
+ * Saves a decision for a folder and everything below it; `undefined` takes it back.
+ * @throws {SessionError} `invalid_settings` when the trust file does not parse.
+ */
+export async function saveProjectTrust(
+  agentDir: string,
+  dir: string,
+  decision: boolean | undefined,
+): Promise<void> {
+  const path = join(agentDir, "trust.json");
+  const key = await canonical(dir);
+  await withFileLock(path, async (target) => {
+    const file = await readJsonFile(target);
+    if (file.kind === "unreadable") {
+      const { message } = file.diagnostic;
+      throw new SessionError("invalid_settings", { path, reason: message });
+    }
+    const entries = new Map(Object.entries(file.kind === "object" ? file.value : {}));
+    if (decision === undefined) entries.delete(key);
+    else entries.set(key, decision);
+    await writeFileAtomic(target, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
+  });
+}

@@ -1,0 +1,96 @@
+import { realpathSync, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import type { SessionHeader } from "@tau-agent/rpc-protocol";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import type { SessionStart } from "../session-log/open-session.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import { type PlaceOptions, type Places, sessionLogOptions } from "./places.ts";
+
+/** The folder that tools work in: the one the session was in that goes on, where it is there. */
+export class WorkingFolder {
+  readonly #home: string;
+  #cwd: string;
+
+  /** `home` is the folder for sessions whose own is not there. */
+  constructor(home: string) {
+    this.#home = home;
+    this.#cwd = home;
+  }
+
+  get cwd(): string {
+    return this.#cwd;
+  }
+
+  /** Whether this is the folder whose settings, trust and extensions count. */
+  get isHome(): boolean {
+    return this.#cwd === this.#home;
+  }
+
+  /** Goes to the folder of a session that is continued. */
+  enter(header: SessionHeader): { readonly hasMoved: boolean; readonly diagnostics: Diagnostic[] } {
+    const left = this.#cwd;
+    const found = folderOf(header, this.#home);
+    this.#cwd = found.cwd;
+    return { hasMoved: found.cwd !== left, diagnostics: found.diagnostics };
+  }
+}
+
+/**
+ * The folder that a session at the start belongs to, when its options leave that to the session.
+ *
+ * @returns undefined for a session that begins where the options say
+ */
+export async function storedFolder(
+  options: PlaceOptions,
+  places: Places,
+  settings: SettingsStore,
+): Promise<
+  | {
+      readonly places: Places;
+      readonly session: SessionStart;
+      readonly diagnostics: readonly Diagnostic[];
+    }
+  | undefined
+> {
+  const start = options.session;
+  if (start?.kind !== "file" || start.goesToItsFolder !== true) return undefined;
+  const [{ sessionPathOf }, { readHeader }] = await Promise.all([
+    import("../session-log/open-session.ts"),
+    import("../session-log/list-sessions.ts"),
+  ]);
+  const path = await sessionPathOf(start.path, sessionLogOptions(options, places, settings));
+  const header = await readHeader(path).catch(() => undefined);
+  if (header === undefined) return undefined;
+  const { cwd, diagnostics } = folderOf(header, places.cwd);
+  return { places: { ...places, cwd }, session: { kind: "file", path }, diagnostics };
+}
+
+function folderOf(
+  { cwd }: SessionHeader,
+  home: string,
+): { cwd: string; diagnostics: Diagnostic[] } {
+  // Files of other programs need not say it.
+  if (typeof cwd !== "string" || cwd === "" || isSame(cwd, home))
+    return { cwd: home, diagnostics: [] };
+  if (isAbsolute(cwd) && isFolder(cwd)) return { cwd, diagnostics: [] };
+  const message = `The session was in ${cwd}, which is no folder here; it goes on in ${home}`;
+  return { cwd: home, diagnostics: [{ severity: "warning", message, path: cwd }] };
+}
+
+/** What cannot be looked at, such as another user's, is none for this one. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  if (one === other) return true;
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,164 @@
+import type { Model, ThinkingLevel, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { CommandContext, ExtensionContext } from "./context.ts";
+import type {
+  CustomMessageInput,
+  ExtensionEvent,
+  ExtensionEventMap,
+  ExtensionEventName,
+  ExtensionEventResult,
+  RegisteredMcpServer,
+} from "./events.ts";
+import type { ProviderConfig } from "./models.ts";
+import type { NativeProvider } from "./native-provider.ts";
+import type { ExtensionTool, SourceInfo, ToolInfo } from "./tool.ts";
+import type { VirtualModel } from "./virtual-model.ts";
+
+/** Hears one kind of event; what it returns may change what happens. */
+export type ExtensionHandler<Name extends keyof ExtensionEventMap> = (
+  event: ExtensionEvent<Name>,
+  context: ExtensionContext,
+) =>
+  | ExtensionEventResult<Name>
+  | undefined
+  | void
+  // biome-ignore lint/suspicious/noConfusingVoidType: as above
+  | Promise<ExtensionEventResult<Name> | undefined | void>;
+
+/** When a message that comes during a run is delivered. */
+export interface DeliveryOptions {
+  readonly deliverAs?: "steer" | "followUp" | "nextTurn" | undefined;
+}
+
+/** A completion of a command's argument. */
+interface ArgumentCompletion {
+  readonly value: string;
+  readonly label: string;
+  readonly description?: string | undefined;
+}
+
+/** A slash command; `args` is the text behind its name. */
+export interface ExtensionCommand {
+  readonly description?: string | undefined;
+  readonly getArgumentCompletions?:
+    | ((
+        prefix: string,
+      ) => readonly ArgumentCompletion[] | null | Promise<readonly ArgumentCompletion[] | null>)
+    | undefined;
+  readonly handler: (args: string, context: CommandContext) => unknown;
+}
+
+/** A command-line flag of an extension. */
+export interface ExtensionFlag {
+  readonly type: "boolean" | "string";
+  readonly description?: string | undefined;
+  readonly default?: boolean | string | undefined;
+}
+
+/** A key binding; kept for `getShortcuts`-like listings, never triggered without a terminal. */
+export interface ExtensionShortcut {
+  readonly description?: string | undefined;
+  readonly handler: (context: ExtensionContext) => unknown;
+}
+
+/** Options of `exec`. */
+export interface ExecOptions {
+  readonly cwd?: string | undefined;
+  /** Milliseconds; then the command and its children are killed. */
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Bytes kept of each stream. Default 10 MiB. */
+  readonly maxBuffer?: number | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** What a command run by `exec` gave. */
+export interface ExecResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Exit code; 1 when the command was killed or could not be started. */
+  readonly code: number;
+  readonly killed: boolean;
+  /** Whether more was written than is kept. */
+  readonly truncated: boolean;
+}
+
+/** What `getCommands` lists. */
+export interface SlashCommandInfo {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly source: "extension" | "prompt" | "skill";
+  readonly location?: "user" | "project" | "path" | undefined;
+  readonly path?: string | undefined;
+  readonly sourceInfo?: SourceInfo | undefined;
+}
+
+/** Messages between extensions. */
+export interface ExtensionEvents {
+  on(channel: string, handler: (data: unknown) => unknown): () => void;
+  emit(channel: string, data?: unknown): void;
+}
+
+/** All members of a union at once. */
+type Intersection<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+/** One overload for each event, so that literals in what a handler returns keep their types. */
+type AddHandler = Intersection<
+  {
+    [Name in ExtensionEventName]: (event: Name, handler: ExtensionHandler<Name>) => () => void;
+  }[ExtensionEventName]
+>;
+
+/** What an extension's factory gets. */
+export interface ExtensionApi {
+  /** Adds a handler; returns what takes it away again. */
+  readonly on: AddHandler;
+  registerTool<Parameters>(tool: ExtensionTool<Parameters>): void;
+  registerCommand(name: string, command: ExtensionCommand): void;
+  registerShortcut(shortcut: string, options: ExtensionShortcut): void;
+  registerFlag(name: string, flag: ExtensionFlag): void;
+  getFlag(name: string): boolean | string | undefined;
+  registerMessageRenderer(customType: string, renderer: unknown): void;
+  registerEntryRenderer(customType: string, renderer: unknown): void;
+  registerMarkdownTransformer(transformer: unknown): () => void;
+  registerToolRenderer(resolver: unknown): () => void;
+  registerProvider(name: string, config: ProviderConfig): void;
+  /** A provider that finds its keys and streams itself, replacing any of its id. */
+  registerProvider(provider: NativeProvider): void;
+  unregisterProvider(name: string): void;
+  registerMcpServer(name: string, config: unknown): void;
+  unregisterMcpServer(name: string): void;
+  /** Those of all extensions. The host connects to none; an extension that does reads them here. */
+  getMcpServers(): RegisteredMcpServer[];
+  registerVirtualModel(definition: VirtualModel): void;
+  unregisterVirtualModel(provider: string, id: string): void;
+  sendMessage(
+    message: CustomMessageInput,
+    options?: DeliveryOptions & { readonly triggerTurn?: boolean | undefined },
+  ): void;
+  sendUserMessage(
+    content: string | UserContent[],
+    options?: DeliveryOptions & { readonly expandPromptTemplates?: boolean | undefined },
+  ): void;
+  appendEntry(customType: string, data?: unknown): void;
+  setSessionName(name: string): void;
+  getSessionName(): string | undefined;
+  setLabel(entryId: string, label: string | undefined): void;
+  exec(command: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
+  getActiveTools(): string[];
+  getAllTools(): ToolInfo[];
+  setActiveTools(names: readonly string[]): void;
+  getCommands(): SlashCommandInfo[];
+  /** False when the model's provider has no key. */
+  setModel(model: Model): Promise<boolean>;
+  getThinkingLevel(): ThinkingLevel;
+  setThinkingLevel(level: ThinkingLevel): void;
+  getSettings(): Readonly<Record<string, unknown>>;
+  readonly events: ExtensionEvents;
+}
+
+/** The default export of an extension's module. */
+export type ExtensionFactory = (pi: ExtensionApi) => unknown;

@@ -1,0 +1,74 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ExtensionContext } from "../api/context.ts";
+import { ExtensionError } from "../api/errors.ts";
+import type { ExtensionToolResult } from "../api/tool.ts";
+import type { OwnedTool } from "../hooks/runner.ts";
+import { createToolContext, type NestedTools } from "./nested-tools.ts";
+
+/** A tool of an extension as the loop runs it. */
+export function agentToolOf(
+  { tool, extension }: OwnedTool,
+  context: ExtensionContext,
+  nested: NestedTools,
+): AgentTool {
+  const { name, description, promptSnippet, promptGuidelines } = tool;
+  const isReadOnly =
+    tool.executionMode === "parallel" ||
+    (tool.executionMode === undefined && tool.annotations?.readOnlyHint === true);
+  return {
+    name,
+    label: tool.label ?? name,
+    description: description ?? "",
+    parameters: jsonSchemaOf(tool.parameters),
+    isReadOnly,
+    ...(promptSnippet === undefined ? {} : { promptSnippet }),
+    ...(promptGuidelines === undefined ? {} : { promptGuidelines }),
+    ...(tool.prepareArguments === undefined
+      ? {}
+      : { prepareArguments: (received) => tool.prepareArguments?.(received) ?? received }),
+    execute: async (args, { toolCallId, signal, onUpdate }) => {
+      const update = (partial: ExtensionToolResult): void => onUpdate(toolResultOf(partial));
+      const result = await tool.execute(
+        toolCallId,
+        args,
+        signal,
+        update,
+        createToolContext(context, nested, signal),
+      );
+      if (!Array.isArray(result?.content)) {
+        const text = `The tool ${name} of ${extension.path} returned no content`;
+        throw new ExtensionError("handler_failed", text);
+      }
+      return toolResultOf(result);
+    },
+  };
+}
+
+/** What schema libraries that are no JSON Schema themselves say about one. */
+interface StandardSchema {
+  readonly "~standard"?: {
+    readonly jsonSchema?: { readonly input?: (options: { target: string }) => object };
+  };
+}
+
+/** A plain copy: a schema library's own marks do not travel to a vendor. */
+function jsonSchemaOf(parameters: object): Readonly<Record<string, unknown>> {
+  const standard = (parameters as StandardSchema)["~standard"]?.jsonSchema;
+  const given = standard?.input?.({ target: "draft-07" }) ?? parameters;
+  const schema = JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
+  return schema.type === undefined ? { type: "object", ...schema } : schema;
+}
+
+function toolResultOf(result: ExtensionToolResult): ToolResult {
+  return {
+    content: [...result.content],
+    ...(result.details === undefined ? {} : { details: result.details }),
+    ...(result.structuredContent === undefined
+      ? {}
+      : { structuredContent: result.structuredContent }),
+    ...(result.isError === undefined ? {} : { isError: result.isError }),
+    ...(result.terminate === undefined ? {} : { terminate: result.terminate }),
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
+  };
+}

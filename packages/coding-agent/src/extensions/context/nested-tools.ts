@@ -1,0 +1,78 @@
+import { type AgentTool, type ToolHooks, validateArguments } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { randomUuid } from "../../base/random.ts";
+import type { ExtensionContext, NestedOutcome, ToolContext } from "../api/context.ts";
+import { ExtensionError, reasonOf } from "../api/errors.ts";
+
+/** The tools that a tool may run, and what stands around every call. */
+export interface NestedTools {
+  active(): readonly AgentTool[];
+  readonly hooks: ToolHooks;
+}
+
+/** What a tool gets besides its arguments. */
+export function createToolContext(
+  context: ExtensionContext,
+  nested: NestedTools,
+  runSignal: AbortSignal,
+): ToolContext {
+  const own: Omit<ToolContext, keyof ExtensionContext> = {
+    get tools() {
+      return nested.active();
+    },
+    executeTool: (name, args, options = {}) => {
+      const { signal = runSignal, onUpdate = () => {} } = options;
+      const call = { type: "toolCall" as const, id: randomUuid(), name, arguments: recordOf(args) };
+      return execute(call, nested, { toolCallId: call.id, signal, onUpdate });
+    },
+  };
+  const descriptors = Object.getOwnPropertyDescriptors(context);
+  return Object.defineProperties(own as ToolContext, descriptors);
+}
+
+function recordOf(args: unknown): Record<string, unknown> {
+  return typeof args === "object" && args !== null ? { ...args } : {};
+}
+
+async function execute(
+  call: ToolCall,
+  { active, hooks }: NestedTools,
+  given: Parameters<AgentTool["execute"]>[1],
+): Promise<NestedOutcome> {
+  const began = performance.now();
+  let result: ToolResult;
+  try {
+    result = await runChecked(call, { tools: active(), hooks, given });
+    result = { ...result, ...(await hooks.afterToolCall?.(call, result)) };
+  } catch (error) {
+    result = { content: [{ type: "text", text: reasonOf(error) }], details: {}, isError: true };
+  }
+  const durationMs = performance.now() - began;
+  return { toolCall: call, result, isError: result.isError ?? false, durationMs };
+}
+
+interface Surroundings {
+  readonly tools: readonly AgentTool[];
+  readonly hooks: ToolHooks;
+  readonly given: Parameters<AgentTool["execute"]>[1];
+}
+
+async function runChecked(
+  call: ToolCall,
+  { tools, hooks, given }: Surroundings,
+): Promise<ToolResult> {
+  const tool = tools.find(({ name }) => name === call.name);
+  if (tool === undefined)
+    throw new ExtensionError("handler_failed", `There is no tool ${call.name}`);
+  const checked = await validateArguments(tool, call);
+  const decision = await hooks.beforeToolCall?.({ ...call, arguments: checked }, tool);
+  if (decision?.block) {
+    throw new ExtensionError("handler_failed", decision.reason ?? "The call was blocked");
+  }
+  const args =
+    decision?.arguments === undefined
+      ? checked
+      : await validateArguments(tool, { ...call, arguments: decision.arguments });
+  return tool.execute(args, given);
+}

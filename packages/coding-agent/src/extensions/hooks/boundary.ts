@@ -1,0 +1,110 @@
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { SessionLog } from "../../session-log/session-log.ts";
+import { toLlmMessages } from "../../user-input/llm-messages.ts";
+import { ExtensionError } from "../api/errors.ts";
+import type { Boundary, BoundaryDraft, BoundaryResult, ExtensionEvent } from "../api/events.ts";
+import type { SessionPort } from "../port/session-port.ts";
+import type { ExtensionRunner } from "./runner.ts";
+
+type BoundaryName = "turn_end" | "agent_before_settle";
+
+/** A boundary without what earlier handlers want there. */
+type BareBoundary = {
+  [Name in BoundaryName]: Omit<ExtensionEvent<Name>, "entries" | "continue" | "context">;
+}[BoundaryName];
+
+/** Where a session's messages come from, as far as a boundary needs them. */
+type BoundaryPort = Pick<SessionPort, "messagesWith" | "pendingMessages" | "addEntries">;
+
+/**
+ * Asks extensions what is to stand where a turn or a run ends, and writes it.
+ *
+ * @returns whether the model is to be called once more; never when it would have nothing to answer
+ */
+export async function askBoundary(
+  runner: ExtensionRunner,
+  port: BoundaryPort,
+  bare: BareBoundary,
+): Promise<boolean> {
+  let entries: readonly BoundaryDraft[] = [];
+  let wantsMore = false;
+  const event = () =>
+    withPreview({ ...bare, entries, continue: wantsMore }, port) as ExtensionEvent<BoundaryName>;
+  await runner.each(bare.type as BoundaryName, event, {
+    take: (result: BoundaryResult) => {
+      if (result.entries !== undefined) {
+        checkDrafts(result.entries);
+        entries = [...result.entries];
+      }
+      if (typeof result.continue === "boolean") wantsMore = result.continue;
+      return undefined;
+    },
+  });
+  try {
+    if (entries.length > 0) await port.addEntries(entries);
+    if (wantsMore && !previewOf(port, []).canContinue) {
+      const text = "A further turn was asked for, but there is nothing for the model to answer";
+      throw new ExtensionError("not_ready", text);
+    }
+    return wantsMore;
+  } catch (error) {
+    runner.report(bare.type, error);
+    return false;
+  }
+}
+
+/** Reading the preview costs as much as the session is long, so it is made for those who read it. */
+function withPreview<Event extends { readonly entries: readonly BoundaryDraft[] }>(
+  event: Event,
+  port: BoundaryPort,
+): Event & Pick<Boundary, "context"> {
+  return Object.defineProperty(event, "context", {
+    get: () => previewOf(port, event.entries),
+    enumerable: true,
+  }) as Event & Pick<Boundary, "context">;
+}
+
+function previewOf(port: BoundaryPort, drafts: readonly BoundaryDraft[]): Boundary["context"] {
+  const contextMessages = port.messagesWith(drafts);
+  const llmMessages = toLlmMessages(contextMessages);
+  const { pendingMessages } = port;
+  const last = llmMessages.at(-1)?.role;
+  const hasOpenEnd = last !== undefined && last !== "assistant";
+  const canContinue = hasOpenEnd || pendingMessages.length > 0;
+  return { contextMessages, llmMessages, pendingMessages, canContinue };
+}
+
+const draftFields: Readonly<Record<string, (draft: Record<string, unknown>) => boolean>> = {
+  custom: ({ customType }) => typeof customType === "string",
+  custom_message: ({ customType, content }) =>
+    typeof customType === "string" && (typeof content === "string" || Array.isArray(content)),
+  context_edit: ({ targetId, replacement }) =>
+    typeof targetId === "string" && typeof replacement === "object",
+  compaction: ({ summary, firstKeptEntryId }) =>
+    typeof summary === "string" &&
+    (firstKeptEntryId === null || typeof firstKeptEntryId === "string"),
+};
+
+/** @throws {ExtensionError} `handler_failed` */
+function checkDrafts(drafts: unknown): void {
+  const isDraft = (draft: unknown): boolean => {
+    if (typeof draft !== "object" || draft === null) return false;
+    const fields = draft as Record<string, unknown>;
+    return draftFields[String(fields.type)]?.(fields) ?? false;
+  };
+  if (Array.isArray(drafts) && drafts.every(isDraft)) return;
+  const kinds = Object.keys(draftFields).join(", ");
+  throw new ExtensionError("handler_failed", `entries has to be a list of entries: ${kinds}`);
+}
+
+/** The ids of the entries that hold these messages, which stand near the leaf; none when one is not there. */
+export function entryIds(log: SessionLog, messages: readonly AgentMessage[]): string[] {
+  const ids = new Map<unknown, string>();
+  const { tree } = log;
+  let entry = tree.leafId === null ? undefined : tree.get(tree.leafId);
+  for (let left = messages.length * 2 + 8; entry !== undefined && left > 0; left -= 1) {
+    if (entry.type === "message") ids.set((entry as { message?: unknown }).message, entry.id);
+    entry = entry.parentId === null ? undefined : tree.get(entry.parentId);
+  }
+  return messages.map((message) => ids.get(message) ?? "");
+}

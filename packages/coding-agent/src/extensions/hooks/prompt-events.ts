@@ -1,0 +1,291 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AgentMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
+import { encodeLine, toPlainValue } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import type { RequestContext } from "../../run/session-hooks.ts";
+import { normalizeMessage } from "../../session-log/entries/normalize-message.ts";
+import type { SystemPromptOptions } from "../api/context.ts";
+import { ExtensionError, reasonOf } from "../api/errors.ts";
+import type {
+  BashOperations,
+  CustomMessageInput,
+  SystemMessage,
+  UserBashOutput,
+} from "../api/events.ts";
+import { type ExtensionRunner, STOP } from "./runner.ts";
+
+/** A user's input on its way in. */
+export interface UserText {
+  readonly text: string;
+  readonly images?: readonly ImageContent[] | undefined;
+}
+
+/** Where an input comes from and what is to become of it. */
+export interface InputOrigin {
+  readonly source: "interactive" | "rpc" | "extension";
+  readonly streamingBehavior?: "steer" | "followUp" | undefined;
+}
+
+/** Lets extensions change an input or deal with it; undefined when one has. */
+export async function askInput(
+  runner: ExtensionRunner,
+  input: UserText,
+  origin: InputOrigin,
+): Promise<UserText | undefined> {
+  let current: UserText | undefined = input;
+  await runner.each("input", () => ({ type: "input", ...(current ?? input), ...origin }), {
+    take: (result) => {
+      const { action, text, images = current?.images } = actionOf(result);
+      if (action === "handled") {
+        current = undefined;
+        return STOP;
+      }
+      if (action === "transform" && typeof text === "string") {
+        current = { text, ...(images === undefined ? {} : { images }) };
+      }
+      return undefined;
+    },
+  });
+  return current;
+}
+
+interface InputAnswer {
+  readonly action?: string;
+  readonly text?: string;
+  readonly images?: readonly ImageContent[];
+}
+
+/** Some hosts of the family leave the action out: then the text or `handled` says it. */
+function actionOf(given: object): InputAnswer {
+  const answer = given as InputAnswer & { readonly handled?: unknown };
+  if (answer.action !== undefined) return answer;
+  if (answer.handled === true) return { action: "handled" };
+  return answer.text === undefined ? {} : { ...answer, action: "transform" };
+}
+
+/** What extensions want before a run. */
+export interface BeforeStart {
+  readonly systemPrompt: string;
+  readonly messages: readonly CustomMessageInput[];
+}
+
+/** The system prompt of a run, whole and in parts. */
+export interface PromptParts {
+  readonly systemPrompt: string;
+  readonly options: SystemPromptOptions;
+  readonly render: (options: SystemPromptOptions) => string;
+}
+
+/** Lets extensions add messages and change the system prompt of a run, one after another. */
+export async function askBeforeStart(
+  runner: ExtensionRunner,
+  prompt: UserText & { readonly messageType: "user" | "custom" },
+  base: PromptParts,
+): Promise<BeforeStart> {
+  let { systemPrompt } = base;
+  const { options } = base;
+  let known = encodeLine(options);
+  let isReplaced = false;
+  /** What handlers change in the parts shows in the whole, unless one has replaced that. */
+  const rendered = (): string => {
+    const now = encodeLine(options);
+    if (now !== known && !isReplaced) systemPrompt = base.render(options);
+    known = now;
+    return systemPrompt;
+  };
+  const messages: CustomMessageInput[] = [];
+  await runner.each(
+    "before_agent_start",
+    () => ({
+      type: "before_agent_start",
+      prompt: prompt.text,
+      ...(prompt.images === undefined ? {} : { images: prompt.images }),
+      systemPrompt: rendered(),
+      systemPromptOptions: options,
+      messageType: prompt.messageType,
+    }),
+    {
+      take: (result) => {
+        const given: unknown = result.systemPrompt;
+        isReplaced ||= given !== undefined;
+        if (typeof given === "string") systemPrompt = given;
+        // Some hosts of the family keep it in pieces.
+        else if (Array.isArray(given)) systemPrompt = given.join("\n\n");
+        if (isJsonObject(result.message)) messages.push(result.message);
+        return undefined;
+      },
+    },
+  );
+  return { systemPrompt: rendered(), messages };
+}
+
+/** Lets extensions choose what one model call reads; the same object when they leave it as it is. */
+export async function askContext(
+  runner: ExtensionRunner,
+  context: RequestContext,
+): Promise<RequestContext> {
+  const messages = await askMessages(runner, context.messages);
+  if (runner.has("context_with_system")) return askWithSystem(runner, { ...context, messages });
+  return messages === context.messages ? context : { ...context, messages };
+}
+
+async function askMessages(
+  runner: ExtensionRunner,
+  messages: readonly AgentMessage[],
+): Promise<readonly AgentMessage[]> {
+  if (!runner.has("context")) return messages;
+  const copies = new MessageCopies(messages);
+  let current: readonly AgentMessage[] = copies.all;
+  await runner.each("context", () => ({ type: "context", messages: [...current] }), {
+    take: (result) => {
+      if (Array.isArray(result.messages)) current = result.messages;
+      return undefined;
+    },
+  });
+  return usableMessages(current, copies);
+}
+
+/** What handlers return is sent as it is: without a system message there is no system prompt. */
+async function askWithSystem(
+  runner: ExtensionRunner,
+  { messages, systemPrompt }: RequestContext,
+): Promise<RequestContext> {
+  const head: SystemMessage = { role: "system", content: systemPrompt, timestamp: Date.now() };
+  const copies = new MessageCopies(messages);
+  let current: readonly (AgentMessage | SystemMessage)[] = [head, ...copies.all];
+  const event = () => ({ type: "context_with_system" as const, messages: [...current] });
+  await runner.each("context_with_system", event, {
+    take: (result) => {
+      if (Array.isArray(result.messages)) current = result.messages;
+      return undefined;
+    },
+  });
+  const isSystem = (message: AgentMessage | SystemMessage) => message.role === "system";
+  const usable = usableMessages(current, copies);
+  const system = usable.filter((message): message is SystemMessage => isSystem(message));
+  return {
+    systemPrompt: system.map(({ content }) => textOf(content)).join("\n\n"),
+    messages: usable.filter((message): message is AgentMessage => !isSystem(message)),
+  };
+}
+
+/** What is no message would fail every request of the run. */
+function usableMessages<Message extends { readonly role: string }>(
+  given: readonly Message[],
+  copies: MessageCopies,
+): Message[] {
+  return given
+    .filter((message: unknown) => isJsonObject(message) && typeof message.role === "string")
+    .map((message) => copies.settle(message as unknown as AgentMessage) as unknown as Message);
+}
+
+/** What a handler changes must not change the conversation: it is given copies. */
+class MessageCopies {
+  readonly all: readonly AgentMessage[];
+  readonly #originals = new Map<AgentMessage, AgentMessage>();
+
+  constructor(messages: readonly AgentMessage[]) {
+    this.all = structuredClone(messages);
+    for (const [at, copy] of this.all.entries()) {
+      const original = messages[at];
+      if (original !== undefined) this.#originals.set(copy, original);
+    }
+  }
+
+  /** A message to be sent; the original of a copy that nobody changed, which requests know already. */
+  settle(given: AgentMessage): AgentMessage {
+    const original = this.#originals.get(given);
+    const isUnchanged = original !== undefined && isDeepStrictEqual(given, original);
+    // A handler may give the same object each time and change it in between; requests know objects.
+    return isUnchanged ? original : normalizeMessage({ ...given });
+  }
+}
+
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
+  return content.map((block: unknown) => (isJsonObject(block) ? block.text : "")).join("\n");
+}
+
+/** Lets extensions replace the vendor's request. */
+export async function askProviderRequest(
+  runner: ExtensionRunner,
+  payload: unknown,
+): Promise<unknown> {
+  let current = payload;
+  await runner.each(
+    "before_provider_request",
+    () => ({ type: "before_provider_request", payload: current }),
+    {
+      take: (result) => {
+        current = result;
+        return undefined;
+      },
+    },
+  );
+  return current;
+}
+
+/** Lets extensions set request headers; `null` deletes one. */
+export async function askProviderHeaders(
+  runner: ExtensionRunner,
+  headers: Readonly<Record<string, string | null>>,
+): Promise<Record<string, string | null>> {
+  const current = { ...headers };
+  const event = { type: "before_provider_headers", headers: current } as const;
+  await runner.each("before_provider_headers", () => event);
+  return current;
+}
+
+/** Lets extensions replace a message that is complete; its role stays. */
+export async function askMessageEnd(
+  runner: ExtensionRunner,
+  message: AgentMessage,
+): Promise<AgentMessage> {
+  let current = message;
+  await runner.each("message_end", () => ({ type: "message_end", message: current }), {
+    take: (result) => {
+      if (result.message?.role === current.role) {
+        current = normalizeMessage(toPlainValue(result.message));
+      }
+      return undefined;
+    },
+  });
+  return current;
+}
+
+/** What an extension wants done with a direct shell command. */
+export type UserBashDecision =
+  | { readonly operations: BashOperations }
+  | { readonly result: UserBashOutput };
+
+/**
+ * Lets extensions run a client's command elsewhere or answer it themselves; the first that says so
+ * counts.
+ *
+ * @throws {ExtensionError} `handler_failed` when one fails or answers nonsense: the command must not run then
+ */
+export async function askUserBash(
+  runner: ExtensionRunner,
+  command: { readonly command: string; readonly excludeFromContext: boolean; readonly cwd: string },
+): Promise<UserBashDecision | undefined> {
+  let decision: UserBashDecision | undefined;
+  let failure: ExtensionError | undefined;
+  await runner.each("user_bash", () => ({ type: "user_bash", ...command }), {
+    take: ({ operations, result }) => {
+      if (typeof operations?.exec === "function") decision = { operations };
+      else if (typeof result?.output === "string") decision = { result };
+      else if (operations !== undefined || result !== undefined) {
+        const text = "An extension answered user_bash with neither operations nor a result";
+        failure = new ExtensionError("handler_failed", text);
+      } else return undefined;
+      return STOP;
+    },
+    fail: (extension, error) => {
+      const text = `Not run: the extension ${extension.path} failed: ${reasonOf(error)}`;
+      failure = new ExtensionError("handler_failed", text, { cause: error });
+      return STOP;
+    },
+  });
+  if (failure !== undefined) throw failure;
+  return decision;
+}

@@ -1,0 +1,204 @@
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { ExtensionCommand, SlashCommandInfo } from "../api/api.ts";
+import type { CommandContext, ExtensionContext } from "../api/context.ts";
+import { ExtensionError, reasonOf } from "../api/errors.ts";
+import type {
+  ExtensionEvent,
+  ExtensionEventName,
+  ExtensionEventResult,
+  RegisteredMcpServer,
+} from "../api/events.ts";
+import type { ExtensionTool } from "../api/tool.ts";
+import { type Extension, findConflicts } from "../load/registration.ts";
+import { sourceInfoOf } from "../load/source-info.ts";
+
+/** An extension's failure, as clients hear of it. */
+export interface ExtensionFailure {
+  readonly extensionPath: string;
+  readonly event: string;
+  readonly error: string;
+}
+
+/** A command with the name it goes by; the second of a name has `:1` behind it. */
+export interface NamedCommand {
+  readonly name: string;
+  readonly command: ExtensionCommand;
+  readonly extension: Extension;
+}
+
+/** A tool with the extension it comes from. */
+export interface OwnedTool {
+  readonly tool: ExtensionTool;
+  readonly extension: Extension;
+}
+
+/** What a {@link ExtensionRunner} works with. */
+export interface RunnerOptions {
+  readonly extensions: readonly Extension[];
+  readonly context: ExtensionContext;
+  readonly commandContext: CommandContext;
+  readonly onFailure: (failure: ExtensionFailure) => void;
+}
+
+/** Tells the steps of {@link ExtensionRunner.each} to ask no further handler. */
+export const STOP: unique symbol = Symbol("stop");
+
+/**
+ * Calls the handlers of extensions, in the order in which extensions were loaded and handlers added,
+ * one after another. A handler that fails is reported and the next one is called.
+ */
+export class ExtensionRunner {
+  readonly extensions: readonly Extension[];
+  readonly context: ExtensionContext;
+  readonly commandContext: CommandContext;
+  readonly #onFailure: RunnerOptions["onFailure"];
+
+  constructor(options: RunnerOptions) {
+    this.extensions = options.extensions;
+    this.context = options.context;
+    this.commandContext = options.commandContext;
+    this.#onFailure = options.onFailure;
+  }
+
+  /** Whether anyone listens; events nobody hears of are not even made. */
+  has(name: ExtensionEventName): boolean {
+    return this.extensions.some(({ handlers }) => (handlers.get(name) ?? []).length > 0);
+  }
+
+  /**
+   * Asks every handler of an event.
+   *
+   * @param event - made anew for each handler, so that one sees what earlier ones changed
+   * @param take - gets what each handler returned; {@link STOP} ends it
+   * @param fail - gets what a handler threw, instead of going on; for events that fail closed
+   */
+  async each<Name extends ExtensionEventName>(
+    name: Name,
+    event: () => ExtensionEvent<Name>,
+    {
+      take,
+      fail,
+    }: {
+      readonly take?: (result: ExtensionEventResult<Name>) => typeof STOP | undefined;
+      readonly fail?: (extension: Extension, error: unknown) => typeof STOP | undefined;
+    } = {},
+  ): Promise<void> {
+    for (const extension of this.extensions) {
+      for (const handler of extension.handlers.get(name) ?? []) {
+        try {
+          const result: unknown = await handler(event(), this.context);
+          if (result === undefined || result === null) continue;
+          if (take?.(result as ExtensionEventResult<Name>) === STOP) return;
+        } catch (error) {
+          this.reportFailure(extension, name, error);
+          if (fail?.(extension, error) === STOP) return;
+        }
+      }
+    }
+  }
+
+  /** Tells an event that nobody can change. */
+  emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<void> {
+    return this.each(event.type as Name, () => event);
+  }
+
+  /** Reports what went wrong with what extensions asked for together. */
+  report(event: string, error: unknown): void {
+    this.#onFailure({ extensionPath: "", event, error: reasonOf(error) });
+  }
+
+  /** Reports what went wrong in an extension's code. */
+  reportFailure(extension: Extension, event: string, error: unknown): void {
+    this.#onFailure({ extensionPath: extension.path, event, error: reasonOf(error) });
+  }
+
+  /** The tools in force; the first of a name counts. */
+  get tools(): OwnedTool[] {
+    const tools = new Map<string, OwnedTool>();
+    for (const extension of this.extensions) {
+      for (const [name, tool] of extension.tools) {
+        if (!tools.has(name)) tools.set(name, { tool, extension });
+      }
+    }
+    return [...tools.values()];
+  }
+
+  /** The MCP servers of all extensions; the first of a name counts. */
+  get mcpServers(): RegisteredMcpServer[] {
+    const servers = new Map<string, RegisteredMcpServer>();
+    for (const { mcpServers, path } of this.extensions) {
+      for (const [name, config] of mcpServers) {
+        if (!servers.has(name)) servers.set(name, { name, config, extensionPath: path });
+      }
+    }
+    return [...servers.values()];
+  }
+
+  /** All commands, with a number behind names that are there already. */
+  get commands(): NamedCommand[] {
+    const commands = new Map<string, NamedCommand>();
+    for (const extension of this.extensions) {
+      for (const [wanted, command] of extension.commands) {
+        let name = wanted;
+        for (let count = 1; commands.has(name); count += 1) name = `${wanted}:${count}`;
+        commands.set(name, { name, command, extension });
+      }
+    }
+    return [...commands.values()];
+  }
+
+  /** The commands as `get_commands` lists them. */
+  get commandInfos(): SlashCommandInfo[] {
+    return this.commands.map(({ name, command, extension }) => ({
+      name,
+      ...(command.description === undefined ? {} : { description: command.description }),
+      source: "extension",
+      path: extension.path,
+    }));
+  }
+
+  /** The commands as extensions see them: also where each comes from. */
+  get describedCommands(): SlashCommandInfo[] {
+    const { commands } = this;
+    return this.commandInfos.map((info, index) => {
+      const extension = commands[index]?.extension;
+      return extension === undefined ? info : { ...info, sourceInfo: sourceInfoOf(extension) };
+    });
+  }
+
+  /** The command a text begins with, and the text behind its name; undefined when it is none. */
+  findCommand(text: string): { command: NamedCommand; args: string } | undefined {
+    const match = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text);
+    const command = match && this.commands.find(({ name }) => name === match[1]);
+    if (!match || !command) return undefined;
+    return { command, args: (match[2] ?? "").trim() };
+  }
+
+  /** Runs a command; what it throws is reported, not passed on. */
+  async runCommand({ command, extension, name }: NamedCommand, args: string): Promise<void> {
+    try {
+      if (typeof command.handler !== "function") {
+        throw new ExtensionError("invalid_registration", `/${name} has no handler`);
+      }
+      await command.handler(args, this.commandContext);
+    } catch (error) {
+      this.reportFailure(extension, `command:${name}`, error);
+    }
+  }
+
+  /** Registrations that are left out because an earlier extension has them. */
+  get conflicts(): Diagnostic[] {
+    return findConflicts(this.extensions);
+  }
+
+  /** Names of the flags that take no value. */
+  get switchNames(): ReadonlySet<string> {
+    const flags = this.extensions.flatMap((extension) => [...extension.flags]);
+    return new Set(flags.filter(([, { type }]) => type === "boolean").map(([name]) => name));
+  }
+
+  /** Names of all flags that extensions know. */
+  get flagNames(): ReadonlySet<string> {
+    return new Set(this.extensions.flatMap(({ flags }) => [...flags.keys()]));
+  }
+}

@@ -1,0 +1,92 @@
+import type { BeforeToolCallResult, ToolHooks } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { reasonOf } from "../api/errors.ts";
+import { type ExtensionRunner, STOP } from "./runner.ts";
+
+/** The hooks of the loop around each tool call, answered by extensions. */
+export function toolHooks(current: () => ExtensionRunner | undefined): ToolHooks {
+  return {
+    beforeToolCall: async (call) => {
+      const runner = current();
+      return runner?.has("tool_call") ? askBefore(runner, call) : undefined;
+    },
+    afterToolCall: async (call, result) => {
+      const runner = current();
+      return runner?.has("tool_result") ? askAfter(runner, call, result) : undefined;
+    },
+  };
+}
+
+/** The first block counts; changed arguments go on to the next handler. A failure blocks. */
+async function askBefore(
+  runner: ExtensionRunner,
+  { id, name, arguments: args }: ToolCall,
+): Promise<BeforeToolCallResult> {
+  // A copy: the arguments in the conversation stay what the model sent.
+  let input = structuredClone(args);
+  let block: BeforeToolCallResult | undefined;
+  await runner.each(
+    "tool_call",
+    () => ({ type: "tool_call", toolCallId: id, toolName: name, input }),
+    {
+      take: (result) => {
+        if (result.input !== undefined) input = result.input;
+        if (result.block !== true) return undefined;
+        const { reason, terminate } = result;
+        block = {
+          block: true,
+          ...(reason === undefined ? {} : { reason }),
+          ...(terminate === undefined ? {} : { terminate }),
+        };
+        return STOP;
+      },
+      fail: (extension, error) => {
+        const reason = `Blocked: the extension ${extension.path} failed: ${reasonOf(error)}`;
+        block = { block: true, reason };
+        return STOP;
+      },
+    },
+  );
+  return block ?? { arguments: input };
+}
+
+/** Each handler sees the result as the ones before have left it. */
+async function askAfter(
+  runner: ExtensionRunner,
+  { id, name, arguments: input }: ToolCall,
+  result: ToolResult,
+): Promise<Partial<ToolResult> | undefined> {
+  let current = result;
+  let hasChanged = false;
+  const event = () => ({
+    type: "tool_result" as const,
+    toolCallId: id,
+    toolName: name,
+    input,
+    content: current.content,
+    details: current.details,
+    structuredContent: current.structuredContent,
+    isError: current.isError ?? false,
+  });
+  await runner.each("tool_result", event, {
+    take: (patch) => {
+      hasChanged = true;
+      current = {
+        ...current,
+        // Other content may no longer say what the data says.
+        ...(Array.isArray(patch.content)
+          ? { content: [...patch.content], structuredContent: patch.structuredContent }
+          : {}),
+        ...(patch.structuredContent === undefined
+          ? {}
+          : { structuredContent: patch.structuredContent }),
+        ...(patch.details === undefined ? {} : { details: patch.details }),
+        ...(patch.isError === undefined ? {} : { isError: patch.isError }),
+        ...(patch.usage === undefined ? {} : { usage: patch.usage }),
+      };
+      return undefined;
+    },
+  });
+  return hasChanged ? current : undefined;
+}

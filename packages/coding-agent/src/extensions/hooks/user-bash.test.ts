@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Workspace } from "../../tools/common/__fixtures__/workspace.ts";
+import type { BashOperations } from "../api/events.ts";
+import { runDecidedShell } from "./user-bash.ts";
+
+let workspace: Workspace;
+beforeEach(() => {
+  workspace = new Workspace();
+});
+afterEach(() => workspace[Symbol.dispose]());
+
+it("leaves an extension's buffers to it, which may use them again", async () => {
+  const data = Buffer.alloc(65_536);
+  const operations: BashOperations = {
+    exec: async (_command, _cwd, { onData }) => {
+      for (const letter of ["a", "b", "c"]) {
+        data.fill(`${letter}\n`);
+        onData(data);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      return { exitCode: 0 };
+    },
+  };
+  const result = await runDecidedShell(
+    { operations },
+    { command: "ls", excludeFromContext: false, signal: new AbortController().signal },
+    { cwd: workspace.directory, temporaryDirectory: workspace.spillDirectory },
+  );
+  const whole = ["a\n", "b\n", "c\n"].map((line) => line.repeat(32_768)).join("");
+  expect(readFileSync(result.fullOutputPath ?? "", "utf8")).toBe(whole);
+  expect(data).toHaveLength(65_536);
+});

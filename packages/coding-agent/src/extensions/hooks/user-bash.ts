@@ -1,0 +1,37 @@
+import type { BashResult } from "@tau-agent/rpc-protocol";
+import { OutputBuffer } from "../../processes/output-buffer.ts";
+import type { ShellRequest } from "../../run/session-hooks.ts";
+import type { UserBashDecision } from "./prompt-events.ts";
+
+/** Carries out what an extension wants done with a client's shell command. */
+export async function runDecidedShell(
+  decision: UserBashDecision,
+  { command, signal, onDelta }: ShellRequest,
+  place: { readonly cwd: string; readonly temporaryDirectory: string },
+): Promise<BashResult> {
+  if ("result" in decision) {
+    const { output, exitCode, cancelled, truncated, fullOutputPath } = decision.result;
+    return {
+      output,
+      ...(exitCode === undefined || exitCode === null ? {} : { exitCode }),
+      cancelled: cancelled ?? false,
+      truncated: truncated ?? false,
+      ...(fullOutputPath === undefined || fullOutputPath === null ? {} : { fullOutputPath }),
+    };
+  }
+  const buffer = new OutputBuffer(place.temporaryDirectory);
+  const onData = (data: Buffer): void => {
+    // A copy: what an extension hands over may still be its own.
+    void buffer.append(Buffer.from(data), "stdout");
+    void onDelta?.(data.toString("utf8"));
+  };
+  const { exitCode } = await decision.operations.exec(command, place.cwd, { onData, signal });
+  const { truncation, fullOutputPath } = await buffer.finish();
+  return {
+    output: truncation.content,
+    ...(exitCode === null ? {} : { exitCode }),
+    cancelled: signal.aborted,
+    truncated: truncation.truncated,
+    ...(fullOutputPath === undefined ? {} : { fullOutputPath }),
+  };
+}

@@ -1,0 +1,150 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ResourceEntry } from "../../settings/store.ts";
+import { type DiscoverOptions, discoverExtensions } from "./discover.ts";
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "tau-discover-"));
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function put(...paths: string[]): void {
+  for (const path of paths) {
+    const file = join(dir, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "");
+  }
+}
+
+function manifest(folder: string, value: unknown): void {
+  mkdirSync(join(dir, folder), { recursive: true });
+  writeFileSync(join(dir, folder, "package.json"), JSON.stringify(value));
+}
+
+async function find(changes: Partial<DiscoverOptions> = {}, settings: readonly string[] = []) {
+  const entries: ResourceEntry[] = settings.map((entry) => ({
+    entry,
+    scope: changes.part === "project" ? "project" : "user",
+    baseDir: join(dir, "agent"),
+  }));
+  const { files, diagnostics } = await discoverExtensions({
+    agentDir: join(dir, "agent"),
+    cwd: join(dir, "project"),
+    homeDir: dir,
+    paths: [],
+    entries,
+    onlyNamed: false,
+    part: "own",
+    ...changes,
+  });
+  return {
+    found: files.map(({ path }) => relative(dir, path)),
+    scopes: files.map(({ scope }) => scope),
+    messages: diagnostics.map(({ message }) => message),
+  };
+}
+
+describe("the agent directory", () => {
+  it("gives its files and one level of folders with an index", async () => {
+    put(
+      "agent/extensions/b.ts",
+      "agent/extensions/a.js",
+      "agent/extensions/types.d.ts",
+      "agent/extensions/notes.md",
+      "agent/extensions/.hidden.ts",
+      "agent/extensions/pack/index.ts",
+      "agent/extensions/pack/helper.ts",
+      "agent/extensions/deep/er/index.ts",
+      "agent/extensions/node_modules/x/index.js",
+    );
+    expect((await find()).found).toEqual([
+      "agent/extensions/a.js",
+      "agent/extensions/b.ts",
+      "agent/extensions/pack/index.ts",
+    ]);
+  });
+
+  it("gives what a package declares, and guesses nothing for what is missing", async () => {
+    put("agent/extensions/pack/src/main.ts", "agent/extensions/pack/index.ts");
+    manifest("agent/extensions/pack", { pi: { extensions: ["src/main.ts", "src/gone.ts"] } });
+    const { found, messages } = await find();
+    expect(found).toEqual(["agent/extensions/pack/src/main.ts"]);
+    expect(messages).toEqual([expect.stringContaining("gone.ts")]);
+  });
+
+  it("survives a manifest that does not parse", async () => {
+    put("agent/extensions/pack/index.ts", "agent/extensions/a.ts");
+    writeFileSync(join(dir, "agent/extensions/pack/package.json"), "{");
+    const { found, messages } = await find();
+    expect(found).toEqual(["agent/extensions/a.ts", "agent/extensions/pack/index.ts"]);
+    expect(messages).toHaveLength(1);
+  });
+
+  it("that is not there is no problem", async () => {
+    expect(await find()).toEqual({ found: [], scopes: [], messages: [] });
+  });
+});
+
+describe("settings", () => {
+  it("name files, folders and patterns, before those of the standard folder", async () => {
+    put("agent/extensions/a.ts", "agent/more/x.ts", "agent/more/y.ts", "agent/folder/index.ts");
+    const { found } = await find({}, ["more/*.ts", "folder"]);
+    expect(found).toEqual([
+      "agent/more/x.ts",
+      "agent/more/y.ts",
+      "agent/folder/index.ts",
+      "agent/extensions/a.ts",
+    ]);
+  });
+
+  it("leave files out with ! and -, and + brings back what a pattern left out", async () => {
+    put("agent/extensions/a.ts", "agent/extensions/b.ts", "agent/extensions/c.ts");
+    const { found } = await find({}, [
+      "!*.ts",
+      "+extensions/b.ts",
+      "+extensions/c.ts",
+      "-extensions/c.ts",
+    ]);
+    expect(found).toEqual(["agent/extensions/b.ts"]);
+  });
+});
+
+describe("the command line", () => {
+  it("comes first, and is all there is when nothing else is to be loaded", async () => {
+    put("agent/extensions/a.ts", "project/mine.ts");
+    expect(await find({ paths: ["mine.ts"] })).toMatchObject({
+      found: ["project/mine.ts", "agent/extensions/a.ts"],
+      scopes: ["temporary", "user"],
+    });
+    expect((await find({ paths: ["mine.ts"], onlyNamed: true })).found).toEqual([
+      "project/mine.ts",
+    ]);
+  });
+
+  it("that names a file which is not there is an error", async () => {
+    const { messages } = await find({ paths: ["gone.ts"] });
+    expect(messages).toEqual([expect.stringContaining("project/gone.ts")]);
+  });
+});
+
+it("looks into a project only as its own part, in the older place, too", async () => {
+  put("agent/extensions/a.ts", "project/.pi/extensions/p.ts", "project/.pi/agent/extensions/q.ts");
+  expect((await find({ part: "project" })).found).toEqual([
+    "project/.pi/extensions/p.ts",
+    "project/.pi/agent/extensions/q.ts",
+  ]);
+});
+
+it("counts one real file once", async () => {
+  put("agent/extensions/a.ts");
+  symlinkSync(join(dir, "agent/extensions/a.ts"), join(dir, "agent/extensions/z.ts"));
+  expect((await find({ paths: [join(dir, "agent/extensions/a.ts")] })).found).toEqual([
+    "agent/extensions/a.ts",
+  ]);
+});

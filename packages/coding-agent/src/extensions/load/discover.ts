@@ -1,0 +1,279 @@
+import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { createGlob } from "../../base/files/glob.ts";
+import { isJsonObject, readJsonFile } from "../../base/files/read-json.ts";
+import { absolutePath } from "../../resources/files/places.ts";
+import type { InstalledPackage } from "../../resources/packages/find-packages.ts";
+import type { ResourceEntry } from "../../settings/store.ts";
+
+/** Who put an extension where it is. */
+type ExtensionScope = "user" | "project" | "temporary";
+
+/** The file of an extension. */
+export interface ExtensionFile {
+  /** As found; links not followed. */
+  readonly path: string;
+  /** The file itself, which decides where its dependencies are looked for. */
+  readonly realPath: string;
+  readonly scope: ExtensionScope;
+  /** The package that brings it. */
+  readonly package?: PackageName | undefined;
+}
+
+/** A package by its source in the settings and its folder. */
+interface PackageName {
+  readonly source: string;
+  readonly root: string;
+}
+
+/** What was found, strongest first, and what was wrong. */
+export interface DiscoveredExtensions {
+  readonly files: readonly ExtensionFile[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Where to look. */
+export interface DiscoverOptions {
+  readonly agentDir: string;
+  readonly cwd: string;
+  readonly homeDir: string;
+  /** Where relative `paths` start; default `cwd`. */
+  readonly baseDir?: string | undefined;
+  /** Paths of `-e`. */
+  readonly paths: readonly string[];
+  /** Entries of the setting `extensions`; the project's only once it is trusted. */
+  readonly entries: readonly ResourceEntry[];
+  /** Only what `paths` names. */
+  readonly onlyNamed: boolean;
+  /** Finds installed packages; asked for when the settings or a path of `-e` name some. */
+  readonly packages?: PackageFinder | undefined;
+  /** Which part: the user's own, or a trusted project's. */
+  readonly part: "own" | "project";
+}
+
+/** Finds packages. */
+export interface PackageFinder {
+  /** Those of the settings. */
+  all(): Promise<readonly InstalledPackage[]>;
+  /** The one of `npm:…` or `git:…`, or why it is not there. */
+  named(source: string): Promise<InstalledPackage | Diagnostic>;
+}
+
+interface Search {
+  readonly found: Map<string, ExtensionFile>;
+  readonly diagnostics: Diagnostic[];
+  readonly excludes: (path: string) => boolean;
+  readonly package?: PackageName | undefined;
+}
+
+/**
+ * Finds extension files: those of `-e`, of the settings, then of the standard folder. One real file
+ * counts once. Never rejects; with nothing there it costs one look into a folder.
+ */
+export async function discoverExtensions(options: DiscoverOptions): Promise<DiscoveredExtensions> {
+  const { agentDir, cwd, baseDir = cwd, homeDir, part } = options;
+  const found = new Map<string, ExtensionFile>();
+  const diagnostics: Diagnostic[] = [];
+  const named: Search = { found, diagnostics, excludes: () => false };
+  if (part === "own") {
+    for (const path of options.paths) {
+      const absolute = absolutePath(path, baseDir, homeDir);
+      // A folder is a package: its manifest or the names of its folders say what it brings.
+      const isPackage = isSource(path) || kindOf(absolute) === "directory";
+      const packages = isPackage ? options.packages : undefined;
+      if (packages === undefined) await addNamed(named, absolute, "temporary");
+      else await addSource(named, await packages.named(path));
+    }
+  }
+  if (options.onlyNamed) return { files: [...found.values()], diagnostics };
+  const scope = part === "own" ? "user" : "project";
+  const entries = options.entries.filter((entry) => entry.scope === scope);
+  const rules = readRules(entries, homeDir);
+  for (const path of rules.forced) await addNamed(named, path, scope);
+  const search: Search = { found, diagnostics, excludes: rules.excludes };
+  for (const path of rules.places) {
+    if (/[*?[]/.test(path)) await addMatching(search, path, scope);
+    else await addNamed(search, path, scope);
+  }
+  const folders = part === "own" ? [agentDir] : [join(cwd, ".pi"), join(cwd, ".pi", "agent")];
+  for (const folder of folders) {
+    if (part === "own" || resolve(folder) !== resolve(agentDir)) {
+      await addFolder(search, join(folder, "extensions"), scope);
+    }
+  }
+  for (const found of (await options.packages?.all()) ?? []) {
+    if (found.scope === scope) await addInstalled(search, found, scope);
+  }
+  return { files: [...found.values()], diagnostics };
+}
+
+function isSource(path: string): boolean {
+  return /^(npm|git|https?|ssh):/.test(path);
+}
+
+async function addSource(search: Search, found: InstalledPackage | Diagnostic): Promise<void> {
+  if ("message" in found) search.diagnostics.push({ ...found, severity: "error" });
+  else await addInstalled(search, found, "temporary");
+}
+
+/** The extensions a package brings. */
+async function addInstalled(
+  search: Search,
+  { source, root, parts }: InstalledPackage,
+  scope: ExtensionScope,
+): Promise<void> {
+  const { places, includes } = parts.extensions;
+  const within: Search = {
+    ...search,
+    package: { source, root },
+    excludes: (path) => search.excludes(path) || !includes(path),
+  };
+  for (const place of places) {
+    if (/[*?[]/.test(place)) await addMatching(within, place, scope);
+    else await addNamed(within, place, scope);
+  }
+}
+
+interface Rules {
+  readonly places: readonly string[];
+  readonly forced: readonly string[];
+  readonly excludes: (path: string) => boolean;
+}
+
+/** `path` and globs add, `!glob` takes out, `+path` adds whatever is taken out, `-path` wins over all. */
+function readRules(entries: readonly ResourceEntry[], homeDir: string): Rules {
+  const places: string[] = [];
+  const forced: string[] = [];
+  const exclusions: ((path: string) => boolean)[] = [];
+  for (const { entry, baseDir } of entries) {
+    const mark = /^[-+!]/.exec(entry)?.[0] ?? "";
+    const path = absolutePath(entry.slice(mark.length), baseDir, homeDir);
+    if (mark === "") places.push(path);
+    else if (mark === "+") forced.push(path);
+    else {
+      const pattern = entry.slice(1);
+      // A pattern without a folder fits files of that name anywhere.
+      const fitsName = pattern.includes("/") ? () => false : createGlob(pattern);
+      const fitsPath = createGlob(path);
+      exclusions.push((file) => isInside(file, path) || fitsPath(file) || fitsName(basename(file)));
+    }
+  }
+  const removed = new Set(
+    entries
+      .filter(({ entry }) => entry.startsWith("-"))
+      .map(({ entry, baseDir }) => absolutePath(entry.slice(1), baseDir, homeDir)),
+  );
+  return {
+    places,
+    forced: forced.filter((path) => !removed.has(path)),
+    excludes: (path) => exclusions.some((excludes) => excludes(path)),
+  };
+}
+
+function isInside(file: string, folder: string): boolean {
+  return file.startsWith(`${folder}/`) || file.startsWith(`${folder}\\`);
+}
+
+/** A file, or a folder with a manifest, an index or files, that somebody named. */
+async function addNamed(search: Search, path: string, scope: ExtensionScope): Promise<void> {
+  const kind = kindOf(path);
+  if (kind === "file") add(search, path, scope);
+  else if (kind === "directory") {
+    if (!(await addPackage(search, path, scope))) await addFolder(search, path, scope);
+  } else {
+    const message = `There is no extension at ${path}`;
+    search.diagnostics.push({ severity: "error", message, path });
+  }
+}
+
+/** Files of a folder and packages one level below it. */
+async function addFolder(search: Search, folder: string, scope: ExtensionScope): Promise<void> {
+  for (const entry of list(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    const kind = entry.isSymbolicLink() ? kindOf(path) : entry.isDirectory() ? "directory" : "file";
+    if (kind === "file" && isModule(entry.name)) add(search, path, scope);
+    if (kind === "directory") await addPackage(search, path, scope);
+  }
+}
+
+/** The entries a folder declares, or its index; false when it has neither. */
+async function addPackage(search: Search, folder: string, scope: ExtensionScope): Promise<boolean> {
+  const manifest = await readJsonFile(join(folder, "package.json"));
+  if (manifest.kind === "unreadable") search.diagnostics.push(manifest.diagnostic);
+  const declared = manifest.kind === "object" ? declaredEntries(manifest.value) : undefined;
+  if (declared !== undefined) {
+    for (const entry of declared) {
+      const path = resolve(folder, entry);
+      if (/[*?[]/.test(entry)) await addMatching(search, path, scope);
+      else if (kindOf(path) === "directory") await addFolder(search, path, scope);
+      else await addNamed(search, path, scope);
+    }
+    return true;
+  }
+  const index = ["index.ts", "index.js"].find((name) => kindOf(join(folder, name)) === "file");
+  if (index === undefined) return false;
+  add(search, join(folder, index), scope);
+  return true;
+}
+
+/** `pi.extensions` of a package.json; undefined when it declares none. */
+function declaredEntries(manifest: Record<string, unknown>): string[] | undefined {
+  for (const key of ["pi", "omp"]) {
+    const section = manifest[key];
+    if (!isJsonObject(section) || !Array.isArray(section.extensions)) continue;
+    return section.extensions.filter((entry): entry is string => typeof entry === "string");
+  }
+  return undefined;
+}
+
+/** Files that fit a glob, from its last folder without wildcard down. */
+async function addMatching(search: Search, glob: string, scope: ExtensionScope): Promise<void> {
+  const fits = createGlob(glob);
+  let folder = glob;
+  while (/[*?[]/.test(folder)) folder = dirname(folder);
+  const levels = glob.slice(folder.length).split(/[/\\]/).length + (glob.includes("**") ? 8 : 0);
+  const visit = async (current: string, level: number): Promise<void> => {
+    for (const entry of list(current)) {
+      if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+      const path = join(current, entry.name);
+      const kind = kindOf(path);
+      if (kind === "file" && isModule(entry.name) && fits(path)) add(search, path, scope);
+      else if (kind === "directory" && level < levels) {
+        if (!fits(path) || !(await addPackage(search, path, scope))) await visit(path, level + 1);
+      }
+    }
+  };
+  await visit(folder, 1);
+}
+
+function add(search: Search, path: string, scope: ExtensionScope): void {
+  if (search.excludes(path)) return;
+  const realPath = realpathSync(path);
+  if (search.found.has(realPath)) return;
+  const from = search.package === undefined ? {} : { package: search.package };
+  search.found.set(realPath, { path, realPath, scope, ...from });
+}
+
+function isModule(name: string): boolean {
+  return /\.(ts|js|mts|mjs|cjs|tsx)$/.test(name) && !/\.d\.m?ts$/.test(name);
+}
+
+function list(folder: string): Dirent[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}
+
+function kindOf(path: string): "file" | "directory" | "missing" {
+  try {
+    const stat = statSync(path);
+    return stat.isDirectory() ? "directory" : "file";
+  } catch {
+    return "missing";
+  }
+}

@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import type { ExtensionFactory } from "../api/api.ts";
+import { ExtensionError, reasonOf } from "../api/errors.ts";
+import type { ExtensionFile } from "./discover.ts";
+import { type HostModules, hostImports } from "./host-imports.ts";
+
+/** An extension whose code is loaded and not yet run. */
+export interface LoadedFactory {
+  readonly file: ExtensionFile;
+  readonly factory: ExtensionFactory;
+  /** What the sources mention, to know what has to be made ready for them. */
+  readonly mentions: ReadonlySet<string>;
+}
+
+/** An extension that is a function at hand, without a file. */
+export interface InlineFactory {
+  /** What errors call it. */
+  readonly name: string;
+  readonly factory: ExtensionFactory;
+}
+
+/** Makes functions extensions like those of files; nobody knows what they ask for, so it is all made ready. */
+export function inlineFactories(given: readonly InlineFactory[]): LoadedFactory[] {
+  const mentions = new Set(["modelRegistry", "getSystemPrompt"]);
+  return given.map(({ name, factory }) => {
+    const path = `<inline:${name}>`;
+    return { file: { path, realPath: path, scope: "temporary" as const }, factory, mentions };
+  });
+}
+
+/** What a {@link loadFactories} works with. */
+export interface LoadOptions {
+  /** Modules that imports of the family's packages resolve to. */
+  readonly hostModules: HostModules;
+  /** Transpiled files are kept here. */
+  readonly cacheDirectory: string;
+}
+
+/**
+ * Imports extensions, TypeScript or JavaScript, without a build. The compiler is loaded here, at the
+ * first extension. One that fails becomes a diagnostic and keeps no other from loading.
+ */
+export async function loadFactories(
+  files: readonly ExtensionFile[],
+  options: LoadOptions,
+): Promise<{ factories: LoadedFactory[]; diagnostics: Diagnostic[] }> {
+  const factories: LoadedFactory[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const file of files) {
+    try {
+      factories.push(await loadFactory(file, options));
+    } catch (error) {
+      diagnostics.push(loadFailure(file, error));
+    }
+  }
+  return { factories, diagnostics };
+}
+
+/** The diagnostic of an extension that could not be loaded. */
+export function loadFailure(file: ExtensionFile, error: unknown): Diagnostic {
+  const message = `The extension ${file.path} could not be loaded: ${reasonOf(error)}`;
+  return { severity: "error", message, path: file.path };
+}
+
+async function loadFactory(file: ExtensionFile, options: LoadOptions): Promise<LoadedFactory> {
+  const { createJiti } = await import("jiti");
+  const { modules, mentions } = await hostImports(file.realPath, options.hostModules);
+  const jiti = createJiti(import.meta.url, {
+    // Each load is a fresh one, so that a reload sees changed files.
+    moduleCache: false,
+    // Host modules must win over packages of the same name.
+    tryNative: false,
+    fsCache: join(options.cacheDirectory, "extensions"),
+    virtualModules: modules,
+    // What is imported is found among the host's modules first.
+    alias: mentions.has("packages") ? await packageFiles(options.hostModules) : {},
+  });
+  const loaded: unknown = await jiti.import(file.realPath);
+  const factory = factoryOf(loaded);
+  if (factory === undefined) {
+    throw new ExtensionError("load_failed", "its default export is no function");
+  }
+  return { file, factory, mentions };
+}
+
+/** The files that names of the family's packages stand for. */
+async function packageFiles(hostModules: HostModules): Promise<Record<string, string>> {
+  const load = hostModules["pi.packages"];
+  return load === undefined ? {} : ((await load()) as Record<string, string>);
+}
+
+/** The default export; some compilers wrap it twice. */
+function factoryOf(loaded: unknown): ExtensionFactory | undefined {
+  let value: unknown = loaded;
+  for (let depth = 0; depth < 3; depth += 1) {
+    if (typeof value === "function") return value as ExtensionFactory;
+    value = (value as { default?: unknown } | null | undefined)?.default;
+  }
+  return undefined;
+}
+
+/** The command line's extensions first, then the project's, then the user's, then those of packages. */
+export function inOrder(factories: readonly LoadedFactory[]): LoadedFactory[] {
+  const ranks = { temporary: 0, project: 1, user: 2 };
+  const rankOf = ({ file }: LoadedFactory): number =>
+    file.path.startsWith("<inline:")
+      ? 5
+      : ranks[file.scope] + (file.package === undefined || file.scope === "temporary" ? 0 : 2);
+  return [...factories].sort((a, b) => rankOf(a) - rankOf(b));
+}

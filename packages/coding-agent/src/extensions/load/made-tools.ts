@@ -1,0 +1,26 @@
+import type { ExtensionTool } from "../api/tool.ts";
+
+type OldExecute = (...given: readonly unknown[]) => ReturnType<ExtensionTool["execute"]>;
+
+/**
+ * The tools a factory gives back instead of registering them: the custom tools of some hosts of the
+ * family, which are called with the report of progress before the context and the signal.
+ */
+export function madeTools(made: unknown): ExtensionTool[] {
+  return [made].flat().filter(isTool).map(inOurOrder);
+}
+
+function isTool(made: unknown): made is ExtensionTool {
+  if (typeof made !== "object" || made === null) return false;
+  const { name, execute } = made as Partial<ExtensionTool>;
+  return typeof name === "string" && typeof execute === "function";
+}
+
+function inOurOrder(tool: ExtensionTool): ExtensionTool {
+  const execute = tool.execute.bind(tool) as unknown as OldExecute;
+  return {
+    ...tool,
+    execute: (...[id, params, signal, onUpdate, context]: readonly unknown[]) =>
+      execute(id, params, onUpdate, context, signal),
+  };
+}

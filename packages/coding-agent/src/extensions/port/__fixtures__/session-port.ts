@@ -1,0 +1,101 @@
+import { createStream } from "@tau-agent/ai";
+import { createModelRegistry } from "../../../models/create-model-registry.ts";
+import { SessionLog } from "../../../session-log/session-log.ts";
+import { SettingsStore } from "../../../settings/store.ts";
+import { ProcessRegistry } from "../../../processes/process-registry.ts";
+import { ExtensionSystem, type ExtensionSystemOptions } from "../../extension-system.ts";
+import type { ExtensionFailure } from "../../hooks/runner.ts";
+import type { SessionPort } from "../session-port.ts";
+import { createHeadlessUiPort } from "../../ui/ui-port.ts";
+
+/** A registry without any model, in a folder. */
+function emptyRegistry(agentDir: string) {
+  return createModelRegistry({
+    processes: new ProcessRegistry(),
+    agentDir,
+    environment: {},
+    catalog: { providers: () => ({}), models: async () => [] },
+  });
+}
+
+/** A session that notes what is asked of it. */
+export function fakePort(
+  agentDir: string,
+  changes: Partial<SessionPort> = {},
+): SessionPort & { readonly calls: unknown[][] } {
+  const calls: unknown[][] = [];
+  const log = SessionLog.create({ cwd: agentDir });
+  const note =
+    (name: string, result: unknown = undefined) =>
+    (...given: unknown[]): never => {
+      calls.push([name, ...given]);
+      return result as never;
+    };
+  const done = Promise.resolve({ cancelled: false });
+  return {
+    calls,
+    log,
+    registry: emptyRegistry(agentDir),
+    settings: SettingsStore.inMemory(),
+    stream: createStream(),
+    execEnvironment: { cwd: agentDir, environment: {}, processes: new ProcessRegistry({}) },
+    model: undefined,
+    scopedModels: [],
+    thinkingLevel: "off",
+    signal: undefined,
+    isIdle: true,
+    isProjectTrusted: false,
+    hasPendingMessages: false,
+    contextUsage: undefined,
+    systemPrompt: "",
+    promptInput: { tools: [], cwd: agentDir },
+    buildSystemPrompt: async () => "",
+    textCommands: [],
+    setModel: note("setModel", Promise.resolve(true)),
+    setThinkingLevel: note("setThinkingLevel"),
+    abort: note("abort"),
+    shutdown: note("shutdown"),
+    compact: note("compact", Promise.resolve({})),
+    sendMessage: note("sendMessage", Promise.resolve()),
+    sendUserMessage: note("sendUserMessage", Promise.resolve()),
+    append: (entry) => log.append(entry),
+    messagesWith: () => [],
+    pendingMessages: [],
+    addEntries: note("addEntries", Promise.resolve()),
+    setName: note("setName"),
+    allTools: () => [],
+    activeTools: () => [],
+    setActiveTools: note("setActiveTools"),
+    toolsChanged: note("toolsChanged"),
+    waitForIdle: note("waitForIdle", Promise.resolve()),
+    newSession: note("newSession", done),
+    fork: note("fork", done),
+    navigateTree: note("navigateTree", done),
+    switchSession: note("switchSession", done),
+    reload: note("reload", done),
+    ...changes,
+  };
+}
+
+/** An extension system on a folder, with what it reported. */
+export function systemIn(agentDir: string, changes: Partial<ExtensionSystemOptions> = {}) {
+  const failures: ExtensionFailure[] = [];
+  const system = new ExtensionSystem({
+    agentDir,
+    cwd: agentDir,
+    homeDir: agentDir,
+    paths: [],
+    onlyNamed: false,
+    entries: () => [],
+    hostModules: {},
+    flagValues: new Map(),
+    mode: "rpc",
+    ui: createHeadlessUiPort(),
+    registry: emptyRegistry(agentDir),
+    stream: createStream(),
+    execEnvironment: { cwd: agentDir, environment: {}, processes: new ProcessRegistry({}) },
+    onFailure: (failure) => failures.push(failure),
+    ...changes,
+  });
+  return { system, failures };
+}

@@ -1,0 +1,44 @@
+import { ExtensionError } from "../api/errors.ts";
+import type { SessionPort } from "./session-port.ts";
+
+/**
+ * What the objects handed to extensions act on: nothing while they are loaded, the session once it
+ * is there, nothing any more after a reload or a switch.
+ */
+export class Binding {
+  #port: SessionPort | undefined;
+  #staleReason: string | undefined;
+
+  /** From now on actions reach this session. */
+  bind(port: SessionPort): void {
+    this.#port = port;
+  }
+
+  /** From now on every use is refused. */
+  invalidate(reason: string): void {
+    this.#staleReason ??= reason;
+  }
+
+  get isBound(): boolean {
+    return this.#port !== undefined && this.#staleReason === undefined;
+  }
+
+  /** @throws {ExtensionError} `stale` */
+  check(member: string): void {
+    if (this.#staleReason === undefined) return;
+    throw new ExtensionError(
+      "stale",
+      `${member} belongs to an extension instance that is stale after ${this.#staleReason}. Use the objects given to handlers of the new session, for instance through withSession.`,
+    );
+  }
+
+  /** @throws {ExtensionError} `stale`, `not_ready` */
+  port(member: string): SessionPort {
+    this.check(member);
+    if (this.#port !== undefined) return this.#port;
+    throw new ExtensionError(
+      "not_ready",
+      `${member} cannot be used while the extension is being loaded. Use it in an event handler, a command or a tool.`,
+    );
+  }
+}

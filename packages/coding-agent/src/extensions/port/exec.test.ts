@@ -1,0 +1,69 @@
+import { tmpdir } from "node:os";
+import { describe, expect, it } from "vitest";
+import { ProcessRegistry } from "../../processes/process-registry.ts";
+import { execCommand } from "./exec.ts";
+
+const environment = {
+  cwd: tmpdir(),
+  environment: { PATH: process.env.PATH, NAME: "host" },
+  processes: new ProcessRegistry({}),
+};
+const sh = (script: string) => ({ file: "sh", args: ["-c", script] });
+
+describe("exec", () => {
+  it("gives both streams and the exit code", async () => {
+    const result = await execCommand(environment, sh("echo out; echo err >&2; exit 3"));
+    expect(result).toEqual({
+      stdout: "out\n",
+      stderr: "err\n",
+      code: 3,
+      killed: false,
+      truncated: false,
+    });
+  });
+
+  it("kills a command that ignores polite signals when its time is over", async () => {
+    const started = performance.now();
+    const result = await execCommand(environment, sh("trap '' TERM; sleep 30 & wait; sleep 30"), {
+      timeout: 100,
+    });
+    expect(result).toMatchObject({ killed: true, code: 1 });
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it.each([0, 2 ** 31, Number.POSITIVE_INFINITY])(
+    "lets a command take as long as it likes with a timeout of %s",
+    async (timeout) => {
+      const result = await execCommand(environment, sh("sleep 0.2; echo done"), { timeout });
+      expect(result).toMatchObject({ killed: false, stdout: "done\n" });
+    },
+  );
+
+  it("kills a command whose signal is aborted", async () => {
+    const controller = new AbortController();
+    const running = execCommand(environment, sh("sleep 30"), { signal: controller.signal });
+    controller.abort();
+    expect(await running).toMatchObject({ killed: true });
+  });
+
+  it("keeps as much as asked for and says that there was more", async () => {
+    const result = await execCommand(environment, sh("printf '%s' äääää"), { maxBuffer: 5 });
+    expect(result).toMatchObject({ stdout: "ää", truncated: true });
+  });
+
+  it("says why a program could not be started, also when nothing is awaited before", async () => {
+    const result = await new Promise<Awaited<ReturnType<typeof execCommand>>>((resolve) => {
+      setImmediate(
+        () => void execCommand(environment, { file: "no-such", args: [] }).then(resolve),
+      );
+    });
+    expect(result).toMatchObject({ code: 1, killed: false });
+    expect(result.stderr).toContain("no-such");
+  });
+
+  it("runs in another folder with further variables when asked to", async () => {
+    const options = { cwd: "/", env: { EXTRA: "more" } };
+    const { stdout } = await execCommand(environment, sh("echo $PWD $NAME $EXTRA"), options);
+    expect(stdout).toBe("/ host more\n");
+  });
+});

@@ -1,0 +1,82 @@
+import { resolve } from "node:path";
+import { isTimed } from "../../base/timer-limit.ts";
+import type { OutputStream } from "../../processes/output-pump.ts";
+import { runProcess } from "../../processes/process.ts";
+import type { ProcessRegistry } from "../../processes/process-registry.ts";
+import type { ExecOptions, ExecResult } from "../api/api.ts";
+import { reasonOf } from "../api/errors.ts";
+
+/** What commands of extensions run in. */
+export interface ExecEnvironment {
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly processes: ProcessRegistry;
+}
+
+const defaultMaxBytes = 10 * 1024 * 1024;
+
+/**
+ * Runs a program and gives its output. Timeout and abort kill it with everything it started. Never
+ * rejects: what could not be started has code 1 and the reason in `stderr`.
+ */
+export async function execCommand(
+  environment: ExecEnvironment,
+  command: { readonly file: string; readonly args: readonly string[] },
+  options: ExecOptions = {},
+): Promise<ExecResult> {
+  const output = { stdout: new Capture(options.maxBuffer), stderr: new Capture(options.maxBuffer) };
+  const result = (code: number, killed: boolean): ExecResult => ({
+    stdout: output.stdout.text(),
+    stderr: output.stderr.text(),
+    code,
+    killed,
+    truncated: output.stdout.isTruncated || output.stderr.isTruncated,
+  });
+  try {
+    const outcome = await runProcess({
+      file: command.file,
+      args: command.args,
+      cwd: resolve(environment.cwd, options.cwd ?? "."),
+      variables: defined({ ...environment.environment, ...options.env }),
+      processes: environment.processes,
+      onOutput: (chunk: Buffer, stream: OutputStream) => output[stream].add(chunk),
+      signal: options.signal,
+      timeoutMs: isTimed(options.timeout) ? options.timeout : undefined,
+    });
+    if (outcome.kind === "exited") return result(outcome.exitCode, false);
+    return result(1, outcome.kind !== "signalled");
+  } catch (error) {
+    const failed = result(1, false);
+    return { ...failed, stderr: failed.stderr + reasonOf(error) };
+  }
+}
+
+/** The start of a stream, in bounded memory. */
+class Capture {
+  readonly #maxBytes: number;
+  readonly #pieces: Buffer[] = [];
+  #sizeBytes = 0;
+  isTruncated = false;
+
+  constructor(maxBytes = defaultMaxBytes) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(chunk: Buffer): undefined {
+    const room = this.#maxBytes - this.#sizeBytes;
+    if (chunk.length > room) this.isTruncated = true;
+    if (room <= 0) return;
+    const piece = Buffer.from(chunk.subarray(0, room));
+    this.#pieces.push(piece);
+    this.#sizeBytes += piece.length;
+  }
+
+  text(): string {
+    return new TextDecoder().decode(Buffer.concat(this.#pieces), { stream: this.isTruncated });
+  }
+}
+
+function defined(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const entries = Object.entries(variables).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Record<string, string>;
+}

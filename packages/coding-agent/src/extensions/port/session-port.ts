@@ -1,0 +1,81 @@
+import type { StreamFunction } from "@tau-agent/ai";
+import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import type {
+  AgentMessage,
+  Model,
+  ThinkingLevel,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+import type { ModelRegistry } from "../../models/registry.ts";
+import type { ScopedModel } from "../../models/resolver.ts";
+import type { SystemPromptInput } from "../../resources/system-prompt.ts";
+import type { NewEntry, SessionLog } from "../../session-log/session-log.ts";
+import type { SettingsStore } from "../../settings/store.ts";
+import type { DeliveryOptions, SlashCommandInfo } from "../api/api.ts";
+import type {
+  Cancellable,
+  CompactOptions,
+  ContextUsage,
+  ForkOptions,
+  NavigateTreeOptions,
+  NewSessionOptions,
+} from "../api/context.ts";
+import type { BoundaryDraft, CustomMessageInput } from "../api/events.ts";
+import type { ToolInfo } from "../api/tool.ts";
+import type { ExecEnvironment } from "./exec.ts";
+
+/** What extensions may do to a session. Members are read each time, so they are always current. */
+export interface SessionPort {
+  readonly log: SessionLog;
+  readonly registry: ModelRegistry;
+  readonly settings: SettingsStore;
+  readonly stream: StreamFunction;
+  readonly execEnvironment: ExecEnvironment;
+  readonly model: Model | undefined;
+  readonly scopedModels: readonly ScopedModel[];
+  readonly thinkingLevel: ThinkingLevel;
+  readonly signal: AbortSignal | undefined;
+  readonly isIdle: boolean;
+  readonly isProjectTrusted: boolean;
+  readonly hasPendingMessages: boolean;
+  readonly contextUsage: ContextUsage | undefined;
+  /** As it was last built. */
+  readonly systemPrompt: string;
+  /** What it was last built from. */
+  readonly promptInput: SystemPromptInput;
+  buildSystemPrompt(): Promise<string>;
+  /** Templates and skills as far as they have been read. */
+  readonly textCommands: readonly SlashCommandInfo[];
+  setModel(model: Model): Promise<boolean>;
+  setThinkingLevel(level: ThinkingLevel): void;
+  abort(): void;
+  shutdown(): void;
+  compact(options: CompactOptions): Promise<unknown>;
+  sendMessage(
+    message: CustomMessageInput,
+    options: DeliveryOptions & { readonly triggerTurn?: boolean | undefined },
+  ): Promise<unknown>;
+  sendUserMessage(
+    content: string | UserContent[],
+    options: DeliveryOptions & { readonly expandPromptTemplates?: boolean | undefined },
+  ): Promise<unknown>;
+  append(entry: NewEntry): SessionEntry;
+  /** The messages of the conversation as they are, or as they would be with these entries. */
+  messagesWith(drafts: readonly BoundaryDraft[]): readonly AgentMessage[];
+  /** Messages that wait for the run. */
+  readonly pendingMessages: readonly AgentMessage[];
+  /** Writes entries and takes them into the conversation. */
+  addEntries(drafts: readonly BoundaryDraft[]): Promise<void>;
+  setName(name: string): void;
+  allTools(): ToolInfo[];
+  activeTools(): string[];
+  setActiveTools(names: readonly string[]): void;
+  /** An extension has registered a tool after it was loaded. */
+  toolsChanged(): void;
+  waitForIdle(): Promise<void>;
+  newSession(options: Omit<NewSessionOptions, "withSession">): Promise<Cancellable>;
+  fork(entryId: string, options: Pick<ForkOptions, "position">): Promise<Cancellable>;
+  navigateTree(targetId: string, options: NavigateTreeOptions): Promise<Cancellable>;
+  switchSession(sessionPath: string): Promise<Cancellable>;
+  reload(): Promise<Cancellable>;
+}

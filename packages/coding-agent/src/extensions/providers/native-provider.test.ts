@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { createModelRegistry } from "../../models/create-model-registry.ts";
+import { createHostModules } from "../../pi-modules/host-modules.ts";
+import { ProcessRegistry } from "../../processes/process-registry.ts";
+import { fakePort, systemIn } from "../port/__fixtures__/session-port.ts";
+
+/** An extension that hands over a provider made of `body`, loaded, with the registry it is in. */
+async function providerOf(body: string, environment: Record<string, string> = {}, stored = {}) {
+  const agentDir = mkdtempSync(join(tmpdir(), "tau-native-"));
+  onTestFinished(() => rmSync(agentDir, { recursive: true, force: true }));
+  writeFileSync(join(agentDir, "auth.json"), JSON.stringify(stored));
+  const path = join(agentDir, "provider.ts");
+  const source = `import { createProvider, envApiKeyAuth, openAICompletionsApi } from "@earendil-works/pi-ai";
+    export default (pi) => {
+      pi.registerProvider(createProvider({ id: "house", name: "The House", ${body} }));
+    };`;
+  writeFileSync(path, source);
+  const registry = createModelRegistry({
+    processes: new ProcessRegistry(),
+    agentDir,
+    environment,
+    catalog: { providers: () => ({}), models: async () => [] },
+  });
+  const hostModules = createHostModules({
+    cwd: agentDir,
+    agentDirectory: agentDir,
+    homeDirectory: agentDir,
+    temporaryDirectory: agentDir,
+    environment,
+    version: "1.0.0",
+  });
+  const port = fakePort(agentDir);
+  const execEnvironment = { ...port.execEnvironment, environment };
+  const { system } = systemIn(agentDir, { paths: [path], registry, hostModules, execEnvironment });
+  await system.load("own");
+  await system.bind(port);
+  expect(system.diagnostics).toEqual([]);
+  const view = system.runner.context.modelRegistry;
+  await view.refresh();
+  return { registry, view };
+}
+
+const model = `{ id: "m", api: "openai-completions", contextWindow: 1000, maxTokens: 10 }`;
+const plain = `baseUrl: "https://house.invalid", models: [${model}], api: openAICompletionsApi(),
+  auth: { apiKey: envApiKeyAuth("key", ["HOUSE_KEY"]) }`;
+
+it("offers the models of a provider handed over whole once its own search finds a key", async () => {
+  const without = await providerOf(plain);
+  expect(await without.registry.available()).toEqual([]);
+  expect(without.view.getProviderAuthStatus("house")).toEqual({ configured: false });
+  const { registry, view } = await providerOf(plain, { HOUSE_KEY: "k" });
+  expect(await registry.available()).toMatchObject([
+    { provider: "house", id: "m", baseUrl: "https://house.invalid", input: ["text"] },
+  ]);
+  expect(await view.getProviderAuth("house")).toMatchObject({ auth: { apiKey: "k" } });
+  expect(view.getProvider("house")).toMatchObject({ id: "house", name: "The House" });
+  expect(view.getProviderDisplayName("house")).toBe("The House");
+});
+
+it("gives a key that auth.json holds to the provider's search, and sends the headers it adds", async () => {
+  const search = `{ resolve: async ({ credential }) =>
+    ({ auth: { apiKey: credential.key + "!", headers: { "x-house": "1" } } }) }`;
+  const body = `models: [${model}], api: openAICompletionsApi(), auth: { apiKey: ${search} }`;
+  const stored = { house: { type: "api_key", key: "kept" } };
+  const { registry, view } = await providerOf(body, {}, stored);
+  const [found] = await registry.models("house");
+  if (found === undefined) throw new TypeError("no model");
+  expect(await registry.requestAuth(found)).toEqual({
+    apiKey: "kept!",
+    headers: { "x-house": "1" },
+  });
+  expect(view.authStorage).toMatchObject({ get: expect.any(Function) });
+});
+
+it("uses a login as the provider turns it into a key", async () => {
+  const oauth = `{ refresh: async (login) => login, toAuth: async ({ access }) => ({ apiKey: "t:" + access }) }`;
+  const body = `models: [${model}], api: openAICompletionsApi(), auth: { oauth: ${oauth} }`;
+  const login = { type: "oauth", access: "a", refresh: "r", expires: Date.now() + 3_600_000 };
+  const { view } = await providerOf(body, {}, { house: login });
+  expect(await view.getApiKeyForProvider("house")).toBe("t:a");
+  const [found] = view.getAvailable();
+  expect(found && view.isUsingOAuth(found)).toBe(true);
+});
+
+it("asks the provider for its models anew, and keeps those it has when it cannot say", async () => {
+  const fetched = await providerOf(`${plain}, fetchModels: async () => [{ id: "n" }]`);
+  expect((await fetched.registry.models("house")).map(({ id }) => id)).toEqual(["n"]);
+  const failing = await providerOf(
+    `${plain}, fetchModels: async () => { throw new Error("down"); }`,
+  );
+  expect((await failing.registry.models("house")).map(({ id }) => id)).toEqual(["m"]);
+});
+
+it("streams through the provider's own streams by the model's wire format", async () => {
+  const streams = `{ streamSimple: async function* (model, context, { apiKey }) {
+    const message = { role: "assistant", content: [{ type: "text", text: model.id + apiKey }],
+      stopReason: "stop", usage: {} };
+    yield { type: "done", reason: "stop", message };
+  } }`;
+  const body = `models: [${model}], api: { "openai-completions": ${streams} },
+    auth: { apiKey: envApiKeyAuth("key", ["HOUSE_KEY"]) }`;
+  const { view } = await providerOf(body, { HOUSE_KEY: "k" });
+  const [found] = view.getAvailable();
+  if (found === undefined) throw new TypeError("no model");
+  const reply = await view.streamSimple(found, { messages: [] }).result();
+  expect(reply.content).toEqual([{ type: "text", text: "mk" }]);
+});
+
+it("ends a reply that cannot be asked for in an error, and says why", async () => {
+  const { view } = await providerOf(plain);
+  const [found] = view.getAll();
+  if (found === undefined) throw new TypeError("no model");
+  const events = [];
+  for await (const event of view.stream(found, { messages: [] })) events.push(event.type);
+  expect(events).toEqual(["error"]);
+  const { errorMessage } = await view.stream(found, { messages: [] }).result();
+  expect(errorMessage).toContain("house");
+});

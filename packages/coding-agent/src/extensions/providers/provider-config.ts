@@ -1,0 +1,170 @@
+import {
+  type AssistantStream,
+  classifyFailure,
+  ProviderError,
+  type StreamFunction,
+  type StreamOptions,
+  type StreamResult,
+} from "@tau-agent/ai";
+import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
+import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
+import { type CustomProvider, createCustomProvider } from "../../models/custom-models.ts";
+import { parseModelsFile } from "../../models/custom-schema.ts";
+import { ExtensionError, reasonOf } from "../api/errors.ts";
+import type { ProviderConfig, ProviderOAuth } from "../api/models.ts";
+import type { NativeProvider, ProviderStream } from "../api/native-provider.ts";
+import { nativeProviderOf } from "./native-provider.ts";
+import { emptyReply } from "./reply-stream.ts";
+
+/** A provider that an extension registers: described by its fields, or handed over whole. */
+export type RegisteredProvider = ProviderConfig | NativeProvider;
+
+/** Whether a provider is handed over whole. */
+export function isNativeProvider(provider: RegisteredProvider): provider is NativeProvider {
+  return "getModels" in provider;
+}
+
+/**
+ * The name and the description of a provider as an extension gave them.
+ * @throws {ExtensionError} `invalid_registration` when there is a name without a description
+ */
+export function registrationOf(
+  given: string | NativeProvider,
+  config?: ProviderConfig,
+): [name: string, provider: RegisteredProvider] {
+  if (typeof given !== "string") return [given?.id, given];
+  if (config !== undefined) return [given, config];
+  const reason = `registerProvider: there is no description of ${given}`;
+  throw new ExtensionError("invalid_registration", reason);
+}
+
+/**
+ * A registered provider for the registry, and its own stream where it has one.
+ * @throws {ExtensionError} `invalid_registration` naming what does not fit
+ */
+export function registeredProviderOf(
+  name: string,
+  provider: RegisteredProvider,
+  environment: Readonly<Record<string, string | undefined>>,
+): { readonly provider: CustomProvider; readonly stream: ProviderStream | undefined } {
+  if (!isNativeProvider(provider)) {
+    return { provider: customProviderOf(name, provider), stream: provider.streamSimple };
+  }
+  return {
+    provider: nativeProviderOf(provider, environment),
+    stream: provider.streamSimple.bind(provider),
+  };
+}
+
+/**
+ * A provider as an extension describes it, for the registry.
+ * @throws {ExtensionError} `invalid_registration` naming the field that does not fit
+ */
+export function customProviderOf(name: string, config: ProviderConfig): CustomProvider {
+  // What streams by itself needs neither an address nor a wire format of ours.
+  const own = config.streamSimple === undefined ? {} : { baseUrl: "extension:", api: name };
+  const { streamSimple: _, oauth, ...described } = { ...own, ...definedOf(config) };
+  const { providers, problems } = parseModelsFile({ providers: { [name]: described } });
+  const entry = providers[name];
+  if (entry === undefined || problems.length > 0) {
+    const reason = problems[0]?.reason ?? "it is empty";
+    throw new ExtensionError("invalid_registration", `registerProvider: ${reason}`);
+  }
+  const provider = createCustomProvider(name, entry);
+  const isOwnStream = config.streamSimple !== undefined && config.apiKey === undefined;
+  return {
+    ...provider,
+    isKeyless: provider.isKeyless || (isOwnStream && oauth === undefined),
+    ...(oauth && withLogin(oauth)),
+    // A list of models is the whole list.
+    models: (builtIn) => provider.models(entry.models === undefined ? builtIn : []),
+  };
+}
+
+function withLogin(oauth: ProviderOAuth): Pick<CustomProvider, "login" | "modelsOfLogin"> {
+  const { modifyModels } = oauth;
+  return {
+    login: {
+      refresh: (credential, signal = new AbortController().signal) =>
+        oauth.refreshToken(credential, signal),
+      keyOf: (credential) => oauth.getApiKey?.(credential) ?? credential.access,
+    },
+    ...(modifyModels && {
+      modelsOfLogin: (models, credential) => modifyModels.call(oauth, [...models], credential),
+    }),
+  };
+}
+
+function definedOf(config: ProviderConfig): ProviderConfig {
+  const entries = Object.entries(config).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as ProviderConfig;
+}
+
+/** Lets models of providers that stream themselves do so; all others go to `stream`. */
+export function withProviderStreams(
+  stream: StreamFunction,
+  find: (provider: string) => ProviderStream | undefined,
+): StreamFunction {
+  return (model, context, options) => {
+    const own = find(model.provider);
+    if (own === undefined) return stream(model, context, options);
+    const words = familyOptions(options);
+    return relay(model, () => own(model, context, words));
+  };
+}
+
+/** The options in the words of the family. */
+function familyOptions(given: StreamOptions): Record<string, unknown> {
+  const { thinkingLevel, onStreamEvent, ...options } = given;
+  const reasoning = thinkingLevel === "off" ? undefined : thinkingLevel;
+  const heard = onStreamEvent && { onProviderStreamEvent: onStreamEvent };
+  return { ...options, ...heard, reasoning, thinkingEnabled: reasoning !== undefined };
+}
+
+async function* relay(model: Model, open: () => AsyncIterable<unknown>): AssistantStream {
+  let last = emptyReply(model);
+  try {
+    for await (const step of open()) {
+      const event = completed(step as AssistantMessageEvent);
+      if (event.type === "done") last = event.message;
+      else if (event.type === "error") last = event.error;
+      yield event;
+      if (event.type === "done") return { message: last };
+      if (event.type === "error") return withReason(last, undefined);
+      last = event.partial;
+    }
+    const text = "The provider's stream ended without its terminal event";
+    return withReason(failed(last, text), undefined);
+  } catch (error) {
+    return withReason(failed(last, reasonOf(error)), error);
+  }
+}
+
+/** Older streams do not say which call begins. */
+function completed(event: AssistantMessageEvent): AssistantMessageEvent {
+  if (event.type !== "toolcall_start" || event.id !== undefined) return event;
+  const { contentIndex, partial } = event as Extract<
+    AssistantMessageEvent,
+    { type: "toolcall_start" }
+  >;
+  const block = partial.content[contentIndex];
+  const call = block?.type === "toolCall" ? block : { id: "", name: "" };
+  return { type: "toolcall_start", contentIndex, partial, id: call.id, toolName: call.name };
+}
+
+/** Extensions only tell failures in words; retries and compactions go by what those mean. */
+function withReason(message: AssistantMessage, cause: unknown): StreamResult {
+  const { errorMessage: text = "", stopReason } = message;
+  if (stopReason !== "error") return { message };
+  const status = Reflect.get(Object(cause), "status");
+  const failure = {
+    message: text,
+    ...(typeof status === "number" && { status }),
+    ...(cause !== undefined && { cause }),
+  };
+  return { message, error: new ProviderError(classifyFailure(failure)) };
+}
+
+function failed(message: AssistantMessage, errorMessage: string): AssistantMessage {
+  return { ...message, stopReason: "error", errorMessage };
+}

@@ -1,0 +1,29 @@
+import type { Credential } from "../../models/auth/store.ts";
+
+/** What a {@link storedLogins} asks. */
+export interface LoginSources {
+  /** What auth.json held when models were last read. */
+  readonly stored: () => ReadonlyMap<string, Credential>;
+  readonly hasAuth: (provider: string) => boolean;
+  readonly keyOf: (provider: string) => Promise<string | undefined>;
+  readonly store: (provider: string, credential: Credential | undefined) => void;
+  readonly reload: () => void;
+}
+
+/** auth.json as hosts before 0.80 showed it to extensions, on their registry of models. */
+export function storedLogins({ stored, hasAuth, keyOf, store, reload }: LoginSources) {
+  return {
+    get: (provider: string) => stored().get(provider),
+    getAll: () => Object.fromEntries(stored()),
+    list: () => [...stored().keys()],
+    has: (provider: string) => stored().has(provider),
+    hasAuth,
+    getApiKey: keyOf,
+    set: (provider: string, credential: Credential) => store(provider, credential),
+    remove: (provider: string) => store(provider, undefined),
+    logout: (provider: string) => store(provider, undefined),
+    getOAuthProviders: () => [],
+    drainErrors: () => [],
+    reload,
+  };
+}

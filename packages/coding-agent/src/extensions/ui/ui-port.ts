@@ -1,0 +1,199 @@
+import type { ExtensionUiRequest, ExtensionUiResponse } from "@tau-agent/rpc-protocol";
+import { randomUuid } from "../../base/random.ts";
+import { isTimed } from "../../base/timer-limit.ts";
+import type { ClientUi, DialogOptions, ExtensionUi } from "../api/ui.ts";
+import { shownText } from "./shown-text.ts";
+import { terminalUi } from "./terminal-ui.ts";
+
+/** A request without what every request has; one type per method. */
+type Request = ExtensionUiRequest extends infer R
+  ? R extends ExtensionUiRequest
+    ? Omit<R, "type" | "id">
+    : never
+  : never;
+
+type Answer = Pick<ExtensionUiResponse, "value" | "confirmed" | "cancelled">;
+
+const dismissed: Answer = { cancelled: true };
+
+/** The way dialogs and notices of extensions take to a client and answers take back. */
+export interface UiPort {
+  /** What extensions use. */
+  readonly ui: ExtensionUi;
+  /** Whether someone can answer. */
+  readonly hasUi: boolean;
+  /** Takes a client's answer; late and unknown ones are ignored. */
+  answer(response: ExtensionUiResponse): void;
+  /** Ends all open dialogs as dismissed: the run was aborted, the session changed, nobody is there. */
+  settleAll(): void;
+  /** The same for good: a dialog that opens from now on is dismissed at once. */
+  close(): void;
+}
+
+/** What a {@link createUiPort} tells its owner. */
+export interface UiPortOptions {
+  /** Hands a request to the client. */
+  readonly send: (request: ExtensionUiRequest) => void;
+  /** Hears of dialogs that open and end. */
+  readonly onDialog?: ((phase: "start" | "end", kind: string, title: string) => void) | undefined;
+}
+
+/** A port that speaks in frames. The host keeps the timers; a dialog settles exactly once. */
+export function createUiPort(options: UiPortOptions): UiPort {
+  const dialogs = new OpenDialogs(options);
+  const tell = (request: Request): void => {
+    options.send({ type: "extension_ui_request", id: randomUuid(), ...request });
+  };
+  return {
+    hasUi: true,
+    ui: terminalUi(clientUi(dialogs, tell)),
+    answer: (response) => dialogs.answer(response),
+    settleAll: () => dialogs.settleAll(),
+    close: () => dialogs.close(),
+  };
+}
+
+/** A port where nobody is: dialogs end at once as dismissed, everything else does nothing. */
+export function createHeadlessUiPort(): UiPort {
+  const nobody: ClientUi = {
+    select: async () => undefined,
+    confirm: async () => false,
+    input: async () => undefined,
+    editor: async () => undefined,
+    notify: () => {},
+    setStatus: () => {},
+    setWidget: () => {},
+    setTitle: () => {},
+    setEditorText: () => {},
+  };
+  return {
+    hasUi: false,
+    ui: terminalUi(nobody),
+    answer: () => {},
+    settleAll: () => {},
+    close: () => {},
+  };
+}
+
+class OpenDialogs {
+  readonly #options: UiPortOptions;
+  readonly #settle = new Map<string, (answer: Answer) => void>();
+  #isClosed = false;
+
+  constructor(options: UiPortOptions) {
+    this.#options = options;
+  }
+
+  answer({ id, value, confirmed, cancelled }: ExtensionUiResponse): void {
+    this.#settle.get(id)?.({
+      ...(value === undefined ? {} : { value }),
+      ...(confirmed === undefined ? {} : { confirmed }),
+      ...(cancelled === undefined ? {} : { cancelled }),
+    });
+  }
+
+  settleAll(): void {
+    for (const settle of [...this.#settle.values()]) settle(dismissed);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.settleAll();
+  }
+
+  /** Sends a dialog and waits for its answer, its time or its signal. */
+  ask(request: Request & { title: string }, dialog: DialogOptions): Promise<Answer> {
+    const { signal } = dialog;
+    const { timeout } = timeoutOf(dialog);
+    if (this.#isClosed || signal?.aborted) return Promise.resolve(dismissed);
+    const id = randomUuid();
+    const { method, title } = request;
+    return new Promise<Answer>((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      const dismiss = (): void => settle(dismissed);
+      const settle = (answer: Answer): void => {
+        if (!this.#settle.delete(id)) return;
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", dismiss);
+        this.#options.onDialog?.("end", method, title);
+        resolve(answer);
+      };
+      this.#settle.set(id, settle);
+      signal?.addEventListener("abort", dismiss, { once: true });
+      if (isTimed(timeout)) timer = setTimeout(dismiss, timeout);
+      this.#options.onDialog?.("start", method, title);
+      this.#options.send({ type: "extension_ui_request", id, ...request });
+    });
+  }
+}
+
+/** Some hosts of the family describe what there is to choose; the answer is the label. */
+function shownOption(option: unknown): string {
+  const { label } = Object(option) as { label?: unknown };
+  return shownText(typeof label === "string" ? label : option);
+}
+
+function clientUi(dialogs: OpenDialogs, tell: (request: Request) => void): ClientUi {
+  const textOf = ({ value, cancelled }: Answer): string | undefined =>
+    cancelled === true ? undefined : value;
+  return {
+    select: async (title, options, dialog = {}) => {
+      const request = {
+        method: "select",
+        title: shownText(title),
+        options: Array.from(options, shownOption),
+        ...timeoutOf(dialog),
+      } as const;
+      return textOf(await dialogs.ask(request, dialog));
+    },
+    confirm: async (title, message, dialog = {}) => {
+      const said = { title: shownText(title), message: shownText(message) };
+      const request = { method: "confirm", ...said, ...timeoutOf(dialog) } as const;
+      const answer = await dialogs.ask(request, dialog);
+      return answer.cancelled !== true && answer.confirmed === true;
+    },
+    input: async (title, placeholder, dialog = {}) => {
+      const said = { title: shownText(title), ...textIfAny("placeholder", placeholder) };
+      const request = { method: "input", ...said, ...timeoutOf(dialog) } as const;
+      return textOf(await dialogs.ask(request, dialog));
+    },
+    editor: async (title, prefill, dialog = {}) => {
+      const said = { title: shownText(title), ...textIfAny("prefill", prefill) };
+      return textOf(await dialogs.ask({ method: "editor", ...said }, dialog));
+    },
+    notify: (message, type) => {
+      const known = oneOf(notifyTypes, type);
+      const kind = known === undefined ? {} : { notifyType: known };
+      tell({ method: "notify", message: shownText(message), ...kind });
+    },
+    setStatus: (key, text) =>
+      tell({ method: "setStatus", statusKey: shownText(key), ...textIfAny("statusText", text) }),
+    setWidget: (key, content, options) => {
+      // Anything but lines needs a terminal.
+      if (content !== undefined && content !== null && !Array.isArray(content)) return;
+      const lines = Array.isArray(content) ? { widgetLines: content.map(shownText) } : {};
+      const placement = oneOf(placements, options?.placement);
+      const place = placement === undefined ? {} : { widgetPlacement: placement };
+      tell({ method: "setWidget", widgetKey: shownText(key), ...lines, ...place });
+    },
+    setTitle: (title) => tell({ method: "setTitle", title: shownText(title) }),
+    setEditorText: (text) => tell({ method: "set_editor_text", text: shownText(text) }),
+  };
+}
+
+const notifyTypes = ["info", "warning", "error"] as const;
+const placements = ["aboveEditor", "belowEditor"] as const;
+
+/** A value of which clients know what it means. */
+function oneOf<Known>(known: readonly Known[], value: unknown): Known | undefined {
+  return known.find((one) => one === value);
+}
+
+function textIfAny<Name extends string>(name: Name, value: unknown): { [N in Name]?: string } {
+  if (value === undefined || value === null) return {};
+  return { [name]: shownText(value) } as { [N in Name]?: string };
+}
+
+function timeoutOf({ timeout }: DialogOptions): { timeout?: number } {
+  return Number.isFinite(timeout) ? { timeout: Number(timeout) } : {};
+}

@@ -1,0 +1,290 @@
+import { SessionError } from "../../base/errors.ts";
+import { type CommandRunner, mayResolve, resolveConfigValue } from "./config-value.ts";
+import { type Environment, environmentKeys } from "./environment-keys.ts";
+import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./store.ts";
+
+/** Where a key came from. */
+type KeySource = "runtime" | "auth_file" | "login" | "models_file" | "environment" | "none";
+
+/** A key for a request; without one when the provider needs none (a server on this machine). */
+export interface ResolvedKey {
+  readonly key: string | undefined;
+  readonly source: KeySource;
+  /** Go with the key. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a provider that finds its keys itself sends with a request. */
+export interface FoundAuth {
+  readonly apiKey?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** How the logins of a provider are used; whoever describes the provider knows its vendor. */
+interface ProviderLogin {
+  /** Trades the refresh token for new tokens. */
+  readonly refresh: OAuthRefresh;
+  /** What stands in a request for the login. */
+  readonly keyOf: (credential: OAuthCredential) => string;
+}
+
+/** What models.json, or an extension, says about a provider's key. */
+export interface ProviderKeyEntry {
+  /** Unresolved, as in the file. */
+  readonly apiKey?: string | undefined;
+  /** The provider is on this machine and wants no key. */
+  readonly isKeyless?: boolean | undefined;
+  /** Its users may have logged in instead of having a key. */
+  readonly login?: ProviderLogin | undefined;
+  /** Finds the key itself, given what auth.json holds; undefined when there is none. */
+  readonly findAuth?:
+    | ((stored: Credential | undefined) => Promise<FoundAuth | undefined>)
+    | undefined;
+  /** Tells whether {@link ProviderKeyEntry.findAuth} would find one. */
+  readonly hasAuth?: ((stored: Credential | undefined) => Promise<boolean>) | undefined;
+}
+
+/** What a {@link KeyResolver} works with. */
+export interface KeyResolverOptions {
+  readonly environment: Environment;
+  readonly auth: AuthStore;
+  /** Providers of models.json, by id; asked when first needed. */
+  readonly customProviders?: () => Promise<ReadonlyMap<string, ProviderKeyEntry>>;
+  /** Variable names of providers outside the built-in table. */
+  readonly variableNames?: (provider: string) => readonly string[] | undefined;
+  /** Runs the commands of `!command` values. */
+  readonly runCommand: CommandRunner;
+}
+
+/** The access token that a key was found with; none when it is no login's. */
+interface UsedLogin {
+  token: string | undefined;
+}
+
+/**
+ * Finds the key for a provider: the runtime override, auth.json, models.json, the environment. An
+ * entry in auth.json owns its provider: when it does not resolve, nothing weaker steps in.
+ */
+export class KeyResolver {
+  readonly #options: KeyResolverOptions;
+  readonly #runCommand: CommandRunner;
+  readonly #runtimeKeys = new Map<string, string>();
+  readonly #secrets = new Set<string>();
+  /** Access tokens in use, by provider; none for providers whose key is no login's. */
+  readonly #tokens = new Map<string, string>();
+
+  constructor(options: KeyResolverOptions) {
+    this.#options = options;
+    this.#runCommand = options.runCommand;
+  }
+
+  /** A key for this process only, stronger than all others; `undefined` takes it back. */
+  setRuntimeKey(provider: string, key: string | undefined): void {
+    if (key === undefined) this.#runtimeKeys.delete(provider);
+    else this.#runtimeKeys.set(provider, key);
+  }
+
+  /** The variables that may hold the provider's key, strongest first. */
+  variablesOf(provider: string): readonly string[] {
+    // A provider may be called `constructor`: only the table's own rows count.
+    const known = Object.hasOwn(environmentKeys, provider) ? environmentKeys[provider] : undefined;
+    return known ?? this.#options.variableNames?.(provider) ?? [];
+  }
+
+  /** Every secret handed out so far, for redaction. */
+  get secrets(): ReadonlySet<string> {
+    return this.#secrets;
+  }
+
+  /** The login that auth.json holds for a provider, as it is there. */
+  async login(provider: string): Promise<OAuthCredential | undefined> {
+    const credential = await this.stored(provider);
+    return credential?.type === "oauth" ? credential : undefined;
+  }
+
+  /** The credentials of auth.json. */
+  get store(): AuthStore {
+    return this.#options.auth;
+  }
+
+  /** What auth.json holds for a provider, as it is there. */
+  stored(provider: string): Promise<Credential | undefined> {
+    return this.#options.auth.get(provider);
+  }
+
+  /**
+   * The provider's key, or `undefined` when it has none.
+   * @throws {SessionError} `key_unresolved` when a configured key cannot be read.
+   */
+  async resolve(provider: string): Promise<ResolvedKey | undefined> {
+    const found = await this.#find(provider);
+    if (found?.key !== undefined) this.#secrets.add(found.key);
+    return found;
+  }
+
+  /**
+   * The provider's key.
+   * @throws {SessionError} `no_key` naming the provider and what to set; `key_unresolved`.
+   */
+  async require(provider: string): Promise<ResolvedKey> {
+    const found = await this.resolve(provider);
+    if (found !== undefined) return found;
+    this.#blameAuthFile(provider);
+    const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
+    const hint = names.length > 0 ? names.join(" or ") : `apiKey of "${provider}" in models.json`;
+    throw new SessionError("no_key", { provider, hint });
+  }
+
+  /** Whether the provider's key, as it was found last, comes from a login. */
+  isLogin(provider: string): boolean {
+    return this.#tokens.has(provider);
+  }
+
+  /**
+   * Gets other tokens for a login whose tokens the vendor has refused: those that another process
+   * wrote meanwhile, or new ones.
+   *
+   * @returns whether there are others now
+   */
+  async renewRefused(provider: string): Promise<boolean> {
+    const refused = this.#tokens.get(provider);
+    if (refused === undefined) return false;
+    const { auth, customProviders } = this.#options;
+    const login = (await customProviders?.())?.get(provider)?.login;
+    auth.reload();
+    const tokens =
+      login === undefined
+        ? await this.login(provider)
+        : await auth.freshTokens(provider, login.refresh, { refused });
+    return tokens !== undefined && tokens.access !== refused;
+  }
+
+  /** Resolves a value of models.json (a header) the way keys are resolved. */
+  async resolveValue(raw: string, owner: { provider: string; path: string }): Promise<string> {
+    const { environment } = this.#options;
+    const result = await resolveConfigValue(raw, { environment, runCommand: this.#runCommand });
+    if ("reason" in result) throw new SessionError("key_unresolved", { ...owner, ...result });
+    // A short literal ("My App" in a title header) is no secret, and blanking it out would hurt.
+    if (result.value !== raw || raw.length >= 16) this.#secrets.add(result.value);
+    return result.value;
+  }
+
+  /** Providers with any source of a key, told from names alone: no catalogue, no command. */
+  async availableProviders(candidates: Iterable<string>): Promise<ReadonlySet<string>> {
+    const { environment, auth, customProviders } = this.#options;
+    const [stored, custom] = await Promise.all([auth.all(), customProviders?.()]);
+    const isSet = (name: string) => (environment[name] ?? "") !== "";
+    const hasKey = (
+      credential: Credential | undefined,
+      entry: ProviderKeyEntry | undefined,
+      provider: string,
+    ) => {
+      if (credential?.type === "oauth") return true;
+      const configured = credential?.key ?? entry?.apiKey;
+      if (configured !== undefined) return mayResolve(configured, environment);
+      return entry?.isKeyless === true || this.variablesOf(provider).some(isSet);
+    };
+    const available = new Set<string>();
+    for (const provider of new Set([...candidates, ...(custom?.keys() ?? [])])) {
+      const entry = custom?.get(provider);
+      const has = () =>
+        entry?.hasAuth?.(stored.get(provider)).catch(() => false) ??
+        hasKey(stored.get(provider), entry, provider);
+      if (this.#runtimeKeys.has(provider) || (await has())) available.add(provider);
+    }
+    return available;
+  }
+
+  /** A key that is there but cannot be read is another matter than one that is missing. */
+  #blameAuthFile(provider: string): void {
+    const { path, diagnostics } = this.#options.auth;
+    const problem = diagnostics.find(
+      ({ severity, message }) => severity === "error" || message.includes(`entry ${provider} `),
+    );
+    if (problem === undefined) return;
+    throw new SessionError("key_unresolved", { provider, path, reason: problem.message });
+  }
+
+  async #find(provider: string): Promise<ResolvedKey | undefined> {
+    const used: UsedLogin = { token: undefined };
+    const found = await this.#lookUp(provider, used);
+    // Only now: who asks for models meanwhile must not make a login look like none.
+    if (used.token === undefined) this.#tokens.delete(provider);
+    else this.#tokens.set(provider, used.token);
+    return found;
+  }
+
+  async #lookUp(provider: string, used: UsedLogin): Promise<ResolvedKey | undefined> {
+    const runtime = this.#runtimeKeys.get(provider);
+    if (runtime !== undefined) return { key: runtime, source: "runtime" };
+    const entry = (await this.#options.customProviders?.())?.get(provider);
+    if (entry?.findAuth !== undefined) {
+      const found = await entry.findAuth(await this.#storedFor(provider, entry, used));
+      return found && { key: found.apiKey, source: "models_file", headers: found.headers };
+    }
+    const stored = await this.#findStored(provider, used);
+    if (stored !== undefined) return stored;
+    if (entry?.apiKey !== undefined) {
+      const owner = { provider, path: "models.json" };
+      return { key: await this.resolveValue(entry.apiKey, owner), source: "models_file" };
+    }
+    for (const name of this.variablesOf(provider)) {
+      const key = this.#options.environment[name]?.trim();
+      if (key !== undefined && key !== "") return { key, source: "environment" };
+    }
+    return entry?.isKeyless === true ? { key: undefined, source: "none" } : undefined;
+  }
+
+  /** What auth.json holds, ready to be used. */
+  async #storedFor(
+    provider: string,
+    entry: ProviderKeyEntry,
+    used: UsedLogin,
+  ): Promise<Credential | undefined> {
+    const { auth } = this.#options;
+    const credential = await auth.get(provider);
+    if (credential?.type === "oauth" && entry.login !== undefined) {
+      const tokens = await this.#renew(provider, entry.login.refresh);
+      used.token = tokens?.access;
+      return tokens;
+    }
+    if (credential?.type !== "api_key") return credential;
+    const owner = { provider, path: auth.path };
+    return { ...credential, key: await this.resolveValue(credential.key, owner) };
+  }
+
+  async #findStored(provider: string, used: UsedLogin): Promise<ResolvedKey | undefined> {
+    const { auth } = this.#options;
+    const credential = await auth.get(provider);
+    if (credential === undefined) return undefined;
+    const owner = { provider, path: auth.path };
+    if (credential.type === "api_key") {
+      return { key: await this.resolveValue(credential.key, owner), source: "auth_file" };
+    }
+    const login = (await this.#options.customProviders?.())?.get(provider)?.login;
+    const tokens = login === undefined ? credential : await this.#renew(provider, login.refresh);
+    if (tokens !== undefined && tokens.expires > Date.now()) {
+      used.token = tokens.access;
+      return { key: login?.keyOf(tokens) ?? tokens.access, source: "login" };
+    }
+    throw new SessionError("key_unresolved", { ...owner, reason: "the login has expired" });
+  }
+
+  /** A login that cannot be renewed is good until it ends. */
+  async #renew(provider: string, refresh: OAuthRefresh): Promise<OAuthCredential | undefined> {
+    const { auth } = this.#options;
+    try {
+      return await auth.freshTokens(provider, refresh);
+    } catch (error) {
+      const known = await auth.get(provider);
+      if (known?.type === "oauth" && known.expires > Date.now()) return known;
+      const cause = error instanceof Error ? error.message : String(error);
+      const reason = `the login has expired and could not be renewed: ${cause}`;
+      throw new SessionError(
+        "key_unresolved",
+        { provider, path: auth.path, reason },
+        { cause: error },
+      );
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import type { RunOutcome } from "@tau-agent/agent";
+import { errorMessage } from "@tau-agent/agent";
+import type { ProviderError } from "@tau-agent/ai";
+import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
+import { MAX_TIMER_MS } from "../base/timer-limit.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import type { KeyResolver } from "./auth/key-resolver.ts";
+
+/** What {@link Retry} works with. */
+export interface RetryOptions {
+  readonly settings: Pick<SettingsStore, "get">;
+  readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
+  /** Logins, whose tokens a vendor may refuse before their time is up. */
+  readonly logins: Pick<KeyResolver, "isLogin" | "renewRefused">;
+}
+
+/** A request that failed. */
+export interface FailedRequest {
+  readonly error: ProviderError | undefined;
+  readonly provider: string;
+}
+
+/**
+ * Tries a failed request again, with a growing wait, as long as the failure may pass, and once with
+ * new tokens when those of a login were refused: requests of turns with events, those of summaries
+ * without.
+ */
+export class Retry {
+  readonly #options: RetryOptions;
+  #attempt = 0;
+  /** New tokens were asked for since the last success: a second refusal is final. */
+  #hasRenewed = false;
+  /** No attempt follows the one that is on. */
+  #isCancelled = false;
+  /** Each ends a wait that is on: with `true` the request is made now, else its failure is final. */
+  readonly #waits = new Set<(goesOn: boolean) => void>();
+
+  constructor(options: RetryOptions) {
+    this.#options = options;
+  }
+
+  /** Which attempt of the turn's request is on, or waited for: 0 before the first failure. */
+  get attempt(): number {
+    return this.#attempt;
+  }
+
+  /** Whether the run's failure is worth another attempt. */
+  wants({ reply, aborted, failure }: RunOutcome): boolean {
+    if (aborted || failure !== undefined || this.#isCancelled) return false;
+    return this.#wayAfter(failureOf(reply), this.#attempt, this.#hasRenewed) !== undefined;
+  }
+
+  /**
+   * Waits until a failed request may be made again.
+   *
+   * @param retries - how often it was made again already
+   * @returns whether to make it again; false when the failure is final or the wait was cancelled
+   */
+  async prepareNext(
+    failed: FailedRequest,
+    retries: { readonly count: number; readonly hasRenewed: boolean },
+    signal: AbortSignal | undefined,
+  ): Promise<{ goesOn: boolean; hasRenewed: boolean }> {
+    const way = this.#wayAfter(failed, retries.count, retries.hasRenewed);
+    const goesOn = way !== undefined && (await this.#go(way, failed.provider, signal)) === true;
+    return { goesOn, hasRenewed: retries.hasRenewed || way === "renew" };
+  }
+
+  /** The wait before a request is made again, in ms, or that new tokens come first. */
+  #wayAfter(
+    { error, provider }: FailedRequest,
+    retries: number,
+    hasRenewed: boolean,
+  ): number | "renew" | undefined {
+    const { settings, logins } = this.#options;
+    if (error === undefined || !settings.get("retry.enabled")) return undefined;
+    if (retries >= settings.get("retry.maxRetries")) return undefined;
+    if (error.code === "auth" && error.status === 401 && !hasRenewed && logins.isLogin(provider)) {
+      return "renew";
+    }
+    return error.isRetryable ? this.#delayMs(error, retries) : undefined;
+  }
+
+  #delayMs(error: ProviderError, retries: number): number | undefined {
+    const { settings } = this.#options;
+    const askedMs = error.retryAfterMs ?? 0;
+    if (askedMs > settings.get("retry.maxDelayMs")) return undefined;
+    const backoffMs = settings.get("retry.baseDelayMs") * 2 ** retries;
+    return Math.max(Math.min(backoffMs, settings.get("retry.maxAgentDelayMs")), askedMs);
+  }
+
+  /**
+   * Announces the next attempt and waits for its time.
+   *
+   * @returns whether to go on; false when the wait was cancelled
+   */
+  async waitForNext({ reply }: RunOutcome, signal: AbortSignal | undefined): Promise<boolean> {
+    const failed = failureOf(reply);
+    const way = this.#wayAfter(failed, this.#attempt, this.#hasRenewed);
+    if (way === undefined || this.#isCancelled) {
+      // Switched off since it was decided.
+      await this.noteFailure("Retry cancelled");
+      return false;
+    }
+    this.#attempt += 1;
+    // From the announcement on, the wait can be cancelled.
+    const wait = this.#go(way, failed.provider, signal);
+    this.#hasRenewed ||= way === "renew";
+    await this.#options.emit({
+      type: "auto_retry_start",
+      attempt: this.#attempt,
+      maxAttempts: this.#options.settings.get("retry.maxRetries"),
+      delayMs: way === "renew" ? 0 : way,
+      errorMessage: reply?.message.errorMessage ?? "Unknown error",
+    });
+    const end = await wait;
+    if (end !== true) await this.#end(false, end === false ? "Retry cancelled" : end);
+    return end === true;
+  }
+
+  /** A reply came: whatever was retried has succeeded. */
+  async noteSuccess(): Promise<void> {
+    if (this.#attempt > 0) await this.#end(true);
+  }
+
+  /** The failure is final. */
+  async noteFailure(finalError: string | undefined): Promise<void> {
+    if (this.#attempt > 0) await this.#end(false, finalError);
+  }
+
+  /** Ends a wait that is on, its failure is final then; an attempt that is on is the last. */
+  cancel(): void {
+    this.#isCancelled = this.#attempt > 0;
+    for (const end of this.#waits) end(false);
+  }
+
+  /** What was waited for is not what will be asked: ends a wait that is on, and the next attempt begins. */
+  hasten(): void {
+    for (const end of this.#waits) end(true);
+  }
+
+  /** Waits, or gets new tokens; false when that was cancelled, a text when there are none. */
+  #go(
+    way: number | "renew",
+    provider: string,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean | string> {
+    if (way !== "renew") {
+      return this.#hold(signal, (end) => {
+        const timer = setTimeout(end, Math.min(way, MAX_TIMER_MS), true);
+        return () => clearTimeout(timer);
+      });
+    }
+    return this.#hold<boolean | string>(signal, (end) => {
+      // Tokens that were traded are kept, whether or not somebody still waits for them.
+      this.#options.logins.renewRefused(provider).then(
+        (isNew) => end(isNew || `The login of ${provider} was refused. Log in again.`),
+        (error: unknown) =>
+          end(`The login of ${provider} was refused, and not renewed: ${errorMessage(error)}`),
+      );
+      return () => {};
+    });
+  }
+
+  async #hold<End>(
+    signal: AbortSignal | undefined,
+    begin: (end: (value: End | boolean) => void) => () => void,
+  ): Promise<End | boolean> {
+    const { promise, resolve } = Promise.withResolvers<End | boolean>();
+    const leave = begin(resolve);
+    const cancel = (): void => resolve(false);
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted) cancel();
+    this.#waits.add(resolve);
+    try {
+      return await promise;
+    } finally {
+      leave();
+      signal?.removeEventListener("abort", cancel);
+      this.#waits.delete(resolve);
+    }
+  }
+
+  async #end(success: boolean, finalError?: string): Promise<void> {
+    const attempt = this.#attempt;
+    this.#attempt = 0;
+    this.#hasRenewed = false;
+    this.#isCancelled = false;
+    await this.#options.emit({
+      type: "auto_retry_end",
+      success,
+      attempt,
+      ...(finalError === undefined ? {} : { finalError }),
+    });
+  }
+}
+
+function failureOf(reply: RunOutcome["reply"]): FailedRequest {
+  return { error: reply?.error, provider: reply?.message.provider ?? "" };
+}

@@ -1,0 +1,42 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findHomeDirectory } from "../../base/home-directory.ts";
+import type { HostModules } from "../../extensions/load/host-imports.ts";
+
+/** What host modules know of the process they run in. */
+export interface HostPlaces {
+  readonly cwd: string;
+  readonly agentDirectory: string;
+  readonly homeDirectory: string;
+  readonly temporaryDirectory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  /** Where the host's program is installed; default the agent directory. */
+  readonly packageDirectory?: string | undefined;
+  /**
+   * Makes packages that programs of extensions can import, and says which file each name stands for;
+   * without it the names are known to extensions alone.
+   */
+  readonly loadPackages?: ((modules: HostModules) => Promise<object>) | undefined;
+  /** The class with which extensions start further hosts; without it they cannot. */
+  readonly loadRpcClient?: (() => Promise<object>) | undefined;
+}
+
+/** What {@link HostPlaces} are made from; what is absent is as for `createAgentSession`. */
+export interface HostModulesOptions extends Partial<HostPlaces> {
+  readonly cwd: string;
+  /** What extensions read as the version of their host. */
+  readonly version: string;
+}
+
+/** Fills in what was left out. */
+export function completePlaces(options: HostModulesOptions): HostPlaces {
+  const homeDirectory = options.homeDirectory ?? findHomeDirectory();
+  return {
+    ...options,
+    homeDirectory,
+    agentDirectory: options.agentDirectory ?? join(homeDirectory, ".pi", "agent"),
+    temporaryDirectory: options.temporaryDirectory ?? tmpdir(),
+    environment: options.environment ?? {},
+  };
+}

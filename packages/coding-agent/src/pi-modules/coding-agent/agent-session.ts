@@ -1,0 +1,234 @@
+import type {
+  ImageContent,
+  Model,
+  ThinkingLevel,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+import { customMessageOf } from "../../extensions/extension-hooks.ts";
+import type { ScopedModel } from "../../models/resolver.ts";
+import type { CommandInfo } from "../../resources/list-commands.ts";
+import { queuedTexts } from "../../run/queue-report.ts";
+import type { AgentSession } from "../../session/agent-session.ts";
+import { exportSession } from "../../session/export-session.ts";
+
+/** What a session of the family was made with, as it shows it again. */
+export interface FamilySessionParts {
+  readonly sessionManager: unknown;
+  readonly settingsManager: unknown;
+  readonly modelRegistry: unknown;
+  readonly resourceLoader: unknown;
+  /** What a prompt may begin with, of which the family shows the templates. */
+  readonly commands: readonly CommandInfo[];
+  /** As it was at the start; the session makes it anew when its tools change. */
+  readonly systemPrompt: string;
+}
+
+interface FamilyPromptOptions {
+  readonly images?: ImageContent[];
+  readonly streamingBehavior?: "steer" | "followUp";
+  readonly expandPromptTemplates?: boolean;
+  readonly preflightResult?: (isAccepted: boolean) => void;
+}
+
+type QueueMode = "all" | "one-at-a-time";
+
+/** A session with the members that the family's has beside ours. */
+export function inFamilyWords(
+  session: AgentSession,
+  { commands, ...parts }: FamilySessionParts,
+): AgentSession {
+  const state = stateOf(session);
+  const live = {
+    ...getters(session),
+    agent: () => withMembers(session.agent, { state: () => state, ...queues(session) }),
+    state: () => state,
+  };
+  const hasHandlers = (event: string): boolean => session.hooks?.hears(event) ?? false;
+  const fixed = {
+    ...parts,
+    promptTemplates: commands.filter(({ source }) => source === "prompt").map(templateOf),
+    ...prompting(session),
+    ...controls(session),
+    ...readings(session),
+    ...models(session),
+    // A session's extensions talk to nobody: there is only their beginning to wait for.
+    bindExtensions: async () => session.hooks?.begin(),
+    reload: async () => {
+      await (session.hooks === undefined ? session.settings.reload() : session.hooks.refresh());
+    },
+    hasExtensionHandlers: hasHandlers,
+    // Its own end tells a session's extensions.
+    extensionRunner: { hasHandlers, emit: async () => undefined },
+  };
+  const constant = Object.entries(fixed).map(([name, value]) => [name, () => value] as const);
+  return withMembers(session, { ...live, ...Object.fromEntries(constant) });
+}
+
+function templateOf({ name, description = "", path: filePath }: CommandInfo) {
+  return { name, description, filePath };
+}
+
+function queues({ agent }: AgentSession) {
+  const { steering, followUp } = agent;
+  return { hasQueuedMessages: () => () => steering.size + followUp.size > 0 };
+}
+
+function stateOf(session: AgentSession) {
+  return {
+    get messages() {
+      return session.agent.messages;
+    },
+    set messages(messages) {
+      session.agent.messages = messages;
+    },
+    get model() {
+      return session.models.model;
+    },
+    get thinkingLevel() {
+      return session.models.thinkingLevel;
+    },
+    get isStreaming() {
+      return session.isStreaming;
+    },
+    get tools() {
+      return session.tools.active;
+    },
+  };
+}
+
+/** What reads like a value and is another one later. */
+function getters(session: AgentSession) {
+  const { agent, models, settings } = session;
+  return {
+    model: () => models.model,
+    thinkingLevel: () => models.thinkingLevel,
+    isIdle: () => !session.driver.isBusy,
+    isBashRunning: () => session.bash.isRunning,
+    sessionFile: () => session.log.path,
+    sessionId: () => session.log.header.id,
+    sessionName: () => session.log.name,
+    cwd: () => session.log.header.cwd,
+    steeringMode: (): QueueMode => agent.steering.mode,
+    followUpMode: (): QueueMode => agent.followUp.mode,
+    pendingMessageCount: () => session.state.pendingMessageCount,
+    autoCompactionEnabled: () => settings.get("compaction.enabled"),
+    autoRetryEnabled: () => settings.get("retry.enabled"),
+    scopedModels: () => models.scope,
+    retryAttempt: () => session.retry.attempt,
+  };
+}
+
+function prompting(session: AgentSession) {
+  const content = (given: string | readonly UserContent[]) =>
+    typeof given === "string" ? [{ type: "text" as const, text: given }] : given;
+  return {
+    prompt: async (text: string, options: FamilyPromptOptions = {}): Promise<void> => {
+      const { images, streamingBehavior, preflightResult } = options;
+      const isVerbatim = options.expandPromptTemplates === false;
+      const accepted = await session
+        .submit(text, { images, streamingBehavior, isVerbatim, source: "extension" })
+        .catch((error: unknown) => {
+          preflightResult?.(false);
+          throw error;
+        });
+      preflightResult?.(true);
+      await accepted.result;
+    },
+    steer: async (text: string, images?: ImageContent[]): Promise<void> => {
+      await session.steer(text, { images });
+    },
+    followUp: async (text: string, images?: ImageContent[]): Promise<void> => {
+      await session.followUp(text, { images });
+    },
+    sendUserMessage: async (
+      given: string | readonly UserContent[],
+      options: { readonly deliverAs?: "steer" | "followUp" } = {},
+    ): Promise<void> => {
+      const blocks = content(given);
+      const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+      const images = blocks.filter((block): block is ImageContent => block.type === "image");
+      const { deliverAs: streamingBehavior } = options;
+      await session.prompt(text.trim(), { images, streamingBehavior, isVerbatim: true });
+    },
+    sendCustomMessage: async (
+      message: Parameters<typeof customMessageOf>[0],
+      options: { readonly triggerTurn?: boolean; readonly deliverAs?: string } = {},
+    ): Promise<void> => {
+      const isRun = session.isStreaming || options.triggerTurn === true;
+      const behavior = options.deliverAs === "followUp" ? "followUp" : "steer";
+      await session.deliver(customMessageOf(message), isRun ? behavior : "none");
+    },
+  };
+}
+
+function controls(session: AgentSession) {
+  const { settings, navigation } = session;
+  return {
+    setSessionName: (name: string) => session.setName(name),
+    setSteeringMode: (steering: QueueMode) => session.setQueueModes({ steering }),
+    setFollowUpMode: (followUp: QueueMode) => session.setQueueModes({ followUp }),
+    setActiveToolsByName: (names: readonly string[]) => session.tools.activate(names),
+    setAutoCompactionEnabled: (isOn: boolean) => settings.override("compaction.enabled", isOn),
+    setAutoRetryEnabled: (isOn: boolean) => settings.override("retry.enabled", isOn),
+    abortCompaction: () => session.compaction.abort(),
+    abortRetry: () => session.retry.cancel(),
+    abortBash: () => session.bash.abort(),
+    executeBash: (
+      command: string,
+      onDelta?: (delta: string) => void,
+      options: { readonly excludeFromContext?: boolean } = {},
+    ) => session.bash.run(command, { ...options, onDelta }),
+    fork: (entryId: string) => navigation.fork(entryId),
+    navigateTree: (id: string, options: object = {}) => navigation.navigate(id, options),
+    switchSession: (path: string) => navigation.switchSession(path),
+    exportToHtml: (path?: string) => exportSession(session, path),
+  };
+}
+
+function readings(session: AgentSession) {
+  const described = () =>
+    session.tools.all.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters,
+    }));
+  return {
+    getActiveToolNames: () => session.tools.active.map(({ name }) => name),
+    getAllTools: described,
+    getToolDefinition: (name: string) => session.tools.all.find((tool) => tool.name === name),
+    getSteeringMessages: () => queuedTexts(session.agent).steering,
+    getFollowUpMessages: () => queuedTexts(session.agent).followUp,
+    getLastAssistantText: () => session.lastAssistantText ?? undefined,
+    getSessionStats: () => session.stats,
+    getContextUsage: () => session.stats.contextUsage,
+    getUserMessagesForForking: () => session.navigation.forkMessages(),
+  };
+}
+
+function models({ models }: AgentSession) {
+  return {
+    setModel: async (model: Model) => models.use(model),
+    cycleModel: async () => (await models.cycle()) ?? undefined,
+    setThinkingLevel: (level: ThinkingLevel) => models.setThinkingLevel(level),
+    cycleThinkingLevel: () => models.cycleThinkingLevel()?.level,
+    getAvailableThinkingLevels: () => models.thinkingLevels(),
+    supportsThinking: () => models.thinkingLevels().length > 1,
+    setScopedModels: (scope: readonly ScopedModel[]) => {
+      models.scope = scope;
+    },
+  };
+}
+
+function withMembers<Target extends object>(
+  target: Target,
+  more: Readonly<Record<string, () => unknown>>,
+): Target {
+  return new Proxy(target, {
+    has: (_, name) => Object.hasOwn(more, name) || Reflect.has(target, name),
+    get: (_, name) => {
+      if (typeof name === "string" && Object.hasOwn(more, name)) return more[name]?.();
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

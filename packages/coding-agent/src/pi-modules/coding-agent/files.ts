@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { findGated } from "../../create/trust.ts";
+import { contextFileNames } from "../../resources/files/context-files.ts";
+import { ancestorsOf } from "../../resources/files/places.ts";
+import { describeChangeNow } from "../../tools/common/diff.ts";
+import { detectImageType } from "../../user-input/images/image-type.ts";
+import type { HostPlaces } from "../base/host-places.ts";
+import type { AgentsFile } from "./resource-loader.ts";
+
+type LoadDirectory = (options: { dir: string; source?: string }) => {
+  readonly skills: readonly { readonly name: string }[];
+};
+
+/** The family's functions for files that say what changed, and for texts of a directory, all at once. */
+export async function familyFiles(places: HostPlaces, loadDirectory: LoadDirectory) {
+  const { diffArrays } = await import("diff");
+  const change = (oldContent: string, newContent: string, path = "file") =>
+    describeChangeNow({ path, oldContent, newContent }, diffArrays);
+  return {
+    generateDiffString: (oldContent: string, newContent: string) => {
+      const { diff, firstChangedLine } = change(oldContent, newContent);
+      return { diff, firstChangedLine };
+    },
+    generateUnifiedPatch: (path: string, oldContent: string, newContent: string) =>
+      change(oldContent, newContent, path).patch,
+    loadSkills: (options: SkillsOptions = {}) => loadSkills(options, places, loadDirectory),
+    loadProjectContextFiles: ({ cwd = places.cwd, agentDir = places.agentDirectory } = {}) =>
+      [...new Set([agentDir, ...ancestorsOf(cwd).reverse()])].flatMap(contextFileIn),
+    detectSupportedImageMimeTypeFromFile: imageTypeOf,
+    hasTrustRequiringProjectResources: (cwd: string) =>
+      findGated(resolve(cwd), resolve(places.agentDirectory)).length > 0,
+    formatReadLineRange: ({ offset, limit }: { offset?: number; limit?: number } = {}) => {
+      if (offset === undefined && limit === undefined) return "";
+      const first = offset ?? 1;
+      return limit === undefined ? `:${first}` : `:${first}-${first + limit - 1}`;
+    },
+  };
+}
+
+interface SkillsOptions {
+  readonly cwd?: string;
+  readonly agentDir?: string;
+  readonly skillPaths?: readonly string[];
+  readonly includeDefaults?: boolean;
+}
+
+/** Of two with one name the first counts: the project's before the user's before those that are named. */
+function loadSkills(
+  { skillPaths = [], includeDefaults = true, ...own }: SkillsOptions,
+  places: HostPlaces,
+  loadDirectory: LoadDirectory,
+) {
+  const { cwd = places.cwd, agentDir = places.agentDirectory } = own;
+  const standard = [
+    { dir: join(cwd, ".pi", "skills"), source: "project" },
+    { dir: join(agentDir, "skills"), source: "user" },
+    { dir: join(places.homeDirectory, ".agents", "skills"), source: "user" },
+  ];
+  const named = skillPaths.map((path) => {
+    const absolute = resolve(cwd, path);
+    return { dir: path.endsWith(".md") ? dirname(absolute) : absolute, source: "path" };
+  });
+  const found = [...(includeDefaults ? standard : []), ...named].flatMap(
+    (place) => loadDirectory(place).skills,
+  );
+  const skills = [...new Map(found.toReversed().map((skill) => [skill.name, skill])).values()];
+  return { skills: skills.reverse(), diagnostics: [] };
+}
+
+function contextFileIn(dir: string): AgentsFile[] {
+  for (const name of contextFileNames) {
+    const path = join(dir, name);
+    try {
+      return [{ path, content: readFileSync(path, "utf8") }];
+    } catch {
+      // Most folders have none.
+    }
+  }
+  return [];
+}
+
+/** The type of an image by its first bytes; null for any other file. */
+async function imageTypeOf(path: string): Promise<string | null> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    return detectImageType(buffer.subarray(0, bytesRead)) ?? null;
+  } finally {
+    await file.close();
+  }
+}

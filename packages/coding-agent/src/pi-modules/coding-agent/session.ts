@@ -1,0 +1,202 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { StreamFunction } from "@tau-agent/ai";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import {
+  type CreateAgentSessionOptions,
+  createAgentSession,
+} from "../../create/create-agent-session.ts";
+import type { ExtensionContext } from "../../extensions/api/context.ts";
+import type { ExtensionTool } from "../../extensions/api/tool.ts";
+import { agentToolOf } from "../../extensions/context/agent-tool.ts";
+import type { HostModules } from "../../extensions/load/host-imports.ts";
+import { Extension } from "../../extensions/load/registration.ts";
+import { createHeadlessUiPort } from "../../extensions/ui/ui-port.ts";
+import type { AgentSession } from "../../session/agent-session.ts";
+import { sessionDirectoryFor } from "../../session-log/file/session-path.ts";
+import type { HostPlaces } from "../base/host-places.ts";
+import { type FamilySessionParts, inFamilyWords } from "./agent-session.ts";
+import {
+  createRuntime,
+  type FamilyResourceLoader,
+  resourceLoaderClass,
+} from "./resource-loader.ts";
+import { attach, newManager, startOf } from "./session-manager.ts";
+
+/** What sessions inside this process are opened with, in the family's words. */
+interface FamilySessionOptions {
+  readonly cwd?: string | undefined;
+  readonly agentDir?: string | undefined;
+  readonly model?: Model | undefined;
+  readonly thinkingLevel?: CreateAgentSessionOptions["thinkingLevel"];
+  /** Names, or with older hosts tools; built-in ones by their names. */
+  readonly tools?: readonly (string | ExtensionTool)[] | undefined;
+  readonly customTools?: readonly ExtensionTool[] | undefined;
+  /** `all`: none; `builtin`: only `customTools`. */
+  readonly noTools?: "all" | "builtin" | undefined;
+  readonly excludeTools?: readonly string[] | undefined;
+  readonly resourceLoader?: FamilyResourceLoader | undefined;
+  readonly sessionManager?: unknown;
+  readonly settingsManager?: unknown;
+  /** The context's own; the session then uses the host's keys and providers. */
+  readonly modelRegistry?: { readonly openStream?: StreamFunction | undefined } | undefined;
+  readonly modelRuntime?: FamilySessionOptions["modelRegistry"];
+}
+
+/** What sessions of one directory share. */
+interface ServiceOptions {
+  readonly cwd?: string;
+  readonly agentDir?: string;
+  readonly resourceLoaderOptions?: object;
+  readonly settingsManager?: unknown;
+  readonly modelRuntime?: FamilySessionOptions["modelRegistry"];
+}
+
+type FromServices = FamilySessionOptions & { readonly services: FamilySessionOptions };
+
+/** Sessions of their own for extensions. */
+export function familySession(places: HostPlaces, hostModules: () => HostModules): object {
+  const Loader = resourceLoaderClass(places);
+  return {
+    createAgentSessionServices: async ({
+      resourceLoaderOptions,
+      ...given
+    }: ServiceOptions = {}) => {
+      const { cwd = places.cwd, agentDir = places.agentDirectory } = given;
+      const resourceLoader = new Loader({ ...resourceLoaderOptions, cwd, agentDir });
+      await resourceLoader.reload?.();
+      return { ...given, cwd, agentDir, resourceLoader, diagnostics: [] };
+    },
+    createAgentSessionFromServices: ({ services, ...options }: FromServices) =>
+      openSession(places, { ...services, ...options }, hostModules),
+    createExtensionRuntime: createRuntime,
+    DefaultResourceLoader: Loader,
+    createAgentSession: (options: FamilySessionOptions = {}) =>
+      openSession(places, options, hostModules),
+  };
+}
+
+async function openSession(
+  places: HostPlaces,
+  options: FamilySessionOptions,
+  hostModules: () => HostModules,
+) {
+  const { cwd = places.cwd, agentDir = places.agentDirectory, resourceLoader } = options;
+  const manager = options.sessionManager ?? newManager(cwd, sessionDirectoryFor(agentDir, cwd));
+  const { start, directory } = startOf(manager) ?? { start: { kind: "memory" } as const };
+  const context = {} as ExtensionContext;
+  const session = await createAgentSession({
+    cwd,
+    agentDirectory: agentDir,
+    homeDirectory: places.homeDirectory,
+    temporaryDirectory: places.temporaryDirectory,
+    environment: places.environment,
+    session: start,
+    sessionDirectory: directory,
+    model: options.model,
+    thinkingLevel: options.thinkingLevel,
+    ...toolsOf(options, context),
+    ...hostModels(options),
+    ...(resourceLoader === undefined ? {} : { prompt: promptOf(resourceLoader) }),
+    ...extensionsOf(resourceLoader, hostModules),
+  });
+  attach(manager, () => session.log);
+  applySettings(session, options.settingsManager);
+  const { settingsManager } = options;
+  const modelRegistry = options.modelRegistry ?? options.modelRuntime;
+  const systemPrompt = await session.requests.systemPrompt();
+  const commands = await session.listCommands();
+  const given = { modelRegistry, settingsManager, resourceLoader, commands };
+  const parts = { ...given, sessionManager: manager, systemPrompt };
+  const shown = inFamilyWords(session, parts);
+  Object.defineProperties(context, Object.getOwnPropertyDescriptors(contextOf(shown, parts)));
+  const extensionsResult = { extensions: [], errors: [], runtime: createRuntime() };
+  return { session: shown, extensionsResult };
+}
+
+/** What the caller's settings turn off, for instance those it has made up for this session. */
+function applySettings({ settings }: AgentSession, manager: unknown): void {
+  const { getCompactionEnabled, getRetryEnabled } = Object(manager) as {
+    getCompactionEnabled?(): boolean;
+    getRetryEnabled?(): boolean;
+  };
+  if (getCompactionEnabled?.() === false) settings.override("compaction.enabled", false);
+  if (getRetryEnabled?.() === false) settings.override("retry.enabled", false);
+}
+
+/** A session without a loader of ours has no extensions: the one that opens it would open more. */
+function extensionsOf(loader: FamilyResourceLoader | undefined, hostModules: () => HostModules) {
+  const wanted = loader?.extensionOptions;
+  if (wanted === undefined) return {};
+  const load = async () => hostModules();
+  return { extensions: { ...wanted, hostModules: load, mode: "print" as const } };
+}
+
+/** What tools of the caller's get with their calls: nobody is there to ask. */
+function contextOf(session: AgentSession, { sessionManager, modelRegistry }: FamilySessionParts) {
+  return {
+    cwd: session.log.header.cwd,
+    hasUI: false,
+    mode: "print",
+    ui: createHeadlessUiPort().ui,
+    sessionManager,
+    modelRegistry,
+    get model() {
+      return session.models.model;
+    },
+    get signal() {
+      return session.driver.signal;
+    },
+    isIdle: () => !session.driver.isBusy,
+    abort: () => void session.abort(),
+    hasPendingMessages: () => session.state.pendingMessageCount > 0,
+    getContextUsage: () => session.stats.contextUsage,
+    shutdown: () => {},
+  };
+}
+
+function toolsOf(options: FamilySessionOptions, context: ExtensionContext) {
+  const { tools, customTools = [], noTools, excludeTools } = options;
+  const given = [...(tools ?? []).filter((tool) => typeof tool !== "string"), ...customTools];
+  const custom = given.filter((tool) => typeof tool.execute === "function");
+  const named = tools?.map((tool) => (typeof tool === "string" ? tool : tool.name));
+  const only = named && [...named, ...customTools.map(({ name }) => name)];
+  const isNone = noTools === "all" || only?.length === 0;
+  return {
+    customTools: custom.map((tool) => toolOf(tool, context)),
+    tools: isNone
+      ? { none: true }
+      : { only, exclude: excludeTools, noBuiltIn: noTools === "builtin" },
+  };
+}
+
+/** Lets the host send the requests, which knows the keys and the providers of extensions. */
+function hostModels({ modelRegistry, modelRuntime, model }: FamilySessionOptions) {
+  const models = modelRegistry ?? modelRuntime;
+  const stream: StreamFunction | undefined = models?.openStream?.bind(models);
+  if (typeof stream !== "function" || model === undefined) return {};
+  const headers = () => ({});
+  const provider = { id: model.provider, isKeyless: true, usesAuthHeader: false, headers };
+  return { stream, providers: [{ ...provider, models: () => [] }] };
+}
+
+function toolOf(tool: ExtensionTool, context: ExtensionContext): AgentTool {
+  const file = { path: tool.name, realPath: tool.name, scope: "temporary" } as const;
+  const owned = { tool, extension: new Extension(file) };
+  return agentToolOf(owned, context, { active: () => [], hooks: {} });
+}
+
+/** The texts that the loader has found, and no others. */
+function promptOf(loader: FamilyResourceLoader): CreateAgentSessionOptions["prompt"] {
+  const systemPrompt = loader.getSystemPrompt?.();
+  const paths = (found: readonly { readonly filePath: string }[] | undefined): string[] =>
+    (found ?? []).map(({ filePath }) => filePath);
+  return {
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    appendSystemPrompts: loader.getAppendSystemPrompt?.() ?? [],
+    skillPaths: paths(loader.getSkills?.().skills),
+    templatePaths: paths(loader.getPrompts?.().prompts),
+    contextFiles: loader.getAgentsFiles?.().agentsFiles ?? [],
+    noSkills: true,
+    noTemplates: true,
+  };
+}

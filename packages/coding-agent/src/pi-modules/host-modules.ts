@@ -1,0 +1,56 @@
+import type { HostModules } from "../extensions/load/host-imports.ts";
+import { completePlaces, type HostModulesOptions } from "./base/host-places.ts";
+
+/**
+ * The modules that imports of the family's packages and of TypeBox resolve to, by name. Nothing is
+ * loaded before an extension asks for it.
+ */
+export function createHostModules(options: HostModulesOptions): HostModules {
+  const places = completePlaces(options);
+  const ai = once(async () => (await import("./ai/ai.ts")).loadFamilyAi(places));
+  const codingAgent = once(async () => {
+    const { loadFamilyCodingAgent } = await import("./coding-agent/coding-agent.ts");
+    return loadFamilyCodingAgent(places, () => all);
+  });
+  const modules: Record<string, () => Promise<object>> = {
+    "pi-coding-agent": codingAgent,
+    "pi-ai": ai,
+    "pi-ai/oauth": once(async () => (await import("./ai/ai.ts")).loginFunctions()),
+    "pi-agent-core": once(async () =>
+      (await import("./agent/agent.ts")).loadFamilyAgent(codingAgent, ai),
+    ),
+    "pi-tui": once(async () => (await import("./terminal/index.ts")).terminalModule),
+    "pi-utils": once(async () => (await import("./agent/agent.ts")).familyUtilities()),
+  };
+  const scopes = ["@mariozechner", "@earendil-works", "@oh-my-pi"];
+  const family = scopes.flatMap((scope) =>
+    Object.entries(modules).map(([name, load]) => [`${scope}/${name}`, load] as const),
+  );
+  const typebox = () => import("./base/typebox.ts");
+  const all: HostModules = {
+    ...Object.fromEntries(family),
+    "@tau-agent/coding-agent": codingAgent,
+    "@tau-agent/ai": ai,
+    "@tau-agent/agent": once(async () => import("@tau-agent/agent")),
+    "@tau-agent/rpc-protocol": once(async () => import("@tau-agent/rpc-protocol")),
+    "pi.packages": once(async () => (await places.loadPackages?.(all)) ?? {}),
+    "pi.zod": once(async () => import("zod")),
+    "pi.arktype": once(async () => (await import("./base/arktype.ts")).loadArktype()),
+    typebox: once(async () => import("typebox")),
+    "typebox/compile": once(async () => import("typebox/compile")),
+    "typebox/value": once(async () => import("typebox/value")),
+    "@sinclair/typebox": once(async () => (await typebox()).loadOldTypebox()),
+    "@sinclair/typebox/compiler": once(async () => (await typebox()).loadOldTypeboxCompiler()),
+    "@sinclair/typebox/compile": once(async () => import("typebox/compile")),
+    "@sinclair/typebox/value": once(async () => (await typebox()).loadOldTypeboxValue()),
+  };
+  return all;
+}
+
+function once(load: () => Promise<object>): () => Promise<object> {
+  let module: Promise<object> | undefined;
+  return () => {
+    module ??= load();
+    return module;
+  };
+}

@@ -1,0 +1,30 @@
+import type { FileQueue } from "../base/files/file-queue.ts";
+import type { ProcessRegistry } from "./process-registry.ts";
+
+/** What the host gives its tools; tools read nothing about the process themselves. */
+export interface ToolEnvironment {
+  /** Directory of the session that is on; relative paths start here. */
+  readonly cwd: string;
+  /** Environment variables of the host. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly homeDirectory: string;
+  readonly temporaryDirectory: string;
+  /** Serialises changes to one file; shared by all sessions of a host. */
+  readonly fileQueue: FileQueue;
+  /** Knows every live child, so that the host can kill them all. */
+  readonly processes: ProcessRegistry;
+  /** Shell of the `bash` tool; default bash, else sh. */
+  readonly shellPath?: string | undefined;
+  /** Put on a line before every shell command. */
+  readonly shellCommandPrefix?: string | undefined;
+  /** Variables that tell a command about its session; asked for at each start. */
+  readonly sessionVariables?: (() => Readonly<Record<string, string>>) | undefined;
+  /** Names of variables that hold provider keys; commands do not inherit them. */
+  readonly keyVariables?: readonly string[] | undefined;
+  /** Lets commands inherit `keyVariables`. */
+  readonly inheritKeys?: boolean | undefined;
+  /** Whether the current model reads images; default yes. */
+  readonly modelSupportsImages?: (() => boolean) | undefined;
+  /** ripgrep's executable; `null` searches without it; default the one that came with the package. */
+  readonly ripgrepPath?: string | null | undefined;
+}

@@ -1,0 +1,186 @@
+import type { ChildProcess } from "node:child_process";
+import type { Socket } from "node:net";
+import { randomHex } from "../base/random.ts";
+import { hasProcessGroups, isGroupAlive, killProcesses } from "./process-group.ts";
+import { ownersVariable } from "./process-owners.ts";
+
+/** A host has 5 s for an orderly end after its input has ended. */
+const hostGraceSeconds = 6;
+
+// Reads "+ <group>" and "- <group>" lines and "h", that there are other hosts; "." is an orderly
+// end, the end of the input means that this host is gone. Then it kills the groups and, where there
+// is a /proc, what carries the mark; what belongs to other hosts once they have had their time.
+// With nothing but cat: the grep of small systems does not look behind a NUL byte.
+const watchdogScript = `trap '' HUP INT TERM
+groups=' '
+hosts=
+while read -r sign group; do
+  case $sign in
+    +) groups="$groups$group " ;;
+    -) case $groups in *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;; esac ;;
+    h) hosts=1 ;;
+    .) exit ;;
+  esac
+done
+kill_marked() {
+  for search in 1 2 3 4 5 6 7 8 9 10; do
+    found=
+    for process in /proc/[0-9]*; do
+      [ -r "$process/environ" ] || continue
+      case $(cat "$process/environ") in *"$1"*) ;; *) continue ;; esac
+      kill -STOP "\${process#/proc/}"
+      found="$found \${process#/proc/}"
+    done
+    [ -n "$found" ] || break
+    kill -9 $found
+  done
+}
+for group in $groups; do kill -9 "-$group"; done
+kill_marked "$1."
+[ -n "$hosts" ] && sleep ${hostGraceSeconds} && kill_marked "$1-"`;
+
+const pruneIntervalMs = 5_000;
+
+/** A child that is about to be started. */
+export interface PlannedChild {
+  /** What names it in the environment of all that comes from it; none for one that starts nothing. */
+  readonly mark: string | undefined;
+  /** Its environment, the mark included. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/**
+ * Knows the process groups a host started, so that nothing of them outlives it; on Linux also what
+ * has left its group, by a mark in its environment.
+ *
+ * `killAll` serves an orderly shutdown. Against a SIGKILL of the host stands one watchdog per
+ * registry: a `/bin/sh` in its own session, started with the first child, that reads the group ids
+ * from a pipe and kills them when the pipe ends. It costs no command anything and sees no exit
+ * code. Windows has no such watchdog.
+ */
+export class ProcessRegistry {
+  /** Random, so that no other host's mark contains it. */
+  readonly #id = randomHex(8);
+  #markedCount = 0;
+  readonly #groups = new Set<number>();
+  readonly #systemRoot: string | undefined;
+  #watchdog: ChildProcess | undefined;
+  #pruning: NodeJS.Timeout | undefined;
+
+  constructor(options: { readonly systemRoot?: string | undefined } = {}) {
+    this.#systemRoot = options.systemRoot;
+  }
+
+  /** Process groups that were alive when last looked at. */
+  get size(): number {
+    return this.#groups.size;
+  }
+
+  /**
+   * Gets ready for a child that is about to be started, so that it is under watch from the moment it
+   * is there. One that is `alone` starts no others, so nothing of it is ever searched for.
+   */
+  prepare(variables: Readonly<Record<string, string>>, alone = false): PlannedChild {
+    if (!hasProcessGroups) return { mark: undefined, variables };
+    this.#watchdog ??= startWatchdog(this.#id, variables.PATH);
+    return alone ? { mark: undefined, variables } : this.#mark(variables, ".");
+  }
+
+  /**
+   * Gets ready for a host that somebody else starts and ends: it ends by itself when this one does,
+   * and has its time for that.
+   *
+   * @param environment what it inherits
+   * @returns the variables to add to that
+   */
+  prepareHost(environment: Readonly<Record<string, string | undefined>>): PlannedChild {
+    if (!hasProcessGroups) return { mark: undefined, variables: {} };
+    this.#watchdog ??= startWatchdog(this.#id, environment.PATH);
+    this.#tellWatchdog("h\n");
+    const owners = environment[ownersVariable] ?? "";
+    return this.#mark({ [ownersVariable]: owners }, "-");
+  }
+
+  /** A host has ended: what it left goes, too. */
+  hostEnded({ mark }: PlannedChild): void {
+    killProcesses({ leaders: new Set(), mark });
+  }
+
+  /** Takes charge of a group, named by the process id of its leader. */
+  add(pid: number): void {
+    this.#prune();
+    this.#groups.add(pid);
+    this.#tellWatchdog(`+ ${pid}\n`);
+  }
+
+  /** The group's leader has ended; what it left running in the background stays known. */
+  leaderEnded(pid: number): void {
+    if (isGroupAlive(pid)) {
+      // A dead group's number may be given to somebody else, so it must not be kept for long.
+      this.#pruning ??= setInterval(() => this.#prune(), pruneIntervalMs).unref();
+    } else this.#remove(pid);
+  }
+
+  /** Kills one child with all that came from it. */
+  kill(pid: number, { mark }: PlannedChild): void {
+    if (!this.#groups.has(pid)) return;
+    killProcesses({ leaders: new Set([pid]), mark, systemRoot: this.#systemRoot });
+  }
+
+  /** Kills everything, background processes of finished commands included. */
+  killAll(): void {
+    const mark = this.#markedCount === 0 ? undefined : this.#id;
+    killProcesses({ leaders: this.#groups, mark, systemRoot: this.#systemRoot });
+    this.#groups.clear();
+    this.#stopPruning();
+    this.#watchdog?.stdin?.end(".\n");
+    this.#watchdog = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.killAll();
+  }
+
+  #mark(variables: Readonly<Record<string, string>>, kind: "." | "-"): PlannedChild {
+    this.#markedCount += 1;
+    const mark = `${this.#id}${kind}${this.#markedCount}/`;
+    const owners = `${variables[ownersVariable] ?? ""}${mark}`;
+    return { mark, variables: { ...variables, [ownersVariable]: owners } };
+  }
+
+  #prune(): void {
+    for (const pid of this.#groups) if (!isGroupAlive(pid)) this.#remove(pid);
+  }
+
+  #remove(pid: number): void {
+    if (!this.#groups.delete(pid)) return;
+    this.#tellWatchdog(`- ${pid}\n`);
+    if (this.#groups.size === 0) this.#stopPruning();
+  }
+
+  #stopPruning(): void {
+    clearInterval(this.#pruning);
+    this.#pruning = undefined;
+  }
+
+  #tellWatchdog(line: string): void {
+    this.#watchdog?.stdin?.write(line);
+  }
+}
+
+function startWatchdog(mark: string, searchPath = ""): ChildProcess {
+  // Not imported, so that a host that runs no child does not load it.
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const watchdog = spawn("/bin/sh", ["-c", watchdogScript, "sh", mark], {
+    cwd: "/",
+    env: { PATH: `${searchPath}:/usr/bin:/bin` },
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  // Without a watchdog everything still works; only a SIGKILL of the host leaves children.
+  watchdog.on("error", () => {});
+  watchdog.stdin.on("error", () => {});
+  watchdog.unref();
+  (watchdog.stdin as unknown as Socket).unref();
+  return watchdog;
+}

@@ -1,0 +1,151 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { stat } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { errorCode } from "../base/files/file-error.ts";
+import { OutputPump, type OutputSink } from "./output-pump.ts";
+import { ProcessError } from "./process-error.ts";
+import { hasProcessGroups } from "./process-group.ts";
+import type { ProcessRegistry } from "./process-registry.ts";
+
+/** A child to run in a process group of its own. */
+export interface ProcessRequest {
+  /** A program, or with `isCommandLine` a line for the system's shell. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly isCommandLine?: boolean | undefined;
+  /** Default: the host's own. */
+  readonly cwd?: string | undefined;
+  /** The child's whole environment. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly processes: ProcessRegistry;
+  /** It starts no other processes, so that killing it takes no search for them. */
+  readonly isAlone?: boolean | undefined;
+  /** An open file to read from; without it there is no input. */
+  readonly inputFile?: number | undefined;
+  readonly onOutput: OutputSink;
+  readonly signal?: AbortSignal | undefined;
+  /** Kills the group after this time. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** How a child ended. */
+export type ProcessOutcome =
+  | { readonly kind: "exited"; readonly exitCode: number }
+  | { readonly kind: "signalled"; readonly signal: NodeJS.Signals }
+  | { readonly kind: "timed_out" }
+  | { readonly kind: "aborted" };
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+type Exit = { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null };
+
+/** How long a pipe must stay silent after the child's exit to count as finished. */
+const quietMs = 100;
+/** How long output of background processes is followed at most after the child's exit. */
+const maxDrainMs = 1_000;
+
+/**
+ * Runs a child until it exits and its output is drained. Background processes that hold its output
+ * open are not waited for, and stay alive until the registry kills them. Timeout and abort kill
+ * the group with SIGKILL: a polite signal would let a shell go on to its next command.
+ *
+ * @throws {ProcessError} the child could not be started
+ */
+export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
+  if (request.signal?.aborted) return { kind: "aborted" };
+  const planned = request.processes.prepare(request.variables, request.isAlone);
+  const { child, exited } = await start({ ...request, variables: planned.variables });
+  const pump = new OutputPump(child.stdout, child.stderr, request.onOutput);
+  const { pid } = child;
+  if (pid !== undefined) request.processes.add(pid);
+  let killedFor: "timed_out" | "aborted" | undefined;
+  const kill = (reason: "timed_out" | "aborted") => {
+    killedFor ??= reason;
+    if (pid !== undefined) request.processes.kill(pid, planned);
+  };
+  const onAbort = () => kill("aborted");
+  request.signal?.addEventListener("abort", onAbort, { once: true });
+  // It may have been aborted while the child was started.
+  if (request.signal?.aborted) onAbort();
+  const timer =
+    request.timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => kill("timed_out"), request.timeoutMs);
+  try {
+    const exit = await exited;
+    clearTimeout(timer);
+    request.signal?.removeEventListener("abort", onAbort);
+    await pump.drain(quietMs, maxDrainMs);
+    return outcomeOf(exit, killedFor);
+  } finally {
+    clearTimeout(timer);
+    request.signal?.removeEventListener("abort", onAbort);
+    if (pid !== undefined) request.processes.leaderEnded(pid);
+  }
+}
+
+async function start(
+  request: ProcessRequest,
+): Promise<{ readonly child: Child; readonly exited: Promise<Exit> }> {
+  try {
+    const child = spawn(request.file, request.args, {
+      cwd: request.cwd,
+      env: request.variables,
+      shell: request.isCommandLine ?? false,
+      detached: hasProcessGroups,
+      stdio: [request.inputFile ?? "ignore", "pipe", "pipe"],
+      windowsHide: true,
+    }) as Child;
+    // Listened to at once: a program that is not there says so before any promise goes on.
+    const exited = exitOf(child, request);
+    exited.catch(() => {});
+    return { child, exited };
+  } catch (error) {
+    // Arguments that are too long or hold a NUL are refused before anything is started.
+    throw await spawnErrorOf(error, request);
+  }
+}
+
+function exitOf(child: Child, request: ProcessRequest): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
+    child.once("error", (error) => {
+      spawnErrorOf(error, request).then(reject, reject);
+    });
+  });
+}
+
+function outcomeOf(exit: Exit, killedFor: "timed_out" | "aborted" | undefined): ProcessOutcome {
+  // A child that ended by itself just before it was killed keeps its real exit code.
+  if (exit.exitCode !== null && (hasProcessGroups || killedFor === undefined)) {
+    return { kind: "exited", exitCode: exit.exitCode };
+  }
+  if (killedFor !== undefined) return { kind: killedFor };
+  return { kind: "signalled", signal: exit.signal ?? "SIGKILL" };
+}
+
+async function spawnErrorOf(error: unknown, { file, cwd }: ProcessRequest): Promise<ProcessError> {
+  const options = { cause: error };
+  const code = errorCode(error);
+  // The system reports a missing directory as if the program were missing.
+  if (cwd !== undefined && (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES")) {
+    const directory = await stat(cwd).catch(() => undefined);
+    if (!directory?.isDirectory()) {
+      const text = `The working directory does not exist: ${cwd}. Create it or choose another.`;
+      return new ProcessError("cwd_missing", text, options);
+    }
+  }
+  if (code === "ENOENT") {
+    const text = `Program not found: ${file}. Install it or set shellPath.`;
+    return new ProcessError("not_found", text, options);
+  }
+  if (code === "EACCES") {
+    const text = `Not executable: ${file}. Check its permissions or set shellPath.`;
+    return new ProcessError("not_executable", text, options);
+  }
+  if (code === "E2BIG") {
+    const text = "The command is too long for the system. Write it to a file and run that.";
+    return new ProcessError("command_too_long", text, options);
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ProcessError("spawn_failed", `Cannot start ${file}: ${reason}`, options);
+}

@@ -1,0 +1,77 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { randomHex } from "../base/random.ts";
+
+/** Bytes that may wait for the disk before the writer is held back. */
+const highWaterBytes = 256 * 1024;
+
+/** A private file (mode 0600, unpredictable name) that takes output at the pace of the disk. */
+export class SpillFile {
+  readonly path: string;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #writing: Promise<void> | undefined;
+  #handle: FileHandle | undefined;
+  #failure: Error | undefined;
+
+  constructor(directory: string, prefix: string) {
+    this.path = join(directory, `${prefix}${randomHex(8)}.log`);
+  }
+
+  /** Why the file is incomplete, if it is. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * Queues a chunk, which nobody else may use any more; the promise, if any, resolves when the disk
+   * has caught up. Never fails.
+   */
+  write(chunk: Buffer): Promise<void> | undefined {
+    if (this.#failure !== undefined) return undefined;
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.length;
+    this.#writing ??= this.#writeWaiting();
+    return this.#waitingBytes > highWaterBytes ? this.#writing : undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#handle?.close();
+    this.#handle = undefined;
+  }
+
+  async #writeWaiting(): Promise<void> {
+    try {
+      this.#handle ??= await open(this.path, "wx", 0o600);
+      while (this.#waiting.length > 0) {
+        const chunks = this.#waiting;
+        this.#waiting = [];
+        this.#waitingBytes = 0;
+        await writeAll(this.#handle, chunks);
+        chunks.forEach(release);
+      }
+    } catch (error) {
+      this.#failure = error instanceof Error ? error : new TypeError(String(error));
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+}
+
+/** Frees a chunk's memory; the collector would let 64 MiB of it wait, since it is not on the heap. */
+function release({ buffer, byteLength }: Buffer): void {
+  const isWhole = byteLength === buffer.byteLength;
+  if (isWhole && buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
+
+// Without joining the chunks first: at the pace of a pipe those copies are most of the memory.
+async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
+  let { bytesWritten } = await handle.writev(chunks);
+  for (const chunk of chunks) {
+    if (bytesWritten < chunk.length) await handle.writeFile(chunk.subarray(bytesWritten));
+    bytesWritten = Math.max(0, bytesWritten - chunk.length);
+  }
+}

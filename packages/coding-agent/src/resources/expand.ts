@@ -1,0 +1,47 @@
+import { SessionError } from "../base/errors.ts";
+import { readTextFile } from "../base/files/read-text.ts";
+import { escapeXml } from "../base/xml.ts";
+import { parseFrontmatter } from "./files/frontmatter.ts";
+import type { Skill } from "./skills/skills.ts";
+import { parseTemplateArguments, substituteArguments } from "./templates/template-arguments.ts";
+import type { PromptTemplate } from "./templates/templates.ts";
+
+/** What commands in a prompt may stand for; asked only when a prompt starts with a command. */
+export interface ExpansionSources {
+  skills(): Promise<readonly Skill[]>;
+  templates(): Promise<readonly PromptTemplate[]>;
+  /** The setting `enableSkillCommands`; default true. */
+  readonly hasSkillCommands?: boolean;
+}
+
+/**
+ * Replaces `/skill:name arguments` by the skill's text and `/name arguments` by the template. Any
+ * other text, an unknown command included, comes back as it is.
+ * @throws {SessionError} `skill_unreadable` when the skill's file is gone.
+ */
+export async function expandPrompt(text: string, sources: ExpansionSources): Promise<string> {
+  const command = /^\/(skill:)?([^\s/]+)(?:\s+([\s\S]*))?$/.exec(text);
+  if (command === null) return text;
+  const [, isSkill, name = "", rest = ""] = command;
+  if (isSkill !== undefined) {
+    if (sources.hasSkillCommands === false) return text;
+    const skill = (await sources.skills()).find((candidate) => candidate.name === name);
+    return skill === undefined ? text : expandSkill(skill, rest.trim());
+  }
+  const template = (await sources.templates()).find((candidate) => candidate.name === name);
+  return template === undefined
+    ? text
+    : substituteArguments(template.body, parseTemplateArguments(rest));
+}
+
+async function expandSkill(skill: Skill, rest: string): Promise<string> {
+  const file = await readTextFile(skill.filePath);
+  if (file.kind !== "text") {
+    const reason = file.kind === "missing" ? "the file is gone" : file.diagnostic.message;
+    throw new SessionError("skill_unreadable", { name: skill.name, path: skill.filePath, reason });
+  }
+  const { body } = await parseFrontmatter(file.text);
+  const opening = `<skill name="${escapeXml(skill.name)}" location="${escapeXml(skill.filePath)}">`;
+  const block = `${opening}\nReferences are relative to ${skill.baseDir}.\n\n${body}\n</skill>`;
+  return rest === "" ? block : `${block}\n\n${rest}`;
+}

@@ -1,0 +1,44 @@
+import { errorMessage } from "@tau-agent/agent";
+import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+
+/** A Markdown file taken apart. */
+export interface Frontmatter {
+  /** Empty when the file has none. */
+  readonly attributes: JsonObject;
+  /** The text after the frontmatter, trimmed. */
+  readonly body: string;
+  /** Why the attributes could not be read; they are empty then. */
+  readonly problem?: string;
+}
+
+/** Splits YAML frontmatter off a Markdown text. The YAML parser loads only when there is some. */
+export async function parseFrontmatter(text: string): Promise<Frontmatter> {
+  const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+  const opening = /^---[ \t]*\n/.exec(source);
+  const whole = { attributes: {}, body: source.trim() };
+  if (opening === null) return whole;
+  // Searched from the newline of the opening line, so that an empty frontmatter ends, too.
+  const end = source.indexOf("\n---", opening[0].length - 1);
+  if (end === -1) return whole;
+  const lineEnd = source.indexOf("\n", end + 1);
+  const body = lineEnd === -1 ? "" : source.slice(lineEnd + 1).trim();
+  const yaml = source.slice(opening[0].length, end + 1);
+  if (yaml.trim() === "") return { attributes: {}, body };
+  const { parse } = await import("yaml");
+  try {
+    const attributes: unknown = parse(yaml, { logLevel: "error" });
+    if (attributes === null) return { attributes: {}, body };
+    if (isJsonObject(attributes)) return { attributes, body };
+    return { attributes: {}, body, problem: "its frontmatter is not a list of names and values" };
+  } catch (error) {
+    const [reason = ""] = errorMessage(error).split("\n");
+    return { attributes: {}, body, problem: `its frontmatter is not valid YAML: ${reason}` };
+  }
+}
+
+/** A text attribute, or `undefined`; numbers and booleans count as their text. */
+export function textAttribute(attributes: JsonObject, name: string): string | undefined {
+  const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+  if (typeof value === "string") return value.trim() === "" ? undefined : value.trim();
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+}

@@ -1,0 +1,45 @@
+import type { PromptResources } from "./resources.ts";
+
+/** A command a prompt may begin with. */
+export interface CommandInfo {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly source: "extension" | "prompt" | "skill";
+  readonly location?: "user" | "project" | "path" | undefined;
+  /** The file it comes from. */
+  readonly path?: string | undefined;
+}
+
+const locations = {
+  user: "user",
+  project: "project",
+  temporary: "path",
+  package: "path",
+} as const;
+
+/** The commands that stand for a text: templates, and skills unless they are switched off. */
+export async function listTextCommands(
+  resources: PromptResources,
+  hasSkillCommands: boolean,
+): Promise<CommandInfo[]> {
+  const [templates, skills] = await Promise.all([
+    resources.templates(),
+    hasSkillCommands ? resources.skills() : [],
+  ]);
+  return [
+    ...templates.map(({ name, description, scope, filePath }) => ({
+      name,
+      description,
+      source: "prompt" as const,
+      location: locations[scope],
+      path: filePath,
+    })),
+    ...skills.map(({ name, description, scope, filePath }) => ({
+      name: `skill:${name}`,
+      description,
+      source: "skill" as const,
+      location: locations[scope],
+      path: filePath,
+    })),
+  ];
+}

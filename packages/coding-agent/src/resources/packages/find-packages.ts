@@ -1,0 +1,192 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { isJsonObject, readJsonFile } from "../../base/files/read-json.ts";
+import type { SettingsScope, SettingsStore } from "../../settings/store.ts";
+import { type PackageOrigin, parsePackageSource } from "./package-source.ts";
+import { createOptInFilter, createResourceFilter, type FileTest } from "./resource-filter.ts";
+
+/** What a package may bring, by the names of its folders and of its manifest's lists. */
+export type ResourceKind = "extensions" | "skills" | "prompts";
+
+/** What a package brings of one kind. */
+export interface PackagePart {
+  /** Absolute files, folders and globs; they need not be there. */
+  readonly places: readonly string[];
+  /** Which of the files in them count. */
+  readonly includes: FileTest;
+}
+
+/** A package that is there. */
+export interface InstalledPackage {
+  /** As the setting names it. */
+  readonly source: string;
+  readonly scope: SettingsScope;
+  /** Its folder; a file for a single extension. */
+  readonly root: string;
+  readonly parts: Readonly<Record<ResourceKind, PackagePart>>;
+}
+
+/** The packages in force, the project's first, and what is wrong with others. */
+export interface FoundPackages {
+  readonly packages: readonly InstalledPackage[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Where packages are looked for. */
+export interface PackageDirs {
+  readonly agentDir: string;
+  readonly cwd: string;
+  readonly homeDir: string;
+}
+
+type Choice = Partial<Record<ResourceKind, readonly string[]>> & { readonly optsIn: boolean };
+
+const kinds: readonly ResourceKind[] = ["extensions", "skills", "prompts"];
+
+/** Finds the packages of the setting `packages` that are installed; the project's once it is trusted. */
+export async function findPackages(
+  settings: SettingsStore,
+  dirs: PackageDirs,
+): Promise<FoundPackages> {
+  const packages = new Map<string, InstalledPackage>();
+  const diagnostics: Diagnostic[] = [];
+  for (const { entry, scope, baseDir } of settings.packages) {
+    const source = typeof entry === "string" ? entry : entry.source;
+    const origin = originOf(source, scope, { ...dirs, baseDir });
+    if (packages.has(origin.identity)) continue;
+    const kind = kindOf(origin.path);
+    if (kind === "missing") diagnostics.push(notThere(source, origin));
+    else {
+      const manifest = kind === "file" ? {} : await readManifest(origin.path, diagnostics);
+      const parts = partsOf(origin.path, {
+        manifest,
+        choice: choiceOf(entry),
+        isFile: kind === "file",
+      });
+      packages.set(origin.identity, { source, scope, root: origin.path, parts });
+    }
+  }
+  return { packages: [...packages.values()], diagnostics };
+}
+
+/** The package of `npm:…` or `git:…`, wherever it is installed; the project's first. */
+export async function findNamedPackage(
+  source: string,
+  dirs: PackageDirs,
+): Promise<InstalledPackage | Diagnostic> {
+  const origins = (["project", "user"] as const).map((scope) => ({
+    scope,
+    origin: originOf(source, scope, { ...dirs, baseDir: dirs.cwd }),
+  }));
+  const there = origins.find(({ origin }) => kindOf(origin.path) === "directory");
+  const user = origins[1]?.origin;
+  if (there === undefined)
+    return notThere(
+      source,
+      user ?? parsePackageSource(source, { ...dirs, root: dirs.agentDir, baseDir: dirs.cwd }),
+    );
+  const { path: root } = there.origin;
+  const manifest = await readManifest(root, []);
+  const parts = partsOf(root, { manifest, choice: { optsIn: false }, isFile: false });
+  return { source, scope: there.scope, root, parts };
+}
+
+function originOf(
+  source: string,
+  scope: SettingsScope,
+  { agentDir, cwd, baseDir, homeDir }: PackageDirs & { readonly baseDir: string },
+): PackageOrigin {
+  const root = scope === "user" ? agentDir : join(cwd, ".pi");
+  return parsePackageSource(source, { root, baseDir, homeDir });
+}
+
+function notThere(source: string, { path, installCommand }: PackageOrigin): Diagnostic {
+  const message =
+    installCommand === undefined
+      ? `There is no package at ${path}`
+      : `The package ${source} is not installed; to install it: ${installCommand}`;
+  return { severity: "warning", message, path };
+}
+
+function choiceOf(entry: string | object): Choice {
+  if (typeof entry === "string") return { optsIn: false };
+  const given = entry as Record<string, unknown>;
+  const lists = kinds.flatMap((kind) => {
+    const list = textsOf(given[kind]);
+    return list === undefined ? [] : [[kind, list] as const];
+  });
+  return { ...Object.fromEntries(lists), optsIn: given.autoload === false };
+}
+
+type Manifest = Partial<Record<ResourceKind, readonly string[]>> & { readonly isThere?: boolean };
+
+/** The lists of a package.json's `pi`; a package that lists anything brings nothing else. */
+async function readManifest(root: string, diagnostics: Diagnostic[]): Promise<Manifest> {
+  const file = await readJsonFile(join(root, "package.json"));
+  if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
+  if (file.kind !== "object") return {};
+  for (const key of ["pi", "omp"]) {
+    const section = file.value[key];
+    if (!isJsonObject(section)) continue;
+    const isThere = [...kinds, "themes"].some((kind) => section[kind] !== undefined);
+    const lists = kinds.map((kind) => [kind, textsOf(section[kind]) ?? []] as const);
+    if (isThere) return { ...Object.fromEntries(lists), isThere };
+  }
+  return {};
+}
+
+interface PartSources {
+  readonly manifest: Manifest;
+  readonly choice: Choice;
+  readonly isFile: boolean;
+}
+
+function partsOf(
+  root: string,
+  { manifest, choice, isFile }: PartSources,
+): InstalledPackage["parts"] {
+  const part = (kind: ResourceKind): PackagePart => {
+    const listed = manifest[kind] ?? [];
+    const isListed = createResourceFilter(listed.filter(isOverride), root);
+    const chosen = choice[kind];
+    const isChosen = choice.optsIn
+      ? createOptInFilter(chosen ?? [], root)
+      : chosen === undefined
+        ? () => true
+        : chosen.length === 0
+          ? () => false
+          : createResourceFilter(chosen, root);
+    const places = isFile ? (kind === "extensions" ? [root] : []) : placesOf(root, kind, manifest);
+    return { places, includes: (path) => isListed(path) && isChosen(path) };
+  };
+  return { extensions: part("extensions"), skills: part("skills"), prompts: part("prompts") };
+}
+
+/** What the manifest lists, or else the folder of that name; without any folder the package is an extension. */
+function placesOf(root: string, kind: ResourceKind, manifest: Manifest): string[] {
+  if (manifest.isThere) {
+    return (manifest[kind] ?? [])
+      .filter((entry) => !isOverride(entry))
+      .map((entry) => join(root, entry));
+  }
+  const there = kinds.filter((name) => kindOf(join(root, name)) === "directory");
+  if (there.includes(kind)) return [join(root, kind)];
+  return there.length === 0 && kind === "extensions" ? [root] : [];
+}
+
+function isOverride(entry: string): boolean {
+  return /^[-+!]/.test(entry);
+}
+
+function textsOf(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : undefined;
+}
+
+function kindOf(path: string): "file" | "directory" | "missing" {
+  try {
+    return statSync(path).isDirectory() ? "directory" : "file";
+  } catch {
+    return "missing";
+  }
+}

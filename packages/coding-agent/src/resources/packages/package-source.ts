@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { absolutePath } from "../files/places.ts";
+
+/** Where a package comes from. */
+export interface PackageOrigin {
+  /** The same for all ways of naming one package. */
+  readonly identity: string;
+  /** The folder it is installed in; a file for a single extension. */
+  readonly path: string;
+  /** A command that installs it; undefined for what is used where it lies. */
+  readonly installCommand: string | undefined;
+}
+
+/** Where packages of one scope are installed and where relative paths start. */
+export interface PackageFolders {
+  /** `<agent dir>`, or `.pi` of the project. */
+  readonly root: string;
+  readonly baseDir: string;
+  readonly homeDir: string;
+}
+
+/** Whether a text names a package that has to be installed, not a path. */
+function isInstalledSource(source: string): boolean {
+  return /^(npm|git):|^(https?|ssh|git):\/\//.test(source);
+}
+
+/** Reads `npm:name@version`, `git:host/owner/repository@ref`, an address of a repository, or a path. */
+export function parsePackageSource(source: string, folders: PackageFolders): PackageOrigin {
+  const { root, baseDir, homeDir } = folders;
+  const text = source.trim();
+  if (text.startsWith("npm:")) {
+    const spec = text.slice("npm:".length).trim();
+    const name = /^(@?[^@]+)/.exec(spec)?.[1] ?? spec;
+    return {
+      identity: `npm:${name}`,
+      path: join(root, "npm", "node_modules", ...name.split("/")),
+      installCommand: `npm install --prefix ${join(root, "npm")} ${spec}`,
+    };
+  }
+  if (isInstalledSource(text)) return repositoryOf(text, root);
+  const path = absolutePath(text, baseDir, homeDir);
+  return { identity: path, path, installCommand: undefined };
+}
+
+function repositoryOf(source: string, root: string): PackageOrigin {
+  const address = source.replace(/^git:(?!\/\/)/, "").trim();
+  const bare = address.replace(/^[a-z]+:\/\//, "").replace(/^[^@/]+@(?=[^/]*[/:])/, "");
+  const [, host = "", rest = ""] = /^([^/:]+)[/:](?:\d+\/)?(.*)$/.exec(bare) ?? [];
+  const [, repository = rest, ref = ""] = /^([^@#]+)(?:[@#](.*))?$/.exec(rest) ?? [];
+  const name = repository.replace(/\.git$|\/+$/g, "");
+  const path = join(root, "git", host, ...name.split("/").filter((part) => part !== ".."));
+  const isWhole =
+    /^[a-z]+:\/\//.test(address) || (address.includes("@") && /^[^/]+@/.test(address));
+  const url = isWhole
+    ? address.slice(0, address.length - (ref === "" ? 0 : ref.length + 1))
+    : `https://${host}/${name}`;
+  const branch = ref === "" ? "" : `--branch ${ref} `;
+  return {
+    identity: `git:${host}/${name}`,
+    path,
+    installCommand: `git clone ${branch}${url} ${path}`,
+  };
+}

@@ -1,0 +1,68 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { collectResources } from "../files/collect-resources.ts";
+import {
+  ancestorsOf,
+  findGitRoot,
+  type ResourceDirs,
+  type ResourcePlace,
+} from "../files/places.ts";
+import type { StreamRule } from "./stream-rule.ts";
+
+/** Stream rules by precedence, and what was wrong with others. */
+export interface LoadedRules {
+  readonly rules: readonly StreamRule[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Loads the rules that watch replies, from the folders where rules are. Of two with one name the
+ * project's wins; rules without a pattern are none of ours and pass in silence.
+ */
+export async function loadRules(dirs: ResourceDirs): Promise<LoadedRules> {
+  const diagnostics: Diagnostic[] = [];
+  const rules = await collectResources(
+    await placesOf(dirs),
+    {
+      noun: "Rule",
+      filesIn: ({ path }) => filesIn(path),
+      read: async ({ path }) => {
+        const { readRule } = await import("./read-rule.ts");
+        return readRule(path, diagnostics);
+      },
+    },
+    { diagnostics },
+  );
+  return { rules, diagnostics };
+}
+
+async function placesOf({ agentDir, cwd, homeDir }: ResourceDirs): Promise<ResourcePlace[]> {
+  const root = (await findGitRoot(cwd))?.root ?? cwd;
+  const upward = ancestorsOf(cwd);
+  const within = upward.slice(0, Math.max(1, upward.indexOf(root) + 1));
+  const project = [
+    join(cwd, ".pi"),
+    join(cwd, ".pi", "agent"),
+    join(cwd, ".omp"),
+    ...within.flatMap((dir) => [join(dir, ".agents"), join(dir, ".agent")]),
+  ];
+  const user = [
+    agentDir,
+    join(homeDir, ".omp", "agent"),
+    join(homeDir, ".agents"),
+    join(homeDir, ".agent"),
+  ];
+  return [
+    ...project.map((dir) => ({ dir, scope: "project" as const })),
+    ...user.map((dir) => ({ dir, scope: "user" as const })),
+  ].map(({ dir, scope }) => ({ path: join(dir, "rules"), scope, isNamed: false }));
+}
+
+async function filesIn(folder: string): Promise<{ path: string }[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => !entry.isDirectory() && /^[^.].*\.mdc?$/.test(entry.name))
+    .map(({ name }) => ({ path: join(folder, name) }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}

@@ -1,0 +1,72 @@
+import { basename } from "node:path";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { readTextFile } from "../../base/files/read-text.ts";
+import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
+import { clipped, parsePattern, type RulePattern } from "./rule-pattern.ts";
+import { parseScope, splitList } from "./rule-scope.ts";
+import type { StreamRule } from "./stream-rule.ts";
+
+/** More than anybody wants to put in front of a model in the middle of its work. */
+const MAX_LENGTH = 256 * 1024;
+
+/** Reads a rule's file; undefined when it holds none that watches replies, or a broken one. */
+export async function readRule(
+  path: string,
+  diagnostics: Diagnostic[],
+): Promise<StreamRule | undefined> {
+  const leaveOut = (reason: string): undefined => {
+    const message = `Rule ${path} is left out: ${reason}`;
+    diagnostics.push({ severity: "warning", message, path });
+  };
+  const file = await readTextFile(path);
+  if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
+  if (file.kind !== "text") return undefined;
+  const { attributes, body, problem } = await parseFrontmatter(file.text);
+  if (problem !== undefined) {
+    return leaveOut(`${problem}. Put patterns and globs in single quotes`);
+  }
+  // `no`, `off` and a quoted word are texts to YAML, and mean the same to whoever writes them.
+  if (/^(?:false|no|off)$/i.test(String(attributes.enabled).trim())) return undefined;
+  const written = listAttribute(attributes, "ttsr_trigger", "ttsrTrigger", "condition");
+  if (written === undefined) {
+    const isMeant = isJsonObject(attributes.ttsr_trigger ?? attributes.ttsrTrigger);
+    return isMeant ? leaveOut("its ttsr_trigger is neither a text nor a list of them") : undefined;
+  }
+  if (file.text.length > MAX_LENGTH) return leaveOut(`it is longer than ${MAX_LENGTH} characters`);
+  const patterns: RulePattern[] = [];
+  for (const text of written) {
+    const pattern = parsePattern(text);
+    if ("problem" in pattern) {
+      const problem = clipped(pattern.problem);
+      const reason = `its ttsr_trigger is no regular expression (${problem})`;
+      return leaveOut(`${reason}. Correct it, or remove the file`);
+    }
+    patterns.push(pattern);
+  }
+  const globs = listAttribute(attributes, "globs")?.flatMap(splitList);
+  const scope = parseScope(listAttribute(attributes, "scope")?.flatMap(splitList), globs);
+  if ("unknown" in scope) {
+    return leaveOut(
+      `its scope ${scope.unknown} is none of text, thinking, tool, tool:name, tool:name(glob)`,
+    );
+  }
+  const description = textAttribute(attributes, "description");
+  const content = body === "" ? description : body;
+  if (content === undefined) return leaveOut("it has no text that could be shown to the model");
+  const name = textAttribute(attributes, "name") ?? basename(path).replace(/\.mdc?$/, "");
+  return { name, filePath: path, description, content, patterns, scope };
+}
+
+/** The first of these attributes that is there, as a list of texts; undefined when it says nothing. */
+function listAttribute(attributes: JsonObject, ...names: readonly string[]): string[] | undefined {
+  for (const name of names) {
+    const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+    const texts = (Array.isArray(value) ? value : [value])
+      .filter((one) => ["string", "number"].includes(typeof one))
+      .map(String)
+      .filter((text) => text.trim() !== "");
+    if (texts.length > 0) return texts;
+  }
+  return undefined;
+}

@@ -1,0 +1,120 @@
+import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
+import { globFilter } from "../../base/files/glob-filter.ts";
+
+/** What of a reply a rule watches. */
+export interface RuleScope {
+  /** As the file says it; undefined for text and all tools. */
+  readonly tokens: readonly string[] | undefined;
+  readonly globs: readonly string[] | undefined;
+  readonly watchesText: boolean;
+  readonly watchesThinking: boolean;
+  readonly tools: readonly ToolScope[];
+}
+
+/** Calls a rule watches. */
+interface ToolScope {
+  /** Undefined for every tool. */
+  readonly name: string | undefined;
+  /** Tests of a path relative to the project; undefined when any file, or none, will do. */
+  readonly isFile: ((path: string) => boolean) | undefined;
+}
+
+/** How a rule stands to a call: `file` when that depends on the file the call is about. */
+export type ToolInterest = "always" | "file" | "never";
+
+/**
+ * Reads a rule's scope: `text`, `thinking`, `tool`, `tool:name`, `tool:name(glob, glob)`.
+ *
+ * @returns the scope, or the word that is none
+ */
+export function parseScope(
+  tokens: readonly string[] | undefined,
+  globs: readonly string[] | undefined,
+): RuleScope | { readonly unknown: string } {
+  const isAllowed = globs && fileTest(globs);
+  const tools: ToolScope[] = [];
+  const words = new Set<string>();
+  for (const token of tokens ?? ["text", "tool"]) {
+    const [, word = "", name, list] =
+      /^([a-z]+)(?::([^()]+))?(?:\(([^()]*)\))?$/i.exec(token) ?? [];
+    const isTool = /^tool(?:s|call|calls)?$/i.test(word);
+    if (
+      !isTool &&
+      (!/^(?:text|thinking)$/i.test(word) || name !== undefined || list !== undefined)
+    ) {
+      return { unknown: token };
+    }
+    if (!isTool) words.add(word.toLowerCase());
+    else {
+      const isListed = list === undefined ? undefined : fileTest(splitList(list));
+      tools.push({ name: name?.trim(), isFile: both(isAllowed, isListed) });
+    }
+  }
+  // A rule about certain files has nothing to say about text, which is about none.
+  const isForFiles = globs !== undefined;
+  return {
+    tokens,
+    globs,
+    watchesText: words.has("text") && !isForFiles,
+    watchesThinking: words.has("thinking") && !isForFiles,
+    tools,
+  };
+}
+
+/** How the scope stands to calls of a tool. */
+export function interestIn(scope: RuleScope, toolName: string): ToolInterest {
+  const own = scope.tools.filter(({ name }) => name === undefined || name === toolName);
+  if (own.length === 0) return "never";
+  return own.some(({ isFile }) => isFile === undefined) ? "always" : "file";
+}
+
+/** Whether the scope covers a call of a tool about these files. */
+export function coversFiles(scope: RuleScope, toolName: string, paths: readonly string[]): boolean {
+  return scope.tools.some(
+    ({ name, isFile }) =>
+      (name === undefined || name === toolName) && (isFile === undefined || paths.some(isFile)),
+  );
+}
+
+/** Splits at commas that stand in no brackets. */
+export function splitList(list: string): string[] {
+  const parts: string[] = [""];
+  let depth = 0;
+  for (const character of list) {
+    if ("([{".includes(character)) depth++;
+    else if (")]}".includes(character)) depth--;
+    if (character === "," && depth === 0) parts.push("");
+    else parts[parts.length - 1] += character;
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== "");
+}
+
+const pathNames = new Set(["path", "file_path", "filePath", "file", "filename", "paths"]);
+
+/**
+ * The files a call is about, as far as its arguments say so yet: while they stream, the last one may
+ * still grow.
+ */
+export function filesOf(
+  call: Extract<AssistantContent, { type: "toolCall" }>,
+  isComplete: boolean,
+): string[] | undefined {
+  const entries = Object.entries(call.arguments);
+  const known = isComplete ? entries : entries.slice(0, -1);
+  const found = known.filter(([name]) => pathNames.has(name)).flatMap(([, value]) => value);
+  const paths = found.filter((value) => typeof value === "string");
+  return paths.length > 0 || isComplete ? paths : undefined;
+}
+
+function fileTest(globs: readonly string[]): (path: string) => boolean {
+  const filters = globs.map((glob) => globFilter(glob));
+  return (path) => filters.some(({ matches }) => matches(path));
+}
+
+function both(
+  first: ((path: string) => boolean) | undefined,
+  second: ((path: string) => boolean) | undefined,
+): ((path: string) => boolean) | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return (path) => first(path) && second(path);
+}

@@ -1,0 +1,125 @@
+import { escapeXml } from "../base/xml.ts";
+import type { ContextFile } from "./files/context-files.ts";
+import type { Skill } from "./skills/skills.ts";
+
+/** What the system prompt says of a tool. */
+export interface PromptTool {
+  readonly name: string;
+  readonly description: string;
+  readonly promptSnippet?: string;
+  readonly promptGuidelines?: readonly string[];
+}
+
+/** A further part of the system prompt, such as an extension's. */
+export interface PromptSection {
+  /** The tag around the text. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What a system prompt is made of. */
+export interface SystemPromptInput {
+  /** Active tools, in the order they are sent to the model. */
+  readonly tools: readonly PromptTool[];
+  readonly cwd: string;
+  /** Replaces preamble, tools and rules. */
+  readonly customPrompt?: string | undefined;
+  /** Added behind the rules. */
+  readonly appendPrompts?: readonly string[];
+  readonly contextFiles?: readonly ContextFile[];
+  readonly skills?: readonly Skill[];
+  readonly sections?: readonly PromptSection[];
+  /** Rules beside those of the tools. */
+  readonly guidelines?: readonly string[];
+}
+
+const preamble = `You are a coding agent. You work in the user's project: you read it, run commands in it and change it with the tools below, until what was asked is done and checked. Say plainly what you did, what you found and what is left.`;
+
+const generalRules = [
+  "Look before you change: read the code that a change touches, and fix causes, not symptoms.",
+  "After a change, run what shows that it works: the tests, the build, the program.",
+  "Be brief. Name files by their paths.",
+];
+
+/** Tools that can open a skill's file. */
+const readingTools: ReadonlySet<string> = new Set(["read", "bash"]);
+
+function firstSentence(text: string): string {
+  const [line = ""] = text.trim().split("\n", 1);
+  return /^.*?[.!?](?=\s|$)/.exec(line)?.[0] ?? line;
+}
+
+function wrap(name: string, text: string): string {
+  return `<${name}>\n${text}\n</${name}>`;
+}
+
+function bullets(lines: Iterable<string>): string {
+  return [...lines].map((line) => `- ${line}`).join("\n");
+}
+
+function toolsSection(tools: readonly PromptTool[]): string {
+  if (tools.length === 0) return wrap("tools", "No tools are active.");
+  const lines = tools.map(
+    ({ name, description, promptSnippet }) =>
+      `${name}: ${promptSnippet ?? firstSentence(description)}`,
+  );
+  return wrap("tools", bullets(lines));
+}
+
+function rulesSection(tools: readonly PromptTool[], guidelines: readonly string[]): string {
+  const own = tools.flatMap(({ promptGuidelines = [] }) => promptGuidelines);
+  const rules = [...own, ...guidelines, ...generalRules].map((rule) => rule.trim());
+  return wrap("rules", bullets(new Set(rules.filter((rule) => rule !== ""))));
+}
+
+function contextSection(files: readonly ContextFile[]): string | undefined {
+  if (files.length === 0) return undefined;
+  const blocks = files.map(
+    ({ path, content }) =>
+      `<project_instructions path="${escapeXml(path)}">\n${content}\n</project_instructions>`,
+  );
+  const intro =
+    "Instructions of the user and the project. Where two disagree, the later one counts.";
+  return wrap("project_context", [intro, ...blocks].join("\n\n"));
+}
+
+function skillsSection(skills: readonly Skill[], tools: readonly PromptTool[]): string | undefined {
+  const shown = skills.filter((skill) => !skill.isHiddenFromModel);
+  const canRead = tools.some(({ name }) => readingTools.has(name));
+  if (shown.length === 0 || !canRead) return undefined;
+  const opener = tools.some(({ name }) => name === "read") ? "the read tool" : "bash";
+  const intro = `Each skill below holds instructions for one kind of task. When a task fits a description, open the skill's file with ${opener} first and follow it. Relative paths in it start at the folder the file is in.`;
+  const entries = shown.map(({ name, description, filePath }) =>
+    [
+      "  <skill>",
+      `    <name>${escapeXml(name)}</name>`,
+      `    <description>${escapeXml(description)}</description>`,
+      `    <location>${escapeXml(filePath)}</location>`,
+      "  </skill>",
+    ].join("\n"),
+  );
+  const list = wrap("available_skills", entries.join("\n"));
+  return wrap("skills", `${intro}\n\n${list}`);
+}
+
+/**
+ * Builds the system prompt. The same input gives the same bytes, with no date and no clock in it:
+ * it is the start of every request, and prompt caches live on that.
+ */
+export function buildSystemPrompt(input: SystemPromptInput): string {
+  const { tools, customPrompt, appendPrompts = [], sections = [], guidelines = [] } = input;
+  const head =
+    customPrompt === undefined
+      ? [preamble, toolsSection(tools), rulesSection(tools, guidelines)]
+      : [customPrompt.trim()];
+  const added = appendPrompts.map((text) => text.trim()).filter((text) => text !== "");
+  const parts = [
+    ...head,
+    added.length === 0 ? undefined : wrap("addendum", added.join("\n\n")),
+    contextSection(input.contextFiles ?? []),
+    skillsSection(input.skills ?? [], tools),
+    wrap("cwd", input.cwd.replaceAll("\\", "/")),
+    ...sections.map(({ name, text }) => wrap(name, text.trim())),
+  ];
+  return parts.filter((part) => part !== undefined && part !== "").join("\n\n");
+}

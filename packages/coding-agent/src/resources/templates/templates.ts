@@ -1,0 +1,112 @@
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { readTextFile } from "../../base/files/read-text.ts";
+import { collectResources } from "../files/collect-resources.ts";
+import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
+import {
+  kindOf,
+  type LoadOptions,
+  type ResourceDirs,
+  type ResourcePlace,
+  type ResourceScope,
+} from "../files/places.ts";
+
+/** A prompt the user calls by name: `/name arguments`. */
+export interface PromptTemplate {
+  readonly name: string;
+  readonly description: string;
+  readonly argumentHint: string | undefined;
+  readonly body: string;
+  readonly filePath: string;
+  readonly scope: ResourceScope;
+}
+
+/** Templates by precedence, and what was wrong with others. */
+export interface LoadedTemplates {
+  readonly templates: readonly PromptTemplate[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const shownLength = 60;
+
+function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]): ResourcePlace[] {
+  const { agentDir, cwd } = dirs;
+  const user = join(agentDir, "prompts");
+  const project = [join(cwd, ".pi", "prompts"), join(cwd, ".pi", "agent", "prompts")];
+  const of = (scope: ResourceScope, paths: readonly string[]) => [
+    ...named.filter((place) => place.scope === scope),
+    ...paths.map((path) => ({ path, scope, isNamed: false })),
+  ];
+  return [
+    ...of("temporary", []),
+    ...of(
+      "project",
+      project.filter((path) => path !== user),
+    ),
+    ...of("user", [user]),
+    ...of("package", []),
+  ];
+}
+
+async function filesIn(place: ResourcePlace, diagnostics: Diagnostic[]): Promise<string[]> {
+  const kind = await kindOf(place.path);
+  if (kind === "file") return [place.path];
+  if (kind === "directory") {
+    const names = await readdir(place.path).catch(() => []);
+    return names
+      .filter((name) => name.endsWith(".md") && !name.startsWith("."))
+      .sort()
+      .map((name) => join(place.path, name));
+  }
+  if (place.isNamed) {
+    const message = `There are no prompt templates at ${place.path}`;
+    diagnostics.push({ severity: "warning", message, path: place.path });
+  }
+  return [];
+}
+
+async function readTemplate(
+  path: string,
+  scope: ResourceScope,
+  diagnostics: Diagnostic[],
+): Promise<PromptTemplate | undefined> {
+  if ((await kindOf(path)) !== "file") return undefined;
+  const file = await readTextFile(path);
+  if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
+  if (file.kind !== "text") return undefined;
+  const { attributes, body, problem } = await parseFrontmatter(file.text);
+  if (problem !== undefined) {
+    diagnostics.push({ severity: "warning", message: `Template ${path}: ${problem}`, path });
+  }
+  const firstLine = body.split("\n", 1)[0]?.trim() ?? "";
+  const short =
+    firstLine.length > shownLength ? `${firstLine.slice(0, shownLength)}...` : firstLine;
+  return {
+    name: basename(path, ".md"),
+    description: textAttribute(attributes, "description") ?? short,
+    argumentHint: textAttribute(attributes, "argument-hint"),
+    body,
+    filePath: path,
+    scope,
+  };
+}
+
+/** Loads the prompt templates of the standard folders and of `named` places; the first of a name wins. */
+export async function loadTemplates(
+  dirs: ResourceDirs,
+  named: readonly ResourcePlace[] = [],
+  options: LoadOptions = {},
+): Promise<LoadedTemplates> {
+  const diagnostics: Diagnostic[] = [];
+  const templates = await collectResources(
+    placesOf(dirs, named),
+    {
+      noun: "Template",
+      filesIn: async (place) => (await filesIn(place, diagnostics)).map((path) => ({ path })),
+      read: ({ path }, { scope }) => readTemplate(path, scope, diagnostics),
+    },
+    { ...options, diagnostics },
+  );
+  return { templates, diagnostics };
+}

@@ -1,0 +1,130 @@
+import type { BashResult } from "@tau-agent/rpc-protocol";
+import type { BashExecutionMessage } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "../base/errors.ts";
+import type { ToolEnvironment } from "../processes/environment.ts";
+import type { SessionHooks, ShellRequest } from "./session-hooks.ts";
+
+/** How a client's command is run. */
+export interface BashCommandOptions {
+  /** Keeps the result from the model. */
+  readonly excludeFromContext?: boolean | undefined;
+  /** Hears the output as it comes; a promise it returns holds the command's output back. */
+  readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
+}
+
+/** What {@link BashCommands} works with. */
+export interface BashCommandsOptions {
+  readonly environment: ToolEnvironment;
+  /** Whether a run is on, into which no result may be put: it would part a call from its result. */
+  readonly isHeld: () => boolean;
+  /** Puts a result into the conversation. */
+  readonly record: (message: BashExecutionMessage) => void;
+  /** May run the command elsewhere. */
+  readonly hooks?: Pick<SessionHooks, "runShell"> | undefined;
+}
+
+/** Shell commands a client runs itself; several may run at once. */
+export class BashCommands {
+  readonly #options: BashCommandsOptions;
+  readonly #running = new Map<AbortController, Promise<BashResult>>();
+  readonly #held: BashExecutionMessage[] = [];
+  #isClosed = false;
+
+  constructor(options: BashCommandsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a command and adds what it printed to the conversation.
+   *
+   * @throws {SessionError} `bash_failed` when the shell cannot be started, `session_write_failed`
+   *   when it ran but its result could not be stored, `disposed`
+   */
+  async run(command: string, options: BashCommandOptions = {}): Promise<BashResult> {
+    if (this.#isClosed) throw new SessionError("disposed");
+    const controller = new AbortController();
+    const running = this.#run(command, options, controller.signal);
+    this.#running.set(controller, running);
+    try {
+      return await running;
+    } catch (error) {
+      if (error instanceof SessionError) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SessionError("bash_failed", { reason }, { cause: error });
+    } finally {
+      this.#running.delete(controller);
+    }
+  }
+
+  /** Whether a command runs. */
+  get isRunning(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Kills every running command. */
+  abort(): void {
+    for (const controller of this.#running.keys()) controller.abort();
+  }
+
+  /** Kills every running command; fulfilled once they have ended and their results are recorded. */
+  async stop(): Promise<void> {
+    this.abort();
+    await Promise.allSettled(this.#running.values());
+  }
+
+  /** As {@link stop}; from now on no command is run. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.stop();
+  }
+
+  /** Records the results that came while a run was on; one that cannot be stored stays held. */
+  recordHeld(): void {
+    for (let first = this.#held[0]; first !== undefined; first = this.#held[0]) {
+      this.#options.record(first);
+      this.#held.shift();
+    }
+  }
+
+  async #run(
+    command: string,
+    { onDelta, excludeFromContext }: BashCommandOptions,
+    signal: AbortSignal,
+  ): Promise<BashResult> {
+    const { hooks, isHeld, record } = this.#options;
+    const request = { command, excludeFromContext: excludeFromContext ?? false, signal, onDelta };
+    const result = (await hooks?.runShell(request)) ?? (await this.#runHere(request));
+    const message = toMessage(command, result, excludeFromContext);
+    if (isHeld()) this.#held.push(message);
+    else record(message);
+    return result;
+  }
+
+  async #runHere({ command, signal, onDelta }: ShellRequest): Promise<BashResult> {
+    const { runBash } = await import("../tools/bash/run-bash.ts");
+    const { environment } = this.#options;
+    const { exitCode, ...rest } = await runBash(command, { environment, signal, onDelta });
+    return exitCode === undefined ? rest : withExitCode(rest, exitCode);
+  }
+}
+
+/** The documented order of keys. */
+function withExitCode({ output, ...rest }: BashResult, exitCode: number): BashResult {
+  return { output, exitCode, ...rest };
+}
+
+function toMessage(
+  command: string,
+  result: BashResult,
+  excludeFromContext: boolean | undefined,
+): BashExecutionMessage {
+  return {
+    role: "bashExecution",
+    command,
+    ...result,
+    // The document shows the member also where nothing was cut off.
+    fullOutputPath: result.fullOutputPath ?? null,
+    ...(excludeFromContext ? { excludeFromContext } : {}),
+    timestamp: Date.now(),
+  };
+}

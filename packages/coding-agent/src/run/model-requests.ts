@@ -1,0 +1,102 @@
+import type { AgentTool, ModelRequest } from "@tau-agent/agent";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "../base/errors.ts";
+import type { ModelSelection } from "../models/model-selection.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
+import type { SessionHooks } from "./session-hooks.ts";
+
+/** What {@link ModelRequests} works with. */
+export interface ModelRequestsOptions {
+  readonly models: ModelSelection;
+  readonly settings: SettingsStore;
+  readonly tools: ToolSet;
+  /** Refuses requests once it is used up. */
+  readonly budget: Pick<SessionBudget, "check" | "checkRequest">;
+  readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
+  readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
+  readonly sessionId: () => string;
+}
+
+/** Puts together what a request to the model needs besides the conversation. */
+export class ModelRequests {
+  readonly #options: ModelRequestsOptions;
+  /** Built once for a set of tools: every request starts with it, and prompt caches live on its bytes. */
+  #systemPrompt:
+    | { readonly tools: readonly AgentTool[]; readonly text: Promise<string> }
+    | undefined;
+  /** Kept, so that what was encoded for it can be used again. */
+  #blind: { readonly of: Model; readonly model: Model } | undefined;
+
+  constructor(options: ModelRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** The system prompt for the active tools, built when it is first needed. */
+  systemPrompt(): Promise<string> {
+    const tools = this.#options.tools.active;
+    if (this.#systemPrompt?.tools !== tools) {
+      this.#systemPrompt = { tools, text: this.#options.systemPrompt(tools) };
+    }
+    return this.#systemPrompt.text;
+  }
+
+  /** What the system prompt is made of has changed. */
+  forgetSystemPrompt(): void {
+    this.#systemPrompt = undefined;
+  }
+
+  /**
+   * A prompt that could never be answered is refused before anything happens.
+   *
+   * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`, `budget_exceeded`
+   */
+  async check(): Promise<void> {
+    this.#options.budget.check();
+    const { model, registry } = this.#options.models;
+    if (model === undefined) throw new SessionError("no_model");
+    await registry.keys.require(model.provider);
+  }
+
+  /**
+   * Everything for the next request, with model, level and key as they are now.
+   *
+   * @throws {SessionError} as {@link check}
+   */
+  async prepare(): Promise<ModelRequest> {
+    const { settings, sessionId, hooks, budget } = this.#options;
+    budget.checkRequest();
+    const { model, registry, thinkingLevel } = this.#options.models;
+    if (model === undefined) throw new SessionError("no_model");
+    const [auth, systemPrompt] = await Promise.all([
+      registry.requestAuth(model),
+      this.systemPrompt(),
+    ]);
+    const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
+    const idleTimeoutMs = settings.get("httpIdleTimeoutMs");
+    return {
+      model: this.#shown(model),
+      systemPrompt: hooks?.systemPrompt(systemPrompt) ?? systemPrompt,
+      tools: this.#options.tools.active,
+      options: {
+        ...auth,
+        headers,
+        thinkingLevel,
+        thinkingBudgets: settings.get("thinkingBudgets"),
+        sessionId: sessionId(),
+        idleTimeoutMs: idleTimeoutMs === 0 ? undefined : idleTimeoutMs,
+        firstEventTimeoutMs: settings.get("retry.provider.timeoutMs"),
+      },
+    };
+  }
+
+  /** A model that is not to see images is one that cannot: history then leaves them out. */
+  #shown(model: Model): Model {
+    if (!this.#options.settings.get("images.blockImages")) return model;
+    if (this.#blind?.of !== model) {
+      this.#blind = { of: model, model: { ...model, input: ["text"] } };
+    }
+    return this.#blind.model;
+  }
+}

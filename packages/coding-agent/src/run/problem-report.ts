@@ -1,0 +1,52 @@
+import { errorMessage } from "@tau-agent/agent";
+import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
+
+/** Failures that belong to no command: clients hear of them, the session goes on. */
+export class ProblemReport {
+  /** What was found wrong, when the session was made and since. */
+  readonly diagnostics: Diagnostic[];
+  readonly #emit: (event: SessionOnlyEvent) => void;
+  #onNote: ((diagnostic: Diagnostic) => void) | undefined;
+
+  constructor(diagnostics: readonly Diagnostic[], emit: (event: SessionOnlyEvent) => void) {
+    this.diagnostics = [...diagnostics];
+    this.#emit = emit;
+  }
+
+  /** Notes a failure and tells clients. */
+  add(error: unknown): void {
+    const message = errorMessage(error);
+    this.diagnostics.push({ severity: "error", message });
+    const code = error instanceof SessionError ? error.code : undefined;
+    this.#emit({ type: "error", error: message, ...(code === undefined ? {} : { code }) });
+  }
+
+  /** Notes something that concerns the user's files and stopped nothing: no client is told. */
+  note(diagnostic: Diagnostic): void {
+    this.diagnostics.push(diagnostic);
+    this.#onNote?.(diagnostic);
+  }
+
+  /** Hears what is noted from now on, to show it where the first diagnostics were shown. */
+  onNote(listener: (diagnostic: Diagnostic) => void): void {
+    this.#onNote = listener;
+  }
+
+  /** Does a step; a failure is reported instead of thrown. */
+  attempt(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.add(error);
+    }
+  }
+
+  /** As an event the failure would come back to the listener for ever: it is only noted, once. */
+  noteListenerError(error: unknown): void {
+    const message = `A listener failed: ${errorMessage(error)}`;
+    const isKnown = this.diagnostics.some((diagnostic) => diagnostic.message === message);
+    if (!isKnown) this.note({ severity: "error", message });
+  }
+}

@@ -1,0 +1,290 @@
+import type { Agent, RunOutcome } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "../base/errors.ts";
+import type { PromptInput, UserInput } from "../user-input/input.ts";
+import type { Admission } from "./admission.ts";
+import { HandledPrompts } from "./handled-prompts.ts";
+import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
+import {
+  type PromptIdentity,
+  type PromptResult,
+  PromptTracker,
+  resultEvent,
+} from "./prompt-tracker.ts";
+import { QueueReport } from "./queue-report.ts";
+import type { RunDriver } from "./run-driver.ts";
+import type { SessionHooks } from "./session-hooks.ts";
+
+/** What {@link PromptIntake} works with. */
+export interface PromptIntakeOptions {
+  readonly agent: Agent;
+  readonly admission: Admission;
+  readonly driver: RunDriver;
+  readonly userInput: UserInput;
+  /** Refuses a prompt that could never be answered. */
+  readonly check: () => Promise<void>;
+  readonly hooks?: SessionHooks | undefined;
+  readonly emit: (event: SessionEvent) => void | Promise<void>;
+}
+
+/** Where a message waits while a run is on; one for the next turn waits while none is, too. */
+type QueueName = "steer" | "followUp" | "nextTurn";
+
+/**
+ * How long an abort waits for a prompt to be taken in, whose run it then stops. What takes longer
+ * (a command for a key, an image's download, an extension) is called off.
+ */
+const CALL_OFF_AFTER_MS = 250;
+
+/** Gives what a promise gives, unless the prompt is called off before. */
+type OrCalledOff = <Value>(work: Promise<Value>) => Promise<Value>;
+
+/** Takes prompts in, as the input of a run or into a queue, and sees each to its one result. */
+export class PromptIntake {
+  readonly #options: PromptIntakeOptions;
+  readonly #prompts = new PromptTracker();
+  readonly #handled = new HandledPrompts((result) => this.#announce([result]));
+  readonly #queues: QueueReport;
+  /** What extensions or the admission still hold. */
+  readonly #arriving = new Set<Promise<unknown>>();
+  #calledOff = new AbortController();
+
+  constructor(options: PromptIntakeOptions) {
+    this.#options = options;
+    this.#queues = new QueueReport(options.agent, (event) => void options.emit(event));
+  }
+
+  /** Takes a prompt in; while a run is on, only with a `streamingBehavior`. Commands run at once. */
+  submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+    return this.#note(this.#submit(text, options));
+  }
+
+  async #submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+    const { admission, driver, check, userInput, hooks } = this.#options;
+    const orCalledOff = this.#orCalledOff();
+    if (hooks !== undefined) await orCalledOff(hooks.begin());
+    if (admission.isClosed) throw new SessionError("disposed");
+    const command = options.isVerbatim ? undefined : hooks?.findCommand(text);
+    // What an extension says by itself is no prompt of a client, who would count its result.
+    const prompt = { id: options.id, isAnnounced: options.source !== "extension" };
+    // Outside of the admission: a command may itself wait until the session is idle.
+    if (command !== undefined) return this.#handle(prompt, () => command.run());
+    return admission.admit(async () => {
+      const { streamingBehavior } = options;
+      if (driver.isRunning && streamingBehavior === undefined) throw new SessionError("busy");
+      const input = await orCalledOff(this.#changed(text, options, streamingBehavior));
+      if (input === undefined) return this.#handle(prompt);
+      await orCalledOff(check());
+      const message = await orCalledOff(userInput.build(input.text, input));
+      return this.#accept(message, streamingBehavior, { prompt, orCalledOff });
+    });
+  }
+
+  /**
+   * Stops the run that is on and begins one with this prompt, before whatever is queued. What
+   * refuses the prompt does so before anything is stopped.
+   */
+  interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+    return this.#note(this.#interrupt(text, options));
+  }
+
+  async #interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
+    const { admission, driver, check, userInput, hooks } = this.#options;
+    const orCalledOff = this.#orCalledOff();
+    if (hooks !== undefined) await orCalledOff(hooks.begin());
+    const prompt = { id: options.id, isAnnounced: true };
+    return admission.admit(async () => {
+      const input = await orCalledOff(this.#changed(text, options, undefined));
+      if (input === undefined) return this.#handle(prompt);
+      await orCalledOff(check());
+      const message = await orCalledOff(userInput.build(input.text, input));
+      hooks?.dismissDialogs();
+      await driver.hold();
+      try {
+        const added = (hooks && (await orCalledOff(hooks.beforeRun(message)))) ?? [];
+        const result = this.#prompts.accept(message, prompt);
+        await driver.release([message, ...added]);
+        return { disposition: "started", result };
+      } catch (error) {
+        await driver.release();
+        throw error;
+      }
+    });
+  }
+
+  /** Queues a message; while idle it starts a run, or waits for the next. Commands are refused. */
+  enqueue(text: string, options: PromptInput, behavior: QueueName): Promise<PromptAcceptance> {
+    return this.#note(this.#enqueue(text, options, behavior));
+  }
+
+  async #enqueue(
+    text: string,
+    options: PromptInput,
+    behavior: QueueName,
+  ): Promise<PromptAcceptance> {
+    const { admission, driver, check, userInput, hooks } = this.#options;
+    const orCalledOff = this.#orCalledOff();
+    if (hooks !== undefined) await orCalledOff(hooks.begin());
+    const command = hooks?.findCommand(text);
+    if (command !== undefined) {
+      throw new SessionError("command_not_queueable", { name: command.name });
+    }
+    const prompt = { id: undefined, isAnnounced: false };
+    return admission.admit(async () => {
+      const waits = behavior === "nextTurn";
+      const source = waits ? "followUp" : behavior;
+      const input = await orCalledOff(this.#changed(text, options, source));
+      if (input === undefined) return this.#handle(prompt);
+      if (!driver.isBusy && !waits) await orCalledOff(check());
+      const message = await orCalledOff(userInput.build(input.text, input));
+      return this.#accept(message, behavior, { prompt, orCalledOff });
+    });
+  }
+
+  /** Delivers a message of another kind: into the run that is on, or as the start of one. */
+  deliver(message: AgentMessage, behavior: "steer" | "followUp"): Promise<void> {
+    const { admission, driver, check } = this.#options;
+    const orCalledOff = this.#orCalledOff();
+    const delivered = admission.admit(async () => {
+      if (!driver.isBusy) await orCalledOff(check());
+      const added = await this.#added(message, behavior, orCalledOff);
+      this.#begin([message, ...added], behavior);
+    });
+    return this.#note(delivered);
+  }
+
+  /**
+   * Fulfilled once everything handed in so far is a run, queued, handled or refused; soon, since what
+   * takes its time is called off.
+   */
+  async settle(): Promise<void> {
+    const calledOff = this.#calledOff;
+    // Whoever says something from now on knows of the abort and means it to be heard.
+    this.#calledOff = new AbortController();
+    const timer = setTimeout(() => calledOff.abort(), CALL_OFF_AFTER_MS);
+    await Promise.allSettled([...this.#arriving]);
+    clearTimeout(timer);
+  }
+
+  /** For one prompt, which an abort after now may call off. */
+  #orCalledOff(): OrCalledOff {
+    const { signal } = this.#calledOff;
+    return (work) =>
+      new Promise((resolve, reject) => {
+        const callOff = (): void => reject(new SessionError("prompt_aborted"));
+        if (signal.aborted) callOff();
+        signal.addEventListener("abort", callOff, { once: true });
+        const leave = (): void => signal.removeEventListener("abort", callOff);
+        work.then(resolve, reject).finally(leave);
+      });
+  }
+
+  #note<Value>(acceptance: Promise<Value>): Promise<Value> {
+    const leave = (): void => void this.#arriving.delete(acceptance);
+    this.#arriving.add(acceptance);
+    acceptance.then(leave, leave);
+    return acceptance;
+  }
+
+  /** Empties all queues and returns what waited; prompts among it have been aborted. */
+  async clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
+    const { texts, messages } = this.#queues.clear();
+    await this.#announce(this.#prompts.drop(messages));
+    return texts;
+  }
+
+  /** Empties all queues; their prompts end with {@link abandon}. */
+  dropQueued(): void {
+    this.#queues.clear();
+  }
+
+  /** A message has become part of the conversation. */
+  noteRecorded(message: AgentMessage): void {
+    this.#prompts.noteDelivered(message);
+    if (message.role === "user") this.#queues.update();
+  }
+
+  /** A run ended and does not go on: that is the result of the prompts it answered. */
+  noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
+    return this.#prompts.noteRunEnd(input, outcome);
+  }
+
+  /** Announces the results there are. */
+  announceResults(): Promise<void> {
+    return this.#announce(this.#prompts.settle());
+  }
+
+  /** The conversation is left behind: what was not answered was aborted. */
+  abandon(): Promise<void> {
+    return this.#announce(this.#prompts.abandon());
+  }
+
+  /** The session ends: what extensions still do for a prompt was aborted. */
+  abandonHandled(): Promise<void> {
+    return this.#handled.abandon();
+  }
+
+  /** The input as extensions leave it; undefined when one has dealt with it. */
+  async #changed<Input extends PromptInput>(
+    text: string,
+    options: Input & Pick<PromptOptions, "source">,
+    streamingBehavior: PromptOptions["streamingBehavior"],
+  ): Promise<(Input & { readonly text: string }) | undefined> {
+    const { hooks, driver } = this.#options;
+    if (hooks === undefined) return { ...options, text };
+    const changed = await hooks.changeInput(
+      { text, images: options.images },
+      {
+        source: options.source ?? "rpc",
+        // Said only when the input is really to be queued.
+        ...(driver.isRunning ? { streamingBehavior } : {}),
+      },
+    );
+    return changed && { ...options, ...changed };
+  }
+
+  async #accept(
+    message: UserMessage,
+    behavior: QueueName | undefined,
+    { prompt, orCalledOff }: { prompt: PromptIdentity; orCalledOff: OrCalledOff },
+  ): Promise<PromptAcceptance> {
+    // A run may have begun while the input was prepared.
+    if (this.#options.driver.isRunning && behavior === undefined) throw new SessionError("busy");
+    const queueName = behavior ?? "followUp";
+    const added = await this.#added(message, queueName, orCalledOff);
+    const result = this.#prompts.accept(message, prompt);
+    return { disposition: this.#begin([message, ...added], queueName), result };
+  }
+
+  /** What extensions put behind the message that begins a run. */
+  async #added(
+    message: AgentMessage,
+    queueName: QueueName,
+    orCalledOff: OrCalledOff,
+  ): Promise<AgentMessage[]> {
+    const { driver, hooks } = this.#options;
+    if (driver.isBusy || queueName === "nextTurn" || hooks === undefined) return [];
+    return orCalledOff(hooks.beforeRun(message));
+  }
+
+  #begin(messages: readonly AgentMessage[], queueName: QueueName): "started" | "queued" {
+    const { agent, driver } = this.#options;
+    const queues = { steer: agent.steering, nextTurn: agent.nextTurn, followUp: agent.followUp };
+    if (!driver.isBusy && queueName !== "nextTurn") {
+      driver.start(messages);
+      return "started";
+    }
+    for (const message of messages) queues[queueName].enqueue(message);
+    this.#queues.update();
+    return "queued";
+  }
+
+  #handle(prompt: PromptIdentity, work?: () => Promise<void>): PromptAcceptance {
+    return { disposition: "handled", result: this.#handled.begin(prompt, work) };
+  }
+
+  async #announce(results: readonly PromptResult[]): Promise<void> {
+    for (const result of results) await this.#options.emit(resultEvent(result));
+  }
+}

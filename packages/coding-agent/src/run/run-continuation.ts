@@ -1,0 +1,151 @@
+import type { Agent, RunOutcome } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { Compaction } from "../compaction/compaction.ts";
+import type { Retry } from "../models/retry.ts";
+import type { SessionHooks } from "./session-hooks.ts";
+import { TodoReminder, type TodoReminderOptions } from "./todo-reminder.ts";
+
+/** What follows a run by itself. */
+export type Continuation = "retry" | "compact" | "remind" | "none";
+
+/** What {@link RunContinuation} works with. */
+export interface RunContinuationOptions extends TodoReminderOptions {
+  readonly agent: Agent;
+  readonly retry: Retry;
+  readonly compaction: Compaction;
+  readonly hooks: Pick<SessionHooks, "beforeSettle"> | undefined;
+}
+
+/**
+ * Decides whether a run that ended goes on by itself: a retry, a compaction after an overflow, or a
+ * reminder of open todos.
+ */
+export class RunContinuation {
+  readonly #options: RunContinuationOptions;
+  readonly #reminder: TodoReminder;
+  /** One overflow is answered by one compaction; a second in a row is final. */
+  #hasCompacted = false;
+
+  constructor(options: RunContinuationOptions) {
+    this.#options = options;
+    this.#reminder = new TodoReminder(options);
+  }
+
+  /** What follows this run. */
+  decide(outcome: RunOutcome): Continuation {
+    const { retry, compaction } = this.#options;
+    this.#reminder.noteRun(outcome);
+    if (outcome.aborted || outcome.failure !== undefined) return "none";
+    if (outcome.reply?.error?.code === "context_overflow") {
+      return this.#hasCompacted || !compaction.isEnabled ? "none" : "compact";
+    }
+    if (retry.wants(outcome)) return "retry";
+    return this.#reminder.isDue(outcome) ? "remind" : "none";
+  }
+
+  /**
+   * Does what {@link decide} said.
+   *
+   * @returns the messages it goes on with, besides the conversation as it is then; undefined when it
+   *   is over
+   */
+  async proceed(
+    continuation: Continuation,
+    outcome: RunOutcome,
+    signal: AbortSignal,
+  ): Promise<readonly AgentMessage[] | undefined> {
+    const { retry } = this.#options;
+    if (continuation === "none" || continuation === "remind") {
+      await this.#conclude(outcome, signal);
+      if (continuation === "remind") return this.#remind(outcome, signal);
+      return (await this.#isKeptGoing(outcome)) ? [] : undefined;
+    }
+    const restore = this.#dropFailedReply(outcome);
+    const goesOn =
+      continuation === "compact"
+        ? await this.#compact(signal)
+        : await retry.waitForNext(outcome, signal);
+    if (!goesOn) restore();
+    return goesOn ? [] : undefined;
+  }
+
+  /** Before the session settles, extensions may ask for one more turn. */
+  async #isKeptGoing({ aborted, failure, reply }: RunOutcome): Promise<boolean> {
+    const { agent, hooks } = this.#options;
+    const hasQueued = agent.steering.size + agent.followUp.size > 0;
+    if (hooks === undefined || aborted || failure !== undefined || hasQueued) return false;
+    return hooks.beforeSettle(reply?.message.stopReason === "error" ? "error" : "completed");
+  }
+
+  /** A reply came that did not fail. */
+  async noteReply(): Promise<void> {
+    this.#hasCompacted = false;
+    await this.#options.retry.noteSuccess();
+  }
+
+  async #conclude(outcome: RunOutcome, signal: AbortSignal): Promise<void> {
+    const { retry, compaction } = this.#options;
+    const message = outcome.reply?.message;
+    await retry.noteFailure(outcome.aborted ? "Retry cancelled" : message?.errorMessage);
+    const hasReplied = message !== undefined && message.stopReason !== "error";
+    if (hasReplied && !outcome.aborted && compaction.isDue) {
+      await quietly(compaction.run({ reason: "threshold" }, signal));
+    }
+  }
+
+  /** Asked once more: what came while the run's end was told may be queued, or have used up a budget. */
+  async #remind(outcome: RunOutcome, signal: AbortSignal): Promise<AgentMessage[] | undefined> {
+    if (signal.aborted || !this.#reminder.isDue(outcome)) return undefined;
+    const message = await this.#reminder.remind();
+    return signal.aborted ? undefined : [message];
+  }
+
+  async #compact(signal: AbortSignal): Promise<boolean> {
+    const { compaction, agent } = this.#options;
+    this.#hasCompacted = true;
+    const isDone = await quietly(compaction.run({ reason: "overflow", willRetry: true }, signal));
+    // The conversation was built anew from the file, which keeps the failed reply.
+    agent.messages = withoutFailedTail(agent.messages);
+    return isDone && !signal.aborted;
+  }
+
+  /**
+   * The failed attempt stays in the file and leaves the context.
+   *
+   * @returns brings it back, when no other attempt follows: clients see the same as after a reload
+   */
+  #dropFailedReply({ reply }: RunOutcome): () => void {
+    const { agent } = this.#options;
+    const index = reply === undefined ? -1 : agent.messages.lastIndexOf(reply.message);
+    if (reply === undefined || index < 0) return () => {};
+    agent.messages = agent.messages.toSpliced(index, 1);
+    return () => {
+      agent.messages = agent.messages.toSpliced(index, 0, reply.message);
+    };
+  }
+}
+
+/** Its events say how it ended. */
+async function quietly(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withoutFailedTail(messages: readonly AgentMessage[]): AgentMessage[] {
+  const end = messages.findLastIndex(
+    (message) => message.role !== "assistant" || message.stopReason !== "error",
+  );
+  return messages.slice(0, end + 1);
+}
+
+/** Whether a reply has ended that neither failed nor was aborted. */
+export function isWholeReply(event: SessionEvent): boolean {
+  if (event.type !== "message_end" || event.message.role !== "assistant") return false;
+  const { stopReason } = event.message;
+  return stopReason !== "error" && stopReason !== "aborted";
+}

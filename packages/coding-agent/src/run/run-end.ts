@@ -1,0 +1,61 @@
+import type { RunOutcome } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { SessionLog } from "../session-log/session-log.ts";
+import type { BashCommands } from "./bash-commands.ts";
+import type { ProblemReport } from "./problem-report.ts";
+import type { PromptIntake } from "./prompt-intake.ts";
+import type { RunContinuation } from "./run-continuation.ts";
+
+/** What {@link RunEnd} works with. */
+export interface RunEndOptions {
+  readonly continuation: RunContinuation;
+  readonly intake: PromptIntake;
+  readonly problems: ProblemReport;
+  readonly bash: BashCommands;
+  readonly log: () => SessionLog;
+  readonly emit: (event: SessionEvent) => void | Promise<void>;
+}
+
+/** What is recorded and told when a run ends, and when nothing follows it any more. */
+export class RunEnd {
+  readonly #options: RunEndOptions;
+
+  constructor(options: RunEndOptions) {
+    this.#options = options;
+  }
+
+  /** Ends a run and returns the messages it goes on with; undefined when it is over. */
+  async end(
+    input: readonly AgentMessage[],
+    outcome: RunOutcome,
+    signal: AbortSignal,
+  ): Promise<readonly AgentMessage[] | undefined> {
+    const { continuation, intake, problems, bash, log, emit } = this.#options;
+    const decision = continuation.decide(outcome);
+    const isOver = decision === "none";
+    const takeBack = isOver ? intake.noteRunEnd(input, outcome) : undefined;
+    if (outcome.failure !== undefined) problems.add(outcome.failure);
+    problems.attempt(() => bash.recordHeld());
+    problems.attempt(() => log().endTurn());
+    // A reminder is no retry: what the run said stands.
+    const willRetry = !isOver && decision !== "remind";
+    await emit({ type: "agent_end", messages: [...outcome.messages], willRetry });
+    const next = await continuation.proceed(decision, outcome, signal);
+    // Extensions may let it go on although nothing asked for it.
+    if (next !== undefined) takeBack?.();
+    else if (!isOver) {
+      intake.noteRunEnd(input, { ...outcome, aborted: signal.aborted });
+    }
+    return next;
+  }
+
+  /** Nothing runs and nothing waits any more. */
+  async settle(aborted: boolean): Promise<void> {
+    const { intake, problems, bash, emit } = this.#options;
+    // Results that came while listeners heard of the run's end.
+    problems.attempt(() => bash.recordHeld());
+    await emit({ type: "agent_settled", aborted });
+    await intake.announceResults();
+  }
+}

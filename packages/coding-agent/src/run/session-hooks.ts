@@ -1,0 +1,164 @@
+import type { AgentOptions, ToolHooks } from "@tau-agent/agent";
+import type { BashResult, ExtensionUiResponse, SessionEntry } from "@tau-agent/rpc-protocol";
+import type {
+  AgentMessage,
+  ImageInput,
+  Model,
+  UserMessage,
+} from "@tau-agent/rpc-protocol/messages";
+import type { CompactionDecision, CompactionRequest } from "../compaction/compaction.ts";
+import type { CompactionPreparation } from "../compaction/prepare.ts";
+import type { CommandInfo } from "../resources/list-commands.ts";
+import { createLlmConverter } from "../user-input/llm-messages.ts";
+
+/** A user's input as it came. */
+export interface InputText {
+  readonly text: string;
+  readonly images?: readonly ImageInput[] | undefined;
+}
+
+/** Where an input comes from and what is to become of it. */
+export interface InputSource {
+  readonly source: "interactive" | "rpc" | "extension";
+  readonly streamingBehavior?: "steer" | "followUp" | undefined;
+}
+
+/** What one request to the model says, as far as extensions may change it. */
+export interface RequestContext {
+  readonly messages: readonly AgentMessage[];
+  readonly systemPrompt: string;
+}
+
+/** Why a session takes another's place. */
+export type SessionChange = "new" | "resume" | "fork";
+
+/** A move within the tree of a session. */
+export interface TreeMove {
+  readonly targetId: string;
+  readonly oldLeafId: string | null;
+  readonly commonAncestorId: string | null;
+  readonly entriesToSummarize: readonly SessionEntry[];
+  readonly userWantsSummary: boolean;
+  readonly customInstructions?: string | undefined;
+  readonly replaceInstructions?: boolean | undefined;
+  readonly label?: string | undefined;
+}
+
+/** What extensions change about a move in the tree. */
+export interface TreeDecision {
+  readonly cancel?: boolean | undefined;
+  readonly summary?: { readonly summary: string; readonly details?: unknown } | undefined;
+  readonly customInstructions?: string | undefined;
+  readonly replaceInstructions?: boolean | undefined;
+  readonly label?: string | undefined;
+}
+
+/** Runs a client's shell command in the usual way. */
+export interface ShellRequest {
+  readonly command: string;
+  readonly excludeFromContext: boolean;
+  readonly signal: AbortSignal;
+  readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
+}
+
+/**
+ * Where code from outside may look at and change what a session does. A session without extensions
+ * has none of it.
+ */
+export interface SessionHooks {
+  readonly tools: ToolHooks;
+  /** Tells of the session's beginning, once; fulfilled when everybody has heard. */
+  begin(): Promise<void>;
+  /** The command a prompt stands for; it runs at once. */
+  findCommand(text: string): { readonly name: string; run(): Promise<void> } | undefined;
+  /** Undefined when the input has been dealt with. */
+  changeInput(input: InputText, source: InputSource): Promise<InputText | undefined>;
+  /** Messages to go with the one that begins a run; chooses the run's system prompt. */
+  beforeRun(message: AgentMessage): Promise<AgentMessage[]>;
+  /** The system prompt of the run that is on. */
+  systemPrompt(base: string): string;
+  headers(headers: Readonly<Record<string, string | null>>): Promise<Record<string, string | null>>;
+  changeContext(context: RequestContext): Promise<RequestContext>;
+  /** Whether the turn that has just ended is to be followed by another, whatever it was. */
+  wantsNextTurn(): boolean;
+  /** Whether a run that has nothing left to do is to go on all the same. */
+  beforeSettle(outcome: "completed" | "error"): Promise<boolean>;
+  /** The message as it is to be stored. */
+  finishMessage<Message extends AgentMessage>(message: Message): Promise<Message>;
+  /** Whether the change is called off. */
+  isCancelled(change: SessionChange, detail: ChangeDetail): Promise<boolean>;
+  /** The session is about to be left for another. */
+  leave(change: SessionChange, targetPath?: string): Promise<void>;
+  /** Another session has taken its place. */
+  enter(change: SessionChange, previousPath: string | undefined): Promise<void>;
+  decideMove(move: TreeMove, signal: AbortSignal): Promise<TreeDecision>;
+  noteMove(
+    oldLeafId: string | null,
+    summaryEntry: SessionEntry | undefined,
+    isOurs: boolean,
+  ): Promise<void>;
+  decideCompaction(
+    preparation: CompactionPreparation & { readonly tokensBefore: number },
+    request: CompactionRequest,
+    signal: AbortSignal,
+  ): Promise<CompactionDecision>;
+  /** A result instead of running the command; undefined to run it. */
+  runShell(request: ShellRequest): Promise<BashResult | undefined>;
+  noteModel(model: Model, previous: Model | undefined, source: "set" | "cycle"): void;
+  /** A client's answer to a dialog; late and unknown ones are ignored. */
+  answer(response: ExtensionUiResponse): void;
+  /** Commands that run at once, for the list of commands. */
+  commandInfos(): CommandInfo[];
+  /** Ends open dialogs: what they were asked for has been aborted. */
+  dismissDialogs(): void;
+  /** Whether anyone listens to an event of this name. */
+  hears(event: string): boolean;
+  /**
+   * Reads settings, texts and extensions again.
+   *
+   * @throws {SessionError} `busy` while a run is on
+   */
+  refresh(): Promise<void>;
+  /** The session ends for good. */
+  end(): Promise<void>;
+}
+
+/** What is to be changed, for those who may call it off. */
+export interface ChangeDetail {
+  readonly targetPath?: string | undefined;
+  readonly entryId?: string | undefined;
+  readonly position?: "before" | "at" | undefined;
+}
+
+/** The parts of the loop that hooks take part in. */
+export function loopHooks(
+  hooks: SessionHooks,
+  messages: () => readonly AgentMessage[],
+): Pick<AgentOptions, "hooks" | "transformContext" | "replaceMessage" | "wantsNextTurn"> {
+  const toLlmMessages = createLlmConverter();
+  return {
+    hooks: hooks.tools,
+    replaceMessage: (message) => hooks.finishMessage(message),
+    wantsNextTurn: () => hooks.wantsNextTurn(),
+    transformContext: async (context) => {
+      const given = { messages: messages(), systemPrompt: context.systemPrompt ?? "" };
+      const chosen = await hooks.changeContext(given);
+      if (chosen === given) return context;
+      const { systemPrompt } = chosen;
+      return { ...context, systemPrompt, messages: toLlmMessages(chosen.messages) };
+    },
+  };
+}
+
+/** What somebody wrote in a user message, without the texts of what was attached. */
+export function userText({ content, attachments = [] }: UserMessage): string {
+  if (typeof content === "string") return content;
+  // Each attachment became one of the last blocks; other programs' files may hold them elsewhere.
+  const attachedFrom = content.length - attachments.length;
+  return content
+    .map((block, index) => {
+      if (block.type !== "text") return "";
+      return index >= attachedFrom && block.text.startsWith("<file name=") ? "" : block.text;
+    })
+    .join("");
+}

@@ -1,0 +1,27 @@
+import { existsSync, unlinkSync } from "node:fs";
+import { SessionError } from "../../base/errors.ts";
+import { readSessionFile } from "./read-session-file.ts";
+import { SessionLease } from "./session-lease.ts";
+
+/**
+ * Deletes a session file. Only a file that is a session goes, and only while nobody writes it.
+ *
+ * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
+ */
+export async function deleteSession(path: string): Promise<void> {
+  if (!existsSync(path)) throw new SessionError("session_not_found", { path });
+  const { header } = await readSessionFile(path);
+  if (header === undefined) {
+    throw new SessionError("session_invalid", { path, reason: "it is empty" });
+  }
+  const lease = new SessionLease(path);
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    // Somebody else deleted it while it was looked at.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new SessionError("session_not_found", { path });
+  } finally {
+    lease.release();
+  }
+}

@@ -1,0 +1,218 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { SessionError } from "../../base/errors.ts";
+import { makeFolderNow } from "../../base/files/make-folder.ts";
+import { randomHex } from "../../base/random.ts";
+import type { FileTail } from "./read-session-file.ts";
+import { SessionLease } from "./session-lease.ts";
+
+/**
+ * The one writer of a session file. Each record is handed to the operating system before the call
+ * returns; a write that fails half-way is taken back, so that the file always ends in a whole line.
+ */
+export class SessionFile {
+  readonly path: string;
+  readonly #descriptor: number;
+  readonly #lease: SessionLease;
+  #sizeBytes: number;
+  #isOpen = true;
+  /** Part of a record that failed is still in the file. */
+  #isTorn = false;
+
+  private constructor(path: string, descriptor: number, lease: SessionLease, sizeBytes: number) {
+    this.path = path;
+    this.#descriptor = descriptor;
+    this.#lease = lease;
+    this.#sizeBytes = sizeBytes;
+  }
+
+  /**
+   * Creates a file that does not exist yet (or is empty).
+   *
+   * @throws {SessionError} `session_write_failed`, `session_locked`
+   */
+  static create(path: string): SessionFile {
+    return opening(path, () => {
+      makeFolderNow(dirname(path), 0o700);
+      const lease = new SessionLease(path);
+      return withLease(lease, () => {
+        const descriptor = openSync(path, "a", 0o600);
+        const { size } = fstatSync(descriptor);
+        if (size > 0) {
+          closeSync(descriptor);
+          throw new SessionError("session_changed", { path });
+        }
+        return new SessionFile(path, descriptor, lease, 0);
+      });
+    });
+  }
+
+  /**
+   * Takes the lease of a file that is going to be read and continued.
+   *
+   * @throws {SessionError} `session_write_failed`, `session_locked`
+   */
+  static lease(path: string): SessionLease {
+    return opening(path, () => new SessionLease(path));
+  }
+
+  /**
+   * Opens a file that was read, after mending its tail: a missing line feed is added, a torn last
+   * record is set aside in a file next to it. Gives `lease` back when that fails.
+   *
+   * @throws {SessionError} `session_write_failed`, `session_changed`
+   */
+  static open(
+    path: string,
+    tail: FileTail,
+    lease: SessionLease,
+  ): { file: SessionFile; diagnostics: Diagnostic[] } {
+    return opening(path, () => {
+      return withLease(lease, () => {
+        const descriptor = openSync(path, "a+", 0o600);
+        const file = new SessionFile(path, descriptor, lease, tail.sizeBytes);
+        try {
+          return { file, diagnostics: file.#mendTail(tail) };
+        } catch (error) {
+          closeSync(descriptor);
+          throw error;
+        }
+      });
+    });
+  }
+
+  /**
+   * Appends whole lines, each ending in a line feed.
+   *
+   * @throws {SessionError} `session_write_failed` (nothing of `lines` is in the file then),
+   *   `session_changed` when another program has written to it, `disposed`
+   */
+  append(lines: string): void {
+    if (!this.#isOpen) throw new SessionError("disposed");
+    if (this.#isTorn) this.#takeBack();
+    this.#refuseForeignGrowth();
+    const bytes = Buffer.from(lines, "utf8");
+    let written = 0;
+    try {
+      while (written < bytes.length) {
+        written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
+      }
+    } catch (error) {
+      this.#takeBack();
+      throw writeFailed(this.path, error);
+    }
+    this.#sizeBytes += bytes.length;
+  }
+
+  /** Asks the operating system to put everything on the disk. */
+  sync(): void {
+    if (this.#isOpen) fsyncSync(this.#descriptor);
+  }
+
+  /** Whether the file was deleted or replaced, so that what is appended would be lost. */
+  get isGone(): boolean {
+    const { nlink, ino, dev } = fstatSync(this.#descriptor);
+    if (nlink > 0) return false;
+    // File systems that count no links tell it by the path.
+    const there = statSync(this.path, { throwIfNoEntry: false });
+    return there?.ino !== ino || there.dev !== dev;
+  }
+
+  /**
+   * Looks whether another program has written to the file.
+   *
+   * @throws {SessionError} `session_changed`
+   */
+  check(): void {
+    if (this.isGone && existsSync(this.path)) {
+      throw new SessionError("session_changed", { path: this.path });
+    }
+    this.#refuseForeignGrowth();
+  }
+
+  /** Closes the file and gives the lease back. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    closeSync(this.#descriptor);
+    this.#lease.release();
+  }
+
+  #refuseForeignGrowth(): void {
+    if (fstatSync(this.#descriptor).size !== this.#sizeBytes) {
+      throw new SessionError("session_changed", { path: this.path });
+    }
+  }
+
+  #takeBack(): void {
+    try {
+      ftruncateSync(this.#descriptor, this.#sizeBytes);
+      this.#isTorn = false;
+    } catch {
+      // A disk that refuses this too: the next append tries again, or the next load sets it aside.
+      this.#isTorn = true;
+    }
+  }
+
+  #mendTail(tail: FileTail): Diagnostic[] {
+    this.#refuseForeignGrowth();
+    const from = tail.unterminatedFrom;
+    if (from === undefined) return [];
+    if (tail.isTailComplete) {
+      this.append("\n");
+      return [];
+    }
+    const torn = Buffer.alloc(tail.sizeBytes - from);
+    let read = 0;
+    while (read < torn.length) {
+      read += readSync(this.#descriptor, torn, read, torn.length - read, from + read);
+    }
+    const aside = `${this.path}.torn-${randomHex(4)}`;
+    writeFileSync(aside, torn, { mode: 0o600, flag: "wx" });
+    ftruncateSync(this.#descriptor, from);
+    this.#sizeBytes = from;
+    return [
+      {
+        severity: "warning",
+        message: `The last record was cut off in the middle; it was moved to ${aside}.`,
+        path: this.path,
+      },
+    ];
+  }
+}
+
+function withLease<T>(lease: SessionLease, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    lease.release();
+    throw error;
+  }
+}
+
+/** Runs a step that touches the file; what the system says becomes a {@link SessionError}. */
+export function opening<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof SessionError) throw error;
+    throw writeFailed(path, error);
+  }
+}
+
+function writeFailed(path: string, error: unknown): SessionError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new SessionError("session_write_failed", { path, reason }, { cause: error });
+}

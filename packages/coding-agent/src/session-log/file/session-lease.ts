@@ -1,0 +1,134 @@
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname } from "node:os";
+import { SessionError } from "../../base/errors.ts";
+import { randomUuid } from "../../base/random.ts";
+
+/** How often the owner shows that it lives. */
+const HEARTBEAT_MS = 10_000;
+/** A lease file that says nothing yet is being written by somebody who is this young. */
+const WRITING_MS = 2_000;
+/** A lease whose owner showed nothing for this long is free, wherever the owner ran. */
+const STALE_MS = 45_000;
+
+interface LeaseOwner {
+  readonly pid: number;
+  readonly host: string;
+  readonly token: string;
+}
+
+/** The right to write one session file, held in a file beside it. */
+export class SessionLease {
+  readonly #path: string;
+  readonly #token = randomUuid();
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  /**
+   * Takes the lease of `sessionPath`.
+   *
+   * @throws {SessionError} `session_locked` when another living process holds it.
+   */
+  constructor(sessionPath: string) {
+    this.#path = `${sessionPath}.lock`;
+    this.#take(sessionPath);
+    this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS);
+    this.#heartbeat.unref();
+  }
+
+  /** Whether a living process holds the lease of `sessionPath`. */
+  static isHeld(sessionPath: string): boolean {
+    const path = `${sessionPath}.lock`;
+    return existsSync(path) && isAlive(readOwner(path), path);
+  }
+
+  /** Gives the lease back. */
+  release(): void {
+    if (this.#heartbeat === undefined) return;
+    clearInterval(this.#heartbeat);
+    this.#heartbeat = undefined;
+    if (readOwner(this.#path)?.token === this.#token) remove(this.#path);
+  }
+
+  #take(sessionPath: string): void {
+    const owner: LeaseOwner = { pid: process.pid, host: hostname(), token: this.#token };
+    // Twice: the second time after a dead owner's lease was cleared away.
+    for (const isLastTry of [false, true]) {
+      try {
+        writeNew(this.#path, JSON.stringify(owner));
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+        const holder = readOwner(this.#path);
+        if (isLastTry || isAlive(holder, this.#path)) {
+          throw new SessionError("session_locked", {
+            path: sessionPath,
+            owner: String(holder?.pid ?? "unknown"),
+          });
+        }
+        remove(this.#path);
+      }
+    }
+  }
+
+  #beat(): void {
+    try {
+      const now = new Date();
+      utimesSync(this.#path, now, now);
+    } catch {
+      // Taken away by hand; the next writer's own check of the file's growth still protects it.
+    }
+  }
+}
+
+function writeNew(path: string, text: string): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    // A full disk; an empty lease would lock out everybody.
+    remove(path);
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readOwner(path: string): LeaseOwner | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return typeof value === "object" && value !== null && "pid" in value && "token" in value
+      ? (value as LeaseOwner)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(owner: LeaseOwner | undefined, path: string): boolean {
+  const ageMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  if (owner === undefined) return ageMs < WRITING_MS;
+  if (ageMs > STALE_MS) return false;
+  if (owner.host !== hostname()) return true;
+  try {
+    process.kill(owner.pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Already gone.
+  }
+}

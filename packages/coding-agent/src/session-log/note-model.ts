@@ -1,0 +1,20 @@
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import { resumedModel } from "./session-context.ts";
+import type { SessionLog } from "./session-log.ts";
+
+/** Writes down which model and level a branch goes on with; nothing when it says so already. */
+export function noteModel(
+  log: SessionLog,
+  model: Model | undefined,
+  thinkingLevel: ThinkingLevel,
+): void {
+  const noted = resumedModel(log.tree.ancestors());
+  const isSameModel =
+    noted.model?.provider === model?.provider && noted.model?.modelId === model?.id;
+  if (model !== undefined && !isSameModel) {
+    log.append({ type: "model_change", provider: model.provider, modelId: model.id });
+  }
+  if (noted.thinkingLevel !== thinkingLevel) {
+    log.append({ type: "thinking_level_change", thinkingLevel });
+  }
+}

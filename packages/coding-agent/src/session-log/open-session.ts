@@ -1,0 +1,134 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
+import { randomUuid } from "../base/random.ts";
+import { answerLeftCalls, answerOpenCalls } from "./answer-open-calls.ts";
+import { migrateEntries } from "./entries/migrate.ts";
+import { readSessionFile } from "./file/read-session-file.ts";
+import { SessionLease } from "./file/session-lease.ts";
+import { SessionLog, type SessionLogOptions } from "./session-log.ts";
+
+/** Which conversation a session begins with. */
+export type SessionStart =
+  /** A new one in a file (the default); `id` instead of a random one. */
+  | { readonly kind: "new"; readonly id?: string | undefined }
+  /** A new one that leaves no file. */
+  | { readonly kind: "memory"; readonly id?: string | undefined }
+  /** One that is open already. */
+  | { readonly kind: "log"; readonly log: SessionLog }
+  /**
+   * The one in this file, or with this id; where no file is yet, a new one there. With
+   * `goesToItsFolder` the project is that of the session, when its folder is there, and not `cwd`.
+   */
+  | { readonly kind: "file"; readonly path: string; readonly goesToItsFolder?: boolean }
+  /** The project's latest; a new one when there is none. */
+  | { readonly kind: "latest" }
+  /** A copy of the one in this file, or with this id. */
+  | { readonly kind: "fork"; readonly from: string; readonly id?: string | undefined };
+
+/** A session log with what was found wrong with its file. */
+export interface OpenedSession {
+  readonly log: SessionLog;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Opens or makes the log that a session begins with.
+ *
+ * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`,
+ *   `session_write_failed`, `invalid_option`
+ */
+export async function openSession(
+  start: SessionStart = { kind: "new" },
+  options: SessionLogOptions,
+): Promise<OpenedSession> {
+  switch (start.kind) {
+    case "file":
+      return load(await sessionPathOf(start.path, options), options);
+    case "latest":
+      return openLatest(options);
+    case "log":
+      await answerOpenCalls(start.log);
+      return { log: start.log, diagnostics: [] };
+    case "fork":
+      return forkSession(start.from, start.id, options);
+    default:
+      return { log: createLog(start.id, options), diagnostics: [] };
+  }
+}
+
+/**
+ * Opens a session file that is there; unlike at the start, a path where nothing is names no session.
+ *
+ * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
+ */
+export async function openExistingSession(
+  path: string,
+  options: SessionLogOptions,
+): Promise<OpenedSession> {
+  if (!existsSync(path)) throw new SessionError("session_not_found", { path });
+  return load(path, options);
+}
+
+async function load(path: string, options: SessionLogOptions): Promise<OpenedSession> {
+  const opened = await SessionLog.load(path, options);
+  await answerOpenCalls(opened.log);
+  return opened;
+}
+
+async function openLatest(options: SessionLogOptions): Promise<OpenedSession> {
+  const { directory, cwd } = options;
+  const { latestSession } = await import("./list-sessions.ts");
+  const path = directory === undefined ? undefined : await latestSession(directory, cwd);
+  if (path === undefined) return { log: createLog(undefined, options), diagnostics: [] };
+  return load(path, options);
+}
+
+/** Everything of the other session comes along, whichever project it is of. */
+async function forkSession(
+  from: string,
+  id: string | undefined,
+  options: SessionLogOptions,
+): Promise<OpenedSession> {
+  const path = await sessionPathOf(from, options);
+  if (!existsSync(path)) throw new SessionError("session_not_found", { path });
+  const { header, entries, diagnostics } = await readSessionFile(path);
+  if (header === undefined) {
+    throw new SessionError("session_invalid", { path, reason: "it is empty" });
+  }
+  const log = createLog(id, { ...options, parentSession: path });
+  log.takeOver(migrateEntries({ header, entries }));
+  // Where its host is alive, the calls go on; the copy only has not their results.
+  if (SessionLease.isHeld(path)) answerLeftCalls(log);
+  else await answerOpenCalls(log, path);
+  return { log, diagnostics };
+}
+
+function createLog(id: string | undefined, options: SessionLogOptions): SessionLog {
+  if (id !== undefined && !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id)) {
+    const reason =
+      "it takes letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
+    throw new SessionError("invalid_option", { option: "--session-id", reason });
+  }
+  return SessionLog.create({ ...options, id: id ?? randomUuid() });
+}
+
+/**
+ * The file that a path or an id names. A path looks like one; anything else is the id of a session of
+ * this project.
+ *
+ * @throws {SessionError} `session_not_found`
+ */
+export async function sessionPathOf(
+  value: string,
+  { cwd, directory }: SessionLogOptions,
+): Promise<string> {
+  const path = resolve(cwd, value);
+  const isPath = isAbsolute(value) || /[/\\]|\.jsonl$/.test(value) || existsSync(path);
+  if (isPath || directory === undefined) return path;
+  const { findSession } = await import("./list-sessions.ts");
+  const found = await findSession(directory, value);
+  if (found === undefined) throw new SessionError("session_not_found", { path: value });
+  return found;
+}

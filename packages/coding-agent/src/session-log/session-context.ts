@@ -1,0 +1,139 @@
+import type { KnownSessionEntry, SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
+import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messages";
+import { normalizeMessage } from "./entries/normalize-message.ts";
+import { reminderDetails } from "./reminder.ts";
+
+/** Which model a branch goes on with, and how much it is to think. */
+export interface ResumedModel {
+  /** Undefined when the branch does not say. */
+  readonly thinkingLevel: string | undefined;
+  readonly model: { readonly provider: string; readonly modelId: string } | undefined;
+}
+
+/** What a branch says about the conversation to continue. */
+export interface SessionContext extends ResumedModel {
+  readonly messages: AgentMessage[];
+}
+
+/** Builds the conversation from the entries of a branch, oldest first. */
+export function buildSessionContext(branch: readonly SessionEntry[]): SessionContext {
+  return { messages: collectMessages(branch), ...resumedModel(branch.toReversed()) };
+}
+
+/** The choice of a branch, whose entries are given newest first. */
+export function resumedModel(entries: Iterable<SessionEntry>): ResumedModel {
+  let thinkingLevel: ResumedModel["thinkingLevel"];
+  let model: ResumedModel["model"];
+  for (const entry of entries as Iterable<KnownSessionEntry>) {
+    if (entry.type === "thinking_level_change") thinkingLevel ??= entry.thinkingLevel;
+    else if (entry.type === "model_change") {
+      model ??= { provider: entry.provider, modelId: entry.modelId };
+    } else if (entry.type === "message" && entry.message.role === "assistant") {
+      model ??= { provider: entry.message.provider, modelId: entry.message.model };
+    }
+    if (thinkingLevel !== undefined && model !== undefined) break;
+  }
+  return { thinkingLevel, model };
+}
+
+/** The latest compaction of a branch and the entries that count besides it, oldest first. */
+export function contextEntries(branch: readonly SessionEntry[]): {
+  readonly compaction: SessionEntryOf<"compaction"> | undefined;
+  readonly entries: readonly SessionEntry[];
+} {
+  const end = branch.findLastIndex((entry) => entry.type === "compaction");
+  const compaction = branch[end] as SessionEntryOf<"compaction"> | undefined;
+  if (compaction === undefined) return { compaction, entries: branch };
+  const start = branch.findIndex((entry) => entry.id === compaction.firstKeptEntryId);
+  const kept = start === -1 ? [] : branch.slice(start, end);
+  return { compaction, entries: [...kept, ...branch.slice(end + 1)] };
+}
+
+/** The latest compaction stands for everything before its first kept entry. */
+function collectMessages(branch: readonly SessionEntry[]): AgentMessage[] {
+  const { compaction, entries } = contextEntries(branch);
+  const messages: AgentMessage[] = [];
+  if (compaction !== undefined) {
+    messages.push({
+      role: "compactionSummary",
+      summary: compaction.summary,
+      tokensBefore: compaction.tokensBefore,
+      timestamp: Date.parse(compaction.timestamp),
+    });
+  }
+  const edits = contextEdits(branch);
+  for (const entry of entries) {
+    const message = edited(messageOf(entry), edits?.get(entry.id));
+    if (message === undefined) continue;
+    if (message.role === "assistant") dropRetried(messages);
+    if (message.role === "custom") dropStopped(messages, message);
+    messages.push(message);
+  }
+  return messages;
+}
+
+type ContextEdit = SessionEntryOf<"context_edit">;
+
+/** The latest edit of each entry; undefined when there is none. */
+function contextEdits(branch: readonly SessionEntry[]): Map<string, ContextEdit> | undefined {
+  const edits = branch.filter((entry): entry is ContextEdit => entry.type === "context_edit");
+  return edits.length === 0 ? undefined : new Map(edits.map((edit) => [edit.targetId, edit]));
+}
+
+function edited(
+  message: AgentMessage | undefined,
+  edit: ContextEdit | undefined,
+): AgentMessage | undefined {
+  if (message === undefined || edit === undefined) return message;
+  if (edit.replacement === null) return undefined;
+  if (!("content" in message)) return message;
+  return normalizeMessage({ ...message, content: edit.replacement.content } as AgentMessage);
+}
+
+/** A failed reply that another one follows was retried: it stays in the file, not in the context. */
+function dropRetried(messages: AgentMessage[]): void {
+  const last = messages.findLastIndex(({ role }) => role !== "bashExecution");
+  const message = messages[last];
+  if (message?.role === "assistant" && message.stopReason === "error") messages.splice(last, 1);
+}
+
+/** A reply that a stream rule stopped leaves the context with its results, unless it is to be kept. */
+function dropStopped(messages: AgentMessage[], reminder: CustomMessage): void {
+  if (reminderDetails(reminder)?.contextMode !== "discard") return;
+  const last = messages.findLastIndex(
+    ({ role }) => role !== "toolResult" && role !== "bashExecution",
+  );
+  const reply = messages[last];
+  if (reply?.role !== "assistant" || reply.stopReason !== "aborted") return;
+  const rest = messages.splice(last).filter(({ role }) => role === "bashExecution");
+  messages.push(...rest);
+}
+
+/** The message an entry adds to the conversation; undefined for entries that add none. */
+export function messageOf(entry: SessionEntry): AgentMessage | undefined {
+  const known = entry as KnownSessionEntry;
+  switch (known.type) {
+    case "message":
+      return normalizeMessage(known.message);
+    case "custom_message":
+      return {
+        role: "custom",
+        customType: known.customType,
+        content: known.content,
+        display: known.display,
+        ...(known.details === undefined ? {} : { details: known.details }),
+        timestamp: Date.parse(known.timestamp),
+      };
+    case "branch_summary":
+      return known.summary === ""
+        ? undefined
+        : {
+            role: "branchSummary",
+            summary: known.summary,
+            fromId: known.fromId,
+            timestamp: Date.parse(known.timestamp),
+          };
+    default:
+      return undefined;
+  }
+}

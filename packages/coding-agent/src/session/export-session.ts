@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { SessionError } from "../base/errors.ts";
+import type { AgentSession } from "./agent-session.ts";
+
+/**
+ * Writes a session, one in memory too, as one HTML page.
+ *
+ * @param outputPath - default: a name made from the session's, in its working directory
+ * @returns the absolute path of the page
+ * @throws {SessionError} `nothing_to_export`, `export_failed`
+ */
+export async function exportSession(session: AgentSession, outputPath?: string): Promise<string> {
+  const { defaultExportName, exportHtmlToFile } = await import("../export-html/export-html.ts");
+  const { header, tree, name, path } = session.log;
+  const target = resolve(header.cwd, outputPath ?? defaultExportName(path ?? header.id));
+  await exportHtmlToFile(
+    {
+      header,
+      entries: tree.entries,
+      leafId: tree.leafId,
+      name,
+      systemPrompt: await session.requests.systemPrompt(),
+      tools: session.tools.active,
+    },
+    target,
+  );
+  return target;
+}
+
+/**
+ * Writes the session of a file as one HTML page. The file may belong to a host that is running: it is
+ * read and left as it is.
+ *
+ * @param outputPath - default: a name made from the file's, in `cwd`
+ * @returns the absolute path of the page
+ * @throws {SessionError} `session_not_found`, `session_invalid`, `nothing_to_export`, `export_failed`
+ */
+export async function exportSessionFile(
+  sessionPath: string,
+  { cwd, outputPath }: { readonly cwd: string; readonly outputPath?: string | undefined },
+): Promise<string> {
+  const { defaultExportName, exportHtmlToFile } = await import("../export-html/export-html.ts");
+  const { readSessionFile } = await import("../session-log/file/read-session-file.ts");
+  const { migrateEntries } = await import("../session-log/entries/migrate.ts");
+  const { SessionLog } = await import("../session-log/session-log.ts");
+  const path = resolve(cwd, sessionPath);
+  if (!existsSync(path)) throw new SessionError("session_not_found", { path });
+  const { header, entries } = await readSessionFile(path);
+  if (header === undefined) {
+    throw new SessionError("session_invalid", { path, reason: "it is empty" });
+  }
+  const log = SessionLog.create({ cwd: header.cwd });
+  log.takeOver(migrateEntries({ header, entries }));
+  const target = resolve(cwd, outputPath ?? defaultExportName(path));
+  const { tree, name } = log;
+  await exportHtmlToFile({ header, entries: tree.entries, leafId: tree.leafId, name }, target);
+  return target;
+}

@@ -1,0 +1,375 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
+import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "../base/errors.ts";
+import { summarizeBranch } from "../compaction/branch-summary.ts";
+import type { SummarizerOptions } from "../compaction/summarize.ts";
+import { accountForSummary } from "../compaction/summary-costs.ts";
+import {
+  type ChangeDetail,
+  type SessionChange,
+  type SessionHooks,
+  type TreeDecision,
+  userText,
+} from "../run/session-hooks.ts";
+import { answerLeftCalls } from "../session-log/answer-open-calls.ts";
+import { buildTree, labelsOf } from "../session-log/build-tree.ts";
+import type { SessionInfo } from "../session-log/list-sessions.ts";
+import type { NewEntry, SessionLog } from "../session-log/session-log.ts";
+
+/** What {@link SessionNavigation} needs of the session it belongs to. */
+export interface NavigationOptions {
+  readonly cwd: string;
+  readonly hooks?: SessionHooks | undefined;
+  readonly sessionDirectory: string | undefined;
+  readonly sessionsRoot: string;
+  readonly log: () => SessionLog;
+  /** Makes an empty log in the same place. */
+  readonly createLog: (options: { parentSession?: string | undefined }) => SessionLog;
+  /** Opens an existing session file. */
+  readonly openLog: (path: string) => Promise<SessionLog>;
+  /** Ends what runs and goes on with another log; `isContinued` restores its model and level. */
+  readonly replaceLog: (next: () => SessionLog, isContinued: boolean) => Promise<void>;
+  /** Rebuilds the conversation after the leaf has moved. */
+  readonly rebuild: () => void;
+  /** Does work that no run may overlap, after ending the one that is on. */
+  readonly perform: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+  /** Makes the summary of a branch that is left. */
+  readonly summarizer: SummarizerOptions;
+}
+
+/** How a branch that is left is summarised. */
+interface BranchSummaryOptions {
+  readonly customInstructions?: string | undefined;
+  /** Whether the custom instructions stand instead of the usual ones. */
+  readonly replaceInstructions?: boolean | undefined;
+}
+
+/** How {@link SessionNavigation.navigate} moves. */
+export interface NavigateOptions extends BranchSummaryOptions {
+  readonly summarize?: boolean | undefined;
+  readonly label?: string | undefined;
+}
+
+/** Moves between sessions and within the tree of one. */
+export class SessionNavigation {
+  readonly #options: NavigationOptions;
+  #underWay: Promise<unknown> | undefined;
+
+  constructor(options: NavigationOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Fulfilled when another session has taken this one's place, or none has after all; undefined
+   * while no such change is on. What is meant for the session after the change waits for this.
+   */
+  get underWay(): Promise<unknown> | undefined {
+    return this.#underWay;
+  }
+
+  /** Leaves the conversation and begins an empty one; `parentSession` is recorded, not opened. */
+  newSession(
+    parentSession?: string,
+    setup?: (log: SessionLog) => void | Promise<void>,
+  ): Promise<{ cancelled: boolean }> {
+    const { createLog, replaceLog } = this.#options;
+    const replace = async () => {
+      const next = setup && createLog({ parentSession });
+      if (next !== undefined) await setup?.(next);
+      await replaceLog(() => next ?? createLog({ parentSession }), false);
+    };
+    return this.#note(this.#change("new", {}, replace));
+  }
+
+  /**
+   * Continues another session file.
+   *
+   * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`, and for the one in
+   *   use `session_changed`: the session is as it was, and goes on.
+   */
+  switchSession(path: string): Promise<{ cancelled: boolean }> {
+    return this.#note(this.#switch(path));
+  }
+
+  async #switch(path: string): Promise<{ cancelled: boolean }> {
+    const { cwd, log, openLog, replaceLog } = this.#options;
+    const wanted = resolve(cwd, path);
+    if (await this.#isCancelled("resume", { targetPath: wanted })) return { cancelled: true };
+    if (isSameFile(wanted, log().path)) {
+      log().check();
+      return { cancelled: false };
+    }
+    const next = await openLog(wanted);
+    try {
+      return await this.#enter("resume", () => replaceLog(() => next, true), wanted);
+    } catch (error) {
+      next.close();
+      throw error;
+    }
+  }
+
+  /** Keeps a change in mind until it is over and whoever asked for it has heard so. */
+  #note<Result>(change: Promise<Result>): Promise<Result> {
+    const over: Promise<void> = change.then(nextTurn, nextTurn).then(() => {
+      if (this.#underWay === over) this.#underWay = undefined;
+    });
+    this.#underWay = over;
+    return change;
+  }
+
+  async #change(
+    change: SessionChange,
+    detail: ChangeDetail,
+    replace: () => Promise<void>,
+  ): Promise<{ cancelled: boolean }> {
+    if (this.#options.hooks === undefined) {
+      // At once, so that a prompt that comes next belongs to the new session.
+      await replace();
+      return { cancelled: false };
+    }
+    if (await this.#isCancelled(change, detail)) return { cancelled: true };
+    return this.#enter(change, replace, detail.targetPath);
+  }
+
+  /** Whether an extension calls a change off; nothing has happened then. */
+  async #isCancelled(change: SessionChange, detail: ChangeDetail): Promise<boolean> {
+    return (await this.#options.hooks?.isCancelled(change, detail)) ?? false;
+  }
+
+  async #enter(
+    change: SessionChange,
+    replace: () => Promise<void>,
+    targetPath?: string,
+  ): Promise<{ cancelled: boolean }> {
+    const { hooks, log } = this.#options;
+    const previousPath = log().path;
+    await hooks?.leave(change, targetPath);
+    await replace();
+    await hooks?.enter(change, previousPath);
+    return { cancelled: false };
+  }
+
+  /** The user messages of the current branch, oldest first. */
+  forkMessages(): { entryId: string; text: string }[] {
+    return this.#options
+      .log()
+      .tree.branch()
+      .flatMap((entry) => {
+        const message = userMessageOf(entry);
+        return message === undefined ? [] : [{ entryId: entry.id, text: userText(message) }];
+      });
+  }
+
+  /**
+   * Begins a new session with the branch up to just before a user message, or with `position: "at"`
+   * up to and with any entry. The old file stays as it is.
+   *
+   * @returns the text of the message, for the user to change
+   * @throws {SessionError} `invalid_fork_entry`
+   */
+  async fork(
+    entryId: string,
+    { position = "before" }: { position?: "before" | "at" } = {},
+  ): Promise<{ text: string; cancelled: boolean }> {
+    const log = this.#options.log();
+    const entry = log.tree.get(entryId);
+    const message = entry && userMessageOf(entry);
+    if (entry === undefined || (message === undefined && position === "before")) {
+      throw new SessionError("invalid_fork_entry");
+    }
+    const leafOf = () => (position === "at" ? entry.id : entry.parentId);
+    const detail = { entryId, position };
+    const change = this.#change("fork", detail, () => this.#branchOff(log, leafOf));
+    const { cancelled } = await this.#note(change);
+    return { text: message === undefined ? "" : userText(message), cancelled };
+  }
+
+  /** Begins a new session with a copy of the current branch. */
+  async clone(): Promise<{ cancelled: boolean }> {
+    const log = this.#options.log();
+    const entryId = log.tree.leafId ?? undefined;
+    const branchOff = () => this.#branchOff(log, () => log.tree.leafId);
+    return this.#note(this.#change("fork", { entryId, position: "at" }, branchOff));
+  }
+
+  /** The sessions of this project's folder, the latest first; with `all`, those of every project. */
+  async list({ all = false }: { all?: boolean | undefined } = {}): Promise<SessionInfo[]> {
+    const { sessionDirectory, sessionsRoot } = this.#options;
+    const { listAllSessions, listSessions } = await import("../session-log/list-sessions.ts");
+    if (all) return listAllSessions(sessionsRoot);
+    return sessionDirectory === undefined ? [] : listSessions(sessionDirectory);
+  }
+
+  /**
+   * Deletes a session file that nobody uses, this session included.
+   *
+   * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
+   */
+  async delete(path: string): Promise<void> {
+    const { cwd } = this.#options;
+    const { deleteSession } = await import("../session-log/file/delete-session.ts");
+    await deleteSession(resolve(cwd, path));
+  }
+
+  /** Entries in the order of the file; those after `since` when it is given. */
+  entries(since?: string): { entries: SessionEntry[]; leafId: string | null } {
+    const { tree } = this.#options.log();
+    if (since === undefined) return { entries: [...tree.entries], leafId: tree.leafId };
+    const index = tree.indexOf(since);
+    if (index === undefined) throw new SessionError("entry_not_found", { entryId: since });
+    return { entries: tree.entries.slice(index + 1), leafId: tree.leafId };
+  }
+
+  /** The whole tree; entries whose parent is not there are roots. */
+  tree(): { tree: SessionTreeNode[]; leafId: string | null } {
+    const { tree } = this.#options.log();
+    return { tree: buildTree(tree.entries), leafId: tree.leafId };
+  }
+
+  /**
+   * Goes on from another entry of the tree. From a user message the conversation goes back to just
+   * before it, and its text is returned for the user to change.
+   *
+   * @throws {SessionError} `entry_not_found`, `summary_failed`, `compaction_cancelled`
+   */
+  async navigate(
+    targetId: string,
+    options: NavigateOptions = {},
+  ): Promise<{ text?: string; cancelled: boolean }> {
+    const { hooks, log, perform, rebuild, summarizer } = this.#options;
+    const find = (): SessionEntry => {
+      const entry = log().tree.get(targetId);
+      if (entry === undefined) throw new SessionError("entry_not_found", { entryId: targetId });
+      return entry;
+    };
+    // Before anything is stopped.
+    find();
+    return perform(async (signal) => {
+      const current = log();
+      const target = find();
+      const message = userMessageOf(target);
+      const leafId = message === undefined ? target.id : target.parentId;
+      const left = current.tree.leafId;
+      const abandoned = abandonedEntries(current, leafId);
+      const decided = await hooks?.decideMove(
+        {
+          targetId,
+          oldLeafId: left,
+          commonAncestorId: commonAncestor(current, leafId),
+          entriesToSummarize: abandoned,
+          userWantsSummary: options.summarize ?? false,
+          customInstructions: options.customInstructions,
+          replaceInstructions: options.replaceInstructions,
+          label: options.label,
+        },
+        signal,
+      );
+      if (decided?.cancel) return { cancelled: true };
+      const { label, ...instructions } = { ...options, ...decided };
+      const account = { log: current, budget: summarizer.budget };
+      const summaryEntry = await accountForSummary(account, async (note, total) => {
+        const summary =
+          options.summarize && abandoned.length > 0
+            ? (ownSummary(decided) ??
+              (await summarizeBranch(abandoned, instructions, signal, { ...summarizer, note })))
+            : undefined;
+        const usage = total();
+        const entry = summary && { ...summary, fromId: left ?? "root", ...(usage && { usage }) };
+        return moveLeaf(current, leafId, { entry, label, targetId });
+      });
+      rebuild();
+      await hooks?.noteMove(left, summaryEntry, decided?.summary !== undefined);
+      return { ...(message === undefined ? {} : { text: userText(message) }), cancelled: false };
+    });
+  }
+
+  /**
+   * Gives an entry a label; without one, takes it away.
+   *
+   * @throws {SessionError} `entry_not_found`
+   */
+  setLabel(targetId: string, label: string | undefined): void {
+    const log = this.#options.log();
+    if (log.tree.get(targetId) === undefined) {
+      throw new SessionError("entry_not_found", { entryId: targetId });
+    }
+    const clean = label?.trim();
+    log.append({ type: "label", targetId, ...(clean ? { label: clean } : {}) });
+  }
+
+  async #branchOff(log: SessionLog, leafOf: () => string | null): Promise<void> {
+    const { createLog, replaceLog } = this.#options;
+    await replaceLog(() => {
+      // Read only now: ending the run has recorded the results of the calls that were under way.
+      const leafId = leafOf();
+      const branch = leafId === null ? [] : log.tree.branch(leafId);
+      const labels = labelsOf(log.tree.entries, new Set(branch.map(({ id }) => id)));
+      const next = createLog({ parentSession: log.path });
+      next.takeOver(branch);
+      answerLeftCalls(next);
+      for (const [targetId, label] of labels) next.append({ type: "label", targetId, label });
+      return next;
+    }, false);
+  }
+}
+
+/** A turn of the event loop later. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+function userMessageOf(entry: SessionEntry): UserMessage | undefined {
+  const known = entry as KnownSessionEntry;
+  return known.type === "message" && known.message.role === "user" ? known.message : undefined;
+}
+
+/** Goes to another leaf and writes what is to stand there; where that fails, nothing has moved. */
+function moveLeaf(
+  log: SessionLog,
+  leafId: string | null,
+  write: { entry: NewEntry | undefined; label: string | undefined; targetId: string },
+): SessionEntry | undefined {
+  const { entry, label, targetId } = write;
+  const left = log.tree.leafId;
+  log.tree.moveLeaf(leafId);
+  try {
+    if (entry !== undefined) answerLeftCalls(log);
+    const written = entry && log.append(entry);
+    if (label) log.append({ type: "label", targetId, label });
+    return written;
+  } catch (error) {
+    log.tree.moveLeaf(left);
+    throw error;
+  }
+}
+
+/** The entry nearest to the leaf that is on the way to the new leaf, too. */
+function commonAncestor({ tree }: SessionLog, newLeafId: string | null): string | null {
+  const kept = new Set(newLeafId === null ? [] : tree.branch(newLeafId).map(({ id }) => id));
+  return tree.branch().findLast(({ id }) => kept.has(id))?.id ?? null;
+}
+
+/** The summary an extension brings. */
+function ownSummary(decided: TreeDecision | undefined) {
+  if (decided?.summary === undefined) return undefined;
+  return { type: "branch_summary" as const, ...decided.summary, fromHook: true };
+}
+
+/** What hangs between the leaf and the branch that the new leaf is on. */
+function abandonedEntries({ tree }: SessionLog, newLeafId: string | null): SessionEntry[] {
+  const kept = new Set(newLeafId === null ? [] : tree.branch(newLeafId).map(({ id }) => id));
+  return tree.branch().filter(({ id }) => !kept.has(id));
+}
+
+function isSameFile(path: string, other: string | undefined): boolean {
+  if (other === undefined) return false;
+  try {
+    return realpathSync(path) === realpathSync(other);
+  } catch {
+    return path === other;
+  }
+}

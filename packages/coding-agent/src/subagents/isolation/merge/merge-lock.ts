@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SessionError } from "../../../base/errors.ts";
+import { withFileLock } from "../../../base/files/write-file.ts";
+import { randomHex } from "../../../base/random.ts";
+import type { Repository } from "../repository/repository.ts";
+
+/** Each waits for ten seconds. */
+const LOCK_ATTEMPTS = 12;
+/** In the folder of a call that holds the lock; says where that is. */
+const HOLDS_LOCK = "merging";
+/** So long after it was taken a lock cannot be anybody else's: it is not stale before half a minute. */
+const SURELY_OWN_MS = 20_000;
+
+/** Keeps other hosts from merging into the same repository. They may do so for long. */
+export async function holdingMergeLock<T>(
+  place: { folder: string; repository: Repository; signal: AbortSignal | undefined },
+  work: () => Promise<T>,
+): Promise<T> {
+  const { folder, repository, signal } = place;
+  const hash = createHash("sha256").update(repository.commonDir).digest("hex").slice(0, 8);
+  const lock = join(folder, "..", `merge-${hash}`);
+  const mark = join(folder, HOLDS_LOCK);
+  const markedWork = async (): Promise<T> => {
+    await writeFile(mark, lock);
+    return work().finally(() => rm(mark, { force: true }));
+  };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await withFileLock(lock, markedWork);
+    } catch (error) {
+      const isTaken = error instanceof SessionError && error.code === "file_locked";
+      if (!isTaken || attempt === LOCK_ATTEMPTS || signal?.aborted) throw error;
+    }
+  }
+}
+
+/** Takes the lock from a dead host whose call had this folder; an older one goes stale by itself. */
+export async function releaseMergeLock(folder: string): Promise<void> {
+  const mark = join(folder, HOLDS_LOCK);
+  const claimed = `${mark}-${randomHex(4)}`;
+  try {
+    const { mtimeMs } = await stat(mark);
+    // One of those who clean up does it: a moment later the lock may be a living host's.
+    await rename(mark, claimed);
+    if (Date.now() - mtimeMs < SURELY_OWN_MS)
+      await rmdir(`${await readFile(claimed, "utf8")}.lock`);
+  } catch {
+    // It held none, or somebody else is at it.
+  }
+}

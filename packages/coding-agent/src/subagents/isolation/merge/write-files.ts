@@ -1,0 +1,215 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { withFileLock, writeFileAtomic } from "../../../base/files/write-file.ts";
+import { hasProcessGroups } from "../../../processes/process-group.ts";
+import { nobodys } from "../../../processes/process-owners.ts";
+import { type FileMode, restoreFileModes } from "../repository/file-modes.ts";
+import { lookAt, placeOf, shownName } from "../repository/file-names.ts";
+import type { Git, GitRequest } from "../repository/git.ts";
+import type { Repository } from "../repository/repository.ts";
+import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
+
+/** Tells whoever comes after a kill what was being written. */
+const JOURNAL = "merge.json";
+/** Made by who writes, once all is written: what is not there any more the user has removed since. */
+const WRITTEN = "merge.written";
+/**
+ * Runs git for as long as it takes. Its words go into a file, since nobody may be left to read them,
+ * and a warning into a closed pipe would end it halfway.
+ */
+const writerScript = `words=$1; written=$2; shift 2
+"$@" 2>"$words" || exit
+: >"$written"`;
+/** What has not changed for so long, nobody is writing any more. */
+const STILL_MS = 500;
+/** Whoever writes on for longer is not git, and a task waits. */
+const MAX_LOOKS = 20;
+
+/** A file that a patch replaces, makes or removes. */
+export interface Replacement {
+  /** From the top of the working tree; a character stands for a byte. */
+  readonly name: string;
+  /** What it will hold, and the repository that has it; undefined for a file that goes. */
+  readonly object: { readonly id: string; readonly gitDir: string } | undefined;
+}
+
+interface Journal {
+  readonly root: string;
+  readonly patch: string;
+  readonly files: readonly (BackedUp & Pick<Replacement, "object">)[];
+  readonly modes: readonly FileMode[];
+}
+
+/** The files in which two trees differ, below `prefix`. */
+export async function listReplacements(
+  git: Git,
+  { root: cwd, location, commonDir: gitDir }: Repository,
+  { from, to, prefix }: { from: string; to: string; prefix: string },
+): Promise<Replacement[]> {
+  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to];
+  const parts = (await git.names(args, { cwd, location })).values();
+  const found: Replacement[] = [];
+  for (const head of parts) {
+    const [, mode = "", , id = ""] = head.split(" ");
+    const name = `${Buffer.from(prefix).toString("latin1")}${parts.next().value ?? ""}`;
+    // What a submodule points to is written nowhere in its folder.
+    if (mode === "160000" || head.startsWith(":160000")) continue;
+    found.push({ name, object: /^0+$/.test(id) ? undefined : { id, gitDir } });
+  }
+  return found;
+}
+
+/**
+ * Writes a patch into the caller's files. git checks all of it first, and does it on its own: a host
+ * that is killed meanwhile does not take it along halfway. Where it fails all the same (a folder that
+ * may not be written, a full disk), everything is put back.
+ *
+ * @returns git's own words about a failure
+ */
+export async function writeFiles(
+  git: Git,
+  { root, location }: Repository,
+  write: {
+    folder: string;
+    patch: string;
+    files: readonly Replacement[];
+    modes: readonly FileMode[];
+  },
+): Promise<string | undefined> {
+  const { folder, patch, modes } = write;
+  const request = { cwd: root, location };
+  const checked = await git.try(["apply", "--check", patch], request);
+  if (checked.exitCode !== 0) return checked.stderr.trim();
+  const objects = new Map(write.files.map(({ name, object }) => [name, object]));
+  const kept = await backUp(root, [...objects.keys()], `${patch}.before`);
+  const files = kept.map((file) => ({ ...file, object: objects.get(file.name) }));
+  const journal: Journal = { root, patch, files, modes };
+  await writeFileAtomic(join(folder, JOURNAL), JSON.stringify(journal));
+  const written = join(folder, WRITTEN);
+  await rm(written, { force: true });
+  const { words, exitCode } = await apply(git, { patch, written }, request);
+  // What cannot be removed is only a warning to git.
+  const isDone = exitCode === 0 && isWhole(files, (await stateOf(root, files)).found);
+  const failure = isDone ? undefined : words.trim() || "git apply failed";
+  if (failure === undefined) await restoreFileModes(root, modes);
+  else await putBack(root, files);
+  await rm(join(folder, JOURNAL), { force: true });
+  await rm(written, { force: true });
+  await rm(`${patch}.before`, { recursive: true, force: true });
+  return failure;
+}
+
+async function apply(
+  git: Git,
+  { patch, written }: { patch: string; written: string },
+  request: GitRequest,
+): Promise<{ words: string; exitCode: number | null }> {
+  const command = git.command(["apply", patch], { ...request, takesLargeFiles: true });
+  const words = `${patch}.words`;
+  // Without a shell the files alone tell whether everything was written.
+  const [file, args] = hasProcessGroups
+    ? ["/bin/sh", ["-c", writerScript, "sh", words, written, command.file, ...command.args]]
+    : [command.file, command.args];
+  const exitCode = await new Promise<number | null>((resolve) => {
+    const child = spawn(file, args, {
+      cwd: request.cwd,
+      // A host above this one must not interrupt it either.
+      env: { ...command.env, ...nobodys },
+      detached: true,
+      stdio: "ignore",
+      windowsHide: true,
+    });
+    child.on("error", () => resolve(null));
+    child.on("close", resolve);
+  });
+  return { words: await readFile(words, "utf8").catch(() => ""), exitCode };
+}
+
+/**
+ * Puts back what a killed host has written in part, when git was killed along with it.
+ *
+ * @returns false when another host is doing so, or it cannot be done now
+ */
+export async function mendMerge(folder: string, git: Git): Promise<boolean> {
+  const text = await readFile(join(folder, JOURNAL), "utf8").catch(() => undefined);
+  if (text === undefined) return true;
+  const journal = JSON.parse(text) as Journal;
+  const hasWritten = () => lookAt(folder, WRITTEN).then((found) => found !== undefined);
+  return withFileLock(folder, () => mend(journal, { git, hasWritten })).catch(() => false);
+}
+
+async function mend(
+  { root, files, modes }: Journal,
+  { git, hasWritten }: { git: Git; hasWritten: () => Promise<boolean> },
+): Promise<boolean> {
+  // A drive that is not there now must not get a folder of its name with some of its files.
+  if (!(await lookAt(root, ""))?.isDirectory()) return false;
+  let state = await stateOf(root, files);
+  for (let last = "", looks = 1; last !== state.text; state = await stateOf(root, files)) {
+    if (looks === MAX_LOOKS) return false;
+    looks += 1;
+    last = state.text;
+    await sleep(STILL_MS);
+  }
+  if ((await hasWritten()) || isWhole(files, state.found)) {
+    await restoreFileModes(root, modes);
+    return true;
+  }
+  const ours: BackedUp[] = [];
+  for (const file of files) {
+    if (!state.found.get(file.name) || (await isWritten(root, file, git))) ours.push(file);
+  }
+  await putBack(root, ours);
+  return true;
+}
+
+type Found = ReadonlyMap<string, Awaited<ReturnType<typeof lookAt>>>;
+
+/** Whether everything is written. */
+function isWhole(files: Journal["files"], all: Found): boolean {
+  // Where case does not count, a name that goes may be one that comes.
+  const made = new Set(files.flatMap(({ name, object }) => (object ? [name.toLowerCase()] : [])));
+  return files.every(({ name, before, object }) => {
+    const found = all.get(name);
+    if (object !== undefined) return found !== undefined && !isUntouched(before, found);
+    return found === undefined || made.has(name.toLowerCase());
+  });
+}
+
+async function stateOf(
+  root: string,
+  files: Journal["files"],
+): Promise<{ found: Found; text: string }> {
+  const found = new Map<string, Awaited<ReturnType<typeof lookAt>>>();
+  for (const { name } of files) found.set(name, await lookAt(root, name));
+  const text = JSON.stringify(
+    [...found.values()].map((stats) => stats && [stats.ino, stats.mtimeMs, stats.size]),
+  );
+  return { found, text };
+}
+
+/** Whether a file holds what was to be written, or how that begins; others are the user's by now. */
+async function isWritten(
+  root: string,
+  { name, object }: Journal["files"][number],
+  git: Git,
+): Promise<boolean> {
+  if (object === undefined) return false;
+  const location = { gitDir: object.gitDir, workTree: root };
+  const args = ["cat-file", "--filters", `--path=${shownName(name)}`, object.id];
+  const place = placeOf(root, name);
+  let left = (await stat(place)).size;
+  const wanted = createHash("sha256");
+  await git.feed(args, { cwd: root, location, takesLargeFiles: true }, (chunk) => {
+    wanted.update(chunk.subarray(0, left));
+    left -= Math.min(left, chunk.length);
+  });
+  if (left > 0) return false;
+  const found = createHash("sha256");
+  for await (const chunk of createReadStream(place)) found.update(chunk);
+  return wanted.digest().equals(found.digest());
+}

@@ -1,0 +1,236 @@
+import { open } from "node:fs/promises";
+import { ToolError } from "@tau-agent/agent";
+import type { ToolEnvironment } from "../../../processes/environment.ts";
+import { runProcess } from "../../../processes/process.ts";
+import { ProcessError } from "../../../processes/process-error.ts";
+
+/** Which repository a git command works on, and how. */
+export interface GitRequest {
+  readonly cwd: string;
+  /** Used instead of the repository's own index. */
+  readonly indexFile?: string | undefined;
+  /** A repository that is not where git would look for it. */
+  readonly location?: { readonly gitDir: string; readonly workTree: string } | undefined;
+  /** Whether it writes files of the caller's, with what large ones hold and not only their pointers. */
+  readonly takesLargeFiles?: boolean | undefined;
+  /** A file the command reads. */
+  readonly inputFile?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a git command said. */
+export interface GitOutput {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const TIMEOUT_MS = 10 * 60_000;
+const MEBIBYTE = 1024 * 1024;
+const MAX_OUTPUT_BYTES = 256 * MEBIBYTE;
+
+// Nothing of the user's may run by itself, sign, ask, or tidy up behind our back.
+const configuration = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.untrackedCache=false",
+  "core.quotePath=false",
+  "core.safecrlf=false",
+  "core.longpaths=true",
+  "core.splitIndex=false",
+  "commit.gpgSign=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "submodule.recurse=false",
+  "diff.noprefix=false",
+  "diff.mnemonicPrefix=false",
+  "diff.suppressBlankEmpty=false",
+  "apply.whitespace=nowarn",
+  "apply.ignoreWhitespace=no",
+  "rerere.enabled=false",
+  "advice.addEmbeddedRepo=false",
+].flatMap((setting) => ["-c", setting]);
+
+/** Runs git without prompts, hooks, translations and the host's own `GIT_*` variables. */
+export class Git {
+  readonly environment: ToolEnvironment;
+  readonly #maxOutputBytes: number;
+
+  /** `maxOutputBytes` is the most of a command's output that is held in memory. */
+  constructor(environment: ToolEnvironment, maxOutputBytes = MAX_OUTPUT_BYTES) {
+    this.environment = environment;
+    this.#maxOutputBytes = maxOutputBytes;
+  }
+
+  /**
+   * Runs a command that must succeed and returns its output.
+   *
+   * @throws {ToolError} with git's own words
+   */
+  async run(args: readonly string[], request: GitRequest): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.try(args, request);
+    if (exitCode === 0) return stdout;
+    throw failed(args, request, stderr.trim() || `exit code ${exitCode}`);
+  }
+
+  /**
+   * Runs a command that lists what ends in NUL, and must succeed. A character stands for a byte:
+   * names of files need not be text.
+   *
+   * @throws {ToolError} with git's own words
+   */
+  async names(args: readonly string[], request: GitRequest): Promise<string[]> {
+    const { exitCode, output } = await this.#exec(args, request);
+    if (exitCode !== 0) throw failed(args, request, output.stderr);
+    return output.bytes("stdout").toString("latin1").split("\0").slice(0, -1);
+  }
+
+  /**
+   * Runs a command that must succeed and hands its output on, piece by piece and however much it is.
+   *
+   * @throws {ToolError} with git's own words
+   */
+  async feed(
+    args: readonly string[],
+    request: GitRequest,
+    take: (chunk: Buffer) => void,
+  ): Promise<void> {
+    const { exitCode, output } = await this.#exec(args, request, take);
+    if (exitCode !== 0) throw failed(args, request, output.stderr);
+  }
+
+  /**
+   * Runs a command that may fail.
+   *
+   * @throws {ToolError} when git cannot be started, takes too long or was stopped, or gives too much
+   */
+  async try(args: readonly string[], request: GitRequest): Promise<GitOutput> {
+    const { exitCode, output } = await this.#exec(args, request);
+    const stdout = output.bytes("stdout").toString("utf8");
+    return { exitCode, stdout, stderr: output.stderr };
+  }
+
+  async #exec(
+    args: readonly string[],
+    request: GitRequest,
+    take?: (chunk: Buffer) => void,
+  ): Promise<{ exitCode: number; output: Output }> {
+    const output = new Output(this.#maxOutputBytes);
+    const { file, args: words, env: variables } = this.command(args, request);
+    const input = request.inputFile === undefined ? undefined : await open(request.inputFile);
+    const outcome = await runProcess({
+      file,
+      args: words,
+      cwd: request.cwd,
+      variables,
+      processes: this.environment.processes,
+      inputFile: input?.fd,
+      signal: request.signal,
+      timeoutMs: TIMEOUT_MS,
+      onOutput: (chunk, stream) => {
+        if (stream === "stdout" && take !== undefined) take(chunk);
+        else output.add(chunk, stream);
+        return undefined;
+      },
+    })
+      .catch(refuse)
+      .finally(() => input?.close());
+    if (outcome.kind === "exited") {
+      if (output.isCut) throw tooMuch(args, request, this.#maxOutputBytes);
+      return { exitCode: outcome.exitCode, output };
+    }
+    const what = { timed_out: "took too long", aborted: "was stopped", signalled: "was killed" };
+    throw new ToolError(`git ${nameOf(args)} ${what[outcome.kind]}`);
+  }
+
+  /** What starts a command, for who must run it by itself. */
+  command(
+    args: readonly string[],
+    request: GitRequest,
+  ): { file: string; args: string[]; env: Record<string, string> } {
+    return { file: "git", args: [...configuration, ...args], env: this.#variables(request) };
+  }
+
+  #variables({ indexFile, location, takesLargeFiles }: GitRequest): Record<string, string> {
+    const variables: Record<string, string> = {};
+    const { environment } = this.environment;
+    const skip = takesLargeFiles === true ? environment.GIT_LFS_SKIP_SMUDGE : "1";
+    for (const [name, value] of Object.entries(environment)) {
+      if (value !== undefined && !name.startsWith("GIT_")) variables[name] = value;
+    }
+    return {
+      ...variables,
+      LC_ALL: "C",
+      GIT_TERMINAL_PROMPT: "0",
+      GIT_ASKPASS: "true",
+      GCM_INTERACTIVE: "never",
+      GIT_OPTIONAL_LOCKS: "0",
+      ...(skip !== undefined && { GIT_LFS_SKIP_SMUDGE: skip }),
+      GIT_AUTHOR_NAME: "Tau",
+      GIT_AUTHOR_EMAIL: "tau@localhost",
+      GIT_COMMITTER_NAME: "Tau",
+      GIT_COMMITTER_EMAIL: "tau@localhost",
+      ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }),
+      ...(location !== undefined && {
+        GIT_DIR: location.gitDir,
+        GIT_WORK_TREE: location.workTree,
+      }),
+    };
+  }
+}
+
+/** The command's name, after what stands before it for git itself. */
+function nameOf(args: readonly string[]): string {
+  return args.find((word) => /^[a-z][a-z-]*$/.test(word)) ?? "";
+}
+
+function failed(args: readonly string[], { cwd }: GitRequest, reason: string): ToolError {
+  return new ToolError(`git ${nameOf(args)} failed in ${cwd}: ${reason.trim()}`);
+}
+
+/** A list that lacks its end would pass for the whole. */
+function tooMuch(args: readonly string[], { cwd }: GitRequest, maxBytes: number): ToolError {
+  const size = maxBytes < MEBIBYTE ? `${maxBytes} bytes` : `${maxBytes / MEBIBYTE} MiB`;
+  return new ToolError(
+    `git ${nameOf(args)} gave more than ${size} in ${cwd}. Have git ignore what it should not list, such as generated files.`,
+  );
+}
+
+class Output {
+  readonly #maxBytes: number;
+  readonly #chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  readonly #sizes = { stdout: 0, stderr: 0 };
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(chunk: Buffer, stream: "stdout" | "stderr"): void {
+    const room = this.#maxBytes - this.#sizes[stream];
+    this.#sizes[stream] += chunk.length;
+    if (room > 0) this.#chunks[stream].push(chunk.subarray(0, room));
+  }
+
+  /** Whether there was more than is held; of complaints the beginning will do. */
+  get isCut(): boolean {
+    return this.#sizes.stdout > this.#maxBytes;
+  }
+
+  bytes(stream: "stdout" | "stderr"): Buffer {
+    return Buffer.concat(this.#chunks[stream]);
+  }
+
+  get stderr(): string {
+    return this.bytes("stderr").toString("utf8");
+  }
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof ProcessError) {
+    const text = error.message.startsWith("Program not found")
+      ? "Isolated tasks need git, and there is no git on the PATH."
+      : error.message;
+    throw new ToolError(text, undefined, { cause: error });
+  }
+  throw error;
+}

@@ -1,0 +1,38 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { randomHex } from "../../../base/random.ts";
+import { placeOf, writeNames } from "./file-names.ts";
+import type { Git } from "./git.ts";
+import type { Repository } from "./repository.ts";
+
+/** Two states of one working tree, and where files for git are put. */
+export interface RestoreOptions {
+  readonly wanted: string;
+  readonly now: string;
+  readonly folder: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Writes the files that differ between two states of a working tree as they are in `wanted`. Indexes,
+ * ignored files and the files of submodules stay as they are.
+ */
+export async function restoreTree(
+  git: Git,
+  { root: cwd, location }: Repository,
+  { wanted, now, folder, signal }: RestoreOptions,
+): Promise<void> {
+  if (wanted === now) return;
+  const indexFile = join(folder, `${randomHex(6)}.index`);
+  const request = { cwd, location, indexFile, signal };
+  const compare = ["diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all"];
+  const differing = (filter: string): Promise<string[]> =>
+    git.names([...compare, `--diff-filter=${filter}`, wanted, now, "--"], request);
+  const [added, changed] = [await differing("A"), await differing("a")];
+  for (const name of added) await rm(placeOf(cwd, name), { force: true });
+  if (changed.length === 0) return;
+  const inputFile = `${indexFile}.names`;
+  await writeNames(inputFile, changed);
+  await git.run(["read-tree", wanted], request);
+  await git.run(["checkout-index", "--force", "-z", "--stdin"], { ...request, inputFile });
+}

@@ -1,0 +1,156 @@
+import { copyFile, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../../../base/files/read-text.ts";
+import { randomHex } from "../../../base/random.ts";
+import { filterNames, isFolder, lookAt, shownName, writeNames } from "./file-names.ts";
+import type { Git, GitRequest } from "./git.ts";
+import type { Repository } from "./repository.ts";
+import { listRepositories, listUntracked, sortBySize } from "./untracked.ts";
+
+/** A state of a working tree: everything but ignored files. */
+export interface Snapshot {
+  readonly tree: string;
+  /** An index with exactly that, which knows the files on the disk. */
+  readonly indexFile: string;
+  /** Whether it has files that are not on the disk, as in a sparse checkout. */
+  readonly hasHidden: boolean;
+  /** What is not in it although it is not ignored: too large, unreadable, a repository. */
+  readonly leftOut: readonly string[];
+}
+
+interface SnapshotOptions {
+  /** Where files for git are put. */
+  readonly folder: string;
+  readonly signal: AbortSignal | undefined;
+  /** The files of repositories inside, which git itself leaves out. */
+  readonly takesRepositories?: boolean;
+  /** Ignored files to take all the same, where they are there. */
+  readonly ignored?: readonly string[];
+  /** Whether files may be hidden from git; default is to look. */
+  readonly hasHidden?: boolean;
+  /** Without the repository's own index, which is that of another tree. */
+  readonly startsEmpty?: boolean;
+}
+
+/** Records the state of a working tree without touching its index, its refs or its files. */
+export async function takeSnapshot(
+  git: Git,
+  repository: Repository,
+  options: SnapshotOptions,
+): Promise<Snapshot> {
+  const { root: cwd, location } = repository;
+  const indexFile = join(options.folder, `${randomHex(6)}.index`);
+  const request = { cwd, location, indexFile, signal: options.signal };
+  if (options.startsEmpty !== true) await copyIndex(repository.gitDir, indexFile);
+  const hasHidden = options.hasHidden === false ? false : await lookBehindFlags(git, request);
+  const listModified = () => git.names(["ls-files", "-z", "--modified"], request);
+  const update = { args: ["--update", "--", "."], listLeft: listModified };
+  const unreadable = await add(git, update, request);
+  const found = await listUntracked(git, request);
+  const inside = found.filter(isFolder);
+  const files = await sortBySize(
+    cwd,
+    found.filter((name) => !isFolder(name)),
+  );
+  const repositories =
+    options.takesRepositories === true
+      ? await listRepositories(git, request, inside)
+      : { names: [], leftOut: inside };
+  if (files.names.length > 0) {
+    await writeNames(`${indexFile}.names`, files.names);
+    const from = ["--pathspec-file-nul", `--pathspec-from-file=${indexFile}.names`];
+    const listLeft = async () => {
+      const still = new Set(await listUntracked(git, request));
+      return files.names.filter((name) => still.has(name));
+    };
+    for (const name of await add(git, { args: from, listLeft }, request)) unreadable.push(name);
+  }
+  const wanted = await sortBySize(cwd, options.ignored ?? []);
+  await updateIndex(git, request, ["--add"], [...repositories.names, ...wanted.names]);
+  const tree = (await git.run(["write-tree"], request)).trim();
+  const leftOut = [...files.leftOut, ...repositories.leftOut, ...wanted.leftOut];
+  const all = new Set(leftOut.concat(unreadable));
+  return { tree, indexFile, hasHidden, leftOut: [...all].map(shownName) };
+}
+
+async function copyIndex(gitDir: string, indexFile: string): Promise<void> {
+  try {
+    await copyIndexFile(join(gitDir, "index"), indexFile);
+  } catch (error) {
+    // A repository in which nothing was ever added has none.
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+}
+
+/**
+ * Copies an index with its time: files that are not older than it are what git looks into, because
+ * they may have been changed within the same second.
+ */
+export async function copyIndexFile(from: string, to: string): Promise<void> {
+  const { atime, mtime } = await stat(from);
+  await copyFile(from, to);
+  await utimes(to, atime, mtime);
+}
+
+type IndexRequest = GitRequest & { readonly indexFile: string };
+
+/**
+ * Files that the user told git not to look at (assume-unchanged, skip-worktree) count as they stand
+ * on the disk. Those of a sparse checkout are not there and stay what they are.
+ *
+ * @returns whether there are such
+ */
+async function lookBehindFlags(git: Git, request: IndexRequest): Promise<boolean> {
+  const flagged: string[] = [];
+  const unchanged = new Set<string>();
+  for (const entry of await git.names(["ls-files", "-v", "-z"], request)) {
+    const name = entry.slice(2);
+    if (/^[a-zS] /.test(entry)) flagged.push(name);
+    if (/^[a-rt-z] /.test(entry)) unchanged.add(name);
+  }
+  const folders = new Map<string, Promise<unknown>>();
+  const seen = await filterNames(flagged, async (name) => {
+    if (unchanged.has(name)) return true;
+    // Of a sparse checkout whole folders are missing.
+    const folder = name.slice(0, Math.max(0, name.lastIndexOf("/")));
+    if (!folders.has(folder)) folders.set(folder, lookAt(request.cwd, folder));
+    return (await folders.get(folder)) && lookAt(request.cwd, name);
+  });
+  if (seen.length === 0) return flagged.length > 0;
+  for (const option of ["--no-skip-worktree", "--no-assume-unchanged"]) {
+    await updateIndex(git, request, [option], seen);
+  }
+  // Where git has a folder to skip by its pattern, `git add` would pass over the file again.
+  await updateIndex(git, request, ["--add", "--remove"], seen);
+  return flagged.length > seen.length;
+}
+
+async function updateIndex(
+  git: Git,
+  request: IndexRequest,
+  options: readonly string[],
+  names: readonly string[],
+): Promise<void> {
+  if (names.length === 0) return;
+  const inputFile = `${request.indexFile}.names`;
+  await writeNames(inputFile, names);
+  await git.run(["update-index", ...options, "-z", "--stdin"], { ...request, inputFile });
+}
+
+/** Adds to the index; returns which of the names that `listLeft` lists then cannot be read. */
+async function add(
+  git: Git,
+  { args, listLeft }: { args: readonly string[]; listLeft: () => Promise<string[]> },
+  request: IndexRequest,
+): Promise<string[]> {
+  const command = ["--literal-pathspecs", "add"];
+  const { exitCode, stderr } = await git.try([...command, ...args], request);
+  if (exitCode === 0) return [];
+  // Files outside of a sparse checkout's paths are wanted, too; older versions of git know no such option.
+  const sparse = stderr.includes("--sparse") ? ["--sparse"] : [];
+  const again = [...command, ...sparse, "--ignore-errors", ...args];
+  if ((await git.try(again, request)).exitCode === 0) return [];
+  const left = await filterNames(await listLeft(), (name) => lookAt(request.cwd, name));
+  if (left.length === 0) await git.run([...command, ...sparse, ...args], request);
+  return left;
+}

@@ -1,0 +1,141 @@
+import { cp, mkdir, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Git } from "../repository/git.ts";
+import type { Repository } from "../repository/repository.ts";
+import { restoreTree } from "../repository/restore-tree.ts";
+import { type Snapshot, takeSnapshot } from "../repository/snapshot.ts";
+import { type KeptCommits, keepCommits } from "./commits.ts";
+import type { RepositoryTemplate } from "./own-repository.ts";
+import { captureSubmodules, type Submodule, type SubmoduleWork } from "./submodules.ts";
+import type { Worktree } from "./worktree.ts";
+
+/** What a task left in its tree, as the caller's repositories keep it. */
+export interface CapturedWork {
+  readonly tree: string;
+  readonly submodules: readonly SubmoduleWork[];
+  /** What is in neither, from the top: too large, or unreadable. */
+  readonly leftOut: readonly string[];
+}
+
+/** Something a task made that is in no patch. */
+export interface KeptFile {
+  /** From the top of the tree. */
+  readonly path: string;
+  /** Where it is now; absent when it could not be moved. */
+  readonly keptAt?: string;
+}
+
+/** The tree one subagent works in. */
+export interface IsolatedTree {
+  /** The caller's folder, in the tree. */
+  readonly cwd: string;
+  capture(): Promise<CapturedWork>;
+  /** Takes back what was done to the files since that was captured. */
+  restore(work: CapturedWork): Promise<void>;
+  /** Moves what a capture left out to `folder`. */
+  keepFiles(work: CapturedWork, folder: string): Promise<KeptFile[]>;
+  /** Writes commits that nobody else has to a bundle; undefined when git was not used. */
+  keepCommits(path: string): Promise<KeptCommits | undefined>;
+  remove(): Promise<void>;
+}
+
+/** What a tree is made of. */
+interface TreeParts {
+  readonly git: Git;
+  readonly cwd: string;
+  readonly worktree: Worktree;
+  /** The tree's own repository. */
+  readonly gitDir: string;
+  readonly template: RepositoryTemplate;
+  readonly submodules: readonly Submodule[];
+  /** The commit it began with. */
+  readonly commit: string;
+  /** The commit the caller has checked out. */
+  readonly head: string | undefined;
+  /** Whether files of the caller's are hidden from git, and so are the tree's. */
+  readonly hasHidden: boolean;
+  readonly folder: string;
+  readonly signal: AbortSignal | undefined;
+  readonly remove: () => Promise<void>;
+}
+
+/** Puts together what a tree can do. */
+export function createIsolatedTree(parts: TreeParts): IsolatedTree {
+  const { git, cwd, worktree, gitDir, template, folder, commit, head, remove } = parts;
+  const location = { gitDir, workTree: worktree.path };
+  return {
+    cwd,
+    remove,
+    capture: () => capture(parts),
+    restore: async ({ tree: wanted }) => {
+      const { tree: now } = await capture(parts);
+      await restoreTree(git, repositoryOf(parts), { wanted, now, folder, signal: parts.signal });
+    },
+    keepFiles: async ({ leftOut }, target) => {
+      const kept: KeptFile[] = [];
+      for (const path of leftOut) {
+        const keptAt = await move(join(worktree.path, path), join(target, path));
+        kept.push({ path, ...(keptAt !== undefined && { keptAt }) });
+      }
+      return kept;
+    },
+    keepCommits: (path) =>
+      keepCommits(git, {
+        request: { cwd, location },
+        known: template.refs,
+        commit,
+        head,
+        path,
+        folder,
+      }),
+  };
+}
+
+/** Whatever a subagent does to the tree's own repository, its work is found. */
+function repositoryOf({ worktree: { path: root, adminDir } }: TreeParts): Repository {
+  const location = { gitDir: adminDir, workTree: root };
+  return { root, prefix: "", commonDir: adminDir, gitDir: adminDir, location };
+}
+
+async function capture(parts: TreeParts): Promise<CapturedWork> {
+  const { git, gitDir, folder, signal, submodules } = parts;
+  const repository = repositoryOf(parts);
+  const { root: workTree, location } = repository;
+  const added = { cwd: workTree, location: { gitDir, workTree }, signal };
+  const args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
+  const ignored = await git.names(args, added).catch(() => []);
+  const { hasHidden } = parts;
+  const options = { folder, signal, takesRepositories: true, ignored, hasHidden };
+  const taken = await takeSnapshot(git, repository, options);
+  const inside = { tree: workTree, gitDir, folder, signal };
+  const { changed, unreadable } = await captureSubmodules(git, submodules, inside);
+  const tree = await withoutPrivateCommits(git, { cwd: workTree, location }, taken, changed);
+  return { tree, submodules: changed, leftOut: [...taken.leftOut, ...unreadable] };
+}
+
+/** A commit that is gone with the tree is nothing to point a submodule to. */
+async function withoutPrivateCommits(
+  git: Git,
+  request: Parameters<Git["run"]>[1],
+  { tree, indexFile }: Snapshot,
+  submodules: readonly SubmoduleWork[],
+): Promise<string> {
+  const changed = submodules.filter(({ isCommitPrivate }) => isCommitPrivate);
+  if (changed.length === 0) return tree;
+  const entries = changed.flatMap(({ path, commit }) => [
+    "--cacheinfo",
+    `160000,${commit},${path}`,
+  ]);
+  await git.run(["update-index", ...entries], { ...request, indexFile });
+  return (await git.run(["write-tree"], { ...request, indexFile })).trim();
+}
+
+async function move(source: string, target: string): Promise<string | undefined> {
+  try {
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await rename(source, target).catch(() => cp(source, target, { recursive: true }));
+    return target;
+  } catch {
+    return undefined;
+  }
+}

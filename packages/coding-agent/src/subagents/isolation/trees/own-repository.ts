@@ -1,0 +1,109 @@
+import { constants } from "node:fs";
+import { copyFile, cp, mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Git } from "../repository/git.ts";
+import type { Repository } from "../repository/repository.ts";
+import { ownConfig } from "./own-config.ts";
+import type { Worktree } from "./worktree.ts";
+
+/** A repository to copy for each tree. */
+export interface RepositoryTemplate {
+  readonly path: string;
+  /** What its refs point to, by their full names. */
+  readonly refs: ReadonlyMap<string, string>;
+}
+
+/**
+ * Makes a repository with the caller's branches, tags, stashes and settings as they are now, which
+ * reads objects where the caller's are. Whatever is done in a copy of it, the caller's never sees.
+ */
+export async function makeTemplate(
+  git: Git,
+  repository: Repository,
+  path: string,
+): Promise<RepositoryTemplate> {
+  const { commonDir, gitDir } = repository;
+  for (const name of ["objects/info", "objects/pack", "refs", "info", "logs/refs"]) {
+    await mkdir(join(path, name), { recursive: true, mode: 0o700 });
+  }
+  await writeFile(join(path, "HEAD"), "ref: refs/heads/main\n");
+  const objects = join(commonDir, "objects").replaceAll("\\", "/");
+  await writeFile(join(path, "objects/info/alternates"), `${quoted(objects)}\n`);
+  for (const name of ["info/exclude", "info/attributes", "info/grafts", "shallow"]) {
+    await copyIfThere(join(commonDir, name), join(path, name));
+  }
+  await copyIfThere(join(gitDir, "info/sparse-checkout"), join(path, "info/sparse-checkout"));
+  const hasStash = await copyIfThere(
+    join(commonDir, "logs/refs/stash"),
+    join(path, "logs/refs/stash"),
+  );
+  // Addresses with passwords may come to stand in it.
+  await writeFile(join(path, "config"), "[core]\n\tbare = false\n", { mode: 0o600 });
+  await writeFile(join(path, "config"), await ownConfig(git, repository, path));
+  return { path, refs: await writeRefs(git, repository, { path, hasStash }) };
+}
+
+/** Gives a worktree a copy of the template; the caller's repository still lists the worktree. */
+export async function giveOwnRepository(
+  template: RepositoryTemplate,
+  { path, adminDir }: Pick<Worktree, "path" | "adminDir">,
+  commit: string,
+): Promise<string> {
+  const gitDir = `${path}.git`;
+  await cp(template.path, gitDir, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  // Not a copy: where refs are kept in tables, the file says nothing.
+  await writeFile(join(gitDir, "HEAD"), `${commit}\n`);
+  await copyFile(join(adminDir, "index"), join(gitDir, "index"), constants.COPYFILE_FICLONE);
+  const link = `${gitDir}/link`;
+  await writeFile(link, `gitdir: ${gitDir.replaceAll("\\", "/")}\n`);
+  await rename(link, join(path, ".git"));
+  return gitDir;
+}
+
+/** Refs by their full names; what symbolic ones point to is told as git resolves it. */
+export async function readRefs(
+  git: Git,
+  request: Parameters<Git["try"]>[1],
+): Promise<{ name: string; id: string; target: string }[]> {
+  const format = "--format=%(objectname) %(refname) %(symref)";
+  // A broken ref is no reason to be without the others.
+  const { stdout } = await git.try(["for-each-ref", format], request);
+  return stdout.split("\n").flatMap((line) => {
+    const [id = "", name = "", target = ""] = line.split(" ");
+    return name === "" ? [] : [{ name, id, target }];
+  });
+}
+
+async function writeRefs(
+  git: Git,
+  { root: cwd, location }: Repository,
+  { path, hasStash }: { path: string; hasStash: boolean },
+): Promise<Map<string, string>> {
+  const refs = new Map<string, string>();
+  const packed: string[] = [];
+  for (const { name, id, target } of await readRefs(git, { cwd, location })) {
+    // Stashes are what its log says; where that is kept elsewhere, they are not to be had.
+    if (name === "refs/stash" && !hasStash) continue;
+    refs.set(name, id);
+    if (target === "") packed.push(`${id} ${name}\n`);
+    else {
+      await mkdir(dirname(join(path, name)), { recursive: true });
+      await writeFile(join(path, name), `ref: ${target}\n`);
+    }
+  }
+  await writeFile(join(path, "packed-refs"), packed.join(""));
+  return refs;
+}
+
+async function copyIfThere(from: string, to: string): Promise<boolean> {
+  return copyFile(from, to).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A path as git reads it in a list, where some characters mean something. */
+function quoted(path: string): string {
+  if (!/^["#]|[\n\t"]/.test(path)) return path;
+  return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`;
+}

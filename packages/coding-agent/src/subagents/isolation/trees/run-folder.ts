@@ -1,0 +1,136 @@
+import { mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, join, sep } from "node:path";
+import { randomHex } from "../../../base/random.ts";
+import { releaseMergeLock } from "../merge/merge-lock.ts";
+import { mendMerge } from "../merge/write-files.ts";
+import type { Git } from "../repository/git.ts";
+import { removeFolder } from "../repository/remove-folder.ts";
+
+const HEARTBEAT_MS = 10_000;
+/** An owner elsewhere that showed nothing for this long is gone. */
+const STALE_MS = 10 * 60_000;
+/** So is one here, whatever process has its number now; a computer may sleep for less. */
+const STALE_HERE_MS = 7 * 24 * 60 * 60_000;
+/** A lock that nobody has kept young; whoever holds one does so every few seconds. */
+const STALE_LOCK_MS = 60_000;
+/** A folder without an owner's name in it is being made by somebody who is this young. */
+const MAKING_MS = 5_000;
+const OWNER_FILE = "owner.json";
+
+interface Owner {
+  readonly pid: number;
+  readonly host: string;
+  /** Repositories whose worktrees stand in the folder. */
+  readonly commonDirs: readonly string[];
+}
+
+/** The folder of one task call: worktrees and whatever else is gone with it. */
+export class RunFolder {
+  readonly path: string;
+  readonly #heartbeat: NodeJS.Timeout;
+  #commonDir: string | undefined;
+
+  private constructor(path: string) {
+    this.path = path;
+    const owner = join(path, OWNER_FILE);
+    this.#heartbeat = setInterval(() => {
+      const now = new Date();
+      utimes(owner, now, now).catch(() => undefined);
+    }, HEARTBEAT_MS);
+    this.#heartbeat.unref();
+  }
+
+  /** Makes a folder under `root`. */
+  static async create(root: string): Promise<RunFolder> {
+    const path = join(root, randomHex(4));
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await writeOwner(path, []);
+    return new RunFolder(path);
+  }
+
+  /** Notes where worktrees are registered, for whoever has to clean up after a kill. */
+  noteRepository(commonDir: string): Promise<void> {
+    this.#commonDir = commonDir;
+    return writeOwner(this.path, [commonDir]);
+  }
+
+  /**
+   * Removes it, and has git forget the worktrees in it, also one whose making was interrupted. After
+   * `maxWaitMs` the removal goes on by itself.
+   */
+  async remove(maxWaitMs?: number): Promise<void> {
+    clearInterval(this.#heartbeat);
+    if (this.#commonDir !== undefined) await removeWorktreesIn(this.#commonDir, this.path);
+    await removeFolder(this.path, maxWaitMs);
+  }
+}
+
+/**
+ * Removes what killed hosts left under `root`, in their repositories too. What one of them has written
+ * only a part of is put back as it was.
+ */
+export async function removeLeftovers(root: string, git: Git): Promise<void> {
+  const names = await readdir(root).catch(() => []);
+  for (const name of names.filter((found) => found.endsWith(".lock"))) {
+    const path = join(root, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > STALE_LOCK_MS) await rmdir(path).catch(() => undefined);
+  }
+  // Nothing but folders of ours: locks stand beside them.
+  for (const name of names.filter((found) => /^[0-9a-f]{8}$/.test(found))) {
+    const path = join(root, name);
+    const owner = await readOwner(path);
+    if (await isAlive(owner, path)) continue;
+    // Whoever is before us with a half merge removes the rest as well.
+    const isMended = await mendMerge(path, git).catch(() => false);
+    if (!isMended) continue;
+    await releaseMergeLock(path);
+    for (const commonDir of owner?.commonDirs ?? []) await removeWorktreesIn(commonDir, path);
+    await removeFolder(path).catch(() => undefined);
+  }
+}
+
+async function writeOwner(path: string, commonDirs: readonly string[]): Promise<void> {
+  const owner: Owner = { pid: process.pid, host: hostname(), commonDirs };
+  await writeFile(join(path, OWNER_FILE), JSON.stringify(owner), { mode: 0o600 });
+}
+
+async function readOwner(path: string): Promise<Owner | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(join(path, OWNER_FILE), "utf8"));
+    return typeof value === "object" && value !== null && "pid" in value && "commonDirs" in value
+      ? (value as Owner)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAlive(owner: Owner | undefined, path: string): Promise<boolean> {
+  const shown = owner === undefined ? path : join(path, OWNER_FILE);
+  const { mtimeMs } = await stat(shown).catch(() => ({ mtimeMs: 0 }));
+  const ageMs = Date.now() - mtimeMs;
+  if (owner === undefined) return ageMs < MAKING_MS;
+  if (owner.host !== hostname()) return ageMs < STALE_MS;
+  if (ageMs > STALE_HERE_MS) return false;
+  try {
+    process.kill(owner.pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Forgets the worktrees that stood under `folder`, and no others. */
+async function removeWorktreesIn(commonDir: string, folder: string): Promise<void> {
+  const admin = join(commonDir, "worktrees");
+  const run = basename(folder);
+  for (const name of await readdir(admin).catch(() => [])) {
+    const gitdir = await readFile(join(admin, name, "gitdir"), "utf8").catch(() => "");
+    // git makes the folder first, by the name of the worktree, and notes where that is later.
+    const isOurs = gitdir.includes(`${sep}${run}${sep}`) || name.startsWith(`${run}-`);
+    if (isOurs) await rm(join(admin, name), { recursive: true, force: true });
+  }
+  await rmdir(admin).catch(() => undefined);
+}

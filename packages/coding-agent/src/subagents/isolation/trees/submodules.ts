@@ -1,0 +1,163 @@
+import { mkdir, readdir, realpath, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { shownName } from "../repository/file-names.ts";
+import type { Git } from "../repository/git.ts";
+import { findRepository, type Repository } from "../repository/repository.ts";
+import { takeSnapshot } from "../repository/snapshot.ts";
+import { makeTemplate } from "./own-repository.ts";
+
+/** A submodule of the caller's. */
+export interface Submodule {
+  /** From the top of the caller's repository. */
+  readonly path: string;
+  /** The commit it stood at in the beginning. */
+  readonly commit: string;
+  /** What its states are kept in; undefined where the caller has not checked it out. */
+  readonly repository: Repository | undefined;
+}
+
+/** What a task changed in a submodule. */
+export interface SubmoduleWork extends Pick<Submodule, "path" | "commit"> {
+  /** The repository of both trees, the caller's where there is one. */
+  readonly repository: Repository;
+  readonly isCallers: boolean;
+  readonly from: string;
+  readonly to: string;
+  /** Nobody else has the commit the task left the submodule at. */
+  readonly isCommitPrivate: boolean;
+}
+
+interface Place {
+  readonly tree: string;
+  /** Where states are kept when there is nothing else. */
+  readonly gitDir: string;
+  readonly folder: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The submodules in a tree of the caller's. */
+export async function listSubmodules(
+  git: Git,
+  { root, location }: Repository,
+  tree: string,
+): Promise<Submodule[]> {
+  const args = ["ls-tree", "-r", "-z", "--full-tree", tree];
+  const found: Submodule[] = [];
+  for (const line of await git.names(args, { cwd: root, location })) {
+    const [, commit, name] = /^160000 commit (\w+)\t(.*)$/s.exec(line) ?? [];
+    if (commit === undefined || name === undefined) continue;
+    const path = shownName(name);
+    found.push({ path, commit, repository: await repositoryAt(git, join(root, path)) });
+  }
+  return found;
+}
+
+/** Lets `git submodule update` find in a template what the caller has of the submodules. */
+export async function addModules(
+  git: Git,
+  { root: cwd }: Repository,
+  { template, submodules }: { template: string; submodules: readonly Submodule[] },
+): Promise<void> {
+  if (!submodules.some(({ repository }) => repository !== undefined)) return;
+  const args = ["config", "--file", ".gitmodules", "-z", "--get-regexp", "^submodule\\..*\\.path$"];
+  const { stdout } = await git.try(args, { cwd });
+  for (const entry of stdout.split("\0")) {
+    const [, name, path] = /^submodule\.(.*)\.path\n(.*)$/s.exec(entry) ?? [];
+    const found = submodules.find((submodule) => submodule.path === path);
+    if (name === undefined || found?.repository === undefined || /^\/|\.\./.test(name)) continue;
+    const module = join(template, "modules", name);
+    await mkdir(module, { recursive: true });
+    await makeTemplate(git, found.repository, module);
+    await writeFile(join(module, "HEAD"), `${found.commit}\n`);
+  }
+}
+
+/**
+ * Records what stands in the submodules of a task's tree, where anything does.
+ *
+ * @returns also the paths of those that cannot be read
+ */
+export async function captureSubmodules(
+  git: Git,
+  submodules: readonly Submodule[],
+  place: Place,
+): Promise<{ changed: SubmoduleWork[]; unreadable: string[] }> {
+  const changed: SubmoduleWork[] = [];
+  const unreadable: string[] = [];
+  for (const submodule of submodules) {
+    const files = await readdir(join(place.tree, submodule.path)).catch(() => []);
+    if (files.length === 0) continue;
+    try {
+      const work = await captureOne(git, submodule, place);
+      if (work.from !== work.to) changed.push(work);
+    } catch {
+      unreadable.push(submodule.path);
+    }
+  }
+  return { changed, unreadable };
+}
+
+async function captureOne(
+  git: Git,
+  { path, commit, repository: callers }: Submodule,
+  place: Place,
+): Promise<SubmoduleWork> {
+  const { folder, signal } = place;
+  const workTree = join(place.tree, path);
+  const own = await repositoryAt(git, workTree);
+  const head = own && (await idOf(git, own, "HEAD^{commit}"));
+  const isKnown = head === commit || (await isPublished(git, { own, callers }, head));
+  // What a task committed comes back as changes of files, like its other work.
+  const base = own === undefined || isKnown ? head : commit;
+  const hasBase = base === undefined || (callers && (await idOf(git, callers, `${base}^{tree}`)));
+  const isCallers = callers !== undefined && hasBase !== undefined;
+  const store = (isCallers ? callers.gitDir : own?.gitDir) ?? place.gitDir;
+  const location = { gitDir: store, workTree };
+  const repository = { root: workTree, prefix: "", commonDir: store, gitDir: store, location };
+  const startsEmpty = !isCallers && own === undefined;
+  const { tree: to } = await takeSnapshot(git, repository, { folder, signal, startsEmpty });
+  // Files in a folder that was never checked out are new, whatever the submodule has.
+  const from =
+    (base && (await idOf(git, repository, `${base}^{tree}`))) ??
+    (await git.run(["mktree"], { cwd: workTree, location })).trim();
+  const isCommitPrivate = head !== undefined && !isKnown;
+  return {
+    path,
+    commit,
+    repository: isCallers ? callers : repository,
+    isCallers,
+    from,
+    to,
+    isCommitPrivate,
+  };
+}
+
+/** The repository whose top is this very folder. */
+async function repositoryAt(git: Git, folder: string): Promise<Repository | undefined> {
+  const top = await realpath(folder).catch(() => undefined);
+  const found = top === undefined ? undefined : await findRepository(git, { cwd: top });
+  return found !== undefined && "root" in found && found.root === top ? found : undefined;
+}
+
+/** Whether others have a commit: the caller, or a server. */
+async function isPublished(
+  git: Git,
+  { own, callers }: { own: Repository | undefined; callers: Repository | undefined },
+  commit: string | undefined,
+): Promise<boolean> {
+  if (own === undefined || commit === undefined) return false;
+  if (callers && (await idOf(git, callers, `${commit}^{commit}`))) return true;
+  const args = ["for-each-ref", "--count=1", "--contains", commit, "refs/remotes"];
+  const { exitCode, stdout } = await git.try(args, { cwd: own.root });
+  return exitCode === 0 && stdout !== "";
+}
+
+async function idOf(
+  git: Git,
+  { root: cwd, location }: Repository,
+  name: string,
+): Promise<string | undefined> {
+  const args = ["rev-parse", "--verify", "--quiet", name];
+  const { exitCode, stdout } = await git.try(args, { cwd, location });
+  return exitCode === 0 ? stdout.trim() : undefined;
+}

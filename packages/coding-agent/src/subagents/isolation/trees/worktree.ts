@@ -1,0 +1,91 @@
+import { mkdir, rm, rmdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ToolError } from "@tau-agent/agent";
+import type { Git, GitRequest } from "../repository/git.ts";
+import type { Repository } from "../repository/repository.ts";
+import { copyIndexFile } from "../repository/snapshot.ts";
+import { cloneFiles } from "./clone-files.ts";
+
+/** How often a registration is tried, and how long it waits before the second try. */
+const ATTEMPTS = 4;
+const RETRY_MS = 60;
+
+/** A working tree of its own for one task. */
+export interface Worktree {
+  readonly path: string;
+  /** What git keeps about it inside the repository. */
+  readonly adminDir: string;
+}
+
+/** A state of the caller's files, and the index that was made when they were recorded. */
+interface WorktreeSource {
+  readonly path: string;
+  readonly commit: string;
+  readonly indexFile: string;
+  readonly signal: AbortSignal | undefined;
+  /** Runs registrations one after another. */
+  readonly register: (work: () => Promise<void>) => Promise<void>;
+}
+
+/** Makes a worktree with the files of `commit`, as the caller's own stand on the disk. */
+export async function createWorktree(
+  git: Git,
+  repository: Repository,
+  source: WorktreeSource,
+): Promise<Worktree> {
+  const { path, commit, signal } = source;
+  const { root: cwd, location } = repository;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await source.register(() => addWorktree(git, { cwd, location, signal }, { path, commit }));
+  const inside = { cwd: path, signal };
+  const adminDir = (await git.run(["rev-parse", "--absolute-git-dir"], inside)).trim();
+  const cloned = await cloneTree(git, repository, { ...source, adminDir });
+  // Writes what is missing or differs, and nothing else.
+  await git.run([...cloned, "reset", "--quiet", "--hard", commit], inside);
+  return { path, adminDir };
+}
+
+/** git stumbles over worktrees that another process is registering at the moment. */
+async function addWorktree(
+  git: Git,
+  request: GitRequest,
+  { path, commit }: { path: string; commit: string },
+): Promise<void> {
+  const args = ["worktree", "add", "--quiet", "--detach", "--no-checkout", path, commit];
+  for (let attempt = 1; ; attempt++) {
+    const { exitCode, stderr } = await git.try(args, request);
+    if (exitCode === 0) return;
+    if (attempt === ATTEMPTS) throw new ToolError(`git worktree failed: ${stderr.trim()}`);
+    await sleep(RETRY_MS * attempt);
+  }
+}
+
+/**
+ * Shares the blocks of the caller's files where that is possible, and has git know them by their
+ * times, which came along, so that it does not write them again.
+ *
+ * @returns what git must be told for that
+ */
+async function cloneTree(
+  git: Git,
+  { root }: Repository,
+  source: Omit<WorktreeSource, "register"> & Pick<Worktree, "adminDir">,
+): Promise<string[]> {
+  const { path, commit, indexFile, adminDir, signal } = source;
+  const args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit];
+  const files = (await git.run(args, { cwd: path, signal })).split("\0").filter(Boolean);
+  const { environment } = git;
+  if (!(await cloneFiles({ from: root, to: path, files, environment, signal }))) return [];
+  await copyIndexFile(indexFile, join(adminDir, "index"));
+  return ["-c", "core.checkStat=minimal", "-c", "core.trustctime=false"];
+}
+
+/** Has git forget a worktree; others are not looked at. */
+export async function forgetWorktree({ adminDir }: Worktree): Promise<void> {
+  if (basename(dirname(adminDir)) === "worktrees") {
+    await rm(adminDir, { recursive: true, force: true, maxRetries: 3 });
+    // Empty, it goes as it does with git; whoever needs it meanwhile tries again.
+    await rmdir(dirname(adminDir)).catch(() => undefined);
+  }
+}

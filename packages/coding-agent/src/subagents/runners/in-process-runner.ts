@@ -1,0 +1,87 @@
+import type { PromptStatus, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { SessionBudget } from "../budgets/session-budget.ts";
+import {
+  excludedFor,
+  type Subagent,
+  type SubagentRequest,
+  type SubagentRunner,
+} from "./subagent-runner.ts";
+
+/** What a session is made with that works for another one. */
+interface SubagentSessionOptions {
+  readonly cwd: string;
+  readonly provider: undefined;
+  readonly model: string | Model | undefined;
+  readonly thinkingLevel: ThinkingLevel;
+  readonly session: { readonly kind: "new" } | { readonly kind: "memory" };
+  readonly sessionDirectory: string | undefined;
+  readonly name: string;
+  readonly tools: {
+    readonly only: readonly string[] | undefined;
+    readonly exclude: readonly string[];
+  };
+  readonly trustProject: boolean;
+  readonly taskDepth: number;
+  readonly taskAgents: readonly string[] | undefined;
+}
+
+/** A session as far as a subagent needs it. */
+interface SubagentSession {
+  readonly budget: SessionBudget;
+  readonly log: { readonly path: string | undefined };
+  readonly lastAssistantText: string | null;
+  subscribe(listener: (event: SessionEvent) => void): () => void;
+  prompt(
+    text: string,
+  ): Promise<{ readonly status: PromptStatus; readonly error?: string | undefined }>;
+  dispose(): Promise<void>;
+}
+
+/** Makes a session like the caller's with these differences, and this text in its system prompt. */
+export type CreateSubagentSession = (
+  options: SubagentSessionOptions,
+  systemPrompt: string,
+) => Promise<SubagentSession>;
+
+/** Runs subagents in this process, for embedders without a command to start. */
+export function createInProcessRunner(create: CreateSubagentSession): SubagentRunner {
+  return async (request) => {
+    const session = await create(sessionOptions(request), request.agent.systemPrompt);
+    session.budget.setLimits(request.budget);
+    session.subscribe(request.onEvent);
+    return subagentOf(session);
+  };
+}
+
+function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
+  const { agent, sessionDirectory } = request;
+  return {
+    cwd: request.cwd,
+    provider: undefined,
+    model: request.modelPattern ?? request.model,
+    thinkingLevel: request.thinkingLevel,
+    session: { kind: sessionDirectory === undefined ? "memory" : "new" },
+    sessionDirectory,
+    name: `${agent.name}: ${request.id}`,
+    tools: { only: agent.tools, exclude: excludedFor(request) },
+    trustProject: request.isProjectTrusted,
+    taskDepth: request.depth,
+    taskAgents: agent.spawns,
+  };
+}
+
+function subagentOf(session: SubagentSession): Subagent {
+  return {
+    get sessionFile() {
+      return session.log.path;
+    },
+    prompt: async (text) => {
+      const { status, error } = await session.prompt(text);
+      const answer = session.lastAssistantText ?? "";
+      return { status: status === "handled" ? "completed" : status, text: answer, error };
+    },
+    setBudget: async (change) => session.budget.setLimits(change),
+    stop: () => session.dispose(),
+  };
+}

@@ -1,0 +1,102 @@
+import { errorMessage, ToolError } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import {
+  excludedFor,
+  type Subagent,
+  type SubagentRequest,
+  type SubagentRunner,
+} from "./subagent-runner.ts";
+
+/** How a subagent's host is started. */
+export interface SubagentHostRequest {
+  /** Program and first arguments from the setting `task.command`; the host's own when absent. */
+  readonly command: readonly string[] | undefined;
+  /** Arguments of the host, after `--mode rpc`. */
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** To be added to its environment. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Ends the host, also one that does not come up. */
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: SessionEvent) => void;
+}
+
+/** A host that speaks the RPC protocol, as far as a subagent needs it. */
+export type SubagentHost = Subagent;
+
+/** Starts a host; whoever knows the protocol's client brings it along. */
+export type StartSubagentHost = (request: SubagentHostRequest) => Promise<SubagentHost>;
+
+/** What subagents' hosts are started with. */
+export interface ProcessRunnerOptions {
+  readonly startHost: StartSubagentHost;
+  /** `{cwd}` in it stands for the subagent's folder. */
+  readonly command: () => readonly string[] | undefined;
+  /** Whose process it is said to be. */
+  readonly environment: Pick<ToolEnvironment, "environment" | "processes">;
+}
+
+/** Runs each subagent in a process of its own. */
+export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunner {
+  const { command, environment } = options;
+  return async (request) => {
+    const { cwd, onEvent, budget, signal } = request;
+    const own = command() ?? [];
+    const words = own.length === 0 ? undefined : own.map((word) => word.replaceAll("{cwd}", cwd));
+    const args = hostArguments(request);
+    const planned = environment.processes.prepareHost(environment.environment);
+    const { variables } = planned;
+    const started = await options
+      .startHost({ command: words, args, cwd, variables, signal, onEvent })
+      .catch((error: unknown) => {
+        environment.processes.hostEnded(planned);
+        if (words === undefined) throw error;
+        const reason = errorMessage(error);
+        throw new ToolError(`The setting task.command starts no host: ${reason}`, undefined, {
+          cause: error,
+        });
+      });
+    const host: SubagentHost = {
+      get sessionFile() {
+        return started.sessionFile;
+      },
+      prompt: (text) => started.prompt(text),
+      setBudget: (change) => started.setBudget(change),
+      stop: async () => {
+        // Its command may have started others that did not end with it.
+        await started.stop().finally(() => environment.processes.hostEnded(planned));
+      },
+    };
+    if (Object.keys(budget).length > 0) {
+      try {
+        await host.setBudget(budget);
+      } catch (error) {
+        await host.stop();
+        throw error;
+      }
+    }
+    return host;
+  };
+}
+
+function hostArguments(request: SubagentRequest): string[] {
+  const { agent, model, modelPattern, sessionDirectory } = request;
+  const { spawns, tools } = agent;
+  const args = ["--protocol", "pi", "--thinking", request.thinkingLevel];
+  if (modelPattern !== undefined) args.push("--model", modelPattern);
+  else if (model !== undefined) {
+    args.push("--provider", model.provider, "--model", model.id);
+  }
+  if (sessionDirectory === undefined) args.push("--no-session");
+  else args.push("--session-dir", sessionDirectory);
+  args.push("--name", `${agent.name}: ${request.id}`);
+  args.push(request.isProjectTrusted ? "--approve" : "--no-approve");
+  if (agent.systemPrompt !== "") args.push("--append-system-prompt", agent.systemPrompt);
+  if (tools !== undefined) args.push("--tools", tools.join(","));
+  const excluded = excludedFor(request);
+  if (excluded.length > 0) args.push("--exclude-tools", excluded.join(","));
+  if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
+  args.push("--task-depth", String(request.depth));
+  return args;
+}

@@ -1,0 +1,100 @@
+import { ToolError } from "@tau-agent/agent";
+import { type AgentDefinition, maySpawn } from "../agents/agent-definition.ts";
+import { type LoadedAgents, loadAgents } from "../agents/load-agents.ts";
+import { readAnswerSchema } from "../tasks/answer-schema.ts";
+import type { Task, TaskOrder } from "../tasks/task-order.ts";
+import { maySpawnAt, type TaskServices } from "../tasks/task-services.ts";
+import { readVerifyRequest } from "../verification/verify-config.ts";
+
+/** Most tasks one call may bring. */
+const MAX_TASKS = 64;
+
+interface TaskItem {
+  readonly id: string;
+  readonly task: string;
+  readonly agent?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** The arguments as they have been checked against the tool's schema. */
+export interface TaskArguments {
+  readonly task?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly description?: string | undefined;
+  readonly tasks?: readonly TaskItem[] | undefined;
+  readonly context?: string | undefined;
+  readonly model?: string | undefined;
+  readonly outputSchema?: unknown;
+  readonly isolated?: boolean | undefined;
+  readonly verify?: unknown;
+}
+
+/**
+ * Reads the arguments of a call; whatever is wrong with them is found before anything is started.
+ *
+ * @throws {ToolError} naming what does not fit
+ */
+export async function readOrder(
+  args: TaskArguments,
+  services: TaskServices,
+  singleId: string,
+): Promise<TaskOrder> {
+  if (!maySpawnAt(services, services.depth)) {
+    throw new ToolError(
+      `Subagents may not be nested deeper than ${services.settings.get("task.maxRecursionDepth")} (task.maxRecursionDepth).`,
+    );
+  }
+  const items = itemsOf(args, singleId);
+  const { agents, diagnostics } = await loadAgents({
+    agentDir: services.agentDirectory,
+    cwd: services.environment.cwd,
+  });
+  const tasks = items.map((item): Task => {
+    const name = item.agent ?? args.agent ?? "task";
+    const agent = agentOf(name, { agents, diagnostics }, services.allowedAgents);
+    const prompt = args.context ? `${args.context}\n\n${item.task}` : item.task;
+    return { id: item.id, agent, description: item.description, prompt };
+  });
+  const isolated = args.isolated === true;
+  return {
+    tasks,
+    modelPattern: args.model === "" ? undefined : args.model,
+    answerSchema:
+      args.outputSchema === undefined ? undefined : await readAnswerSchema(args.outputSchema),
+    isolated,
+    verify: readVerifyRequest(args.verify, isolated, services.settings),
+  };
+}
+
+function itemsOf({ task, tasks, description }: TaskArguments, singleId: string): TaskItem[] {
+  const isBatch = tasks !== undefined && tasks.length > 0;
+  if (isBatch === (task !== undefined && task.trim() !== "")) {
+    throw new ToolError("Give either task or tasks (with at least one), not both and not neither.");
+  }
+  if (!isBatch) return [{ id: singleId, task: task ?? "", description }];
+  if (tasks.length > MAX_TASKS) {
+    throw new ToolError(`At most ${MAX_TASKS} tasks fit into one call, not ${tasks.length}.`);
+  }
+  const seen = new Set<string>();
+  for (const { id, task: text } of tasks) {
+    if (id.trim() === "" || seen.has(id)) throw new ToolError(`The id "${id}" is not unique.`);
+    if (text.trim() === "") throw new ToolError(`The task "${id}" is empty.`);
+    seen.add(id);
+  }
+  return [...tasks];
+}
+
+function agentOf(
+  name: string,
+  { agents, diagnostics }: LoadedAgents,
+  allowed: readonly string[] | undefined,
+): AgentDefinition {
+  const names = [...agents.keys()].filter((known) => maySpawn(allowed, known));
+  const agent = agents.get(name);
+  if (agent === undefined) {
+    const problems = diagnostics.map(({ message }) => `\n${message}`).join("");
+    throw new ToolError(`There is no agent "${name}"; there are ${names.join(", ")}.${problems}`);
+  }
+  if (names.includes(name)) return agent;
+  throw new ToolError(`This agent may not start "${name}", only: ${names.join(", ") || "none"}.`);
+}

@@ -1,0 +1,148 @@
+import { type ToolCallContext, ToolError } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { type Consumption, nothingUsed, plus } from "../../session-log/consumption.ts";
+import { runTasks } from "../tasks/run-tasks.ts";
+import type { Task } from "../tasks/task-order.ts";
+import type { TaskResult } from "../tasks/task-result.ts";
+import type { TaskServices } from "../tasks/task-services.ts";
+import { readOrder, type TaskArguments } from "./read-order.ts";
+import { resultText } from "./result-text.ts";
+
+const UPDATE_INTERVAL_MS = 200;
+/** Most names of files that a tree is without that the model is told. */
+const MAX_NAMES = 20;
+
+/** Runs the `task` tool. */
+export async function runTaskTool(
+  args: TaskArguments,
+  services: TaskServices,
+  call: ToolCallContext,
+): Promise<ToolResult> {
+  const order = await readOrder(args, services, call.toolCallId);
+  services.budget.checkRequest();
+  // Whoever gave this session its budget has to know at once what is used of it.
+  const tellsUse = services.depth > 0;
+  const progress = new Progress(order.tasks, { send: call.onUpdate, tellsUse });
+  try {
+    const { results, leftOut, started } = await runTasks(order, {
+      services,
+      signal: call.signal,
+      onProgress: (task, event, used) => progress.note(task, event, used),
+    });
+    const used = results.reduce((sum, result) => plus(sum, result.used), nothingUsed);
+    // Each result counts the subagents below its own.
+    return resultOf(results, leftOut, plus(used, { subagents: started }));
+  } finally {
+    progress.stop();
+  }
+}
+
+function resultOf(
+  results: readonly TaskResult[],
+  leftOut: readonly string[],
+  used: Consumption,
+): ToolResult {
+  const parts = results.map(resultText);
+  if (leftOut.length > 0) {
+    const shown = leftOut.slice(0, MAX_NAMES).join(", ");
+    const more = leftOut.length > MAX_NAMES ? ` and ${leftOut.length - MAX_NAMES} more` : "";
+    parts.push(
+      `Isolated tasks were without these (too large, unreadable, or repositories of their own): ${shown}${more}`,
+    );
+  }
+  const text = parts.join("\n\n");
+  const details = { results, used, ...(leftOut.length > 0 && { leftOut }) };
+  // Partial success is a result; only when nothing came of any task the call has failed.
+  if (results.every(({ exitCode }) => exitCode !== 0)) throw new ToolError(text, details);
+  return { content: [{ type: "text", text }], details };
+}
+
+interface TaskProgress {
+  readonly id: string;
+  readonly agent: string;
+  readonly description: string | undefined;
+  activity: string;
+  used: Consumption;
+}
+
+interface ProgressOptions {
+  readonly send: (partial: ToolResult) => void;
+  /** Whether what was used is told at once. */
+  readonly tellsUse: boolean;
+}
+
+/** What the tasks of a call are doing, told a few times a second at most. */
+class Progress {
+  readonly #tasks: Map<string, TaskProgress>;
+  readonly #options: ProgressOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #isStale = false;
+
+  constructor(tasks: readonly Task[], options: ProgressOptions) {
+    this.#options = options;
+    this.#tasks = new Map(
+      tasks.map(({ id, agent, description }) => [
+        id,
+        { id, agent: agent.name, description, activity: "waiting", used: nothingUsed },
+      ]),
+    );
+  }
+
+  /** What all tasks have used so far. */
+  get used(): Consumption {
+    return [...this.#tasks.values()].reduce((sum, { used }) => plus(sum, used), nothingUsed);
+  }
+
+  note({ id }: Task, event: SessionEvent, used: Consumption): void {
+    const task = this.#tasks.get(id);
+    const activity = activityOf(event);
+    if (task === undefined || (activity === undefined && task.used === used)) return;
+    const isMore = task.used !== used;
+    task.activity = activity ?? task.activity;
+    task.used = used;
+    if (isMore && this.#options.tellsUse) this.#tell();
+    else this.#request();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#isStale = false;
+  }
+
+  #request(): void {
+    if (this.#timer !== undefined) {
+      this.#isStale = true;
+      return;
+    }
+    this.#isStale = false;
+    this.#tell();
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#isStale) this.#request();
+    }, UPDATE_INTERVAL_MS);
+  }
+
+  #tell(): void {
+    const tasks = [...this.#tasks.values()].map((task) => ({ ...task }));
+    const text = tasks.map(({ id, activity }) => `${id}: ${activity}`).join("\n");
+    this.#options.send({ content: [{ type: "text", text }], details: { tasks, used: this.used } });
+  }
+}
+
+function activityOf(event: SessionEvent): string | undefined {
+  switch (event.type) {
+    case "agent_start":
+      return "working";
+    case "tool_execution_start":
+      return event.toolName;
+    case "auto_retry_start":
+      return "waiting to try again";
+    case "agent_end":
+      return event.willRetry ? undefined : "done";
+    case "message_end":
+      return event.message.role === "assistant" ? "thinking" : undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,158 @@
+import { errorMessage, ToolError } from "@tau-agent/agent";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import { checkSchema, type SchemaPattern } from "./schema-check.ts";
+
+/** How long an answer may hold up the host; others take well under a millisecond. */
+const CHECK_LIMIT_MS = 500;
+/** How long a single pattern may take when one is looked for that does not end. */
+const PATTERN_LIMIT_MS = 50;
+
+/** Checks answers against a JSON Schema. */
+export interface AnswerSchema {
+  /** What a subagent is told about its answer. */
+  readonly instruction: string;
+  /** The value in an answer, or what is wrong with it. */
+  check(text: string): { readonly value: unknown } | { readonly problem: string };
+}
+
+/**
+ * Reads a JSON Schema.
+ *
+ * @throws {ToolError} naming the place that is no schema
+ */
+export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
+  const patterns = checkSchema(schema, "outputSchema");
+  const { Validator } = await import("@cfworker/json-schema");
+  const inTime = await loadTimeLimit();
+  const validator = createValidator(() => new Validator(schema as object, "2020-12", false));
+  const problemOf = (value: unknown): string | undefined => {
+    const checked = inTime(CHECK_LIMIT_MS, () => validator.validate(value));
+    if (checked === undefined) {
+      const { at = "outputSchema", source } = findEndless(patterns, value, inTime) ?? {};
+      return endlessProblem(at, source);
+    }
+    const { valid, errors } = checked;
+    if (valid) return undefined;
+    const lines = errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
+    return lines.slice(0, 20).join("\n");
+  };
+  const instruction = `Your last message must be one JSON value and nothing else, fitting this JSON Schema:\n${JSON.stringify(schema)}`;
+  return {
+    instruction,
+    check: (text) => {
+      const problems: string[] = [];
+      const deadline = performance.now() + CHECK_LIMIT_MS;
+      for (const value of readAnswer(text)) {
+        const problem = problemOf(value);
+        if (problem === undefined) return { value };
+        problems.push(problem);
+        if (performance.now() > deadline) break;
+      }
+      return { problem: problems[0] ?? "It is not JSON." };
+    },
+  };
+}
+
+type InTime = <T>(limitMs: number, work: () => T) => T | undefined;
+
+/** Only V8 itself can stop a regular expression that backtracks without end. */
+async function loadTimeLimit(): Promise<InTime> {
+  const { runInNewContext } = await import("node:vm");
+  return (timeout, work) => {
+    try {
+      return runInNewContext("work()", { work }, { timeout });
+    } catch (error) {
+      if (isTimeout(error)) return undefined;
+      throw error;
+    }
+  };
+}
+
+/** The pattern that is to blame for a check without end, as far as a short search shows. */
+function findEndless(
+  patterns: readonly SchemaPattern[],
+  value: unknown,
+  inTime: InTime,
+): SchemaPattern | undefined {
+  const texts = textsIn(value);
+  const deadline = performance.now() + CHECK_LIMIT_MS;
+  return patterns.find(({ source }) => {
+    if (performance.now() > deadline) return false;
+    const expression = new RegExp(source, "u");
+    const tryAll = () => texts.filter((text) => expression.test(text)).length;
+    return inTime(PATTERN_LIMIT_MS, tryAll) === undefined;
+  });
+}
+
+/** For the subagent, whose next answer may be easier, and for its caller, who wrote the schema. */
+function endlessProblem(at: string, source: string | undefined): string {
+  const subject = source === undefined ? at : `${at} ${JSON.stringify(source)}`;
+  const mend =
+    source === undefined
+      ? "A shorter answer or a simpler schema can be checked."
+      : "A text that plainly fits the pattern can be checked; so can any text once the pattern is " +
+        "written without repetitions inside of repetitions, such as (a+)+.";
+  return `The answer could not be checked against ${subject}: that did not end within ${CHECK_LIMIT_MS} ms. ${mend}`;
+}
+
+/** It comes from the other context and is no `Error` of this one. */
+function isTimeout(error: unknown): boolean {
+  if (typeof error !== "object" || error === null || !("code" in error)) return false;
+  return error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+}
+
+interface SchemaValidator {
+  validate(value: unknown): {
+    valid: boolean;
+    errors: { instanceLocation: string; error: string }[];
+  };
+}
+
+/** What only the validator sees, such as a reference to another document, may show at any value. */
+function createValidator(create: () => SchemaValidator): SchemaValidator {
+  const saying = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      const reason = errorMessage(error).split("\n", 1)[0] ?? "";
+      throw new ToolError(`outputSchema is no valid JSON Schema: ${reason}`);
+    }
+  };
+  const validator = saying(create);
+  const validate = (value: unknown) => saying(() => validator.validate(value));
+  validate({});
+  return { validate };
+}
+
+/** The texts of a value, names of members included. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => [name, ...textsIn(member)]);
+}
+
+/**
+ * What an answer may mean, likeliest first: all of it, its last fenced block, what its outer brackets
+ * or braces hold; JSON inside of a JSON string at last.
+ */
+function readAnswer(text: string): unknown[] {
+  const fenced = [...text.matchAll(/```(?:json)?[ \t]*\n([^`]*)\n```/g)].at(-1)?.[1];
+  const outer = [/[[{]/, /\{/, /\[/].map((first) => {
+    const start = text.search(first);
+    const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
+    return start === -1 || end < start ? undefined : text.slice(start, end + 1);
+  });
+  const candidates = new Set([text, fenced, ...outer]);
+  const found = [...candidates].flatMap((candidate) => parsed(candidate));
+  return [...found, ...found.flatMap((value) => (typeof value === "string" ? parsed(value) : []))];
+}
+
+function parsed(text: string | undefined): unknown[] {
+  if (text === undefined) return [];
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,336 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { errorMessage } from "@tau-agent/agent";
+import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
+import { truncateTail } from "../../processes/truncate.ts";
+import { type Consumption, SubagentMeter } from "../../session-log/consumption.ts";
+import {
+  type CapturedWork,
+  type IsolatedTree,
+  type Isolation,
+  keepWork,
+  type PatchPart,
+} from "../isolation/index.ts";
+import type { Subagent, SubagentReply, SubagentRequest } from "../runners/subagent-runner.ts";
+import { verifyWork } from "../verification/verify-work.ts";
+import { BudgetShare } from "./budget-share.ts";
+import type { Task, TaskOrder } from "./task-order.ts";
+import { exitCodeOf, type TaskResult, type TaskStatus } from "./task-result.ts";
+import { maySpawnAt, type TaskServices } from "./task-services.ts";
+
+/** Most times an answer is asked for until it fits its schema. */
+const MAX_ANSWERS = 3;
+
+const endings: Partial<Record<TaskStatus, string>> = {
+  aborted: "The task was aborted.",
+  timed_out: "The task ran longer than task.maxRuntimeMs allows.",
+  budget_exceeded: "The session's budget ran out.",
+};
+
+/** What one task is carried out with. */
+export interface TaskRun {
+  readonly services: TaskServices;
+  readonly order: TaskOrder;
+  readonly isolation: Isolation | undefined;
+  /** A folder for session files, patches and logs; it is there. */
+  readonly artifactsFolder: string;
+  /** What the names of the task's files in there begin with; nobody else's do. */
+  readonly fileName: string;
+  /** Aborted with the call, with the budget, or when the time is up. */
+  readonly signal: AbortSignal;
+  /** Why the signal was aborted. */
+  readonly abortStatus: () => TaskStatus;
+  /** How many tasks share what is left of the budget. */
+  readonly shares: number;
+  readonly onProgress: (event: SessionEvent, used: Consumption) => void;
+}
+
+/** What a task leaves: its result, and its work while that may still be merged. */
+export interface TaskOutcome {
+  readonly result: TaskResult;
+  readonly change?: { readonly tree: string; readonly parts: readonly PatchPart[] } | undefined;
+  /** Whether it counts as a subagent of the session's budget. */
+  readonly wasTaken: boolean;
+}
+
+interface Work {
+  readonly reply: SubagentReply;
+  readonly answer?: TaskResult["answer"];
+  readonly tree?: CapturedWork | undefined;
+  readonly verification?: VerificationResult | undefined;
+}
+
+/**
+ * Carries out one task from start to end: its tree, its subagent, its verification with repairs, its
+ * patch. Never rejects; nothing it started is left when it is fulfilled.
+ */
+export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome> {
+  const { services, order, isolation } = run;
+  const startedAt = performance.now();
+  const meter = new SubagentMeter();
+  const { budget } = services;
+  const share = new BudgetShare({ budget, count: run.shares, used: () => meter.total });
+  let subagent: Subagent | undefined;
+  let tree: IsolatedTree | undefined;
+  let work: Work | undefined;
+  let failure: string | undefined;
+  const emit = (event: SessionEvent) => services.session().report(event);
+  const stop = (): void => void subagent?.stop().catch(() => undefined);
+  run.signal.addEventListener("abort", stop, { once: true });
+  const name = { id: task.id, agent: task.agent.name };
+  let hasStarted = false;
+  try {
+    tree = await isolation?.createTree();
+    run.signal.throwIfAborted();
+    await emit({ type: "subagent_start", ...name, isolated: order.isolated });
+    hasStarted = true;
+    subagent = await startSubagent(task, run, { cwd: tree?.cwd, meter, share, emit });
+    await share.bind(subagent);
+    run.signal.throwIfAborted();
+    work = await doWork({ task, run, subagent, tree, emit });
+  } catch (error) {
+    failure = errorMessage(error);
+  }
+  run.signal.removeEventListener("abort", stop);
+  share.end();
+  await subagent?.stop().catch(() => undefined);
+  const kept = await keepAll(run, { work, tree }).catch((error: unknown): KeptResult => {
+    failure ??= errorMessage(error);
+    return {};
+  });
+  await tree?.remove().catch(() => undefined);
+  const status = statusOf(run, work?.reply, failure);
+  const verification = work?.verification ?? unverified(order);
+  const exitCode = exitCodeOf(status, verification);
+  if (hasStarted) {
+    const verified = verification === undefined ? {} : { verification };
+    await emit({ type: "subagent_end", ...name, exitCode, ...verified });
+  }
+  const { parts = [], ...told } = kept;
+  const captured = work?.tree;
+  const mayMerge = exitCode === 0 && captured !== undefined && parts.length > 0;
+  return {
+    change: mayMerge ? { tree: captured.tree, parts } : undefined,
+    wasTaken: true,
+    result: {
+      ...name,
+      description: task.description,
+      status,
+      exitCode,
+      ...(await keepOutput(run, work?.reply.text ?? "")),
+      error: run.signal.aborted ? endings[status] : (failure ?? work?.reply.error),
+      answer: work?.answer,
+      isolated: order.isolated,
+      ...told,
+      verification,
+      sessionFile: subagent?.sessionFile,
+      used: meter.total,
+      durationMs: Math.round(performance.now() - startedAt),
+    },
+  };
+}
+
+async function startSubagent(
+  task: Task,
+  run: TaskRun,
+  context: {
+    cwd: string | undefined;
+    meter: SubagentMeter;
+    share: BudgetShare;
+    emit: (event: SessionEvent) => void | Promise<void>;
+  },
+): Promise<Subagent> {
+  const { services, order } = run;
+  const { environment, budget } = services;
+  const session = services.session();
+  return services.runner({
+    id: task.id,
+    agent: task.agent,
+    cwd: context.cwd ?? environment.cwd,
+    ...(await chooseModel(task, order, session)),
+    sessionDirectory: session.sessionFile === undefined ? undefined : run.artifactsFolder,
+    depth: services.depth + 1,
+    excludedTools: services.excludedTools,
+    maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
+    isProjectTrusted: session.isProjectTrusted,
+    budget: context.share.limits,
+    signal: run.signal,
+    onEvent: (event) => {
+      const used = context.meter.note(event);
+      if (used !== undefined) budget.add(used);
+      const nested = nestedEvent(event, task.id);
+      if (nested !== undefined) void context.emit(nested);
+      run.onProgress(event, context.meter.total);
+    },
+  });
+}
+
+/** What a call says is stronger than what its agent's file says, and that than the session's own. */
+async function chooseModel(
+  { agent }: Task,
+  { modelPattern }: TaskOrder,
+  session: ReturnType<TaskServices["session"]>,
+): Promise<Pick<SubagentRequest, "modelPattern" | "model" | "thinkingLevel">> {
+  const pattern = modelPattern ?? agent.model;
+  const found = pattern === undefined ? undefined : await session.findModel(pattern);
+  const called = modelPattern === undefined ? undefined : found?.thinkingLevel;
+  const level = called ?? agent.thinkingLevel ?? found?.thinkingLevel;
+  return {
+    model: found?.model ?? session.model,
+    modelPattern: found === undefined ? pattern : undefined,
+    thinkingLevel: level ?? session.thinkingLevel,
+  };
+}
+
+/** A subagent's own subagents are told of under its id. */
+function nestedEvent(event: SessionEvent, parent: string): SessionEvent | undefined {
+  if (!event.type.startsWith("subagent_") || !("id" in event)) return undefined;
+  return { ...event, id: `${parent}/${event.id}` } as SessionEvent;
+}
+
+async function doWork(context: {
+  task: Task;
+  run: TaskRun;
+  subagent: Subagent;
+  tree: IsolatedTree | undefined;
+  emit: (event: SessionEvent) => void | Promise<void>;
+}): Promise<Work> {
+  const { task, run, subagent, tree } = context;
+  const { order, services } = run;
+  const first = await ask(task.prompt, run, subagent);
+  let { answer } = first;
+  const { reply } = first;
+  if (tree === undefined || isUnusable(reply, answer)) {
+    // What a failed subagent did is still worth keeping for a look.
+    return { reply, answer, tree: await tree?.capture().catch(() => undefined) };
+  }
+  if (order.verify.kind !== "plan" || order.verify.plan.mode === "none") {
+    return { reply, answer, tree: await tree.capture() };
+  }
+  const { environment } = services;
+  const verified = await verifyWork({
+    id: task.id,
+    plan: order.verify.plan,
+    environment: { ...environment, cwd: tree.cwd },
+    artifactsFolder: run.artifactsFolder,
+    fileName: run.fileName,
+    contextLineLimit: services.settings.get("task.verification.failureContextLineLimit"),
+    signal: run.signal,
+    emit: context.emit,
+    isBudgetExceeded: () => services.budget.signal.aborted,
+    capture: () => tree.capture(),
+    restore: (captured) => tree.restore(captured),
+    repair: async (text) => {
+      // What was said of the work before may hold no more.
+      const repaired = await ask(text, run, subagent);
+      if (!isUnusable(repaired.reply, repaired.answer)) answer = repaired.answer;
+      return repaired.reply;
+    },
+  });
+  return { reply: verified.lastReply ?? reply, answer, ...verified };
+}
+
+/** Asks for work, and again for its answer until that fits. */
+async function ask(
+  text: string,
+  run: TaskRun,
+  subagent: Subagent,
+): Promise<Pick<Work, "reply" | "answer">> {
+  const { answerSchema } = run.order;
+  if (answerSchema === undefined) return { reply: await tell(subagent, text) };
+  let prompt = `${text}\n\n${answerSchema.instruction}`;
+  for (let attempts = 1; ; attempts++) {
+    const reply = await tell(subagent, prompt);
+    if (reply.status !== "completed") return { reply, answer: { attempts } };
+    const checked = answerSchema.check(reply.text);
+    if ("value" in checked) return { reply, answer: { value: checked.value, attempts } };
+    if (attempts === MAX_ANSWERS) {
+      const error = `The answer did not fit outputSchema after ${attempts} attempts:\n${checked.problem}`;
+      return { reply: { ...reply, status: "error", error }, answer: { attempts } };
+    }
+    prompt = `That answer does not fit the schema:\n${checked.problem}\n\nSend the whole answer again. ${answerSchema.instruction}`;
+  }
+}
+
+/** One that dies leaves its work behind, and what was said about it before. */
+function tell(subagent: Subagent, text: string): Promise<SubagentReply> {
+  return subagent
+    .prompt(text)
+    .catch((error: unknown) => ({ status: "error", text: "", error: errorMessage(error) }));
+}
+
+function isUnusable(reply: SubagentReply, answer: TaskResult["answer"]): boolean {
+  return reply.status !== "completed" || (answer !== undefined && !("value" in answer));
+}
+
+function statusOf(
+  run: TaskRun,
+  reply: SubagentReply | undefined,
+  failure: string | undefined,
+): TaskStatus {
+  if (run.signal.aborted) return run.abortStatus();
+  if (failure !== undefined || reply === undefined) return "failed";
+  if (reply.status === "completed") return "completed";
+  return reply.status === "aborted" ? "aborted" : "failed";
+}
+
+/** A verification that was asked for and never came to its first attempt. */
+function unverified({ verify }: TaskOrder): VerificationResult | undefined {
+  if (verify.kind === "off") return undefined;
+  const nothing = { attempts: [], retriesUsed: 0 };
+  if (verify.kind === "disabled") return { requested: true, status: "skipped", ...nothing };
+  const { profile, mode, onFailure } = verify.plan;
+  const named = { ...(profile !== undefined && { profile }), mode, onFailure };
+  const isWanted = mode === "command";
+  const status = isWanted ? "skipped" : "not_requested";
+  return { requested: isWanted, ...named, status, ...nothing };
+}
+
+/** What is kept of isolated work, and the parts of it that can be merged. */
+type KeptResult = Pick<TaskResult, "patch" | "leftOut" | "commits"> & {
+  readonly parts?: readonly PatchPart[];
+};
+
+async function keepAll(
+  { isolation, artifactsFolder, fileName }: TaskRun,
+  { work, tree }: { work: Work | undefined; tree: IsolatedTree | undefined },
+): Promise<KeptResult> {
+  const captured = work?.tree;
+  if (isolation === undefined || tree === undefined || captured === undefined) return {};
+  const { verification } = work ?? {};
+  if (verification?.status === "failed" && verification.onFailure === "discard_patch") {
+    const nothing = { filesChanged: 0, insertions: 0, deletions: 0, files: [] };
+    return { patch: { ...nothing, status: "discarded" } };
+  }
+  const name = join(artifactsFolder, fileName);
+  const path = `${name}.patch`;
+  const { statistics, parts, unmerged } = await keepWork(isolation, captured, path);
+  const leftOut = await tree.keepFiles(captured, `${name}-files`);
+  const commits = await tree.keepCommits(`${name}.bundle`);
+  return {
+    patch:
+      statistics.filesChanged === 0
+        ? { ...statistics, status: "empty" }
+        : { ...statistics, status: "kept", path, ...(unmerged.length > 0 && { unmerged }) },
+    ...(leftOut.length > 0 && { leftOut }),
+    ...(commits !== undefined && { commits }),
+    parts,
+  };
+}
+
+async function keepOutput(
+  { services: { settings }, artifactsFolder, fileName }: TaskRun,
+  text: string,
+): Promise<Pick<TaskResult, "output" | "outputTruncated" | "outputPath">> {
+  const { content, truncated } = truncateTail(text, {
+    maxBytes: settings.get("task.maxOutputBytes"),
+    maxLines: settings.get("task.maxOutputLines"),
+  });
+  if (!truncated) return { output: text };
+  const path = join(artifactsFolder, `${fileName}.md`);
+  const isKept = await writeFile(path, text, { mode: 0o600 }).then(
+    () => true,
+    () => false,
+  );
+  return { output: content, outputTruncated: true, ...(isKept && { outputPath: path }) };
+}

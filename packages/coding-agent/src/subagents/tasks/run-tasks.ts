@@ -1,0 +1,183 @@
+import { join } from "node:path";
+import { errorMessage, ToolError } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { makeFolder } from "../../base/files/make-folder.ts";
+import { randomHex } from "../../base/random.ts";
+import { isTimed } from "../../base/timer-limit.ts";
+import { type Consumption, nothingUsed } from "../../session-log/consumption.ts";
+import {
+  type Change,
+  Isolation,
+  type MergeOutcome,
+  makeBranch,
+  mergeChanges,
+  taskFileNames,
+} from "../isolation/index.ts";
+import { runSubagent, type TaskOutcome, type TaskRun } from "./run-subagent.ts";
+import type { Task, TaskOrder } from "./task-order.ts";
+import { type TaskResult, type TaskStatus, unstartedResult } from "./task-result.ts";
+import type { TaskServices } from "./task-services.ts";
+
+/** How a call of the tool is carried out. */
+export interface RunTasksOptions {
+  readonly services: TaskServices;
+  readonly signal: AbortSignal;
+  readonly onProgress: (task: Task, event: SessionEvent, used: Consumption) => void;
+}
+
+/**
+ * Carries out the tasks of a call, as many at a time as the settings allow, then brings isolated
+ * work back in the order of the tasks. One that fails takes nothing from the others. `leftOut` are
+ * untracked files that were too large to be taken along, `started` how many subagents the budget gave.
+ *
+ * @throws {ToolError} when tasks cannot be isolated here
+ */
+export async function runTasks(
+  order: TaskOrder,
+  options: RunTasksOptions,
+): Promise<{ results: TaskResult[]; leftOut: readonly string[]; started: number }> {
+  const { services, signal } = options;
+  const { environment, agentDirectory, settings } = services;
+  const artifactsFolder = artifactsFolderOf(services);
+  const isolation = order.isolated
+    ? await Isolation.open({
+        environment,
+        worktreesRoot: join(agentDirectory, "worktrees"),
+        maxCopyBytes: settings.get("isolation.maxCopyBytes"),
+        signal,
+      }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+        throw new ToolError("The call was aborted before its tasks started.");
+      })
+    : undefined;
+  try {
+    await makeFolder(artifactsFolder, 0o700);
+    const outcomes = await runAll(order, options, { artifactsFolder, isolation });
+    const results = await bringBack(outcomes, { isolation, signal, services });
+    const started = outcomes.filter(({ wasTaken }) => wasTaken).length;
+    return { results, leftOut: isolation?.baseline.leftOut ?? [], started };
+  } finally {
+    await isolation?.dispose();
+  }
+}
+
+/** The folder beside the session's file that bears its name. */
+function artifactsFolderOf({ session, environment }: TaskServices): string {
+  const { sessionFile } = session();
+  if (sessionFile !== undefined) return sessionFile.replace(/\.jsonl$/, "");
+  return join(environment.temporaryDirectory, `tau-tasks-${randomHex(6)}`);
+}
+
+async function runAll(
+  order: TaskOrder,
+  options: RunTasksOptions,
+  place: Pick<TaskRun, "artifactsFolder" | "isolation">,
+): Promise<TaskOutcome[]> {
+  const { settings } = options.services;
+  const outcomes: TaskOutcome[] = [];
+  const queue = order.tasks.entries();
+  // Calls must not overwrite each other's files.
+  const prefix = randomHex(4);
+  const names = taskFileNames(order.tasks.map(({ id }) => id));
+  const workers = Math.max(1, settings.get("task.maxConcurrency"));
+  const work = async (): Promise<void> => {
+    for (const [index, task] of queue) {
+      const fileName = `${prefix}-${names.get(task.id)}`;
+      outcomes[index] = await runOne(task, order, { ...options, place: { ...place, fileName } });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(workers, order.tasks.length) }, work));
+  return outcomes;
+}
+
+async function runOne(
+  task: Task,
+  order: TaskOrder,
+  options: RunTasksOptions & {
+    place: Pick<TaskRun, "artifactsFolder" | "isolation" | "fileName">;
+  },
+): Promise<TaskOutcome> {
+  const { services, signal, place } = options;
+  const { budget, settings } = services;
+  const { id, agent, description } = task;
+  const refuse = (status: TaskStatus, error: string): TaskOutcome => ({
+    wasTaken: false,
+    result: unstartedResult(
+      { id, agent: agent.name, description, isolated: order.isolated },
+      { status, error, used: nothingUsed },
+    ),
+  });
+  if (signal.aborted) return refuse("aborted", "The call was aborted before this task started.");
+  try {
+    budget.takeSubagent();
+  } catch (error) {
+    return refuse("budget_exceeded", errorMessage(error));
+  }
+  const maxRuntimeMs = settings.get("task.maxRuntimeMs");
+  const timeout = isTimed(maxRuntimeMs) ? AbortSignal.timeout(maxRuntimeMs) : undefined;
+  const spent = budget.signal;
+  const signals = [signal, spent, timeout].filter((source) => source !== undefined);
+  return runSubagent(task, {
+    services,
+    order,
+    ...place,
+    signal: AbortSignal.any(signals),
+    abortStatus: () => {
+      if (spent.aborted) return "budget_exceeded";
+      return timeout?.aborted && !signal.aborted ? "timed_out" : "aborted";
+    },
+    shares: order.tasks.length,
+    onProgress: (event, used) => options.onProgress(task, event, used),
+  });
+}
+
+/** Merges what may be merged; of everything else the patch stays where it is. */
+async function bringBack(
+  outcomes: readonly TaskOutcome[],
+  context: { isolation: Isolation | undefined; signal: AbortSignal; services: TaskServices },
+): Promise<TaskResult[]> {
+  const { isolation, signal, services } = context;
+  const results = outcomes.map(({ result }) => result);
+  if (isolation === undefined || signal.aborted) return results;
+  const changes = outcomes.flatMap(({ result: { id }, change }): Change[] =>
+    change === undefined ? [] : [{ id, ...change }],
+  );
+  const mode = services.settings.get("isolation.merge");
+  const outcomeOf = await mergeAll(isolation, changes, { mode, signal });
+  return results.map((result) => {
+    const outcome = outcomeOf.get(result.id);
+    if (result.patch === undefined || outcome === undefined) return result;
+    const unmerged = [...(result.patch.unmerged ?? []), ...unmergedOf(outcome)];
+    const told = unmerged.length > 0 ? { unmerged } : {};
+    const merged = { ...result, patch: { ...result.patch, ...outcome, ...told } };
+    if (outcome.status !== "conflict") return merged;
+    // The work is done and yet not there: whoever counts on it has to hear so.
+    return { ...merged, exitCode: 1, error: `Its changes do not apply: ${outcome.reason}` };
+  });
+}
+
+const unmergedOf = (outcome: MergeOutcome): readonly string[] =>
+  outcome.status === "branch" ? (outcome.unmerged ?? []) : [];
+
+async function mergeAll(
+  isolation: Isolation,
+  changes: readonly Change[],
+  { mode, signal }: { mode: "patch" | "branch" | "none"; signal: AbortSignal },
+): Promise<Map<string, MergeOutcome>> {
+  const outcomes = new Map<string, MergeOutcome>();
+  if (mode === "none" || changes.length === 0) return outcomes;
+  const failedBy = (error: unknown): MergeOutcome =>
+    signal.aborted
+      ? { status: "kept", reason: "The call was aborted before it was merged." }
+      : { status: "conflict", reason: errorMessage(error) };
+  if (mode === "patch") {
+    return mergeChanges(isolation, changes, signal).catch((error: unknown) => {
+      const failed = failedBy(error);
+      return new Map(changes.map(({ id }) => [id, failed]));
+    });
+  }
+  for (const change of changes) {
+    outcomes.set(change.id, await makeBranch(isolation, change).catch(failedBy));
+  }
+  return outcomes;
+}

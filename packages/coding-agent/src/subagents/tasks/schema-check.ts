@@ -1,0 +1,120 @@
+import { errorMessage, ToolError } from "@tau-agent/agent";
+import { isJsonObject } from "../../base/files/read-json.ts";
+
+/** A regular expression of a JSON Schema and where it stands, such as `outputSchema.properties.a.pattern`. */
+export interface SchemaPattern {
+  readonly at: string;
+  readonly source: string;
+}
+
+/** A schema inside a schema. */
+interface Part {
+  readonly at: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+const types = new Set(["null", "boolean", "object", "array", "number", "string", "integer"]);
+/** Keywords with a schema, or a list of schemas. */
+const inner = [
+  ...["items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"],
+  ...[
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+  ],
+];
+const choices = ["allOf", "anyOf", "oneOf"];
+const lists = ["required", "enum", ...choices];
+/** Keywords that give each name a schema. */
+const named = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/**
+ * Checks a schema that is to be called `name` before anybody works for an answer to it.
+ *
+ * @returns its regular expressions
+ * @throws {ToolError} naming the place that is no schema
+ */
+export function checkSchema(schema: unknown, name: string): SchemaPattern[] {
+  const refuse = (at: string, reason: string): never => {
+    throw new ToolError(`${name} is no valid JSON Schema: ${at} ${reason}.`);
+  };
+  if (!isJsonObject(schema)) throw refuse(name, "must be an object");
+  const patterns: SchemaPattern[] = [];
+  for (const part of partsOf(schema, name, refuse)) {
+    const problem = problemOf(part, schema);
+    if (problem !== undefined) refuse(part.at, problem);
+    patterns.push(...patternsOf(part));
+  }
+  for (const { at, source } of patterns) {
+    try {
+      new RegExp(source, "u");
+    } catch (error) {
+      refuse(
+        `${at} ${JSON.stringify(source)}`,
+        `is no regular expression (${errorMessage(error)})`,
+      );
+    }
+  }
+  return patterns;
+}
+
+type Refuse = (at: string, reason: string) => never;
+
+function partsOf(schema: unknown, at: string, refuse: Refuse): Part[] {
+  if (schema === undefined || typeof schema === "boolean") return [];
+  if (Array.isArray(schema)) {
+    return schema.flatMap((part: unknown, index) => partsOf(part, `${at}[${index}]`, refuse));
+  }
+  if (!isJsonObject(schema)) throw refuse(at, "must be an object");
+  const members = named.flatMap((key) => {
+    const { [key]: value = {} } = schema;
+    if (!isJsonObject(value)) throw refuse(at, `has ${key} that are no object`);
+    return Object.entries(value).map(([name, part]) => [`${key}.${name}`, part] as const);
+  });
+  const parts = [...inner, ...choices].map((key) => [key, schema[key]] as const);
+  const all = [...members, ...parts];
+  return [{ at, schema }, ...all.flatMap(([key, part]) => partsOf(part, `${at}.${key}`, refuse))];
+}
+
+function problemOf({ schema }: Part, root: unknown): string | undefined {
+  const { type, $ref } = schema;
+  const wrong = (type === undefined ? [] : [type].flat()).find((word) => !types.has(String(word)));
+  if (wrong !== undefined) return `has the unknown type ${JSON.stringify(wrong)}`;
+  const key = lists.find((name) => schema[name] !== undefined && !Array.isArray(schema[name]));
+  if (key !== undefined) return `has a member ${key} that is no list`;
+  if ($ref === undefined) return undefined;
+  if (typeof $ref !== "string") return "has a $ref that is no text";
+  return leadsNowhere($ref, root) ? `has a $ref that leads nowhere: ${$ref}` : undefined;
+}
+
+/** Whether a pointer into the schema finds nothing; other references are left to the validator. */
+function leadsNowhere(reference: string, root: unknown): boolean {
+  if (!reference.startsWith("#/")) return false;
+  let found = root;
+  for (const step of reference.slice(2).split("/")) {
+    const name = decoded(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return true;
+    found = (found as Readonly<Record<string, unknown>>)[name];
+  }
+  return false;
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
+}
+
+function patternsOf({ at, schema }: Part): SchemaPattern[] {
+  const { pattern, patternProperties = {} } = schema;
+  const names = Object.keys(patternProperties as object);
+  const ofNames = names.map((source) => ({ at: `${at}.patternProperties`, source }));
+  const own = pattern === undefined ? [] : [{ at: `${at}.pattern`, source: String(pattern) }];
+  return [...own, ...ofNames];
+}

@@ -1,0 +1,25 @@
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { formatSize, type TruncationResult, truncateHead } from "../../processes/truncate.ts";
+
+/** Lines of a search or a listing, and what is to be said about them. */
+export interface ListOutput {
+  readonly lines: readonly string[];
+  /** Notes such as "100 matches limit reached", without final stops. */
+  readonly notices: readonly string[];
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** Makes a result of a list: only its bytes are limited here, and the notes go into one bracket. */
+export function listResult({ lines, notices, details = {} }: ListOutput): ToolResult {
+  const truncation: TruncationResult = truncateHead(lines.join("\n"), {
+    maxLines: Number.MAX_SAFE_INTEGER,
+  });
+  const limit = `${formatSize(truncation.maxBytes)} limit reached`;
+  const all = truncation.truncated ? [...notices, limit] : notices;
+  const note = all.length > 0 ? `\n\n[${all.join(". ")}]` : "";
+  const allDetails = truncation.truncated ? { truncation, ...details } : details;
+  return {
+    content: [{ type: "text", text: truncation.content + note }],
+    ...(Object.keys(allDetails).length > 0 && { details: allDetails }),
+  };
+}

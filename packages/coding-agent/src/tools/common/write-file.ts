@@ -1,0 +1,88 @@
+import { constants, type Stats } from "node:fs";
+import {
+  access,
+  chmod,
+  chown,
+  open,
+  readlink,
+  realpath,
+  rename,
+  stat,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { errorCode } from "../../base/files/file-error.ts";
+import { randomHex } from "../../base/random.ts";
+
+// A temporary file beside the target, or putting it in the target's place, is not possible here:
+// directory not writable, file mounted by itself, owner not ours to give.
+const notReplaceable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EBUSY", "EXDEV", "EROFS"]);
+
+/**
+ * Writes a file so that a failure half-way (a full disk, a crash) leaves the old content: into a
+ * temporary file beside it that then takes its place. Links are followed, mode and owner kept.
+ * Written in place are files with several names, things that are no files, and files where the
+ * directory does not allow the exchange.
+ */
+export async function writeFileSafely(path: string, content: string | Uint8Array): Promise<void> {
+  const target = await followLinks(path);
+  const old = await stat(target).catch(ignoreMissing);
+  // The exchange would get around the file's own protection.
+  if (old !== undefined) await access(target, constants.W_OK);
+  if (old?.isFile() === false || (old?.nlink ?? 1) > 1) return writeFile(target, content);
+  try {
+    await replaceFile(target, content, old);
+  } catch (error) {
+    const code = errorCode(error) ?? "";
+    // A virtual file system (/proc) claims not to have the directory.
+    const isVirtual = code === "ENOENT" && old !== undefined;
+    if (!notReplaceable.has(code) && !isVirtual) throw error;
+    await writeFile(target, content);
+  }
+}
+
+async function replaceFile(
+  target: string,
+  content: string | Uint8Array,
+  old: Stats | undefined,
+): Promise<void> {
+  const suffix = randomHex(6);
+  const temporary = join(dirname(target), `.${basename(target).slice(0, 100)}.${suffix}.tmp`);
+  try {
+    const file = await open(temporary, "wx", old === undefined ? 0o666 : old.mode & 0o777);
+    try {
+      await file.writeFile(content);
+    } finally {
+      await file.close();
+    }
+    if (old !== undefined) await keepOwnerAndMode(temporary, old);
+    await rename(temporary, target);
+  } catch (error) {
+    await unlink(temporary).catch(() => {});
+    throw error;
+  }
+}
+
+async function keepOwnerAndMode(path: string, old: Stats): Promise<void> {
+  const made = await stat(path);
+  if (made.uid !== old.uid || made.gid !== old.gid) await chown(path, old.uid, old.gid);
+  // The umask may have taken bits away, and so does a change of owner.
+  await chmod(path, old.mode & 0o7777);
+}
+
+/** The file behind a path, also when a link leads to a file that does not exist yet. */
+async function followLinks(path: string, depth = 0): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT" || depth > 40) throw error;
+  }
+  const link = await readlink(path).catch(() => undefined);
+  return link === undefined ? path : followLinks(resolve(dirname(path), link), depth + 1);
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (errorCode(error) === "ENOENT") return undefined;
+  throw error;
+}

@@ -1,0 +1,76 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import type { SettingsStore } from "../settings/store.ts";
+
+/** Which tools are active. */
+export interface ToolSelection {
+  /** Plain names are the whole set; `+name` and `-name` change the default one. `*` fits any text. */
+  readonly only?: readonly string[] | undefined;
+  /** Left out whatever else is said. */
+  readonly exclude?: readonly string[] | undefined;
+  readonly noBuiltIn?: boolean | undefined;
+  /** No tools at all. */
+  readonly none?: boolean | undefined;
+}
+
+/**
+ * The active tools in a fixed order: built-in ones as listed (a custom tool stands in its
+ * namesake's place), then custom ones. The order is part of every request and must not change.
+ */
+export function selectTools(
+  builtIn: readonly AgentTool[],
+  custom: readonly AgentTool[],
+  selection: ToolSelection = {},
+  settings: Pick<SettingsStore, "get">,
+): { tools: AgentTool[]; all: AgentTool[]; diagnostics: Diagnostic[] } {
+  if (selection.none) return { tools: [], all: [], diagnostics: [] };
+  const replacements = new Map(custom.map((tool) => [tool.name, tool]));
+  const own = selection.noBuiltIn ? [] : builtIn;
+  const names = new Set(own.map((tool) => tool.name));
+  const all = [
+    ...own.map((tool) => replacements.get(tool.name) ?? tool),
+    ...custom.filter((tool) => !names.has(tool.name)),
+  ];
+  const patterns = selection.only ?? settings.get("defaultTools");
+  const diagnostics = unknownNames(
+    [...(patterns ?? []), ...(selection.exclude ?? [])],
+    [...builtIn, ...custom],
+  );
+  const active = patterns === undefined ? all : applyPatterns(all, patterns);
+  const excluded = selection.exclude ?? [];
+  return {
+    tools: active.filter(({ name }) => !excluded.some((pattern) => fits(pattern, name))),
+    all,
+    diagnostics,
+  };
+}
+
+function applyPatterns(all: readonly AgentTool[], patterns: readonly string[]): AgentTool[] {
+  const plain = patterns.filter((pattern) => !/^[+-]/.test(pattern));
+  const isWholeSet = plain.length > 0 || patterns.length === 0;
+  const active = new Set(isWholeSet ? [] : all);
+  for (const pattern of patterns) {
+    const name = pattern.replace(/^[+-]/, "");
+    for (const tool of all) {
+      if (!fits(name, tool.name)) continue;
+      if (pattern.startsWith("-")) active.delete(tool);
+      else active.add(tool);
+    }
+  }
+  return all.filter((tool) => active.has(tool));
+}
+
+function fits(pattern: string, name: string): boolean {
+  const source = pattern.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*");
+  return new RegExp(`^${source}$`).test(name);
+}
+
+function unknownNames(patterns: readonly string[], all: readonly AgentTool[]): Diagnostic[] {
+  return patterns
+    .map((pattern) => pattern.replace(/^[+-]/, ""))
+    .filter((pattern) => !all.some(({ name }) => fits(pattern, name)))
+    .map((pattern) => ({
+      severity: "warning",
+      message: `There is no tool ${pattern}; known are ${all.map(({ name }) => name).join(", ")}`,
+    }));
+}

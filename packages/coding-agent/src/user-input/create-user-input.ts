@@ -1,0 +1,23 @@
+import type { PromptResources } from "../resources/resources.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import { UserInput } from "./input.ts";
+
+/** What prompts are made ready with. */
+export interface UserInputParts {
+  readonly resources: PromptResources;
+  readonly settings: SettingsStore;
+  /** The `fetch` of the user's proxy, if there is one. */
+  readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
+}
+
+/** Makes what the user sends a message: templates expanded, images fetched and made smaller. */
+export function createUserInput({ resources, settings, fetch }: UserInputParts): UserInput {
+  return new UserInput({
+    expand: (text) => resources.expand(text),
+    fetch: async (...request) => ((await fetch()) ?? globalThis.fetch)(...request),
+    prepareImage: async (image) => {
+      const { preparePromptImage } = await import("./prompt-image.ts");
+      return preparePromptImage(image, { resizes: settings.get("images.autoResize") });
+    },
+  });
+}

@@ -1,0 +1,69 @@
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ImageContent, TextContent } from "@tau-agent/rpc-protocol/messages";
+import { toPlainValue } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "../base/files/read-json.ts";
+import { no as flag, mendMembers, optional, rulesOf } from "../session-log/entries/mend.ts";
+import { usage } from "../session-log/entries/normalize-message.ts";
+import type { SettingsStore } from "../settings/store.ts";
+
+type Block = TextContent | ImageContent;
+const resultRules = rulesOf({
+  usage: optional(usage),
+  isError: optional(flag),
+  terminate: optional(flag),
+});
+
+type Settings = Pick<SettingsStore, "get">;
+
+/**
+ * What a tool or an extension says, as blocks that any model takes: a block of another kind becomes
+ * text, an image is checked and made smaller as those of prompts are. One that a vendor refuses would
+ * otherwise stay in the session and fail every request from then on.
+ */
+export function fitContent(content: unknown, settings: Settings): Block[] | Promise<Block[]> {
+  const plain = toPlainValue(content);
+  const blocks: unknown[] = Array.isArray(plain) ? plain : [plain ?? ""];
+  if (blocks.every(isText)) return blocks;
+  return Promise.all(blocks.map((block) => fitBlock(block, settings))).then((all) => all.flat());
+}
+
+/** {@link fitContent} for a tool's result, of which all has to stand in a file and be copied. */
+export async function fitResult(given: ToolResult, settings: Settings): Promise<ToolResult> {
+  const result = toPlainValue(given);
+  const content = await fitContent(result.content, settings);
+  const fitted = content === result.content ? result : { ...result, content };
+  return mendMembers(fitted, resultRules);
+}
+
+async function fitBlock(block: unknown, settings: Settings): Promise<Block[]> {
+  if (isText(block)) return [block];
+  if (!isImage(block)) return [text(textOf(block))];
+  const { normalizeBase64 } = await import("./prompt-image.ts");
+  const resizes = settings.get("images.autoResize");
+  const image = await normalizeBase64(block.data, { resizes });
+  if (image.kind === "unusable") return [text(`[An image is left out: ${image.reason}.]`)];
+  const { data, mimeType, note } = image;
+  return [...(note === undefined ? [] : [text(note)]), { type: "image", data, mimeType }];
+}
+
+const text = (value: string): TextContent => ({ type: "text", text: value });
+
+function isText(block: unknown): block is TextContent {
+  return isJsonObject(block) && block.type === "text" && typeof block.text === "string";
+}
+
+function isImage(block: unknown): block is ImageContent {
+  return isJsonObject(block) && block.type === "image" && typeof block.data === "string";
+}
+
+/** A resource as MCP servers embed it is its text; of anything else a model can read the JSON. */
+function textOf(block: unknown): string {
+  if (typeof block === "string") return block;
+  const resource = isJsonObject(block) ? block.resource : undefined;
+  if (isJsonObject(resource) && typeof resource.text === "string") return resource.text;
+  try {
+    return JSON.stringify(block) ?? "";
+  } catch {
+    return "[Content that cannot be shown]";
+  }
+}

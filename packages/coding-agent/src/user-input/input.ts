@@ -1,0 +1,100 @@
+import type {
+  Attachment,
+  ImageContent,
+  ImageInput,
+  UserContent,
+  UserMessage,
+} from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "../base/errors.ts";
+import { fetchImage } from "./fetch-image.ts";
+
+/** What comes along with a user's text. */
+export interface PromptInput {
+  readonly images?: readonly ImageInput[] | undefined;
+  readonly attachments?: readonly Attachment[] | undefined;
+  /** Neither a command nor a template: the text is meant as it stands. */
+  readonly isVerbatim?: boolean | undefined;
+}
+
+/** What {@link UserInput} works with. */
+export interface UserInputOptions {
+  /** Replaces `/skill:name` and `/template` by what they stand for. */
+  readonly expand: (text: string) => Promise<string>;
+  /** Checks an image and makes it small enough; throws a reason in words. */
+  readonly prepareImage: (image: ImageContent) => Promise<ImageContent>;
+  /** Gets an image from a URL. Default the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** Makes user messages from what clients send. */
+export class UserInput {
+  readonly #options: UserInputOptions;
+
+  constructor(options: UserInputOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A user message: plain text, or blocks when there are images or attachments.
+   *
+   * @throws {SessionError} `prompt_empty`; `invalid_image`, `invalid_attachment` naming the field
+   */
+  async build(text: string, input: PromptInput): Promise<UserMessage> {
+    const isExpanded = text.startsWith("/") && input.isVerbatim !== true;
+    const expanded = isExpanded ? await this.#options.expand(text) : text;
+    const blocks: UserContent[] = [];
+    for (const [index, image] of (input.images ?? []).entries()) {
+      blocks.push(await this.#image(image, `images[${index}]`));
+    }
+    for (const [index, attachment] of (input.attachments ?? []).entries()) {
+      blocks.push(await this.#attachment(attachment, `attachments[${index}]`));
+    }
+    // Vendors refuse an empty message, in words that nobody connects with it.
+    if (blocks.length === 0 && expanded.trim() === "") throw new SessionError("prompt_empty");
+    const hasAttachments = (input.attachments ?? []).length > 0;
+    const leading: UserContent[] = expanded === "" ? [] : [{ type: "text", text: expanded }];
+    return {
+      role: "user",
+      content: blocks.length === 0 ? expanded : [...leading, ...blocks],
+      ...(hasAttachments ? { attachments: [...(input.attachments ?? [])] } : {}),
+      timestamp: Date.now(),
+    };
+  }
+
+  async #image(input: ImageInput, field: string): Promise<ImageContent> {
+    try {
+      return await this.#options.prepareImage(await this.#toContent(input));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SessionError("invalid_image", { field, reason }, { cause: error });
+    }
+  }
+
+  async #toContent(input: ImageInput): Promise<ImageContent> {
+    if (!("source" in input)) return { type: "image", data: input.data, mimeType: input.mimeType };
+    const { source } = input;
+    if (source.type === "base64") {
+      return { type: "image", data: source.data, mimeType: source.mediaType };
+    }
+    return fetchImage(source.url, this.#options.fetch);
+  }
+
+  async #attachment(attachment: Attachment, field: string): Promise<UserContent> {
+    const { content, mimeType, fileName, extractedText } = attachment;
+    if (attachment.type === "image" || mimeType.startsWith("image/")) {
+      return this.#image({ type: "image", data: content, mimeType }, field);
+    }
+    const text = extractedText ?? decodeText(content, mimeType);
+    if (text === undefined) {
+      const reason = `${fileName} is ${mimeType}; send its text as extractedText`;
+      throw new SessionError("invalid_attachment", { field, reason });
+    }
+    return { type: "text", text: `<file name="${fileName}">\n${text}\n</file>` };
+  }
+}
+
+const textTypes = /^(text\/|application\/(json|xml|javascript|typescript|yaml|x-yaml|toml|x-sh))/;
+
+function decodeText(base64: string, mimeType: string): string | undefined {
+  return textTypes.test(mimeType) ? Buffer.from(base64, "base64").toString("utf8") : undefined;
+}

@@ -1,0 +1,78 @@
+/**
+ * The floors of each package, lowest first. A folder imports from the floors below its own; folders
+ * on one floor do not import each other. Files beside the folders are the top floor. Types count.
+ */
+export interface Layers {
+  /** The folder that holds the floors, relative to the root of the repository. */
+  readonly root: string;
+  readonly floors: readonly (readonly string[])[];
+  /** Files beside the folders are the bottom floor instead: the folders import them. */
+  readonly hasLooseBottom?: boolean;
+  /** Files that may lie beside the folders; any when absent. */
+  readonly looseFiles?: readonly string[];
+}
+
+const codingAgent = "packages/coding-agent/src";
+
+export const layers: readonly Layers[] = [
+  {
+    root: codingAgent,
+    floors: [
+      ["base"],
+      ["settings", "processes"],
+      ["models", "resources"],
+      ["session-log"],
+      ["user-input", "todos", "stream-rules"],
+      ["tools", "compaction"],
+      ["subagents", "export-html"],
+      ["run"],
+      ["session"],
+      ["extensions"],
+      ["create"],
+      ["pi-modules"],
+    ],
+    looseFiles: ["index.ts"],
+  },
+  { root: `${codingAgent}/base`, floors: [["files"]], hasLooseBottom: true },
+  { root: `${codingAgent}/models`, floors: [["auth"]] },
+  {
+    root: `${codingAgent}/resources`,
+    floors: [["files"], ["packages", "rules", "skills", "templates"]],
+  },
+  { root: `${codingAgent}/session-log`, floors: [["file", "entries"]] },
+  { root: `${codingAgent}/user-input`, floors: [["images"]] },
+  {
+    root: `${codingAgent}/tools`,
+    floors: [["common"], ["bash", "edit", "find", "grep", "ls", "read", "todo-write", "write"]],
+  },
+  {
+    root: `${codingAgent}/subagents`,
+    floors: [
+      ["agents", "budgets", "isolation"],
+      ["runners"],
+      ["verification"],
+      ["tasks"],
+      ["task-tool"],
+    ],
+    looseFiles: ["session-tasks.ts"],
+  },
+  {
+    root: `${codingAgent}/subagents/isolation`,
+    floors: [["repository"], ["merge"], ["trees"]],
+  },
+  {
+    root: `${codingAgent}/extensions`,
+    floors: [["api"], ["port"], ["providers", "ui"], ["load"], ["hooks"], ["context"]],
+  },
+  {
+    root: `${codingAgent}/pi-modules`,
+    floors: [["base", "terminal"], ["ai"], ["coding-agent"], ["agent"]],
+    looseFiles: ["host-modules.ts"],
+  },
+];
+
+/** Folders that code outside of them imports through one file only. */
+export const doors: readonly { readonly folder: string; readonly door: string }[] = [
+  { folder: `${codingAgent}/subagents/isolation`, door: "index.ts" },
+  { folder: `${codingAgent}/pi-modules`, door: "host-modules.ts" },
+];
