@@ -6,24 +6,27 @@ import { Child, type Environment } from "./child.ts";
 /** A folder of its own for hosts: a home without keys, a project, and a model at `baseUrl`. */
 export class Workspace implements Disposable {
   readonly cwd: string;
-  readonly agentDir: string;
+  readonly agentDirectory: string;
   readonly #children: Child[] = [];
   readonly #root = mkdtempSync(join(tmpdir(), "tau-bench-"));
 
   constructor(baseUrl = "http://127.0.0.1:9/v1") {
     this.cwd = join(this.#root, "project");
-    this.agentDir = join(this.#root, "home", ".pi", "agent");
+    this.agentDirectory = join(this.#root, "home", ".pi", "agent");
     mkdirSync(this.cwd);
-    mkdirSync(this.agentDir, { recursive: true });
+    mkdirSync(this.agentDirectory, { recursive: true });
     writeFileSync(join(this.cwd, "note.txt"), "A short file.\n");
     const models = [{ id: "bench", contextWindow: 100_000_000, maxTokens: 1_000_000 }];
     const bench = { baseUrl, apiKey: "bench", api: "openai-completions", models };
-    writeFileSync(join(this.agentDir, "models.json"), JSON.stringify({ providers: { bench } }));
+    writeFileSync(
+      join(this.agentDirectory, "models.json"),
+      JSON.stringify({ providers: { bench } }),
+    );
   }
 
   get env(): Environment {
     const home = join(this.#root, "home");
-    return { PATH: process.env.PATH, HOME: home, PI_CODING_AGENT_DIR: this.agentDir };
+    return { PATH: process.env.PATH, HOME: home, PI_CODING_AGENT_DIR: this.agentDirectory };
   }
 
   /** The arguments of a host in this workspace. */

@@ -27,7 +27,7 @@ export const isolatedTasks: Measurement = {
     await using server = await ModelServer.start();
     using workspace = new Workspace(server.baseUrl);
     await writeFile(
-      join(workspace.agentDir, "settings.json"),
+      join(workspace.agentDirectory, "settings.json"),
       JSON.stringify({ "task.maxConcurrency": size.trees }),
     );
     await makeRepository(workspace.cwd, size.files);
@@ -108,10 +108,10 @@ async function call(
 
 /** The same by git itself: as many trees made and removed at once, and one to see its size. */
 async function measureFloor(
-  { cwd, agentDir }: Workspace,
+  { cwd, agentDirectory }: Workspace,
   { trees }: Size,
 ): Promise<{ addMs: number; removeMs: number; diskMib: number; canShare: boolean }> {
-  const paths = Array.from({ length: trees }, (_, index) => join(agentDir, `floor-${index}`));
+  const paths = Array.from({ length: trees }, (_, index) => join(agentDirectory, `floor-${index}`));
   const used = await usedBytes(cwd);
   const addMs = await time(async () => {
     for (const path of paths) await git(cwd, "worktree", "add", "--detach", "--no-checkout", path);
@@ -122,11 +122,11 @@ async function measureFloor(
     await Promise.all(paths.map((path) => git(path, "status", "--porcelain")));
     await Promise.all(paths.map((path) => git(cwd, "worktree", "remove", "--force", path)));
   });
-  return { addMs, removeMs, diskMib, canShare: await canShareBlocks(cwd, agentDir) };
+  return { addMs, removeMs, diskMib, canShare: await canShareBlocks(cwd, agentDirectory) };
 }
 
-async function canShareBlocks(cwd: string, agentDir: string): Promise<boolean> {
-  const target = join(agentDir, "probe");
+async function canShareBlocks(cwd: string, agentDirectory: string): Promise<boolean> {
+  const target = join(agentDirectory, "probe");
   const source = join(cwd, "folder-0", "file-0.txt");
   return copyFile(source, target, constants.COPYFILE_FICLONE_FORCE).then(
     () => rm(target).then(() => true),
@@ -141,8 +141,8 @@ async function usedBytes(path: string): Promise<number> {
   return (blocks - bfree) * bsize;
 }
 
-async function leftBehind({ cwd, agentDir }: Workspace): Promise<number> {
-  const folders = await readdir(join(agentDir, "worktrees"));
+async function leftBehind({ cwd, agentDirectory }: Workspace): Promise<number> {
+  const folders = await readdir(join(agentDirectory, "worktrees"));
   const registered = await readdir(join(cwd, ".git", "worktrees")).catch(() => []);
   const { stdout } = await git(cwd, "status", "--porcelain");
   return folders.length + registered.length + stdout.split("\n").length - 1;

@@ -39,7 +39,13 @@ import { storedFolder, WorkingFolder } from "./working-folder.ts";
 /** Texts of the system prompt and where they come from. */
 export type PromptOptionsOfSession = Omit<
   PromptResourcesOptions,
-  "settings" | "agentDir" | "cwd" | "homeDir" | "packagePaths" | "workingFolder" | "baseDir"
+  | "settings"
+  | "agentDirectory"
+  | "cwd"
+  | "homeDirectory"
+  | "packagePaths"
+  | "workingFolder"
+  | "baseDirectory"
 >;
 
 /** What a session is made from. Only `cwd` has to be given. */
@@ -164,11 +170,11 @@ async function assemble(
     ...options.prompt,
     packagePaths: options.extensions?.paths,
     settings,
-    agentDir: places.agentDirectory,
+    agentDirectory: places.agentDirectory,
     cwd: places.cwd,
     workingFolder,
-    baseDir: places.baseDirectory,
-    homeDir: places.homeDirectory,
+    baseDirectory: places.baseDirectory,
+    homeDirectory: places.homeDirectory,
   });
   const [models, packages] = await Promise.all([
     registry.diagnostics(),
@@ -282,7 +288,7 @@ async function loadSettings(
   { settings }: CreateAgentSessionOptions,
   { agentDirectory, cwd }: Places,
 ): Promise<SettingsStore> {
-  return settings ?? SettingsStore.load({ agentDir: agentDirectory, cwd });
+  return settings ?? SettingsStore.load({ agentDirectory, cwd });
 }
 
 async function trustDiagnostics(
@@ -294,7 +300,7 @@ async function trustDiagnostics(
   const flag = options.trustProject;
   const askExtensions = extensions && (() => extensions.askTrust());
   const trust = await resolveProjectTrust({
-    agentDir: agentDirectory,
+    agentDirectory,
     cwd,
     settings,
     flag,
@@ -307,11 +313,11 @@ async function trustDiagnostics(
 /** Packages that are not there, or cannot be read. */
 async function packageDiagnostics(
   settings: SettingsStore,
-  { agentDirectory: agentDir, cwd, homeDirectory: homeDir }: Places,
+  { agentDirectory, cwd, homeDirectory }: Places,
 ): Promise<readonly Diagnostic[]> {
   if (settings.packages.length === 0) return [];
   const { findPackages } = await import("../resources/packages/find-packages.ts");
-  return (await findPackages(settings, { agentDir, cwd, homeDir })).diagnostics;
+  return (await findPackages(settings, { agentDirectory, cwd, homeDirectory })).diagnostics;
 }
 
 /** Nothing is looked for unless the embedder says what extensions are to be given. */
@@ -335,7 +341,7 @@ function createRegistry(
 ): ModelRegistry {
   const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
   const registry = createModelRegistry({
-    agentDir: places.agentDirectory,
+    agentDirectory: places.agentDirectory,
     environment: options.environment ?? {},
     catalog: { providers: () => providers, models: loadModels },
     ...shared,

@@ -88,9 +88,9 @@ export class SessionExtensions {
       const { files, diagnostics } = await discoverExtensions({
         part,
         cwd: places.cwd,
-        baseDir: places.baseDirectory,
-        agentDir: places.agentDirectory,
-        homeDir: places.homeDirectory,
+        baseDirectory: places.baseDirectory,
+        agentDirectory: places.agentDirectory,
+        homeDirectory: places.homeDirectory,
         paths: options.paths ?? [],
         onlyNamed: options.onlyNamed ?? false,
         entries: settings.resources("extensions"),
@@ -114,16 +114,20 @@ export class SessionExtensions {
   /** Loaded when there is something to find. */
   #packages(): PackageFinder {
     const { places, settings } = this.#context;
-    const { cwd, baseDirectory, agentDirectory: agentDir, homeDirectory: homeDir } = places;
+    const { cwd, baseDirectory, agentDirectory, homeDirectory } = places;
     const finder = () => import("../resources/packages/find-packages.ts");
     return {
       all: async () => {
         if (settings.packages.length === 0) return [];
         const { findPackages } = await finder();
-        return (await findPackages(settings, { cwd, agentDir, homeDir })).packages;
+        return (await findPackages(settings, { cwd, agentDirectory, homeDirectory })).packages;
       },
       named: async (source) =>
-        (await finder()).findNamedPackage(source, { cwd: baseDirectory, agentDir, homeDir }),
+        (await finder()).findNamedPackage(source, {
+          cwd: baseDirectory,
+          agentDirectory,
+          homeDirectory,
+        }),
     };
   }
 
@@ -135,10 +139,10 @@ export class SessionExtensions {
       options.hostModules(),
     ]);
     return new OpenExtensions({
-      agentDir: places.agentDirectory,
+      agentDirectory: places.agentDirectory,
       cwd: places.cwd,
-      baseDir: places.baseDirectory,
-      homeDir: places.homeDirectory,
+      baseDirectory: places.baseDirectory,
+      homeDirectory: places.homeDirectory,
       temporaryDirectory: places.temporaryDirectory,
       paths: options.paths ?? [],
       onlyNamed: options.onlyNamed ?? false,

@@ -14,13 +14,13 @@ import { SettingsStore } from "../settings/store.ts";
 import { resolveProjectTrust, saveProjectTrust, type TrustInput } from "./trust.ts";
 
 let root: string;
-let agentDir: string;
+let agentDirectory: string;
 let cwd: string;
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "tau-trust-")));
-  agentDir = join(root, "agent");
+  agentDirectory = join(root, "agent");
   cwd = join(root, "work", "project");
-  mkdirSync(agentDir);
+  mkdirSync(agentDirectory);
   mkdirSync(cwd, { recursive: true });
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -31,8 +31,8 @@ function put(path: string, value: unknown) {
 }
 
 async function resolveTrust(input: Partial<TrustInput> = {}) {
-  const settings = await SettingsStore.load({ agentDir, cwd });
-  return resolveProjectTrust({ agentDir, cwd, settings, ...input });
+  const settings = await SettingsStore.load({ agentDirectory, cwd });
+  return resolveProjectTrust({ agentDirectory, cwd, settings, ...input });
 }
 
 it("needs no decision for a project that holds only text", async () => {
@@ -59,9 +59,9 @@ it("means no without a decision, with one diagnostic that lists what was left ou
 
 it("is decided by the flag, then extensions, then the trust file, then the setting", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
-  put(join(agentDir, "settings.json"), { defaultProjectTrust: "always" });
+  put(join(agentDirectory, "settings.json"), { defaultProjectTrust: "always" });
   expect(await resolveTrust()).toMatchObject({ isTrusted: true, source: "setting" });
-  await saveProjectTrust(agentDir, cwd, false);
+  await saveProjectTrust(agentDirectory, cwd, false);
   expect(await resolveTrust()).toMatchObject({ isTrusted: false, source: "trust_file" });
   const askExtensions = async () => ({ isTrusted: true, remember: false });
   expect(await resolveTrust({ askExtensions })).toMatchObject({ source: "extension" });
@@ -80,25 +80,25 @@ it("saves what an extension decides when it asks for that, and only then", async
 
 it("takes the nearest saved decision, by real path", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
-  await saveProjectTrust(agentDir, join(root, "work"), true);
+  await saveProjectTrust(agentDirectory, join(root, "work"), true);
   const link = join(root, "link");
   symlinkSync(cwd, link);
   expect(await resolveTrust({ cwd: link })).toMatchObject({ isTrusted: true });
-  await saveProjectTrust(agentDir, link, false);
+  await saveProjectTrust(agentDirectory, link, false);
   expect(await resolveTrust()).toMatchObject({ isTrusted: false });
-  await saveProjectTrust(agentDir, cwd, undefined);
+  await saveProjectTrust(agentDirectory, cwd, undefined);
   expect(await resolveTrust()).toMatchObject({ isTrusted: true });
 });
 
 it("takes a damaged trust file as a no and never overwrites it", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
-  put(join(agentDir, "settings.json"), { defaultProjectTrust: "always" });
-  put(join(agentDir, "trust.json"), "{ broken");
+  put(join(agentDirectory, "settings.json"), { defaultProjectTrust: "always" });
+  put(join(agentDirectory, "trust.json"), "{ broken");
   const trust = await resolveTrust();
   expect(trust.isTrusted).toBe(false);
-  expect(trust.diagnostics[0]?.path).toBe(join(agentDir, "trust.json"));
-  await expect(saveProjectTrust(agentDir, cwd, true)).rejects.toMatchObject({
+  expect(trust.diagnostics[0]?.path).toBe(join(agentDirectory, "trust.json"));
+  await expect(saveProjectTrust(agentDirectory, cwd, true)).rejects.toMatchObject({
     code: "invalid_settings",
   });
-  expect(readFileSync(join(agentDir, "trust.json"), "utf8")).toBe("{ broken");
+  expect(readFileSync(join(agentDirectory, "trust.json"), "utf8")).toBe("{ broken");
 });

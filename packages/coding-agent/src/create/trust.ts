@@ -29,7 +29,7 @@ interface ExtensionsAnswer {
 
 /** What a decision about trust is made from. */
 export interface TrustInput {
-  readonly agentDir: string;
+  readonly agentDirectory: string;
   readonly cwd: string;
   readonly settings: Pick<SettingsStore, "getUserValue">;
   /** `--approve` or `--no-approve`. */
@@ -47,8 +47,10 @@ const gatedNames: ReadonlySet<string> = new Set([
 ]);
 
 /** The project's files that count only with trust; `agent` is the older place for all of them. */
-export function findGated(cwd: string, agentDir: string): string[] {
-  const dirs = [join(cwd, ".pi"), join(cwd, ".pi", "agent")].filter((dir) => dir !== agentDir);
+export function findGated(cwd: string, agentDirectory: string): string[] {
+  const dirs = [join(cwd, ".pi"), join(cwd, ".pi", "agent")].filter(
+    (dir) => dir !== agentDirectory,
+  );
   return dirs
     .flatMap((dir) => namesIn(dir).map((name) => ({ dir, name })))
     .filter(({ name }) => gatedNames.has(name))
@@ -96,8 +98,8 @@ async function readDecision(
  * that lists what was left out. Never rejects.
  */
 export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTrust> {
-  const { agentDir, cwd, settings, flag, askExtensions } = input;
-  const gated = findGated(cwd, agentDir);
+  const { agentDirectory, cwd, settings, flag, askExtensions } = input;
+  const gated = findGated(cwd, agentDirectory);
   const decided = (isTrusted: boolean, source: TrustSource, diagnostics: Diagnostic[] = []) => ({
     isTrusted,
     source,
@@ -111,7 +113,7 @@ export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTru
     const problems = answer.remember ? await remember(input, answer.isTrusted) : [];
     return decided(answer.isTrusted, "extension", problems);
   }
-  const { decision, diagnostics } = await readDecision(join(agentDir, "trust.json"), cwd);
+  const { decision, diagnostics } = await readDecision(join(agentDirectory, "trust.json"), cwd);
   if (decision !== undefined) return decided(decision, "trust_file", diagnostics);
   const fallback = settings.getUserValue("defaultProjectTrust");
   if (fallback !== "ask") return decided(fallback === "always", "setting");
@@ -120,14 +122,17 @@ export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTru
 }
 
 /** Saves what an extension decided; that it could not be saved changes nothing about this start. */
-async function remember({ agentDir, cwd }: TrustInput, decision: boolean): Promise<Diagnostic[]> {
+async function remember(
+  { agentDirectory, cwd }: TrustInput,
+  decision: boolean,
+): Promise<Diagnostic[]> {
   try {
-    await saveProjectTrust(agentDir, cwd, decision);
+    await saveProjectTrust(agentDirectory, cwd, decision);
     return [];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `The decision about ${cwd} could not be saved: ${reason}`;
-    return [{ severity: "warning", message, path: join(agentDir, "trust.json") }];
+    return [{ severity: "warning", message, path: join(agentDirectory, "trust.json") }];
   }
 }
 
@@ -136,11 +141,11 @@ async function remember({ agentDir, cwd }: TrustInput, decision: boolean): Promi
  * @throws {SessionError} `invalid_settings` when the trust file does not parse.
  */
 export async function saveProjectTrust(
-  agentDir: string,
+  agentDirectory: string,
   dir: string,
   decision: boolean | undefined,
 ): Promise<void> {
-  const path = join(agentDir, "trust.json");
+  const path = join(agentDirectory, "trust.json");
   const key = await canonical(dir);
   await withFileLock(path, async (target) => {
     const file = await readJsonFile(target);

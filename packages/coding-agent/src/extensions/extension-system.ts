@@ -206,8 +206,8 @@ export class ExtensionSystem {
   }
 
   async #import(files: readonly ExtensionFile[]): Promise<LoadedFactory[]> {
-    const { hostModules, agentDir } = this.#options;
-    const cacheDirectory = `${agentDir}/cache`;
+    const { hostModules, agentDirectory } = this.#options;
+    const cacheDirectory = `${agentDirectory}/cache`;
     const { factories, diagnostics } = await loadFactories(files, { hostModules, cacheDirectory });
     this.#diagnostics.push(...diagnostics);
     return factories;

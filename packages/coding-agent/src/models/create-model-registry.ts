@@ -9,10 +9,10 @@ import { ModelRegistry, type ModelRegistryOptions } from "./registry.ts";
 
 /** Where models and keys come from. */
 export interface ModelRegistryInput {
-  readonly agentDir: string;
+  readonly agentDirectory: string;
   readonly catalog: ModelCatalog;
   readonly environment: Environment;
-  /** Default: the auth.json of `agentDir`. */
+  /** Default: the auth.json of `agentDirectory`. */
   readonly auth?: AuthStore;
   readonly processes: ProcessRegistry;
   readonly fetch?: ModelRegistryOptions["fetch"];
@@ -20,10 +20,10 @@ export interface ModelRegistryInput {
 
 /** Joins the model registry and the key resolver, which ask each other. Reads nothing yet. */
 export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
-  const { agentDir, catalog, environment, processes, fetch } = input;
+  const { agentDirectory, catalog, environment, processes, fetch } = input;
   const keys = new KeyResolver({
     environment,
-    auth: input.auth ?? new AuthStore(agentDir),
+    auth: input.auth ?? new AuthStore(agentDirectory),
     customProviders: () => registry.customProviders(),
     variableNames: (provider) => {
       const providers = catalog.providers();
@@ -36,7 +36,7 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
     catalog,
     keys,
     fetch,
-    loadCustomModels: () => loadCustomModels(agentDir),
+    loadCustomModels: () => loadCustomModels(agentDirectory),
   });
   return registry;
 }

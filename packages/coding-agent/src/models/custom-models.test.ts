@@ -9,11 +9,11 @@ import { fakeModel } from "./__fixtures__/fake-registry.ts";
 import { createModelRegistry } from "./create-model-registry.ts";
 import { probeLocalServers } from "./local-servers.ts";
 
-let agentDir: string;
+let agentDirectory: string;
 beforeEach(() => {
-  agentDir = mkdtempSync(join(tmpdir(), "tau-models-"));
+  agentDirectory = mkdtempSync(join(tmpdir(), "tau-models-"));
 });
-afterEach(() => rmSync(agentDir, { recursive: true, force: true }));
+afterEach(() => rmSync(agentDirectory, { recursive: true, force: true }));
 
 const builtIn = [
   fakeModel("vendor", "one", { compat: { a: 1 } }),
@@ -22,10 +22,10 @@ const builtIn = [
 
 function registryWith(file: unknown, environment: Record<string, string> = {}) {
   const text = typeof file === "string" ? file : JSON.stringify(file);
-  if (file !== undefined) writeFileSync(join(agentDir, "models.json"), text);
+  if (file !== undefined) writeFileSync(join(agentDirectory, "models.json"), text);
   return createModelRegistry({
     processes: new ProcessRegistry(),
-    agentDir,
+    agentDirectory,
     environment,
     catalog: {
       providers: () => ({ vendor: { apiKeyEnv: "VENDOR_KEY" } }),
@@ -131,7 +131,7 @@ describe("models.json", () => {
     expect(await ids("half")).toEqual(["b"]);
     expect((await registry.models("vendor")).map(({ maxTokens }) => maxTokens)).toEqual([100, 7]);
     expect(await registry.providers()).toEqual(["vendor", "local", "half"]);
-    const path = join(agentDir, "models.json");
+    const path = join(agentDirectory, "models.json");
     expect(await registry.diagnostics()).toEqual(
       [
         "providers.vendor.modelOverrides.one is left out: providers.vendor.modelOverrides.one.maxTokens: must be a number above 0",
@@ -199,7 +199,10 @@ describe("models.json", () => {
   it("is read again after a reload", async () => {
     const registry = registryWith(undefined);
     expect(await registry.models("ollama")).toEqual([]);
-    writeFileSync(join(agentDir, "models.json"), JSON.stringify({ providers: { ollama: local } }));
+    writeFileSync(
+      join(agentDirectory, "models.json"),
+      JSON.stringify({ providers: { ollama: local } }),
+    );
     registry.reload();
     expect(await registry.models("ollama")).toHaveLength(1);
   });

@@ -35,9 +35,9 @@ export interface CustomModels {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads `<agentDir>/models.json`. Never rejects; what has a mistake in it counts as absent. */
-export async function loadCustomModels(agentDir: string): Promise<CustomModels> {
-  const path = join(agentDir, "models.json");
+/** Reads `<agentDirectory>/models.json`. Never rejects; what has a mistake in it counts as absent. */
+export async function loadCustomModels(agentDirectory: string): Promise<CustomModels> {
+  const path = join(agentDirectory, "models.json");
   const file = await readJsonFile(path);
   if (file.kind === "missing") return { providers: new Map(), diagnostics: [] };
   if (file.kind === "unreadable") return { providers: new Map(), diagnostics: [file.diagnostic] };

@@ -8,15 +8,15 @@ import { PromptResources, type PromptResourcesOptions } from "./resources.ts";
 import { loadSkills } from "./skills/skills.ts";
 
 let root: string;
-let dirs: { agentDir: string; cwd: string; homeDir: string };
+let dirs: { agentDirectory: string; cwd: string; homeDirectory: string };
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "tau-prompt-")));
   dirs = {
-    homeDir: join(root, "home"),
-    agentDir: join(root, "home", ".pi", "agent"),
+    homeDirectory: join(root, "home"),
+    agentDirectory: join(root, "home", ".pi", "agent"),
     cwd: join(root, "repo", "app"),
   };
-  mkdirSync(dirs.agentDir, { recursive: true });
+  mkdirSync(dirs.agentDirectory, { recursive: true });
   mkdirSync(join(root, "repo", ".git"), { recursive: true });
   mkdirSync(dirs.cwd, { recursive: true });
 });
@@ -35,14 +35,14 @@ const resources = (options: Partial<PromptResourcesOptions> = {}) =>
 
 describe("context files", () => {
   const load = async (cwd = dirs.cwd) =>
-    (await loadContextFiles(dirs.agentDir, cwd)).files
+    (await loadContextFiles(dirs.agentDirectory, cwd)).files
       .filter(({ path }) => path.startsWith(root))
       .map(({ path, content }) => [path.slice(root.length + 1), content]);
 
   it("are the user's, then those from the top down to the working folder", async () => {
     put("repo/AGENTS.md", "repo");
     put("repo/app/CLAUDE.md", "app\r\nsecond");
-    put(join(dirs.agentDir, "AGENTS.md"), "\uFEFFmine");
+    put(join(dirs.agentDirectory, "AGENTS.md"), "\uFEFFmine");
     expect(await load()).toEqual([
       ["home/.pi/agent/AGENTS.md", "mine"],
       ["repo/AGENTS.md", "repo"],
@@ -85,7 +85,7 @@ describe("skills", () => {
     put("repo/app/.pi/agent/skills/b/SKILL.md", skillText("b"));
     put("repo/app/.agents/skills/c/SKILL.md", skillText("c"));
     put("repo/.agents/skills/d/SKILL.md", skillText("d"));
-    put(join(dirs.agentDir, "skills", "e.md"), skillText("e"));
+    put(join(dirs.agentDirectory, "skills", "e.md"), skillText("e"));
     put("home/.agents/skills/f/SKILL.md", skillText("f"));
     put(".agents/skills/outside/SKILL.md", skillText("outside"));
     expect(await names()).toEqual(["a", "b", "c", "d", "e", "f"]);
@@ -93,7 +93,7 @@ describe("skills", () => {
 
   it("hide a weaker one of the same name, with a diagnostic", async () => {
     put("repo/app/.pi/skills/x/SKILL.md", skillText("x"));
-    const hidden = put(join(dirs.agentDir, "skills/x/SKILL.md"), skillText("x"));
+    const hidden = put(join(dirs.agentDirectory, "skills/x/SKILL.md"), skillText("x"));
     const { skills, diagnostics } = await loadSkills(dirs);
     expect(skills).toMatchObject([{ name: "x", scope: "project" }]);
     expect(diagnostics).toMatchObject([{ severity: "warning", path: hidden }]);
@@ -115,8 +115,8 @@ describe("skills", () => {
   it("survive links in a circle and load a linked skill once, silently", async () => {
     put("repo/app/.pi/skills/a/SKILL.md", skillText("a"));
     symlinkSync(join(dirs.cwd, ".pi/skills"), join(dirs.cwd, ".pi/skills/loop"));
-    mkdirSync(join(dirs.agentDir, "skills"));
-    symlinkSync(join(dirs.cwd, ".pi/skills/a"), join(dirs.agentDir, "skills/a"));
+    mkdirSync(join(dirs.agentDirectory, "skills"));
+    symlinkSync(join(dirs.cwd, ".pi/skills/a"), join(dirs.agentDirectory, "skills/a"));
     const { skills, diagnostics } = await loadSkills(dirs);
     expect(skills).toHaveLength(1);
     expect(diagnostics).toEqual([]);
@@ -146,14 +146,14 @@ describe("settings lists", () => {
   it("name further places and leave files out", async () => {
     put("repo/app/.pi/skills/a/SKILL.md", skillText("a"));
     put("repo/app/.pi/skills/b/SKILL.md", skillText("b"));
-    put(join(dirs.agentDir, "more/c/SKILL.md"), skillText("c"));
-    put(join(dirs.agentDir, "prompts/one.md"), "1");
-    put(join(dirs.agentDir, "prompts/two.md"), "2");
+    put(join(dirs.agentDirectory, "more/c/SKILL.md"), skillText("c"));
+    put(join(dirs.agentDirectory, "prompts/one.md"), "1");
+    put(join(dirs.agentDirectory, "prompts/two.md"), "2");
     const lists = {
       skills: ["more", `-${join(dirs.cwd, ".pi/skills/b")}`],
       prompts: ["!prompts/t*"],
     };
-    put(join(dirs.agentDir, "settings.json"), JSON.stringify(lists));
+    put(join(dirs.agentDirectory, "settings.json"), JSON.stringify(lists));
     const found = resources({ settings: await SettingsStore.load(dirs) });
     expect((await found.skills()).map(({ name }) => name)).toEqual(["a", "c"]);
     expect((await found.templates()).map(({ name }) => name)).toEqual(["one"]);
@@ -170,7 +170,7 @@ describe("prompt expansion", () => {
   });
 
   it("puts a template in place of its command, the project's before the user's", async () => {
-    put(join(dirs.agentDir, "prompts/fix.md"), "user $1");
+    put(join(dirs.agentDirectory, "prompts/fix.md"), "user $1");
     put("repo/app/.pi/prompts/fix.md", "---\nargument-hint: <what>\n---\nFix $1 in $2.\n");
     const found = resources();
     expect(await found.expand('/fix "the bug" main')).toBe("Fix the bug in main.");
@@ -217,8 +217,8 @@ describe("custom system prompts", () => {
   const cwdBlock = () => `<cwd>\n${dirs.cwd}\n</cwd>`;
 
   it("come from the project's file, else the user's, and appended text stays apart", async () => {
-    put(join(dirs.agentDir, "SYSTEM.md"), "user system");
-    put(join(dirs.agentDir, "APPEND_SYSTEM.md"), "user append\n");
+    put(join(dirs.agentDirectory, "SYSTEM.md"), "user system");
+    put(join(dirs.agentDirectory, "APPEND_SYSTEM.md"), "user append\n");
     put("repo/app/.pi/SYSTEM.md", "project system\n");
     expect(await build()).toBe(
       `project system\n\n<addendum>\nuser append\n</addendum>\n\n${cwdBlock()}`,
@@ -239,7 +239,7 @@ describe("custom system prompts", () => {
 describe("settings lists", () => {
   const named = async (skills: string[]) => {
     for (const name of ["a", "b", "c"]) put(`skills/${name}/SKILL.md`, skillText(name));
-    put(join(dirs.agentDir, "settings.json"), JSON.stringify({ skills }));
+    put(join(dirs.agentDirectory, "settings.json"), JSON.stringify({ skills }));
     const settings = await SettingsStore.load(dirs);
     return (await resources({ settings }).skills()).map(({ name }) => name);
   };

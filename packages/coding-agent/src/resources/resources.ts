@@ -28,7 +28,7 @@ export interface PromptResourcesOptions extends ResourceDirs {
   /** The folder whose texts count, when it may be another than `cwd`; asked for at each reading. */
   readonly workingFolder?: { readonly cwd: string } | undefined;
   /** Where relative paths among the following start; default `cwd`. */
-  readonly baseDir?: string | undefined;
+  readonly baseDirectory?: string | undefined;
   /** `--skill` and `--prompt-template`. */
   readonly skillPaths?: readonly string[];
   readonly templatePaths?: readonly string[];
@@ -144,19 +144,19 @@ export class PromptResources {
     return this.#dirsOf(this.#options.workingFolder?.cwd ?? this.#options.cwd);
   }
 
-  get #baseDir(): string {
-    return this.#options.baseDir ?? this.#options.cwd;
+  get #baseDirectory(): string {
+    return this.#options.baseDirectory ?? this.#options.cwd;
   }
 
   #dirsOf(cwd: string): ResourceDirs {
-    const { agentDir, homeDir } = this.#options;
-    return { agentDir, homeDir, cwd };
+    const { agentDirectory, homeDirectory } = this.#options;
+    return { agentDirectory, homeDirectory, cwd };
   }
 
   #flagPlaces(paths: readonly string[] = []): ResourcePlace[] {
-    const { homeDir } = this.#options;
+    const { homeDirectory } = this.#options;
     return paths.map((path) => ({
-      path: absolutePath(path, this.#baseDir, homeDir),
+      path: absolutePath(path, this.#baseDirectory, homeDirectory),
       scope: "temporary",
       isNamed: true,
     }));
@@ -182,7 +182,7 @@ export class PromptResources {
     for (const path of this.#options.packagePaths ?? []) {
       if (/\.[cm]?[jt]sx?$/.test(path)) continue;
       const { findNamedPackage } = await import("./packages/find-packages.ts");
-      const found = await findNamedPackage(path, this.#dirsOf(this.#baseDir));
+      const found = await findNamedPackage(path, this.#dirsOf(this.#baseDirectory));
       // What is wrong with it is told where its extensions are looked for.
       if ("message" in found) continue;
       const { includes } = found.parts[kind];
@@ -193,25 +193,25 @@ export class PromptResources {
   }
 
   async #loadSkills(): Promise<LoadedSkills> {
-    const { settings, homeDir, skillPaths, noSkills = false } = this.#options;
+    const { settings, homeDirectory, skillPaths, noSkills = false } = this.#options;
     const flags = [
       ...this.#flagPlaces([...(skillPaths ?? []), ...(this.#added?.skillPaths ?? [])]),
       ...(await this.#namedPackages("skills")),
     ];
     if (noSkills) return loadSkills(this.#dirs, flags, { onlyNamed: true });
-    const { places, excludes } = settingPlaces(settings.resources("skills"), homeDir);
+    const { places, excludes } = settingPlaces(settings.resources("skills"), homeDirectory);
     const named = await expandPlaces([...places, ...(await this.#packaged("skills"))]);
     return loadSkills(this.#dirs, [...flags, ...named], { excludes });
   }
 
   async #loadTemplates(): Promise<LoadedTemplates> {
-    const { settings, homeDir, templatePaths, noTemplates = false } = this.#options;
+    const { settings, homeDirectory, templatePaths, noTemplates = false } = this.#options;
     const flags = [
       ...this.#flagPlaces([...(templatePaths ?? []), ...(this.#added?.promptPaths ?? [])]),
       ...(await this.#namedPackages("prompts")),
     ];
     if (noTemplates) return loadTemplates(this.#dirs, flags, { onlyNamed: true });
-    const { places, excludes } = settingPlaces(settings.resources("prompts"), homeDir);
+    const { places, excludes } = settingPlaces(settings.resources("prompts"), homeDirectory);
     const named = await expandPlaces([...places, ...(await this.#packaged("prompts"))]);
     return loadTemplates(this.#dirs, [...flags, ...named], { excludes });
   }
@@ -223,9 +223,9 @@ export class PromptResources {
 
   async #loadContextFiles(): Promise<ContextFiles> {
     const { noContextFiles = false, contextFiles } = this.#options;
-    const { agentDir, cwd } = this.#dirs;
+    const { agentDirectory, cwd } = this.#dirs;
     if (contextFiles !== undefined) return { files: contextFiles, diagnostics: [] };
-    return noContextFiles ? { files: [], diagnostics: [] } : loadContextFiles(agentDir, cwd);
+    return noContextFiles ? { files: [], diagnostics: [] } : loadContextFiles(agentDirectory, cwd);
   }
 
   async #loadCustom(): Promise<CustomPrompts> {
@@ -244,8 +244,8 @@ export class PromptResources {
 
   /** The project's file of this name, else the user's. */
   async #standardFile(name: string, diagnostics: Diagnostic[]): Promise<string | undefined> {
-    const { agentDir, cwd } = this.#dirs;
-    for (const dir of [join(cwd, ".pi"), join(cwd, ".pi", "agent"), agentDir]) {
+    const { agentDirectory, cwd } = this.#dirs;
+    for (const dir of [join(cwd, ".pi"), join(cwd, ".pi", "agent"), agentDirectory]) {
       const file = await readTextFile(join(dir, name));
       if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
       if (file.kind === "text") return file.text.trim() === "" ? undefined : file.text;
@@ -254,10 +254,10 @@ export class PromptResources {
   }
 
   async #textOrFile(value: string, diagnostics: Diagnostic[]): Promise<string> {
-    const { homeDir } = this.#options;
+    const { homeDirectory } = this.#options;
     // No path has line ends, and none is this long: such a text is not looked up.
     if (value.includes("\n") || value.length > 4096) return value;
-    const path = absolutePath(value, this.#baseDir, homeDir);
+    const path = absolutePath(value, this.#baseDirectory, homeDirectory);
     if ((await kindOf(path)) !== "file") return value;
     const file = await readTextFile(path);
     if (file.kind === "unreadable") diagnostics.push(file.diagnostic);

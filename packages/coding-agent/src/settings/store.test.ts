@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vites
 import { SettingsStore } from "./store.ts";
 
 let root: string;
-let agentDir: string;
+let agentDirectory: string;
 let cwd: string;
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "tau-settings-"));
-  agentDir = join(root, "agent");
+  agentDirectory = join(root, "agent");
   cwd = join(root, "project");
-  mkdirSync(agentDir);
+  mkdirSync(agentDirectory);
   mkdirSync(cwd);
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -22,9 +22,10 @@ function put(path: string, value: unknown): string {
   writeFileSync(path, typeof value === "string" ? value : JSON.stringify(value));
   return path;
 }
-const putUser = (value: unknown) => put(join(agentDir, "settings.json"), value);
+const putUser = (value: unknown) => put(join(agentDirectory, "settings.json"), value);
 const putProject = (value: unknown) => put(join(cwd, ".pi", "settings.json"), value);
-const load = (isProjectTrusted = true) => SettingsStore.load({ agentDir, cwd, isProjectTrusted });
+const load = (isProjectTrusted = true) =>
+  SettingsStore.load({ agentDirectory, cwd, isProjectTrusted });
 
 describe("reading settings", () => {
   it("gives defaults when no file is there", async () => {
@@ -71,7 +72,10 @@ describe("reading settings", () => {
   });
 
   it("reads omp.jsonc beside settings.json, which is stronger", async () => {
-    put(join(agentDir, "omp.jsonc"), '{ "retry.maxRetries": 1, "interruptMode": "wait" /* x */ }');
+    put(
+      join(agentDirectory, "omp.jsonc"),
+      '{ "retry.maxRetries": 1, "interruptMode": "wait" /* x */ }',
+    );
     putUser({ retry: { maxRetries: 2 } });
     const settings = await load();
     expect(settings.get("retry.maxRetries")).toBe(2);
@@ -89,8 +93,8 @@ describe("reading settings", () => {
     const settings = await load();
     expect(settings.get("skills")).toEqual(["ours", "mine"]);
     expect(settings.resources("skills")).toEqual([
-      { entry: "ours", scope: "project", baseDir: join(cwd, ".pi") },
-      { entry: "mine", scope: "user", baseDir: agentDir },
+      { entry: "ours", scope: "project", baseDirectory: join(cwd, ".pi") },
+      { entry: "mine", scope: "user", baseDirectory: agentDirectory },
     ]);
   });
 });

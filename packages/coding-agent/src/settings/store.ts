@@ -19,13 +19,13 @@ export type SettingsScope = "user" | "project";
 export interface ResourceEntry<Entry = string> {
   readonly entry: Entry;
   readonly scope: SettingsScope;
-  readonly baseDir: string;
+  readonly baseDirectory: string;
 }
 
 /** Where settings are read from. */
 export interface SettingsOptions {
   /** The user's folder, `~/.pi/agent` by default. */
-  readonly agentDir: string;
+  readonly agentDirectory: string;
   readonly cwd: string;
   /** Whether the project's settings count at once; default false, see {@link SettingsStore.trustProject}. */
   readonly isProjectTrusted?: boolean;
@@ -33,20 +33,20 @@ export interface SettingsOptions {
 
 interface FileLayer {
   readonly scope: SettingsScope;
-  readonly baseDir: string;
+  readonly baseDirectory: string;
   readonly layer: SettingsLayer;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
-  const baseDir = dirname(file.path);
-  if (file.kind === "missing") return { scope, baseDir, layer: new Map(), diagnostics: [] };
+  const baseDirectory = dirname(file.path);
+  if (file.kind === "missing") return { scope, baseDirectory, layer: new Map(), diagnostics: [] };
   if (file.kind === "unreadable") {
-    return { scope, baseDir, layer: new Map(), diagnostics: [file.diagnostic] };
+    return { scope, baseDirectory, layer: new Map(), diagnostics: [file.diagnostic] };
   }
   const diagnostics: Diagnostic[] = [];
   const source = { path: file.path, isProject: scope === "project" };
-  return { scope, baseDir, layer: readLayer(file.value, source, diagnostics), diagnostics };
+  return { scope, baseDirectory, layer: readLayer(file.value, source, diagnostics), diagnostics };
 }
 
 /**
@@ -78,7 +78,7 @@ export class SettingsStore {
    * @throws {SessionError} `invalid_settings` for a value that does not fit its key
    */
   static inMemory(values: SettingValues = {}): SettingsStore {
-    const store = new SettingsStore({ agentDir: "", cwd: "" });
+    const store = new SettingsStore({ agentDirectory: "", cwd: "" });
     const source = { path: "the settings of this session", isProject: false };
     for (const [key, value] of Object.entries(values)) {
       if (isSettingKey(key)) {
@@ -93,9 +93,9 @@ export class SettingsStore {
 
   /** Reads the files again; what the session was told stays. */
   async reload(): Promise<void> {
-    const { agentDir, cwd } = this.#options;
+    const { agentDirectory, cwd } = this.#options;
     const places = [
-      { scope: "user", dir: agentDir },
+      { scope: "user", dir: agentDirectory },
       { scope: "project", dir: join(cwd, ".pi") },
     ] as const;
     const reads = places.flatMap(({ scope, dir }) =>
@@ -160,8 +160,12 @@ export class SettingsStore {
   }
 
   #listed<Entry>(key: ResourceKey | "packages"): readonly ResourceEntry<Entry>[] {
-    const entries = this.#activeFiles().flatMap(({ layer, scope, baseDir }) =>
-      ((layer.get(key) ?? []) as readonly Entry[]).map((entry) => ({ entry, scope, baseDir })),
+    const entries = this.#activeFiles().flatMap(({ layer, scope, baseDirectory }) =>
+      ((layer.get(key) ?? []) as readonly Entry[]).map((entry) => ({
+        entry,
+        scope,
+        baseDirectory,
+      })),
     );
     return [
       ...entries.filter(({ scope }) => scope === "project"),
@@ -183,8 +187,8 @@ export class SettingsStore {
    * @throws {SessionError} `invalid_settings` when a value does not fit or the file does not parse.
    */
   async save(scope: SettingsScope, values: SettingValues): Promise<void> {
-    const { agentDir, cwd } = this.#options;
-    const path = join(scope === "user" ? agentDir : join(cwd, ".pi"), "settings.json");
+    const { agentDirectory, cwd } = this.#options;
+    const path = join(scope === "user" ? agentDirectory : join(cwd, ".pi"), "settings.json");
     const changes: [SettingKey, unknown][] = [];
     for (const [key, value] of Object.entries(values)) {
       if (!isSettingKey(key)) continue;

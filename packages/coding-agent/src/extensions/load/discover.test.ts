@@ -31,12 +31,12 @@ async function find(changes: Partial<DiscoverOptions> = {}, settings: readonly s
   const entries: ResourceEntry[] = settings.map((entry) => ({
     entry,
     scope: changes.part === "project" ? "project" : "user",
-    baseDir: join(dir, "agent"),
+    baseDirectory: join(dir, "agent"),
   }));
   const { files, diagnostics } = await discoverExtensions({
-    agentDir: join(dir, "agent"),
+    agentDirectory: join(dir, "agent"),
     cwd: join(dir, "project"),
-    homeDir: dir,
+    homeDirectory: dir,
     paths: [],
     entries,
     onlyNamed: false,

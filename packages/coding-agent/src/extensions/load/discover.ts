@@ -35,11 +35,11 @@ export interface DiscoveredExtensions {
 
 /** Where to look. */
 export interface DiscoverOptions {
-  readonly agentDir: string;
+  readonly agentDirectory: string;
   readonly cwd: string;
-  readonly homeDir: string;
+  readonly homeDirectory: string;
   /** Where relative `paths` start; default `cwd`. */
-  readonly baseDir?: string | undefined;
+  readonly baseDirectory?: string | undefined;
   /** Paths of `-e`. */
   readonly paths: readonly string[];
   /** Entries of the setting `extensions`; the project's only once it is trusted. */
@@ -72,13 +72,13 @@ interface Search {
  * counts once. Never rejects; with nothing there it costs one look into a folder.
  */
 export async function discoverExtensions(options: DiscoverOptions): Promise<DiscoveredExtensions> {
-  const { agentDir, cwd, baseDir = cwd, homeDir, part } = options;
+  const { agentDirectory, cwd, baseDirectory = cwd, homeDirectory, part } = options;
   const found = new Map<string, ExtensionFile>();
   const diagnostics: Diagnostic[] = [];
   const named: Search = { found, diagnostics, excludes: () => false };
   if (part === "own") {
     for (const path of options.paths) {
-      const absolute = absolutePath(path, baseDir, homeDir);
+      const absolute = absolutePath(path, baseDirectory, homeDirectory);
       // A folder is a package: its manifest or the names of its folders say what it brings.
       const isPackage = isSource(path) || kindOf(absolute) === "directory";
       const packages = isPackage ? options.packages : undefined;
@@ -89,16 +89,16 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   if (options.onlyNamed) return { files: [...found.values()], diagnostics };
   const scope = part === "own" ? "user" : "project";
   const entries = options.entries.filter((entry) => entry.scope === scope);
-  const rules = readRules(entries, homeDir);
+  const rules = readRules(entries, homeDirectory);
   for (const path of rules.forced) await addNamed(named, path, scope);
   const search: Search = { found, diagnostics, excludes: rules.excludes };
   for (const path of rules.places) {
     if (/[*?[]/.test(path)) await addMatching(search, path, scope);
     else await addNamed(search, path, scope);
   }
-  const folders = part === "own" ? [agentDir] : [join(cwd, ".pi"), join(cwd, ".pi", "agent")];
+  const folders = part === "own" ? [agentDirectory] : [join(cwd, ".pi"), join(cwd, ".pi", "agent")];
   for (const folder of folders) {
-    if (part === "own" || resolve(folder) !== resolve(agentDir)) {
+    if (part === "own" || resolve(folder) !== resolve(agentDirectory)) {
       await addFolder(search, join(folder, "extensions"), scope);
     }
   }
@@ -142,13 +142,13 @@ interface Rules {
 }
 
 /** `path` and globs add, `!glob` takes out, `+path` adds whatever is taken out, `-path` wins over all. */
-function readRules(entries: readonly ResourceEntry[], homeDir: string): Rules {
+function readRules(entries: readonly ResourceEntry[], homeDirectory: string): Rules {
   const places: string[] = [];
   const forced: string[] = [];
   const exclusions: ((path: string) => boolean)[] = [];
-  for (const { entry, baseDir } of entries) {
+  for (const { entry, baseDirectory } of entries) {
     const mark = /^[-+!]/.exec(entry)?.[0] ?? "";
-    const path = absolutePath(entry.slice(mark.length), baseDir, homeDir);
+    const path = absolutePath(entry.slice(mark.length), baseDirectory, homeDirectory);
     if (mark === "") places.push(path);
     else if (mark === "+") forced.push(path);
     else {
@@ -162,7 +162,9 @@ function readRules(entries: readonly ResourceEntry[], homeDir: string): Rules {
   const removed = new Set(
     entries
       .filter(({ entry }) => entry.startsWith("-"))
-      .map(({ entry, baseDir }) => absolutePath(entry.slice(1), baseDir, homeDir)),
+      .map(({ entry, baseDirectory }) =>
+        absolutePath(entry.slice(1), baseDirectory, homeDirectory),
+      ),
   );
   return {
     places,

@@ -9,10 +9,10 @@ import { fakePort, systemIn } from "../port/__fixtures__/session-port.ts";
 
 /** An extension that hands over a provider made of `body`, loaded, with the registry it is in. */
 async function providerOf(body: string, environment: Record<string, string> = {}, stored = {}) {
-  const agentDir = mkdtempSync(join(tmpdir(), "tau-native-"));
-  onTestFinished(() => rmSync(agentDir, { recursive: true, force: true }));
-  writeFileSync(join(agentDir, "auth.json"), JSON.stringify(stored));
-  const path = join(agentDir, "provider.ts");
+  const agentDirectory = mkdtempSync(join(tmpdir(), "tau-native-"));
+  onTestFinished(() => rmSync(agentDirectory, { recursive: true, force: true }));
+  writeFileSync(join(agentDirectory, "auth.json"), JSON.stringify(stored));
+  const path = join(agentDirectory, "provider.ts");
   const source = `import { createProvider, envApiKeyAuth, openAICompletionsApi } from "@earendil-works/pi-ai";
     export default (pi) => {
       pi.registerProvider(createProvider({ id: "house", name: "The House", ${body} }));
@@ -20,21 +20,26 @@ async function providerOf(body: string, environment: Record<string, string> = {}
   writeFileSync(path, source);
   const registry = createModelRegistry({
     processes: new ProcessRegistry(),
-    agentDir,
+    agentDirectory,
     environment,
     catalog: { providers: () => ({}), models: async () => [] },
   });
   const hostModules = createHostModules({
-    cwd: agentDir,
-    agentDirectory: agentDir,
-    homeDirectory: agentDir,
-    temporaryDirectory: agentDir,
+    cwd: agentDirectory,
+    agentDirectory,
+    homeDirectory: agentDirectory,
+    temporaryDirectory: agentDirectory,
     environment,
     version: "1.0.0",
   });
-  const port = fakePort(agentDir);
+  const port = fakePort(agentDirectory);
   const execEnvironment = { ...port.execEnvironment, environment };
-  const { system } = systemIn(agentDir, { paths: [path], registry, hostModules, execEnvironment });
+  const { system } = systemIn(agentDirectory, {
+    paths: [path],
+    registry,
+    hostModules,
+    execEnvironment,
+  });
   await system.load("own");
   await system.bind(port);
   expect(system.diagnostics).toEqual([]);

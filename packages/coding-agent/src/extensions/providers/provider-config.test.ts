@@ -12,13 +12,13 @@ import { emptyReply } from "./reply-stream.ts";
 
 /** A registry with one provider of an extension, and a login for it that is about to end. */
 function registryWith(config: ProviderConfig, access: string) {
-  const agentDir = mkdtempSync(join(tmpdir(), "tau-login-"));
-  onTestFinished(() => rmSync(agentDir, { recursive: true, force: true }));
+  const agentDirectory = mkdtempSync(join(tmpdir(), "tau-login-"));
+  onTestFinished(() => rmSync(agentDirectory, { recursive: true, force: true }));
   const login = { type: "oauth", access, refresh: "r1", expires: Date.now() + 1_000, region: "eu" };
-  writeFileSync(join(agentDir, "auth.json"), JSON.stringify({ house: login }));
+  writeFileSync(join(agentDirectory, "auth.json"), JSON.stringify({ house: login }));
   const registry = createModelRegistry({
     processes: new ProcessRegistry(),
-    agentDir,
+    agentDirectory,
     environment: {},
     catalog: { providers: () => ({}), models: async () => [] },
   });

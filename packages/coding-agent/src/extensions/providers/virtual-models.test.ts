@@ -9,9 +9,9 @@ import { fakePort, systemIn } from "../port/__fixtures__/session-port.ts";
 
 /** A host with one real provider and a router in front of it, whose `route` has this body. */
 async function routed(route: string, provider = "router") {
-  const agentDir = mkdtempSync(join(tmpdir(), "tau-virtual-"));
-  onTestFinished(() => rmSync(agentDir, { recursive: true, force: true }));
-  const path = join(agentDir, "router.ts");
+  const agentDirectory = mkdtempSync(join(tmpdir(), "tau-virtual-"));
+  onTestFinished(() => rmSync(agentDirectory, { recursive: true, force: true }));
+  const path = join(agentDirectory, "router.ts");
   const source = `export default (pi) => {
       const seen = [];
       pi.registerProvider("house", { models: [{ id: "big", reasoning: true }, { id: "small" }],
@@ -36,13 +36,13 @@ async function routed(route: string, provider = "router") {
   writeFileSync(path, source);
   const registry = createModelRegistry({
     processes: new ProcessRegistry(),
-    agentDir,
+    agentDirectory,
     environment: {},
     catalog: { providers: () => ({}), models: async () => [] },
   });
-  const { system } = systemIn(agentDir, { paths: [path], registry });
+  const { system } = systemIn(agentDirectory, { paths: [path], registry });
   await system.load("own");
-  const port = fakePort(agentDir, { activeTools: () => ["read"] });
+  const port = fakePort(agentDirectory, { activeTools: () => ["read"] });
   await system.bind(port);
   await system.runner.context.modelRegistry.refresh();
   expect(system.diagnostics).toEqual([]);

@@ -9,15 +9,15 @@ import { redactSecrets } from "./redact.ts";
 import { createCommandRunner } from "./run-command.ts";
 import { AuthStore } from "./store.ts";
 
-let agentDir: string;
+let agentDirectory: string;
 beforeEach(() => {
-  agentDir = mkdtempSync(join(tmpdir(), "tau-auth-"));
+  agentDirectory = mkdtempSync(join(tmpdir(), "tau-auth-"));
 });
-afterEach(() => rmSync(agentDir, { recursive: true, force: true }));
+afterEach(() => rmSync(agentDirectory, { recursive: true, force: true }));
 
 const putAuth = (value: unknown) =>
   writeFileSync(
-    join(agentDir, "auth.json"),
+    join(agentDirectory, "auth.json"),
     typeof value === "string" ? value : JSON.stringify(value),
   );
 
@@ -30,7 +30,7 @@ function resolver(
   const { custom = {}, ...rest } = options;
   return new KeyResolver({
     environment: {},
-    auth: new AuthStore(agentDir),
+    auth: new AuthStore(agentDirectory),
     customProviders: async () => new Map(Object.entries(custom)),
     runCommand: createCommandRunner({ processes }),
     ...rest,
@@ -155,7 +155,7 @@ describe("configured values", () => {
 
   it("runs a command once for callers that ask together, and anew later", async () => {
     const run = createCommandRunner({ processes });
-    const count = join(agentDir, "count");
+    const count = join(agentDirectory, "count");
     const command = `echo x >> '${count}'; sleep 0.05`;
     await Promise.all([run(command, environment), run(command, environment)]);
     await run(command, environment);
@@ -166,7 +166,7 @@ describe("configured values", () => {
 describe("auth.json", () => {
   it("is written for its owner only and keeps other entries", async () => {
     putAuth({ other: { type: "api_key", key: "o" }, odd: 5 });
-    const store = new AuthStore(agentDir);
+    const store = new AuthStore(agentDirectory);
     await store.set("anthropic", { type: "api_key", key: "k" });
     expect(statSync(store.path).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(store.path, "utf8"))).toEqual({
@@ -181,7 +181,7 @@ describe("auth.json", () => {
 
   it("is not overwritten when it does not parse, and the problem is told", async () => {
     putAuth("{ broken");
-    const store = new AuthStore(agentDir);
+    const store = new AuthStore(agentDirectory);
     expect((await store.all()).size).toBe(0);
     expect(store.diagnostics[0]?.message).toContain(store.path);
     await expect(store.set("a", { type: "api_key", key: "k" })).rejects.toThrow(/not valid JSON/);
@@ -199,7 +199,7 @@ describe("auth.json", () => {
       { key: "vendor:new", source: "login" },
     ]);
     expect(refresh).toHaveBeenCalledTimes(1);
-    const stored = JSON.parse(readFileSync(join(agentDir, "auth.json"), "utf8"));
+    const stored = JSON.parse(readFileSync(join(agentDirectory, "auth.json"), "utf8"));
     expect(stored.vendor).toMatchObject({ access: "new", refresh: "r", account: "me" });
   });
 

@@ -47,8 +47,8 @@ export class AuthStore {
   #loading: Promise<ReadonlyMap<string, Credential>> | undefined;
   #diagnostics: Diagnostic[] = [];
 
-  constructor(agentDir: string) {
-    this.path = join(agentDir, "auth.json");
+  constructor(agentDirectory: string) {
+    this.path = join(agentDirectory, "auth.json");
   }
 
   /** What was wrong with the file when it was last read. */

@@ -38,7 +38,7 @@ export async function loadFamilyAi(places: HostPlaces): Promise<object> {
   const catalog = await readCatalog();
   const typebox = (await loadOldTypebox()) as { Type: unknown };
   const registry = createModelRegistry({
-    agentDir: places.agentDirectory,
+    agentDirectory: places.agentDirectory,
     environment: places.environment,
     processes: new ProcessRegistry({ systemRoot: places.environment.SystemRoot }),
     catalog: {

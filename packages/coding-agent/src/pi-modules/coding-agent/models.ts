@@ -89,7 +89,7 @@ function matching(models: readonly Model[], pattern: string): readonly Named[] {
 async function createRuntime({ agentDirectory, environment }: HostPlaces): Promise<object> {
   const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
   const registry = createModelRegistry({
-    agentDir: agentDirectory,
+    agentDirectory,
     environment,
     catalog: { providers: () => providers, models: loadModels },
     processes: new ProcessRegistry({ systemRoot: environment.SystemRoot }),

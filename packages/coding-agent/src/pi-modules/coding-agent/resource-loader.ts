@@ -79,12 +79,12 @@ class ResourceLoader implements FamilyResourceLoader {
     const { noPromptTemplates: noTemplates = false, ...options } = this.#options;
     const cwd = options.cwd ?? this.#places.cwd;
     const agentDir = options.agentDir ?? this.#places.agentDirectory;
-    const settings = await SettingsStore.load({ agentDir, cwd });
+    const settings = await SettingsStore.load({ agentDirectory: agentDir, cwd });
     const resources = new PromptResources({
       settings,
-      agentDir,
+      agentDirectory: agentDir,
       cwd,
-      homeDir: this.#places.homeDirectory,
+      homeDirectory: this.#places.homeDirectory,
       skillPaths: options.additionalSkillPaths ?? [],
       templatePaths: options.additionalPromptTemplatePaths ?? [],
       noSkills: options.noSkills ?? false,

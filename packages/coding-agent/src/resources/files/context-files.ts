@@ -38,8 +38,8 @@ async function contextFileIn(dir: string): Promise<string | undefined> {
  * folder. In a git worktree that lies inside its repository, the worktree's copy stands for the
  * repository's own, which would say the same twice.
  */
-export async function loadContextFiles(agentDir: string, cwd: string): Promise<ContextFiles> {
-  const dirs = [...new Set([agentDir, ...ancestorsOf(cwd).reverse()])];
+export async function loadContextFiles(agentDirectory: string, cwd: string): Promise<ContextFiles> {
+  const dirs = [...new Set([agentDirectory, ...ancestorsOf(cwd).reverse()])];
   const [git, ...paths] = await Promise.all([findGitRoot(cwd), ...dirs.map(contextFileIn)]);
   const byDir = new Map(dirs.map((dir, index) => [dir, paths[index]]));
   if (git?.mainRoot !== undefined && byDir.get(git.root) !== undefined) {

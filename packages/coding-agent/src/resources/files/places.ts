@@ -18,10 +18,10 @@ export interface ResourcePlace {
 
 /** The folders a session's text resources come from. */
 export interface ResourceDirs {
-  readonly agentDir: string;
+  readonly agentDirectory: string;
   readonly cwd: string;
   /** The user's home, for `~` and `~/.agents`. */
-  readonly homeDir: string;
+  readonly homeDirectory: string;
 }
 
 /** How much to look for. */
@@ -43,11 +43,11 @@ export function ancestorsOf(dir: string): string[] {
   }
 }
 
-/** `path` made absolute from `baseDir`, with `~` as the home folder. */
-export function absolutePath(path: string, baseDir: string, homeDir: string): string {
-  if (path === "~") return homeDir;
-  if (/^~[/\\]/.test(path)) return join(homeDir, path.slice(2));
-  return isAbsolute(path) ? path : resolve(baseDir, path);
+/** `path` made absolute from `baseDirectory`, with `~` as the home folder. */
+export function absolutePath(path: string, baseDirectory: string, homeDirectory: string): string {
+  if (path === "~") return homeDirectory;
+  if (/^~[/\\]/.test(path)) return join(homeDirectory, path.slice(2));
+  return isAbsolute(path) ? path : resolve(baseDirectory, path);
 }
 
 /** The path with links followed; the path itself when that fails. */
@@ -98,13 +98,16 @@ export interface SettingPlaces {
  * Reads a settings list: a path or a glob names a place, `!pattern` leaves files out, `+path` names
  * one that no pattern leaves out, and `-path` wins over all.
  */
-export function settingPlaces(entries: readonly ResourceEntry[], homeDir: string): SettingPlaces {
+export function settingPlaces(
+  entries: readonly ResourceEntry[],
+  homeDirectory: string,
+): SettingPlaces {
   const places: ResourcePlace[] = [];
   const rules: { readonly mark: string; readonly fits: (file: string) => boolean }[] = [];
-  for (const { entry, scope, baseDir } of entries) {
+  for (const { entry, scope, baseDirectory } of entries) {
     const mark = /^[-+!]/.exec(entry)?.[0] ?? "";
     const given = entry.slice(mark.length);
-    const path = absolutePath(given, baseDir, homeDir);
+    const path = absolutePath(given, baseDirectory, homeDirectory);
     if (mark === "" || mark === "+") places.push({ path, scope, isNamed: true });
     const isInside = (file: string): boolean => file === path || file.startsWith(`${path}${sep}`);
     // A pattern also fits from anywhere, and one without a folder files of that name.

@@ -11,7 +11,7 @@ let root: string;
 let dirs: PackageDirs;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "tau-packages-"));
-  dirs = { homeDir: root, agentDir: join(root, "agent"), cwd: join(root, "project") };
+  dirs = { homeDirectory: root, agentDirectory: join(root, "agent"), cwd: join(root, "project") };
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
@@ -124,10 +124,10 @@ describe("a package", () => {
 
   it("that is not there is one diagnostic with the command that installs it", async () => {
     put({ "agent/settings.json": { packages: ["npm:gone", "./nowhere"] } });
-    const command = `npm install --prefix ${join(dirs.agentDir, "npm")} gone`;
+    const command = `npm install --prefix ${join(dirs.agentDirectory, "npm")} gone`;
     expect((await load()).problems).toEqual([
       `The package npm:gone is not installed; to install it: ${command}`,
-      `There is no package at ${join(dirs.agentDir, "nowhere")}`,
+      `There is no package at ${join(dirs.agentDirectory, "nowhere")}`,
     ]);
   });
 });

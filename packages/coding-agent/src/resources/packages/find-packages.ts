@@ -35,9 +35,9 @@ export interface FoundPackages {
 
 /** Where packages are looked for. */
 export interface PackageDirs {
-  readonly agentDir: string;
+  readonly agentDirectory: string;
   readonly cwd: string;
-  readonly homeDir: string;
+  readonly homeDirectory: string;
 }
 
 type Choice = Partial<Record<ResourceKind, readonly string[]>> & { readonly optsIn: boolean };
@@ -51,9 +51,9 @@ export async function findPackages(
 ): Promise<FoundPackages> {
   const packages = new Map<string, InstalledPackage>();
   const diagnostics: Diagnostic[] = [];
-  for (const { entry, scope, baseDir } of settings.packages) {
+  for (const { entry, scope, baseDirectory } of settings.packages) {
     const source = typeof entry === "string" ? entry : entry.source;
-    const origin = originOf(source, scope, { ...dirs, baseDir });
+    const origin = originOf(source, scope, { ...dirs, baseDirectory });
     if (packages.has(origin.identity)) continue;
     const kind = kindOf(origin.path);
     if (kind === "missing") diagnostics.push(notThere(source, origin));
@@ -77,14 +77,15 @@ export async function findNamedPackage(
 ): Promise<InstalledPackage | Diagnostic> {
   const origins = (["project", "user"] as const).map((scope) => ({
     scope,
-    origin: originOf(source, scope, { ...dirs, baseDir: dirs.cwd }),
+    origin: originOf(source, scope, { ...dirs, baseDirectory: dirs.cwd }),
   }));
   const there = origins.find(({ origin }) => kindOf(origin.path) === "directory");
   const user = origins[1]?.origin;
   if (there === undefined)
     return notThere(
       source,
-      user ?? parsePackageSource(source, { ...dirs, root: dirs.agentDir, baseDir: dirs.cwd }),
+      user ??
+        parsePackageSource(source, { ...dirs, root: dirs.agentDirectory, baseDirectory: dirs.cwd }),
     );
   const { path: root } = there.origin;
   const manifest = await readManifest(root, []);
@@ -95,10 +96,15 @@ export async function findNamedPackage(
 function originOf(
   source: string,
   scope: SettingsScope,
-  { agentDir, cwd, baseDir, homeDir }: PackageDirs & { readonly baseDir: string },
+  {
+    agentDirectory,
+    cwd,
+    baseDirectory,
+    homeDirectory,
+  }: PackageDirs & { readonly baseDirectory: string },
 ): PackageOrigin {
-  const root = scope === "user" ? agentDir : join(cwd, ".pi");
-  return parsePackageSource(source, { root, baseDir, homeDir });
+  const root = scope === "user" ? agentDirectory : join(cwd, ".pi");
+  return parsePackageSource(source, { root, baseDirectory, homeDirectory });
 }
 
 function notThere(source: string, { path, installCommand }: PackageOrigin): Diagnostic {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { parsePackageSource } from "./package-source.ts";
 
-const folders = { root: "/agent", baseDir: "/base", homeDir: "/home/me" };
+const folders = { root: "/agent", baseDirectory: "/base", homeDirectory: "/home/me" };
 const parse = (source: string) => parsePackageSource(source, folders);
 
 it.each([

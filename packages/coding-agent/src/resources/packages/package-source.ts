@@ -15,8 +15,8 @@ export interface PackageOrigin {
 export interface PackageFolders {
   /** `<agent dir>`, or `.pi` of the project. */
   readonly root: string;
-  readonly baseDir: string;
-  readonly homeDir: string;
+  readonly baseDirectory: string;
+  readonly homeDirectory: string;
 }
 
 /** Whether a text names a package that has to be installed, not a path. */
@@ -26,7 +26,7 @@ function isInstalledSource(source: string): boolean {
 
 /** Reads `npm:name@version`, `git:host/owner/repository@ref`, an address of a repository, or a path. */
 export function parsePackageSource(source: string, folders: PackageFolders): PackageOrigin {
-  const { root, baseDir, homeDir } = folders;
+  const { root, baseDirectory, homeDirectory } = folders;
   const text = source.trim();
   if (text.startsWith("npm:")) {
     const spec = text.slice("npm:".length).trim();
@@ -38,7 +38,7 @@ export function parsePackageSource(source: string, folders: PackageFolders): Pac
     };
   }
   if (isInstalledSource(text)) return repositoryOf(text, root);
-  const path = absolutePath(text, baseDir, homeDir);
+  const path = absolutePath(text, baseDirectory, homeDirectory);
   return { identity: path, path, installCommand: undefined };
 }
 

@@ -7,15 +7,19 @@ import { coversFiles } from "./rule-scope.ts";
 
 /** Rules in the folders of a home with a project, whose sub-folder is worked in. */
 async function load(files: Record<string, string>) {
-  const homeDir = temporaryFolder();
-  mkdirSync(join(homeDir, "project/.git"), { recursive: true });
+  const homeDirectory = temporaryFolder();
+  mkdirSync(join(homeDirectory, "project/.git"), { recursive: true });
   for (const [name, content] of Object.entries(files)) {
-    const path = join(homeDir, name);
+    const path = join(homeDirectory, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content);
   }
-  const dirs = { homeDir, agentDir: join(homeDir, ".pi/agent"), cwd: join(homeDir, "project/sub") };
-  return { ...(await loadRules(dirs)), homeDir };
+  const dirs = {
+    homeDirectory,
+    agentDirectory: join(homeDirectory, ".pi/agent"),
+    cwd: join(homeDirectory, "project/sub"),
+  };
+  return { ...(await loadRules(dirs)), homeDirectory };
 }
 
 const rule = (trigger: string, more = "") => `---\nttsr_trigger: ${trigger}\n${more}---\nText`;
@@ -39,12 +43,12 @@ describe("rules", () => {
   });
 
   it("of the project hide the user's of the same name, with a diagnostic", async () => {
-    const { rules, diagnostics, homeDir } = await load({
+    const { rules, diagnostics, homeDirectory } = await load({
       ".pi/agent/rules/mine.md": rule("user", "name: same\n"),
       "project/sub/.pi/rules/same.md": rule("project"),
     });
     expect(rules.map(({ patterns }) => patterns[0]?.source)).toEqual(["project"]);
-    const path = join(homeDir, ".pi/agent/rules/mine.md");
+    const path = join(homeDirectory, ".pi/agent/rules/mine.md");
     expect(diagnostics).toMatchObject([{ path, message: expect.stringContaining("is hidden by") }]);
   });
 

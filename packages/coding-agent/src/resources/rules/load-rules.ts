@@ -37,7 +37,11 @@ export async function loadRules(dirs: ResourceDirs): Promise<LoadedRules> {
   return { rules, diagnostics };
 }
 
-async function placesOf({ agentDir, cwd, homeDir }: ResourceDirs): Promise<ResourcePlace[]> {
+async function placesOf({
+  agentDirectory,
+  cwd,
+  homeDirectory,
+}: ResourceDirs): Promise<ResourcePlace[]> {
   const root = (await findGitRoot(cwd))?.root ?? cwd;
   const upward = ancestorsOf(cwd);
   const within = upward.slice(0, Math.max(1, upward.indexOf(root) + 1));
@@ -48,10 +52,10 @@ async function placesOf({ agentDir, cwd, homeDir }: ResourceDirs): Promise<Resou
     ...within.flatMap((dir) => [join(dir, ".agents"), join(dir, ".agent")]),
   ];
   const user = [
-    agentDir,
-    join(homeDir, ".omp", "agent"),
-    join(homeDir, ".agents"),
-    join(homeDir, ".agent"),
+    agentDirectory,
+    join(homeDirectory, ".omp", "agent"),
+    join(homeDirectory, ".agents"),
+    join(homeDirectory, ".agent"),
   ];
   return [
     ...project.map((dir) => ({ dir, scope: "project" as const })),

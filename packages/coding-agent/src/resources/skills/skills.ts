@@ -40,7 +40,7 @@ const maxDescriptionLength = 1024;
 async function standardPlaces(
   dirs: ResourceDirs,
 ): Promise<(ResourcePlace & { isNative: boolean })[]> {
-  const { agentDir, cwd, homeDir } = dirs;
+  const { agentDirectory, cwd, homeDirectory } = dirs;
   const root = (await findGitRoot(cwd))?.root ?? cwd;
   const upward = ancestorsOf(cwd);
   const within = upward.slice(0, Math.max(1, upward.indexOf(root) + 1));
@@ -50,8 +50,8 @@ async function standardPlaces(
     { ...project, isNative: true, path: join(cwd, ".pi", "skills") },
     { ...project, isNative: true, path: join(cwd, ".pi", "agent", "skills") },
     ...within.map((dir) => ({ ...project, isNative: false, path: join(dir, ".agents", "skills") })),
-    { ...user, isNative: true, path: join(agentDir, "skills") },
-    { ...user, isNative: false, path: join(homeDir, ".agents", "skills") },
+    { ...user, isNative: true, path: join(agentDirectory, "skills") },
+    { ...user, isNative: false, path: join(homeDirectory, ".agents", "skills") },
   ];
 }
 

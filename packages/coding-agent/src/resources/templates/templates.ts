@@ -31,8 +31,8 @@ export interface LoadedTemplates {
 const shownLength = 60;
 
 function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]): ResourcePlace[] {
-  const { agentDir, cwd } = dirs;
-  const user = join(agentDir, "prompts");
+  const { agentDirectory, cwd } = dirs;
+  const user = join(agentDirectory, "prompts");
   const project = [join(cwd, ".pi", "prompts"), join(cwd, ".pi", "agent", "prompts")];
   const of = (scope: ResourceScope, paths: readonly string[]) => [
     ...named.filter((place) => place.scope === scope),

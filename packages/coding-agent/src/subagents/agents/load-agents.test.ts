@@ -11,7 +11,7 @@ function folders(files: Record<string, string>) {
     mkdirSync(join(root, name, ".."), { recursive: true });
     writeFileSync(join(root, name), text);
   }
-  return { agentDir: join(root, "agent"), cwd: join(root, "project") };
+  return { agentDirectory: join(root, "agent"), cwd: join(root, "project") };
 }
 
 describe("loadAgents", () => {

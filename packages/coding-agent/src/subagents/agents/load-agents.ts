@@ -15,7 +15,10 @@ export interface LoadedAgents {
 }
 
 /** Loads agent definitions: the project's are stronger than the user's, and those than the bundled. */
-export async function loadAgents(dirs: { agentDir: string; cwd: string }): Promise<LoadedAgents> {
+export async function loadAgents(dirs: {
+  agentDirectory: string;
+  cwd: string;
+}): Promise<LoadedAgents> {
   const diagnostics: Diagnostic[] = [];
   const agents = new Map(bundledAgents.map((agent) => [agent.name, agent]));
   for (const { path, source } of agentFiles(dirs)) {
@@ -29,7 +32,7 @@ export async function loadAgents(dirs: { agentDir: string; cwd: string }): Promi
  * Name and description of each agent, for the description of a tool: it is asked for in the middle of
  * a request, so this looks at the two lines only and loads no parser.
  */
-export function outlineAgents(dirs: { agentDir: string; cwd: string }): Map<string, string> {
+export function outlineAgents(dirs: { agentDirectory: string; cwd: string }): Map<string, string> {
   const agents = new Map(bundledAgents.map(({ name, description }) => [name, description]));
   for (const { path } of agentFiles(dirs)) {
     const file = readTextFileNow(path);
@@ -45,11 +48,11 @@ export function outlineAgents(dirs: { agentDir: string; cwd: string }): Map<stri
 }
 
 function agentFiles(dirs: {
-  agentDir: string;
+  agentDirectory: string;
   cwd: string;
 }): { path: string; source: AgentDefinition["source"] }[] {
   const places = [
-    { source: "user", folder: join(dirs.agentDir, "agents") },
+    { source: "user", folder: join(dirs.agentDirectory, "agents") },
     { source: "project", folder: join(dirs.cwd, ".pi", "agent", "agents") },
     { source: "project", folder: join(dirs.cwd, ".pi", "agents") },
   ] as const;

@@ -28,7 +28,7 @@ export function createTaskTool(services: TaskServices): AgentTool {
 }
 
 function agentLines({ agentDirectory, environment, allowedAgents }: TaskServices): string {
-  const agents = outlineAgents({ agentDir: agentDirectory, cwd: environment.cwd });
+  const agents = outlineAgents({ agentDirectory, cwd: environment.cwd });
   return [...agents]
     .filter(([name]) => maySpawn(allowedAgents, name))
     .map(([name, description]) => (description === "" ? `- ${name}` : `- ${name}: ${description}`))

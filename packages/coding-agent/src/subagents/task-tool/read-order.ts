@@ -46,7 +46,7 @@ export async function readOrder(
   }
   const items = itemsOf(args, singleId);
   const { agents, diagnostics } = await loadAgents({
-    agentDir: services.agentDirectory,
+    agentDirectory: services.agentDirectory,
     cwd: services.environment.cwd,
   });
   const tasks = items.map((item): Task => {

@@ -9,10 +9,10 @@ import type { SessionPort } from "../session-port.ts";
 import { createHeadlessUiPort } from "../../ui/ui-port.ts";
 
 /** A registry without any model, in a folder. */
-function emptyRegistry(agentDir: string) {
+function emptyRegistry(agentDirectory: string) {
   return createModelRegistry({
     processes: new ProcessRegistry(),
-    agentDir,
+    agentDirectory,
     environment: {},
     catalog: { providers: () => ({}), models: async () => [] },
   });
@@ -20,11 +20,11 @@ function emptyRegistry(agentDir: string) {
 
 /** A session that notes what is asked of it. */
 export function fakePort(
-  agentDir: string,
+  agentDirectory: string,
   changes: Partial<SessionPort> = {},
 ): SessionPort & { readonly calls: unknown[][] } {
   const calls: unknown[][] = [];
-  const log = SessionLog.create({ cwd: agentDir });
+  const log = SessionLog.create({ cwd: agentDirectory });
   const note =
     (name: string, result: unknown = undefined) =>
     (...given: unknown[]): never => {
@@ -35,10 +35,10 @@ export function fakePort(
   return {
     calls,
     log,
-    registry: emptyRegistry(agentDir),
+    registry: emptyRegistry(agentDirectory),
     settings: SettingsStore.inMemory(),
     stream: createStream(),
-    execEnvironment: { cwd: agentDir, environment: {}, processes: new ProcessRegistry({}) },
+    execEnvironment: { cwd: agentDirectory, environment: {}, processes: new ProcessRegistry({}) },
     model: undefined,
     scopedModels: [],
     thinkingLevel: "off",
@@ -48,7 +48,7 @@ export function fakePort(
     hasPendingMessages: false,
     contextUsage: undefined,
     systemPrompt: "",
-    promptInput: { tools: [], cwd: agentDir },
+    promptInput: { tools: [], cwd: agentDirectory },
     buildSystemPrompt: async () => "",
     textCommands: [],
     setModel: note("setModel", Promise.resolve(true)),
@@ -78,12 +78,12 @@ export function fakePort(
 }
 
 /** An extension system on a folder, with what it reported. */
-export function systemIn(agentDir: string, changes: Partial<ExtensionSystemOptions> = {}) {
+export function systemIn(agentDirectory: string, changes: Partial<ExtensionSystemOptions> = {}) {
   const failures: ExtensionFailure[] = [];
   const system = new ExtensionSystem({
-    agentDir,
-    cwd: agentDir,
-    homeDir: agentDir,
+    agentDirectory,
+    cwd: agentDirectory,
+    homeDirectory: agentDirectory,
     paths: [],
     onlyNamed: false,
     entries: () => [],
@@ -91,9 +91,9 @@ export function systemIn(agentDir: string, changes: Partial<ExtensionSystemOptio
     flagValues: new Map(),
     mode: "rpc",
     ui: createHeadlessUiPort(),
-    registry: emptyRegistry(agentDir),
+    registry: emptyRegistry(agentDirectory),
     stream: createStream(),
-    execEnvironment: { cwd: agentDir, environment: {}, processes: new ProcessRegistry({}) },
+    execEnvironment: { cwd: agentDirectory, environment: {}, processes: new ProcessRegistry({}) },
     onFailure: (failure) => failures.push(failure),
     ...changes,
   });
