@@ -152,7 +152,7 @@ async function openSession(options: CliOptions, logger: Logger, seams: Extension
   const environment = readEnvironment();
   const session = await createAgentSession(await sessionOptions(options, environment, seams));
   logger.diagnostics(session.diagnostics);
-  session.problems.onNote((diagnostic) => logger.diagnostics([diagnostic]));
+  session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;
 }
 

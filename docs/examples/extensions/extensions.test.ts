@@ -108,7 +108,7 @@ describe("tools", () => {
     ]);
     await test.session.prompt("greet her");
     expect(toolTexts(test)).toEqual(["HELLO, ADA!"]);
-    expect(await test.session.requests.systemPrompt()).toContain("Greet somebody");
+    expect(await test.session.buildSystemPrompt()).toContain("Greet somebody");
     expect(test.events.some(({ type }) => type === "tool_execution_update")).toBe(true);
   });
 

@@ -157,7 +157,6 @@ describe("abort", () => {
     expect((await running).aborted).toBe(true);
     expect(unpaired(recorded)).toEqual([]);
     expect(resultTexts(recorded).a).toContain("may still be running");
-    expect(agent.pendingToolCalls.size).toBe(0);
   });
 
   it("between tools answers the rest", async () => {

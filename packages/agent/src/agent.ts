@@ -19,7 +19,6 @@ export class Agent {
   readonly #options: AgentOptions;
   #messages: AgentMessage[] = [];
   #controller: AbortController | undefined;
-  #pendingToolCalls: ReadonlySet<string> = new Set();
 
   constructor(options: AgentOptions) {
     this.#options = options;
@@ -31,18 +30,8 @@ export class Agent {
   }
 
   /** Replaces the conversation, as after a switch of session or a compaction. */
-  set messages(messages: readonly AgentMessage[]) {
+  replaceMessages(messages: readonly AgentMessage[]): void {
     this.#messages = [...messages];
-  }
-
-  /** Whether a run is on. */
-  get isRunning(): boolean {
-    return this.#controller !== undefined;
-  }
-
-  /** Ids of the tool calls that run right now. */
-  get pendingToolCalls(): ReadonlySet<string> {
-    return this.#pendingToolCalls;
   }
 
   /** Adds a message outside of a run. It must be recorded already. */
@@ -56,31 +45,25 @@ export class Agent {
    * Never rejects: what went wrong outside of the model is the outcome's `failure`.
    *
    * @param input - the new messages; none to continue from the conversation as it is.
-   * @param signal - ends the run like {@link abort}; one that is aborted already ends it at once.
+   * @param signal - ends the run like {@link abort}; an aborted one ends it at once.
    */
   async run(input: readonly AgentMessage[], signal?: AbortSignal): Promise<RunOutcome> {
     const controller = new AbortController();
-    const forward = (): void => controller.abort();
-    if (signal?.aborted) forward();
-    else signal?.addEventListener("abort", forward, { once: true });
     this.#controller = controller;
-    const pendingToolCalls = new Set<string>();
-    this.#pendingToolCalls = pendingToolCalls;
+    const ends = signal === undefined ? [] : [signal];
     try {
-      return await runLoop(this.#createRun(controller.signal, pendingToolCalls), input);
+      return await runLoop(this.#createRun(AbortSignal.any([controller.signal, ...ends])), input);
     } finally {
-      signal?.removeEventListener("abort", forward);
       this.#controller = undefined;
-      this.#pendingToolCalls = new Set();
     }
   }
 
-  /** Stops the run, if one is on: the model's stream, running tools, the calls still to come. */
+  /** Stops the run, if there is one: the model's stream, running tools, the calls still to come. */
   abort(): void {
     this.#controller?.abort();
   }
 
-  #createRun(signal: AbortSignal, pendingToolCalls: Set<string>): Run {
+  #createRun(signal: AbortSignal): Run {
     const added: AgentMessage[] = [];
     return {
       options: this.#options,
@@ -95,7 +78,6 @@ export class Agent {
       },
       added,
       messages: () => this.#messages,
-      pendingToolCalls,
       failure: undefined,
     };
   }

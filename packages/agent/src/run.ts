@@ -73,8 +73,6 @@ export interface Run {
   readonly messages: () => readonly AgentMessage[];
   /** What this run has added; a compaction in between does not touch it. */
   readonly added: AgentMessage[];
-  /** Ids of tool calls that have started and not settled. */
-  readonly pendingToolCalls: Set<string>;
   /** Why a reply could not be recorded; ends the run. */
   failure: unknown;
 }

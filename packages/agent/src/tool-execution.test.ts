@@ -96,21 +96,6 @@ describe("groups of tool calls", () => {
     const { recorded } = await runCalls([call("a", "fail")], [fail]);
     expect(recorded[2]).toMatchObject({ isError: true, details: { path: "x" } });
   });
-
-  it("know which calls are running", async () => {
-    const seen: string[][] = [];
-    const test = createTestAgent([turn([call("a", "write")]), "done"], {
-      tools: [
-        tool("write", async () => {
-          seen.push([...test.agent.pendingToolCalls]);
-          return ok("x");
-        }),
-      ],
-    });
-    await test.agent.run([user("go")]);
-    expect(seen).toEqual([["a"]]);
-    expect(test.agent.pendingToolCalls.size).toBe(0);
-  });
 });
 
 describe("a tool call", () => {

@@ -133,7 +133,6 @@ async function startToolCall(
   tools: readonly AgentTool[],
 ): Promise<PreparedCall> {
   await emitStart(run, call);
-  run.pendingToolCalls.add(call.id);
   try {
     return await prepare(run, call, tools);
   } catch (error) {
@@ -179,7 +178,6 @@ async function finishToolCall(run: Run, prepared: PreparedCall): Promise<ToolOut
   // Hooks speak about what tools have done, not about calls that never reached one.
   if (!isRefused) result = await applyAfterHook(run, call, result);
   result = withText(await finishResult(run, result));
-  run.pendingToolCalls.delete(call.id);
   await emitEnd(run, call, result);
   return { message: toMessage(call, result), terminate: result.terminate ?? false };
 }

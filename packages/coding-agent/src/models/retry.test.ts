@@ -254,7 +254,8 @@ describe("a login whose tokens are refused", () => {
       isOver = true;
       return { access: "new", expires: Date.now() + 1e9 };
     });
-    const { log, navigation } = test.session;
+    const { navigation } = test.session;
+    const { log } = test.parts.conversation;
     const first = log.append({
       type: "message",
       message: { role: "user", content: "a", timestamp: 1 },

@@ -1,16 +1,22 @@
 import { Agent, type AgentOptions } from "@tau-agent/agent";
+import type { SettingsStore } from "../settings/store.ts";
 import { fitResult } from "../user-input/fit-content.ts";
 import { createLlmConverter } from "../user-input/llm-messages.ts";
 import { applyQueueSettings } from "./queue-report.ts";
-import { loopHooks } from "./session-hooks.ts";
-import type { AgentSessionParts } from "./session-parts.ts";
+import { loopHooks, type SessionHooks } from "./session-hooks.ts";
 
-/** What only the session itself can do for its loop. */
+/** How a session asks its model. */
+export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watchReply"> {
+  readonly settings: SettingsStore;
+  readonly hooks?: SessionHooks | undefined;
+}
+
+/** What only the session can do for its loop. */
 type Owner = Pick<AgentOptions, "prepareRequest" | "record" | "emit" | "beforeModelCall">;
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(
-  { stream, settings, hooks, watchReply }: AgentSessionParts,
+  { stream, settings, hooks, watchReply }: SessionLoopOptions,
   owner: Owner,
 ): Agent {
   const agent = new Agent({

@@ -1,8 +1,9 @@
-import type { Agent, RunOutcome } from "@tau-agent/agent";
+import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Compaction } from "../compaction/compaction.ts";
 import type { Retry } from "../models/retry.ts";
+import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import { TodoReminder, type TodoReminderOptions } from "./todo-reminder.ts";
 
@@ -11,7 +12,7 @@ export type Continuation = "retry" | "compact" | "remind" | "none";
 
 /** What {@link RunContinuation} works with. */
 export interface RunContinuationOptions extends TodoReminderOptions {
-  readonly agent: Agent;
+  readonly conversation: Pick<Conversation, "messages" | "drop">;
   readonly retry: Retry;
   readonly compaction: Compaction;
   readonly hooks: Pick<SessionHooks, "beforeSettle"> | undefined;
@@ -102,11 +103,11 @@ export class RunContinuation {
   }
 
   async #compact(signal: AbortSignal): Promise<boolean> {
-    const { compaction, agent } = this.#options;
+    const { compaction, conversation } = this.#options;
     this.#hasCompacted = true;
     const isDone = await quietly(compaction.run({ reason: "overflow", willRetry: true }, signal));
-    // The conversation was built anew from the file, which keeps the failed reply.
-    agent.messages = withoutFailedTail(agent.messages);
+    // The compaction read the conversation from the file, which keeps the failed reply.
+    conversation.drop(failedTail(conversation.messages));
     return isDone && !signal.aborted;
   }
 
@@ -116,13 +117,7 @@ export class RunContinuation {
    * @returns brings it back, when no other attempt follows: clients see the same as after a reload
    */
   #dropFailedReply({ reply }: RunOutcome): () => void {
-    const { agent } = this.#options;
-    const index = reply === undefined ? -1 : agent.messages.lastIndexOf(reply.message);
-    if (reply === undefined || index < 0) return () => {};
-    agent.messages = agent.messages.toSpliced(index, 1);
-    return () => {
-      agent.messages = agent.messages.toSpliced(index, 0, reply.message);
-    };
+    return this.#options.conversation.drop(reply === undefined ? [] : [reply.message]);
   }
 }
 
@@ -136,11 +131,11 @@ async function quietly(work: Promise<unknown>): Promise<boolean> {
   }
 }
 
-function withoutFailedTail(messages: readonly AgentMessage[]): AgentMessage[] {
+function failedTail(messages: readonly AgentMessage[]): readonly AgentMessage[] {
   const end = messages.findLastIndex(
     (message) => message.role !== "assistant" || message.stopReason !== "error",
   );
-  return messages.slice(0, end + 1);
+  return messages.slice(end + 1);
 }
 
 /** Whether a reply has ended that neither failed nor was aborted. */

@@ -430,7 +430,7 @@ describe("listeners", () => {
     session.subscribe(() => Promise.reject(new TypeError("later")));
     session.subscribe((() => 42) as never);
     const noted: string[] = [];
-    session.problems.onNote(({ message }) => noted.push(message));
+    session.onDiagnostic(({ message }) => noted.push(message));
     expect(await session.prompt("hi")).toMatchObject({ status: "completed" });
     expect(types(events).at(-1)).toBe("prompt_result");
     expect(session.diagnostics.map(({ message }) => message)).toEqual([

@@ -6,15 +6,15 @@ import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
+import type { SessionHooks } from "../run/session-hooks.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { UserInput } from "../user-input/input.ts";
-import type { SessionHooks } from "./session-hooks.ts";
 
-/** The parts a session is made of; `createAgentSession` brings them together. */
-export interface AgentSessionParts {
+/** What a session is built from; `createAgentSession` puts it together. */
+export interface SessionInputs {
   readonly log: SessionLog;
   readonly settings: SettingsStore;
   readonly registry: ModelRegistry;
