@@ -1,4 +1,4 @@
-import { toolCall, turn } from "@tau-agent/ai/testing";
+import { scriptedModel, toolCall, turn } from "@tau-agent/ai/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   createTestAgent,
@@ -31,15 +31,17 @@ describe("abort", () => {
     expect(typesOf(events).at(-1)).toBe("turn_end");
   });
 
-  it("while the request is prepared ends as aborted, not as error", async () => {
+  it("while the request is prepared ends as aborted, in the name of the current model", async () => {
     const { agent } = createTestAgent(["x"], {
+      currentModel: scriptedModel,
       prepareRequest: async () => {
         agent.abort();
         throw new TypeError("interrupted key lookup");
       },
     });
     const outcome = await agent.run([user("hi")]);
-    expect(outcome.reply?.message).toMatchObject({ stopReason: "aborted" });
+    const { provider, id: model, api } = scriptedModel();
+    expect(outcome.reply?.message).toMatchObject({ stopReason: "aborted", provider, model, api });
   });
 
   it.each([

@@ -39,6 +39,8 @@ export interface AgentOptions {
   readonly stream: StreamFunction;
   /** @throws what keeps a request from being made; it becomes an error reply. */
   readonly prepareRequest: () => Promise<ModelRequest>;
+  /** The model in use, named in a reply whose request was never made. */
+  readonly currentModel?: (() => Model | undefined) | undefined;
   /** Stores a message before its events leave. A throw ends the run with that error. */
   readonly record: (message: AgentMessage) => void | Promise<void>;
   /** Gets every event in order; the loop waits for a promise, which is how a slow reader slows it. */

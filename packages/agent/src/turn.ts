@@ -42,8 +42,10 @@ export async function runTurn(run: Run, input: readonly AgentMessage[]): Promise
   await emit(run, { type: "turn_end", message: reply.message, toolResults: batch.results });
   const { stopReason } = reply.message;
   const failed = stopReason === "error" || stopReason === "aborted";
+  // The calls of a reply that was cut never ran; their results tell the model nothing.
+  const isCut = stopReason === "length";
   const isWanted = run.options.wantsNextTurn?.() ?? false;
-  const hasResults = batch.results.length > 0 && !batch.terminate;
+  const hasResults = batch.results.length > 0 && !batch.terminate && !isCut;
   const continues = !failed && (hasResults || isWanted);
   return { reply, toolResults: batch.results, continues, stoppedBy };
 }
@@ -168,7 +170,8 @@ function replyInstead(
   request: ModelRequest | undefined,
   error: unknown,
 ): AssistantMessage {
-  const { api = "unknown", provider = "unknown", id = "unknown" } = request?.model ?? {};
+  const model = request?.model ?? run.options.currentModel?.();
+  const { api = "unknown", provider = "unknown", id = "unknown" } = model ?? {};
   return failedReply(
     { api, provider, model: id },
     run.signal.aborted

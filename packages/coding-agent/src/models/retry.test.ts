@@ -6,6 +6,8 @@ import {
   rateLimited,
   scriptedModel,
   scriptedProvider,
+  text,
+  toolCall,
   turn,
 } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
@@ -276,5 +278,26 @@ describe("a login whose tokens are refused", () => {
     expect(await session.prompt("hello")).toMatchObject({ status: "error" });
     expect(keys).toEqual(["old"]);
     expect(retries(events)).toEqual([]);
+  });
+});
+
+describe("a retried attempt", () => {
+  it("leaves the context with the results of its calls, live and in the file alike", async () => {
+    const fault = {
+      kind: "error_event",
+      message: "busy",
+      code: "overloaded_error",
+      afterDeltas: 4,
+    } as const;
+    const call = toolCall("ls", { path: "." });
+    const { session } = await createTestSession([turn([call, text("more")], { fault }), "done"]);
+    session.settings.override("retry.baseDelayMs", 1);
+    await session.prompt("go");
+    const roles = session.messages.map(({ role }) => role);
+    expect(roles).toEqual(["user", "assistant"]);
+    const entries = session.log.tree.branch();
+    // The file keeps the attempt.
+    expect(entries.filter(({ type }) => type === "message").length).toBeGreaterThan(2);
+    expect(buildSessionContext(entries).messages).toEqual(session.messages);
   });
 });

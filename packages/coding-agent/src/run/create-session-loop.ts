@@ -12,7 +12,10 @@ export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watch
 }
 
 /** What only the session can do for its loop. */
-type Owner = Pick<AgentOptions, "prepareRequest" | "record" | "emit" | "beforeModelCall">;
+type Owner = Pick<
+  AgentOptions,
+  "prepareRequest" | "currentModel" | "record" | "emit" | "beforeModelCall"
+>;
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(

@@ -4,6 +4,7 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Compaction } from "../compaction/compaction.ts";
 import type { Retry } from "../models/retry.ts";
 import type { Conversation } from "../session-log/conversation.ts";
+import { failedAttempt } from "../session-log/failed-attempt.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import { TodoReminder, type TodoReminderOptions } from "./todo-reminder.ts";
 
@@ -60,9 +61,11 @@ export class RunContinuation {
     if (continuation === "none" || continuation === "remind") {
       await this.#conclude(outcome, signal);
       if (continuation === "remind") return this.#remind(outcome, signal);
-      return (await this.#isKeptGoing(outcome)) ? [] : undefined;
+      if (!(await this.#isKeptGoing(outcome))) return undefined;
+      this.#dropFailedAttempt();
+      return [];
     }
-    const restore = this.#dropFailedReply(outcome);
+    const restore = this.#dropFailedAttempt();
     const goesOn =
       continuation === "compact"
         ? await this.#compact(signal)
@@ -103,21 +106,22 @@ export class RunContinuation {
   }
 
   async #compact(signal: AbortSignal): Promise<boolean> {
-    const { compaction, conversation } = this.#options;
+    const { compaction } = this.#options;
     this.#hasCompacted = true;
     const isDone = await quietly(compaction.run({ reason: "overflow", willRetry: true }, signal));
     // The compaction read the conversation from the file, which keeps the failed reply.
-    conversation.drop(failedTail(conversation.messages));
+    this.#dropFailedAttempt();
     return isDone && !signal.aborted;
   }
 
   /**
    * The failed attempt stays in the file and leaves the context.
    *
-   * @returns brings it back, when no other attempt follows: clients see the same as after a reload
+   * @returns brings it back when no other attempt follows: clients see the same as after a reload
    */
-  #dropFailedReply({ reply }: RunOutcome): () => void {
-    return this.#options.conversation.drop(reply === undefined ? [] : [reply.message]);
+  #dropFailedAttempt(): () => void {
+    const { conversation } = this.#options;
+    return conversation.drop(failedAttempt(conversation.messages));
   }
 }
 
@@ -129,13 +133,6 @@ async function quietly(work: Promise<unknown>): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function failedTail(messages: readonly AgentMessage[]): readonly AgentMessage[] {
-  const end = messages.findLastIndex(
-    (message) => message.role !== "assistant" || message.stopReason !== "error",
-  );
-  return messages.slice(end + 1);
 }
 
 /** Whether a reply has ended that neither failed nor was aborted. */

@@ -69,7 +69,7 @@ export class Conversation {
   /** Writes a message that the running agent adds to the conversation itself. */
   record(message: AgentMessage): void {
     if (this.#hasMoved) this.#answerLeftCalls();
-    this.#log.append(entryOf(message));
+    this.#log.append(entryOf(message), timeOf(message));
   }
 
   /**
@@ -207,4 +207,10 @@ function entryOf(message: AgentMessage): NewEntry {
   const { customType, content, display, details } = message;
   const more = details === undefined ? {} : { details };
   return { type: "custom_message", customType, content, display, ...more };
+}
+
+/** A custom message is read back with the time of its entry, so that is the message's own. */
+function timeOf({ role, timestamp }: AgentMessage): Date | undefined {
+  const time = new Date(timestamp);
+  return role === "custom" && !Number.isNaN(time.getTime()) ? time : undefined;
 }

@@ -1,6 +1,7 @@
 import type { KnownSessionEntry, SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { normalizeMessage } from "./entries/normalize-message.ts";
+import { failedAttempt } from "./failed-attempt.ts";
 import { reminderDetails } from "./reminder.ts";
 
 /** Which model a branch goes on with, and how much it is to think. */
@@ -90,11 +91,13 @@ function edited(
   return normalizeMessage({ ...message, content: edit.replacement.content } as AgentMessage);
 }
 
-/** A failed reply that another one follows was retried: it stays in the file, not in the context. */
+/** A failed attempt that another reply follows was retried: it stays in the file, not in the context. */
 function dropRetried(messages: AgentMessage[]): void {
-  const last = messages.findLastIndex(({ role }) => role !== "bashExecution");
-  const message = messages[last];
-  if (message?.role === "assistant" && message.stopReason === "error") messages.splice(last, 1);
+  const attempt = failedAttempt(messages);
+  const [reply] = attempt;
+  if (reply === undefined) return;
+  const rest = messages.splice(messages.lastIndexOf(reply));
+  messages.push(...rest.filter((message) => !attempt.includes(message)));
 }
 
 /** A reply that a stream rule stopped leaves the context with its results, unless it is to be kept. */

@@ -138,11 +138,13 @@ export class SessionLog {
   /**
    * Appends an entry to the leaf and returns it.
    *
+   * @param time - the entry's time; default now
+   *
    * @throws {SessionError} `session_write_failed`, `session_changed`, `session_locked`, `disposed`;
    *   the session is unchanged then.
    */
-  append(entry: NewEntry): SessionEntry {
-    const ordered = this.#complete(entry);
+  append(entry: NewEntry, time?: Date): SessionEntry {
+    const ordered = this.#complete(entry, time);
     this.#write(ordered);
     this.#adopt(ordered);
     return ordered;
@@ -197,9 +199,9 @@ export class SessionLog {
     this.#file?.close();
   }
 
-  #complete(entry: NewEntry): SessionEntry {
+  #complete(entry: NewEntry, time?: Date): SessionEntry {
     // `type` first, as the family writes it; and in memory nothing that the file cannot say.
-    return toPlainValue(reorder({ ...entry, ...this.tree.createNode() } as SessionEntry));
+    return toPlainValue(reorder({ ...entry, ...this.tree.createNode(time) } as SessionEntry));
   }
 
   #write(entry: SessionEntry): void {

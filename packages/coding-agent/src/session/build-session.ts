@@ -79,6 +79,7 @@ function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
 function buildLoop(inputs: SessionInputs, { events, emit, problems }: Reports, later: Later): Loop {
   const agent = createSessionLoop(inputs, {
     prepareRequest: () => requests.prepare(),
+    currentModel: () => models.model,
     record: (message) => {
       conversation.record(message);
       if (message.role === "user") later().compaction.notePrompt();
