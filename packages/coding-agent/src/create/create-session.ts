@@ -25,6 +25,7 @@ import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
+import { currentEnvironment } from "./current-environment.ts";
 import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
 import { SessionExtensions } from "./session-extensions.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
@@ -152,6 +153,7 @@ async function assemble(
     toolEnvironment,
     systemPrompt: (tools) => resources.systemPrompt(tools),
     userInput: createUserInput({ resources, settings, fetch: surroundings.fetch }),
+    environment: currentEnvironment,
     ...sessionFolders(options, surroundings, resources),
   });
   const session: AgentSession = new AgentSession(parts);

@@ -1,4 +1,5 @@
 import { Agent, type AgentOptions } from "@tau-agent/agent";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { SettingsStore } from "../settings/store.ts";
 import { fitResult } from "../user-input/fit-content.ts";
 import { createLlmConverter } from "../user-input/llm-messages.ts";
@@ -15,20 +16,29 @@ export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watch
 type Owner = Pick<
   AgentOptions,
   "prepareRequest" | "currentModel" | "record" | "emit" | "beforeModelCall"
->;
+> & {
+  /** The text that joins a message in requests only. */
+  readonly noteOf: (message: AgentMessage) => string | undefined;
+};
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(
   { stream, settings, hooks, watchReply }: SessionLoopOptions,
-  owner: Owner,
+  { noteOf, ...owner }: Owner,
 ): Agent {
   const agent = new Agent({
     ...owner,
     stream,
     watchReply,
     finishResult: (result) => fitResult(result, settings),
-    toLlmMessages: createLlmConverter(),
-    ...(hooks === undefined ? {} : loopHooks(hooks, () => agent.messages)),
+    toLlmMessages: createLlmConverter(noteOf),
+    ...(hooks === undefined
+      ? {}
+      : loopHooks(hooks, {
+          messages: () => agent.messages,
+          // Of its own: copies by extensions are not to push out what is known of the originals.
+          toLlmMessages: createLlmConverter(noteOf),
+        })),
   });
   applyQueueSettings(agent, settings);
   return agent;

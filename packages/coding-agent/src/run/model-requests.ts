@@ -1,6 +1,7 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
+import { isLoopback } from "../models/loopback.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
@@ -17,6 +18,11 @@ export interface ModelRequestsOptions {
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
+}
+
+/** A server on this machine may have to load the model first. */
+function defaultFirstEventTimeoutMs({ baseUrl }: Model): number {
+  return isLoopback(baseUrl) ? 600_000 : 120_000;
 }
 
 /** Puts together what a request to the model needs besides the conversation. */
@@ -75,6 +81,8 @@ export class ModelRequests {
     ]);
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
     const idleTimeoutMs = settings.get("httpIdleTimeoutMs");
+    const firstEventTimeoutMs =
+      settings.get("retry.provider.timeoutMs") ?? defaultFirstEventTimeoutMs(model);
     return {
       model: this.#shown(model),
       systemPrompt: hooks?.systemPrompt(systemPrompt) ?? systemPrompt,
@@ -85,8 +93,9 @@ export class ModelRequests {
         thinkingLevel,
         thinkingBudgets: settings.get("thinkingBudgets"),
         sessionId: sessionId(),
+        maxTokens: settings.get("maxOutputTokens") || undefined,
         idleTimeoutMs: idleTimeoutMs === 0 ? undefined : idleTimeoutMs,
-        firstEventTimeoutMs: settings.get("retry.provider.timeoutMs"),
+        firstEventTimeoutMs: firstEventTimeoutMs === 0 ? undefined : firstEventTimeoutMs,
       },
     };
   }

@@ -6,14 +6,22 @@ import { SessionError } from "../base/errors.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import { isThinkingLevel } from "../models/thinking-level.ts";
 import { answerLeftCalls, resultsOfLeftCalls } from "./answer-open-calls.ts";
+import {
+  ENVIRONMENT_ENTRY,
+  type EnvironmentFacts,
+  environmentText,
+  type MessageNotes,
+} from "./environment-note.ts";
 import { noteModel } from "./note-model.ts";
-import { buildSessionContext, resumedModel } from "./session-context.ts";
+import { buildSessionContext, resumedModel, type SessionContext } from "./session-context.ts";
 import type { NewEntry, SessionLog } from "./session-log.ts";
 
 /** What a {@link Conversation} keeps in step with its log. */
 export interface ConversationOptions {
   readonly agent: Pick<Agent, "messages" | "append" | "replaceMessages">;
   readonly models: Pick<ModelSelection, "registry" | "model" | "thinkingLevel" | "restore">;
+  /** The surroundings as they are now; told to the model when they have changed. */
+  readonly environment: () => EnvironmentFacts;
   /** Opens an existing session file. */
   readonly openLog: (
     path: string,
@@ -43,6 +51,8 @@ export class Conversation {
   #log: SessionLog;
   /** Nothing was said since the leaf moved. */
   #hasMoved = false;
+  #notes = new Map<number, string>();
+  #environment: SessionContext["environment"];
 
   constructor(log: SessionLog, options: ConversationOptions) {
     this.#options = options;
@@ -60,6 +70,11 @@ export class Conversation {
     return this.#options.agent.messages;
   }
 
+  /** What joins messages in requests only. */
+  get notes(): MessageNotes {
+    return this.#notes;
+  }
+
   /** Adds a message outside of a run: written first, then part of the conversation. */
   add(message: AgentMessage): void {
     this.record(message);
@@ -69,6 +84,7 @@ export class Conversation {
   /** Writes a message that the running agent adds to the conversation itself. */
   record(message: AgentMessage): void {
     if (this.#hasMoved) this.#answerLeftCalls();
+    if (message.role === "user") this.#noteEnvironment(message.timestamp);
     this.#log.append(entryOf(message), timeOf(message));
   }
 
@@ -173,7 +189,21 @@ export class Conversation {
   }
 
   #messagesOfLog(): readonly AgentMessage[] {
-    return buildSessionContext(this.#log.tree.branch()).messages;
+    const { messages, notes, environment } = buildSessionContext(this.#log.tree.branch());
+    this.#notes = notes;
+    this.#environment = environment;
+    return messages;
+  }
+
+  /** An entry of its own, so that the system prompt and the user's words stay as they are. */
+  #noteEnvironment(timestamp: number): void {
+    const data = this.#options.environment();
+    const text = environmentText(data);
+    const isKnown = this.#environment?.text === text;
+    if (isKnown && !this.#environment?.isWaiting) return;
+    if (!isKnown) this.#log.append({ type: "custom", customType: ENVIRONMENT_ENTRY, data });
+    this.#environment = { text, isWaiting: false };
+    this.#notes.set(timestamp, text);
   }
 
   /** Written with the next message: looking at a branch must not change its file. */

@@ -14,6 +14,7 @@ import { isWholeReply, RunContinuation } from "../run/run-continuation.ts";
 import { RunDriver } from "../run/run-driver.ts";
 import { RunEnd } from "../run/run-end.ts";
 import { Conversation } from "../session-log/conversation.ts";
+import { noteOf } from "../session-log/environment-note.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import { SessionNavigation } from "./session-navigation.ts";
@@ -80,6 +81,7 @@ function buildLoop(inputs: SessionInputs, { events, emit, problems }: Reports, l
   const agent = createSessionLoop(inputs, {
     prepareRequest: () => requests.prepare(),
     currentModel: () => models.model,
+    noteOf: (message) => noteOf(conversation.notes, message),
     record: (message) => {
       conversation.record(message);
       if (message.role === "user") later().compaction.notePrompt();
@@ -114,6 +116,7 @@ function buildLoop(inputs: SessionInputs, { events, emit, problems }: Reports, l
   const conversation = new Conversation(inputs.log, {
     agent,
     models,
+    environment: inputs.environment,
     openLog: inputs.openLog,
     enterFolder: (log) => {
       const { hasMoved, diagnostics } = inputs.enterFolder(log);

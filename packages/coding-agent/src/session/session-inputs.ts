@@ -7,6 +7,7 @@ import type { ScopedModel } from "../models/resolver.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
+import type { EnvironmentFacts } from "../session-log/environment-note.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
@@ -28,6 +29,8 @@ export interface SessionInputs {
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly userInput: UserInput;
+  /** Date and platform as they are now, for the model. */
+  readonly environment: () => EnvironmentFacts;
   /** Opens a session file that is there. */
   readonly openLog: (
     path: string,

@@ -66,7 +66,7 @@ describe("a reply that goes against a rule", () => {
     const stored = written().flatMap(({ message, customType }) =>
       message?.role === "assistant" ? [message.stopReason] : (customType ?? []),
     );
-    expect(stored).toEqual(["aborted", "ttsr-injection", "stop"]);
+    expect(stored).toEqual(["environment", "aborted", "ttsr-injection", "stop"]);
     expect(written().map(({ type }) => type)).toContain("custom_message");
   });
 
