@@ -29,7 +29,11 @@ export default defineConfig({
         test: {
           name: "unit",
           setupFiles,
-          include: ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts"],
+          include: [
+            "packages/*/src/**/*.test.ts",
+            "apps/*/src/**/*.test.ts",
+            "scripts/**/*.test.ts",
+          ],
         },
       },
       {
