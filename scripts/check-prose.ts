@@ -1,12 +1,13 @@
 /**
- * Finds phrases that a native reader stumbles over (CONTRIBUTING, "Prose") in Markdown, comments and titles
- * of tests, and exits with 1 if there are any. Paths on the command line replace the list below.
+ * Finds phrases that a native reader stumbles over (CONTRIBUTING, "Prose") in Markdown, comments
+ * and test titles, and exits with 1 if there are any. Paths on the command line replace the list
+ * below.
  */
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { findPhrases } from "./prose/find-phrases.ts";
 
-/** Folders join when their comments and titles are clean. */
+/** Folders are added when their comments and titles are clean. */
 const checked = [
   "*.md",
   ".changeset/*.md",
@@ -14,15 +15,20 @@ const checked = [
   "docs/decisions/*.md",
   "packages/*/README.md",
   "apps/*/README.md",
+  "apps/bench/**/*.{ts,mjs}",
+  "docs/examples/**/*.{md,ts,mjs}",
+  "packages/agent/**/*.ts",
+  "scripts/**/*.ts",
 ];
 
-/** Written from the sources, or shown byte for byte. */
+/** Generated from sources, or copied byte for byte. */
 const excluded = [
   "**/node_modules/**",
   "**/dist/**",
   "docs/protocol-reference.md",
   "docs/errors.md",
   "docs/settings.md",
+  "docs/examples/clients/python/**",
   "scripts/prose/*",
 ];
 

@@ -7,7 +7,7 @@ import { namedSchemas } from "./named-schemas.ts";
 import { protocolSchema } from "./protocol-schema.ts";
 import { type Member, TypeRenderer } from "./render-type.ts";
 
-/** Listed by their members in a table of their own. */
+/** Types whose members are listed in a separate table. */
 const listedElsewhere = new Set([
   "AgentEvent",
   "SessionOnlyEvent",
@@ -51,7 +51,7 @@ export function protocolReference(): string {
   ].join("\n");
 }
 
-/** The part of a schema that says what its members mean. */
+/** The part of a schema that describes its members. */
 interface Described {
   readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
 }

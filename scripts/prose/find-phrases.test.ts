@@ -12,7 +12,7 @@ describe("findPhrases", () => {
     ]);
   });
 
-  it("reads comments of code, line comments that follow each other as one text", () => {
+  it("reads comments of code, with adjacent line comments as one text", () => {
     const source = [
       "/**",
       " * An image that is",
@@ -24,7 +24,7 @@ describe("findPhrases", () => {
     expect(phrasesIn("x.ts", source)).toEqual(["2: is none", "5: is told"]);
   });
 
-  it("reads titles of tests, also of tables of tests", () => {
+  it("reads test titles, including those of tables", () => {
     const source = [
       'describe("an image that is none", () => {',
       "  it.each(values)(`refuses %s, whoever asks`, () => {});",
@@ -33,7 +33,7 @@ describe("findPhrases", () => {
     expect(phrasesIn("x.test.ts", source)).toEqual(["1: is none", "2: whoever"]);
   });
 
-  it("leaves code alone, in files and in pages", () => {
+  it("ignores code, in files and in pages", () => {
     expect(phrasesIn("x.ts", 'const is = none; // fine\ncall("the family");')).toEqual([]);
     expect(
       phrasesIn("page.md", "Fine.\n\n```ts\n// is none\n```\n\n`is none` <!-- anew -->\n"),
@@ -45,7 +45,7 @@ describe("findPhrases", () => {
     expect(phrasesIn("x.ts", "/* is */ x(); // none")).toEqual([]);
   });
 
-  it("accepts what a native writer uses", () => {
+  it("accepts common phrases", () => {
     const fine = `There is no key. It is no longer there. The file is on another volume. Tools are told
 apart by name. A family of commands. TAU stands for nothing. One stands in for another.`;
     expect(phrasesIn("page.md", fine)).toEqual([]);

@@ -5,8 +5,8 @@ export interface ProsePattern {
 }
 
 /**
- * Only phrases that are nearly always wrong; the rest is in CONTRIBUTING. `\s+` between words lets a
- * phrase run across lines.
+ * Only phrases that are nearly always wrong; CONTRIBUTING has the rest. `\s+` between words lets a
+ * phrase span lines.
  */
 export const patterns: readonly ProsePattern[] = [
   {

@@ -1,6 +1,6 @@
 import { parseSync, Visitor } from "oxc-parser";
 
-/** A part of a source text, by its offsets. */
+/** A range of a source text. */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -9,31 +9,33 @@ interface Span {
 /** Separates two pieces of prose, so that no phrase is found across them. */
 const GAP = "\0";
 
-const testFunctions = new Set(["describe", "it", "test"]);
-
 /**
- * Hides everything in a file that is not prose. The result has the length and the lines of the file, so
- * that places in it are places in the file.
+ * Blanks out everything in a file that is not prose. The result keeps the length and the lines of
+ * the file, so offsets stay the same.
  */
+const testCall =
+  /^(?:describe|it|test)(?:\.(?:concurrent|each|fails|for|only|runIf|sequential|skip|skipIf|todo))*(?:$|[(`])/;
+
+/** Everything but code blocks, HTML comments and front matter. */
 export function proseOf(path: string, source: string): string {
   const prose = path.endsWith(".md") ? proseOfMarkdown(source) : proseOfCode(path, source);
   return hide(prose, /`[^`\n]*`|\]\([^)\n]*\)|https?:\/\/\S+/g);
 }
 
-/** All but code blocks, HTML comments and front matter. */
+/** Comments and test titles. */
 function proseOfMarkdown(source: string): string {
   return hide(source, /^(`{3,})[\s\S]*?^\1|<!--[\s\S]*?-->|^---\n[\s\S]*?\n---$/gm);
 }
 
-/** Comments, and the titles of tests. */
+/** Without quotes: backticks around a whole title do not make it code. */
 function proseOfCode(path: string, source: string): string {
   const { program, comments } = parseSync(path, source);
   const kept: Span[] = [...comments];
   new Visitor({
     CallExpression({ callee, arguments: [title] }) {
-      const name = source.slice(callee.start, callee.end).match(/^\w+/)?.[0] ?? "";
-      if (title === undefined || !testFunctions.has(name) || !isText(title.type)) return;
-      // Without its quotes: backticks around a whole title do not make it code.
+      const isTest = testCall.test(source.slice(callee.start, callee.end));
+      if (title === undefined || !isTest || !isText(title.type)) return;
+      // Slashes and stars of a comment become spaces, because a phrase may span lines.
       kept.push({ start: title.start + 1, end: title.end - 1 });
     },
   }).visit(program);
@@ -48,7 +50,7 @@ function isText(type: string): boolean {
   return type === "Literal" || type === "TemplateLiteral";
 }
 
-/** Slashes and stars of a comment become spaces: a phrase may run over lines. */
+/** White space stays, so adjacent line comments are one text. */
 function withoutMarks(comment: string): string {
   return comment.replace(/^\/[/*]+|\*\/$|^[ \t]*\*/gm, (mark) => " ".repeat(mark.length));
 }
