@@ -18,6 +18,7 @@ const checked = [
   "apps/bench/**/*.{ts,mjs}",
   "docs/examples/**/*.{md,ts,mjs}",
   "packages/agent/**/*.ts",
+  "packages/rpc-client/**/*.{ts,mjs}",
   "scripts/**/*.ts",
 ];
 

@@ -10,7 +10,7 @@ export interface ProsePattern {
  */
 export const patterns: readonly ProsePattern[] = [
   {
-    phrase: /\b(?:is|are|was|were)\s+none\b/,
+    phrase: /(?<!\bthere\s+)\b(?:is|are|was|were)\s+none\b/i,
     instead: "say what it is not: is not an X, has no X",
   },
   {

@@ -85,7 +85,7 @@ describe("abort", () => {
     await vi.advanceTimersByTimeAsync(5_000);
     expect((await running).aborted).toBe(true);
     expect(JSON.stringify(recorded)).not.toContain("the secret");
-    expect(resultTexts(recorded).a).toContain("did not come in time");
+    expect(resultTexts(recorded).a).toContain("did not process the result in time");
   });
 
   it("while streaming keeps the text so far", async () => {

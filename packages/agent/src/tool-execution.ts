@@ -215,7 +215,7 @@ async function runTool(run: Run, tool: AgentTool, call: ToolCall): Promise<ToolR
 /** Never show a result that the hook has not approved: the hook may be there to remove a secret. */
 async function applyAfterHook(run: Run, call: ToolCall, result: ToolResult): Promise<ToolResult> {
   const error = (): ToolError =>
-    new ToolError("Aborted; what an extension makes of the result did not come in time.");
+    new ToolError("Aborted; an extension did not process the result in time.");
   try {
     const changes = await withinGrace(
       Promise.resolve(run.options.hooks?.afterToolCall?.(call, result)),
@@ -233,7 +233,7 @@ function abortedError(): ToolError {
 
 async function finishResult(run: Run, result: ToolResult): Promise<ToolResult> {
   const error = (): ToolError =>
-    new ToolError("Aborted; the result could not be made ready for the model in time.");
+    new ToolError("Aborted; the result could not be prepared for the model in time.");
   try {
     const work = Promise.resolve(run.options.finishResult?.(result));
     const { signal } = run;
