@@ -27,8 +27,6 @@ const excluded = [
   "**/node_modules/**",
   "**/dist/**",
   "docs/protocol-reference.md",
-  "docs/errors.md",
-  "docs/settings.md",
   "docs/examples/clients/python/**",
   "scripts/prose/*",
 ];

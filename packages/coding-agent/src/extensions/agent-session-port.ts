@@ -139,7 +139,7 @@ function messageActions({
     },
     sendUserMessage: async (content, { deliverAs, expandPromptTemplates }) => {
       if (session.isStreaming && deliverAs === undefined && !runs.isEnding) {
-        const text = "A run is on: say with deliverAs whether to steer it or to follow up";
+        const text = "A run is active: set deliverAs to steer it or to follow up";
         throw new ExtensionError("not_ready", text);
       }
       const isQueued = deliverAs !== undefined || session.isStreaming;
