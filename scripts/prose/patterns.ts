@@ -24,7 +24,7 @@ export const patterns: readonly ProsePattern[] = [
   },
   {
     phrase:
-      /\b(?:that|what|which|while\s+one)\s+(?:is|are)\s+on\b(?!\s+(?:a|an|the|this|that|its|disk|top)\b)/,
+      /\b(?:that|what|which|while\s+one)\s+(?:is|are)\s+on\b(?!\s+(?:a|an|another|the|this|that|its|disk|top)\b)/,
     instead: "is running, is active, current",
   },
   {
