@@ -1,6 +1,6 @@
 /**
- * Writes the pages of docs/, the schema and the Python types that follow from schemas and tables. `--check` writes nothing and exits
- * with 1 when a page is not what it should be.
+ * Writes the pages of docs/, the schema and the Python types that are generated from schemas and
+ * tables. `--check` writes nothing and exits with 1 if a page is stale.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
 /**
- * Writes the model catalogue of `@tau-agent/ai` from the shared facts:
- * `node scripts/generate-models.ts [models.json]`.
+ * Writes the model catalogue of `@tau-agent/ai` from the shared data: `node
+ * scripts/generate-models.ts [models.json]`.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

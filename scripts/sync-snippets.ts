@@ -1,6 +1,6 @@
 /**
  * Copies example files into the Markdown that shows them: a line `<!-- file: path -->` and the code
- * block after it. `--check` writes nothing and exits with 1 when a block is not what the file holds.
+ * block after it. `--check` writes nothing and exits with 1 if a block differs from its file.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";

@@ -2,7 +2,7 @@ import { memberSummaries } from "../../packages/rpc-protocol/src/member-summarie
 
 type JsonSchema = Record<string, unknown>;
 
-/** Types that share the meaning of their members. */
+/** Types whose members have the same meanings. */
 const sharedGroups: readonly (readonly [RegExp, string])[] = [
   [/^ExtensionUiRequest/, "ExtensionUiRequest"],
   [/^(?:Initialize|GetCapabilities)Response$/, "HostInfo"],
@@ -11,7 +11,10 @@ const sharedGroups: readonly (readonly [RegExp, string])[] = [
   [/(?:Command|Response)$/, "request"],
 ];
 
-/** Gives each member in `defs` its description. Throws when one has none, or a description is of nothing. */
+/**
+ * Adds a description to each member in `defs`. Throws if one has none, or if a description has no
+ * member.
+ */
 export function describeMembers(
   defs: Readonly<Record<string, JsonSchema>>,
   prefixes: readonly string[],
@@ -33,14 +36,14 @@ class MemberDescriber {
     ),
   );
 
-  /** `owner` is the type, or the member that an object without a name is the value of. */
+  /** `owner` is the type, or for an object without a name the member it is the value of. */
   visit(schema: unknown, owner: string): void {
     if (!isRecord(schema)) return;
     const { properties, anyOf, oneOf, items, additionalProperties } = schema;
     for (const [name, member] of Object.entries(isRecord(properties) ? properties : {})) {
       if (!isRecord(member)) continue;
       this.visit(member, name === "data" ? owner : name);
-      // What can only be one value says itself what it is.
+      // A member with only one possible value explains itself.
       if (!("const" in member)) member.description = this.#describe(owner, name);
     }
     for (const option of [anyOf, oneOf].flat()) this.visit(option, owner);

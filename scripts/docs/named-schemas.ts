@@ -3,7 +3,7 @@ import * as events from "../../packages/rpc-protocol/src/events.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
 import * as messages from "../../packages/rpc-protocol/src/messages.ts";
 
-/** The schemas that the protocol's doors export, by name. */
+/** The schemas that the protocol package exports, by name. */
 export function namedSchemas(): Record<string, z.core.$ZodType> {
   const named: Record<string, z.core.$ZodType> = {};
   for (const door of [messages, events, protocol]) {

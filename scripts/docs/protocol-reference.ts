@@ -7,7 +7,7 @@ import { namedSchemas } from "./named-schemas.ts";
 import { protocolSchema } from "./protocol-schema.ts";
 import { type Member, TypeRenderer } from "./render-type.ts";
 
-/** Listed by their members in a table of their own. */
+/** Types whose members are listed in a separate table. */
 const listedElsewhere = new Set([
   "AgentEvent",
   "SessionOnlyEvent",
@@ -23,9 +23,9 @@ export function protocolReference(): string {
   const renderer = new TypeRenderer(namedSchemas());
   return [
     generated("Protocol reference"),
-    "Each frame is one line of JSON that ends with LF alone.\n",
+    "Each frame is one line of JSON, ended by LF.\n",
     "## Commands\n",
-    "A command is `{ id?, type, …params }`; `id` is a string or a number. It is answered once, with",
+    "A command is `{ id?, type, …params }`; `id` is a string or a number. It is answered exactly once, with",
     '`{ id?, type: "response", command, success, data?, error? }`; after `initialize`, an error also',
     "has a [`code`](errors.md). `null` for an optional field counts as absent.\n",
     commandList(renderer),
@@ -34,8 +34,8 @@ export function protocolReference(): string {
     alternatives(renderer, "type", [events.AgentEvent, events.SessionOnlyEvent], eventSummaries),
     "### Steps of a reply\n",
     '`assistantMessageEvent` of a `message_update`. With `stream: "delta"`, `message` and `partial`',
-    "are left out and `usage` stands beside it. In `co-mono`, `toolcall_start` has no `id` and no",
-    "`toolName` before `initialize`: they stand in `partial`.\n",
+    "are left out and `usage` is added. In `co-mono`, `toolcall_start` has no `id` and no",
+    "`toolName` before `initialize`: they are in `partial`.\n",
     alternatives(renderer, "type", [events.AssistantMessageEvent]),
     "## Extension UI\n",
     "`extension_ui_request` asks the client to show something. `select`, `confirm`, `input` and",
@@ -51,7 +51,7 @@ export function protocolReference(): string {
   ].join("\n");
 }
 
-/** The part of a schema that says what its members mean. */
+/** The part of a schema that describes its members. */
 interface Described {
   readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
 }
@@ -90,7 +90,7 @@ function commandEntry(
 }
 
 function answer(data: protocol.Command["data"], type: string): string {
-  if (data === "none") return "The answer has no `data`.\n";
+  if (data === "none") return "The response has no `data`.\n";
   const condition = data === "initialized" ? " (after `initialize`)" : "";
   return `\`data\`${condition}: ${code(type)}\n`;
 }

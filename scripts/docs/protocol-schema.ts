@@ -12,8 +12,8 @@ type JsonSchema = Record<string, unknown>;
 const sources = new URL("../../packages/rpc-protocol/src/", import.meta.url);
 
 /**
- * `schema.json`: every client frame, host frame and session entry as JSON Schema. Members that a
- * newer host adds to an object are allowed; a frame itself has exactly its members.
+ * `schema.json`: every client frame, host frame and session entry as JSON Schema. Objects may have
+ * members that a newer host adds; a frame itself has exactly its members.
  */
 export function protocolSchema(): string {
   const defs = protocolDefinitions();
@@ -29,7 +29,7 @@ export function protocolSchema(): string {
   return JSON.stringify(schema, null, 1);
 }
 
-/** The definitions of everything that Tau says and hears, by name. */
+/** The definitions of everything that Tau sends and receives, by name. */
 export function protocolDefinitions(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   const descriptions = readComments();
@@ -72,7 +72,7 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
   return defs;
 }
 
-/** All schemas of the registry; those of frames have their members and no others. */
+/** All schemas of the registry; those of frames allow no other members. */
 function definitions(
   registry: z.core.$ZodRegistry<{ id: string }>,
   frames: ReadonlySet<string>,
@@ -100,7 +100,7 @@ function request(name: string, { params }: protocol.Command): z.ZodMiniType {
   });
 }
 
-/** One of a type that is not listed: a known one without its members is not meant. */
+/** Any other type, but not a known type without its members. */
 function unknownEntry(): JsonSchema {
   const known = protocol.KnownSessionEntry.def.options.flatMap(
     ({ def }) => def.shape.type.def.values,
@@ -117,7 +117,10 @@ function unknownEntry(): JsonSchema {
   };
 }
 
-/** Several types in a row are alternatives of their own: strict compilers take a list for a slip. */
+/**
+ * Several types in a row become separate alternatives, because strict compilers take a list for a
+ * mistake.
+ */
 function splitTypes(schema: unknown): void {
   if (typeof schema !== "object" || schema === null) return;
   for (const member of Object.values(schema)) splitTypes(member);
@@ -131,7 +134,7 @@ function anyOf(description: string, names: readonly string[]): JsonSchema {
   return { description, anyOf: names.map((name) => ({ $ref: `#/$defs/${name}` })) };
 }
 
-/** What hangs together with images has a twin in the dialect whose images have a source. */
+/** Types that contain images have a twin for the dialect whose images have a source. */
 function withSourceImages(defs: Record<string, JsonSchema>, prefix: string): void {
   const twins = new Set(["ImageContent"]);
   for (let size = 0; size !== twins.size; ) {
@@ -179,7 +182,7 @@ const sourceImage: JsonSchema = {
   required: ["type", "source"],
 };
 
-/** The comments of exported names: what they say stands once. */
+/** The comments of exported names, so that they are not repeated here. */
 function readComments(): Map<string, string> {
   const comments = new Map<string, string>();
   for (const name of readdirSync(sources, { recursive: true, encoding: "utf8" })) {

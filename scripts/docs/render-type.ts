@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** The part of JSON Schema that our schemas come out as. */
+/** The part of JSON Schema that our schemas convert to. */
 interface JsonSchema {
   $ref?: string;
   type?: string | string[];
@@ -24,7 +24,7 @@ export interface Member {
   readonly constant: unknown;
 }
 
-/** Writes schemas as types, the shared ones by name. */
+/** Renders schemas as types, with shared ones by name. */
 export class TypeRenderer {
   readonly #names: z.core.$ZodRegistry<{ id: string }> = z.registry();
   readonly #named: Record<string, z.core.$ZodType>;
@@ -77,7 +77,7 @@ export class TypeRenderer {
     return z.toJSONSchema(schema, options) as JsonSchema;
   }
 
-  /** A named schema converts to a reference to itself; what it refers to is meant here. */
+  /** A named schema converts to a reference to itself; this returns what it refers to. */
   #whole(schema: z.core.$ZodType): JsonSchema {
     const converted = this.#convert(schema);
     const name = converted.$ref?.split("/").at(-1);

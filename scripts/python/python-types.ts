@@ -15,17 +15,17 @@ export interface JsonSchema {
   readonly items?: JsonSchema;
 }
 
-/** A class or alias of the module that is being written. */
+/** A class or alias of the generated module. */
 interface Definition {
   readonly name: string;
   readonly schema: JsonSchema;
   readonly isAlias: boolean;
-  /** The names that it needs at import. */
+  /** The names it needs at import time. */
   readonly needs: ReadonlySet<string>;
   readonly text: string;
 }
 
-/** Names for what has none in the schema, by where it stands. */
+/** Names for types without a name in the schema, by their position. */
 const inlineNames: Readonly<Record<string, string>> = {
   "PromptResponse.data": "PromptDisposition",
   "InitializeResponse.data": "HostInfo",
@@ -52,7 +52,7 @@ const inlineNames: Readonly<Record<string, string>> = {
   "ImageInput|image.source": "ImageSource",
 };
 
-/** What follows the kind of an alternative in its name. */
+/** The suffix that follows the kind of an alternative in its name. */
 const alternativeSuffixes: Readonly<Record<string, string>> = {
   AssistantMessageEvent: "Step",
   AssistantMessageDelta: "DeltaStep",
@@ -60,11 +60,11 @@ const alternativeSuffixes: Readonly<Record<string, string>> = {
   ImageSource: "ImageSource",
 };
 
-/** JSON Schema has one kind of number; these are measured, all others counted. */
+/** JSON Schema has only one kind of number; these are floats, all others integers. */
 const fractional =
   /^(?:UsageCost|ModelCost|ModelCostTier)\.|Ms$|\.(?:cost|costUsd|maxCostUsd|percent|timeout)$/;
 
-/** Writes the definitions of a schema as Python types: a TypedDict for each object. */
+/** Renders the definitions of a schema as Python types: a TypedDict for each object. */
 export class PythonTypes {
   readonly #schemas: Readonly<Record<string, JsonSchema>>;
   readonly #rename: (name: string) => string;
@@ -80,7 +80,7 @@ export class PythonTypes {
     }
   }
 
-  /** Every definition, each after those it needs at import. */
+  /** All definitions, each after those it needs at import time. */
   render(): string {
     const done = new Set<string>();
     const texts: string[] = [];
@@ -104,13 +104,13 @@ export class PythonTypes {
     return [...this.#definitions.keys()].sort();
   }
 
-  /** Adds the union of several definitions of the schema under a name of its own. */
+  /** Adds a named union of several definitions of the schema. */
   union(name: string, description: string, members: readonly string[]): void {
     const anyOf = members.map((member) => ({ $ref: `#/$defs/${member}` }));
     this.#define(name, { description, anyOf });
   }
 
-  /** The type of a schema; what it is made of is defined on the way. */
+  /** The type of a schema; types it contains are defined on the way. */
   type(schema: JsonSchema, path: string): string {
     if (schema.$ref !== undefined) return this.#reference(schema.$ref.split("/").at(-1) ?? "");
     if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;
@@ -179,7 +179,7 @@ export class PythonTypes {
       return name;
     }
     const isAlias = schema.properties === undefined;
-    // Before its members: a type may hold itself.
+    // Before its members, because a type may contain itself.
     const placeholder = { name, schema, isAlias, needs: new Set<string>(), text: "" };
     this.#definitions.set(name, placeholder);
     const definition = isAlias ? this.#alias(placeholder) : this.#class(placeholder);
@@ -189,7 +189,7 @@ export class PythonTypes {
 
   #alias(definition: Definition): Definition {
     const { name, schema } = definition;
-    // By its own name: an alias stands for itself, not for the shape it is found by.
+    // By its own name: an alias may have the same shape as another type.
     const options = schema.oneOf ?? schema.anyOf;
     const members = options?.map((option) => this.#alternative(option, name));
     const type =
@@ -266,21 +266,21 @@ function inlineName(path: string): string {
     .replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What makes two schemas the same type: all but their descriptions. */
+/** Two schemas are the same type if they differ only in descriptions. */
 function shapeOf(schema: JsonSchema): string {
   return JSON.stringify(schema, (key, value: unknown) =>
     key === "description" && typeof value === "string" ? undefined : value,
   );
 }
 
-/** A string or number as Python writes it. */
+/** A string or number as a Python literal. */
 function literal(value: unknown): string {
   if (value === true) return "True";
   if (value === false) return "False";
   return JSON.stringify(value);
 }
 
-/** A docstring, or nothing for nothing. */
+/** A docstring, or an empty string for an empty description. */
 export function docstring(text: string | undefined, before: string, after = ""): string {
   if (text === undefined) return "";
   const indent = before.trim() === "" ? before.replace("\n", "") : "";
@@ -303,7 +303,7 @@ function wrap(text: string, width: number): string[] {
 const keywords =
   /^(?:and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/;
 
-/** A member's name, which must do as a name in Python too. */
+/** A member's name as a valid Python name. */
 function identifier(name: string): string {
   if (keywords.test(name)) throw new Error(`${name} is a word of Python's own`);
   return name;

@@ -1,6 +1,6 @@
 /**
- * Measures the host against floors that are measured in the same run, in turn with it:
- * `bench [--quick] [--only name]… [--json path] [--host "argv"]`.
+ * Measures the host against floors from the same run, taking turns: `bench [--quick] [--only name]…
+ * [--json path] [--host "argv"]`.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
@@ -94,7 +94,7 @@ function report(): object {
   };
 }
 
-/** The built host of this repository, or the one that is named. */
+/** The built host of this repository, or the one given with `--host`. */
 function hostCommand(given: string | undefined): readonly [string, ...string[]] {
   const [program, ...args] = given?.split(" ") ?? [];
   if (program) return [program, ...args];

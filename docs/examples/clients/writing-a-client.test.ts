@@ -17,7 +17,7 @@ const transcripts = [...page.matchAll(block)].map(([, options = "", text = ""], 
   lines: text.trim().split("\n"),
 }));
 
-/** Plays one side of a transcript against a host, and compares the other. */
+/** Plays one side of a transcript against a host and compares the other. */
 class Player {
   readonly #host: ChildProcess;
   readonly #frames: AsyncIterator<string>;
@@ -51,7 +51,7 @@ class Player {
       if (done === true) throw new Error(`The host ended before ${JSON.stringify(pattern)}`);
       const frame: unknown = JSON.parse(value);
       if (this.#fits(pattern, frame)) break;
-      // A transcript that leaves out nothing shows what the host said instead.
+      // If the transcript leaves nothing out, the failure shows what the host sent instead.
       if (!this.#mayBeMore) expect(frame).toEqual(pattern);
     }
     this.#mayBeMore = false;
@@ -77,7 +77,7 @@ class Player {
   }
 
   async #exitCode(): Promise<number | null> {
-    // A pipe that nobody reads to its end is never closed.
+    // A pipe that is not read to its end is never closed.
     while ((await this.#frames.next()).done !== true);
     if (this.#host.exitCode === null) await once(this.#host, "exit");
     return this.#host.exitCode;
@@ -85,7 +85,7 @@ class Player {
 }
 
 describe("docs/writing-a-client.md", () => {
-  it.each(transcripts)("shows what the host says in transcript $title", async (transcript) => {
+  it.each(transcripts)("shows what the host sends in transcript $title", async (transcript) => {
     const home = mkdtempSync(join(tmpdir(), "tau-page-"));
     writeFileSync(join(home, "only-file.txt"), "");
     const options = transcript.options.map((option) =>
@@ -110,7 +110,7 @@ describe("docs/writing-a-client.md", () => {
     expect(transcripts.length).toBeGreaterThanOrEqual(6);
   });
 
-  it("refers to files that are there", () => {
+  it("refers to existing files", () => {
     for (const [, link = ""] of page.matchAll(/\]\(([^)#]+)\)/g)) {
       if (!link.startsWith("http")) expect(() => readLink(link), link).not.toThrow();
     }

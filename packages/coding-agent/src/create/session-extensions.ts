@@ -76,7 +76,7 @@ export class SessionExtensions {
     if (this.#opened !== undefined) return this.#opened.diagnostics;
     const flags = [...(this.#context.options.flagValues?.keys() ?? [])].map((name) => ({
       severity: "warning" as const,
-      message: `--${name} is no flag of this version; it is ignored`,
+      message: `--${name} is not a flag of this version; it is ignored`,
     }));
     return [...this.#diagnostics, ...flags];
   }

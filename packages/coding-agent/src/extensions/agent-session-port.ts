@@ -186,7 +186,7 @@ export class AgentSessionPort implements SessionPort {
   ): Promise<void> {
     const session = this.#session;
     if (session.isStreaming && deliverAs === undefined && !this.#runs.isEnding) {
-      const text = "A run is on: say with deliverAs whether to steer it or to follow up";
+      const text = "A run is active: set deliverAs to steer it or to follow up";
       throw new ExtensionError("not_ready", text);
     }
     const isQueued = deliverAs !== undefined || session.isStreaming;

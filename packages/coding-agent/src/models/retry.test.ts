@@ -229,7 +229,7 @@ describe("a login whose tokens are refused", () => {
     expect(keys).toEqual(["old"]);
     expect(retries(events).at(-1)).toMatchObject({
       success: false,
-      finalError: expect.stringContaining("not renewed: invalid_grant"),
+      finalError: expect.stringContaining("could not be renewed: invalid_grant"),
     });
   });
 

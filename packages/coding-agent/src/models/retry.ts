@@ -156,7 +156,9 @@ export class Retry {
       this.#options.logins.renewRefused(provider).then(
         (isNew) => end(isNew || `The login of ${provider} was refused. Log in again.`),
         (error: unknown) =>
-          end(`The login of ${provider} was refused, and not renewed: ${errorMessage(error)}`),
+          end(
+            `The login of ${provider} was refused and could not be renewed: ${errorMessage(error)}`,
+          ),
       );
       return () => {};
     });

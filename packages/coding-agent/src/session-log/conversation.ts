@@ -223,7 +223,7 @@ export class Conversation {
     const found = model && (await registry.find(model.provider, model.modelId));
     const isUsable = found !== undefined && (await registry.isAvailable(found));
     if (model !== undefined && !isUsable) {
-      const message = `The session's model ${model.provider}/${model.modelId} is not available; ${models.model?.id ?? "none"} goes on`;
+      const message = `The session's model ${model.provider}/${model.modelId} is not available; continuing with ${models.model?.id ?? "none"}`;
       note({ severity: "warning", message });
     }
     const isLevel = thinkingLevel !== undefined && isThinkingLevel(thinkingLevel);

@@ -265,7 +265,7 @@ function migrateFile(
   if (diagnostics.length > 0 || !tail.isTailComplete) {
     const aside = `${path}.v${header.version ?? 1}-${randomHex(4)}`;
     copyFileSync(path, aside, constants.COPYFILE_EXCL);
-    const message = `The file was brought to version ${SESSION_VERSION}; as it was, it is kept as ${aside}.`;
+    const message = `The file was upgraded to version ${SESSION_VERSION}; the original is kept as ${aside}.`;
     diagnostics.push({ severity: "warning", message, path });
   }
   const sizeBytes = rewriteSessionFile(path, header, entries);

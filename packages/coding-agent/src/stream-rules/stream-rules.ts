@@ -83,7 +83,7 @@ export class StreamRules {
     for (const { filePath: path, patterns } of rules) {
       for (const pattern of patterns) {
         if (!numbers.includes(this.#thread.numberOf(pattern))) continue;
-        const message = `Rule ${path}: its ttsr_trigger ${clipped(pattern.written)} takes too long to search for and is off now; make it simpler, without repetitions inside of repetitions`;
+        const message = `Rule ${path}: its ttsr_trigger ${clipped(pattern.written)} takes too long to match and is now disabled; simplify it and avoid nested repetitions`;
         this.#session.problems.note({ severity: "warning", message, path });
       }
     }

@@ -189,7 +189,8 @@ class AgentOfExtension {
 
   #run(messages: readonly AgentMessage[]): Promise<void> {
     if (this.#running !== undefined) {
-      const text = "The agent is at work already: steer it, let it follow up, or wait for its end";
+      const text =
+        "The agent is already running: steer it, queue a follow-up, or wait for it to finish";
       return Promise.reject(new ExtensionError("not_ready", text));
     }
     this.#running = this.#work(messages).finally(() => {
