@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { RpcClient, type RpcClientOptions } from "@tau-agent/rpc-client";
-import type { CommandName, SessionEvent } from "@tau-agent/rpc-protocol";
+import { type CommandName, commands, type SessionEvent } from "@tau-agent/rpc-protocol";
 import type { ProcessEnvironment } from "./environment.ts";
 
 /** What extensions start a further host with. */
@@ -9,49 +9,6 @@ type ExtensionClientOptions = Pick<
   RpcClientOptions,
   "cliPath" | "cwd" | "env" | "provider" | "model" | "args"
 >;
-
-/** How the family's method says a command: its fields in order, and the part of the answer it gives. */
-interface MethodOfCommand {
-  readonly command: CommandName;
-  readonly fields?: readonly string[];
-  readonly part?: string;
-}
-
-const methods: Readonly<Record<string, MethodOfCommand>> = {
-  prompt: { command: "prompt", fields: ["message", "images"] },
-  steer: { command: "steer", fields: ["message", "images"] },
-  followUp: { command: "follow_up", fields: ["message", "images"] },
-  abort: { command: "abort" },
-  clearQueue: { command: "clear_queue" },
-  newSession: { command: "new_session", fields: ["parentSession"] },
-  getState: { command: "get_state" },
-  setModel: { command: "set_model", fields: ["provider", "modelId"] },
-  cycleModel: { command: "cycle_model" },
-  getAvailableModels: { command: "get_available_models", part: "models" },
-  setThinkingLevel: { command: "set_thinking_level", fields: ["level"] },
-  cycleThinkingLevel: { command: "cycle_thinking_level" },
-  getAvailableThinkingLevels: { command: "get_available_thinking_levels", part: "levels" },
-  setSteeringMode: { command: "set_steering_mode", fields: ["mode"] },
-  setFollowUpMode: { command: "set_follow_up_mode", fields: ["mode"] },
-  compact: { command: "compact", fields: ["customInstructions"] },
-  setAutoCompaction: { command: "set_auto_compaction", fields: ["enabled"] },
-  setAutoRetry: { command: "set_auto_retry", fields: ["enabled"] },
-  abortRetry: { command: "abort_retry" },
-  bash: { command: "bash", fields: ["command"] },
-  abortBash: { command: "abort_bash" },
-  getSessionStats: { command: "get_session_stats" },
-  exportHtml: { command: "export_html", fields: ["outputPath"] },
-  switchSession: { command: "switch_session", fields: ["sessionPath"] },
-  fork: { command: "fork", fields: ["entryId"] },
-  clone: { command: "clone" },
-  getForkMessages: { command: "get_fork_messages", part: "messages" },
-  getEntries: { command: "get_entries", fields: ["since"] },
-  getTree: { command: "get_tree" },
-  getLastAssistantText: { command: "get_last_assistant_text", part: "text" },
-  setSessionName: { command: "set_session_name", fields: ["name"] },
-  getMessages: { command: "get_messages", part: "messages" },
-  getCommands: { command: "get_commands", part: "commands" },
-};
 
 const patienceMs = 60_000;
 
@@ -103,7 +60,7 @@ export function extensionRpcClient({ program, agentDirectory, cwd }: ProcessEnvi
       const events = this.#client.collectEvents({ timeoutMs, signal: end.signal });
       events.catch(() => {});
       try {
-        await this.call({ command: "prompt" }, { message, ...(images && { images }) });
+        await this.request("prompt", { message, ...(images && { images }) });
       } catch (error) {
         end.abort();
         throw error;
@@ -111,24 +68,43 @@ export function extensionRpcClient({ program, agentDirectory, cwd }: ProcessEnvi
       return events;
     }
 
-    async call({ command, part }: MethodOfCommand, params: object): Promise<unknown> {
-      const data: unknown = await this.#client.request(command, params as never);
-      return part === undefined ? data : Reflect.get(Object(data), part);
+    request(command: CommandName, params: object): Promise<unknown> {
+      return this.#client.request(command, params as never);
     }
   }
-  for (const [name, method] of Object.entries(methods)) {
-    const fields = method.fields ?? [];
-    Object.defineProperty(ExtensionRpcClient.prototype, name, {
+  for (const command of Object.keys(commands) as CommandName[]) {
+    Object.defineProperty(ExtensionRpcClient.prototype, camelCase(command), {
       configurable: true,
       writable: true,
-      value(this: ExtensionRpcClient, ...values: unknown[]) {
-        const pairs = fields.map((field, index) => [field, values[index]] as const);
-        return this.call(
-          method,
-          Object.fromEntries(pairs.filter(([, value]) => value !== undefined)),
-        );
-      },
+      value: methodOf(command),
     });
   }
   return ExtensionRpcClient;
+}
+
+/** A command as a method: its main fields in order, and of an answer with one member that member. */
+function methodOf(command: CommandName) {
+  const { positional } = commands[command];
+  const member = onlyMember(command);
+  return async function method(
+    this: { request(command: CommandName, params: object): Promise<unknown> },
+    ...values: unknown[]
+  ): Promise<unknown> {
+    const fields = positional.map((field, index) => [field, values[index]] as const);
+    const given = fields.filter(([, value]) => value !== undefined);
+    const data = await this.request(command, Object.fromEntries(given));
+    return member === undefined ? data : Reflect.get(Object(data), member);
+  };
+}
+
+/** Of the commands that only ask: what others answer is handed on as it is, such as `cancelled`. */
+function onlyMember(command: CommandName): string | undefined {
+  if (!command.startsWith("get_")) return undefined;
+  const result = commands[command].result();
+  const members = "shape" in result.def ? Object.keys(result.def.shape) : [];
+  return members.length === 1 ? members[0] : undefined;
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -37,7 +37,7 @@ export interface ConnectionOptions {
 
 interface PendingRequest {
   readonly id: string;
-  readonly command: string;
+  readonly command: CommandName;
   readonly answer: Promise<unknown>;
   /** Lets go of the timer and the signal. */
   release(): void;
@@ -99,9 +99,9 @@ export class Connection {
     request.reject(new FrameTooLargeError("answer", request.command, sizeBytes, limitBytes));
   }
 
-  /** Fulfilled once every request so far for one of these commands has its answer, good or bad. */
-  async answered(commands: ReadonlySet<string>): Promise<void> {
-    const requests = [...this.#pending.values()].filter(({ command }) => commands.has(command));
+  /** Fulfilled once every pending request of the commands meant has its answer, good or bad. */
+  async answered(isMeant: (command: CommandName) => boolean): Promise<void> {
+    const requests = [...this.#pending.values()].filter(({ command }) => isMeant(command));
     await Promise.allSettled(requests.map(({ answer }) => answer));
   }
 
@@ -150,7 +150,7 @@ export class Connection {
     this.#pending.clear();
   }
 
-  #expect(id: string, command: string, options: RequestOptions): Promise<unknown> {
+  #expect(id: string, command: CommandName, options: RequestOptions): Promise<unknown> {
     const { timeoutMs = 0, signal } = options;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const giveUp = (reason: unknown) => {

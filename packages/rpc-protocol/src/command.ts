@@ -21,6 +21,18 @@ export interface Command<
   readonly data: "always" | "none" | "initialized";
   /** Which fields a client method takes as positional arguments, in this order. */
   readonly positional: K;
+  /**
+   * Acts on the session. Sent after a command that changes the session, it means the new one, and
+   * waits for it.
+   */
+  readonly awaitsSessionChange: boolean;
+  /**
+   * May take as long as a model, a shell, the end of a run or a person takes. Clients do not time it
+   * out unless they are asked to.
+   */
+  readonly takesLong: boolean;
+  /** Its answer may come before work that the session is not yet seen doing. */
+  readonly beginsWork: boolean;
 }
 
 /** Defines a command; see {@link Command}. */
@@ -34,6 +46,9 @@ export function command<
   result: () => R;
   data?: "always" | "none" | "initialized";
   positional?: K;
+  awaitsSessionChange?: true;
+  takesLong?: true;
+  beginsWork?: true;
 }): Command<P, R, K> {
   return {
     summary: definition.summary,
@@ -41,5 +56,8 @@ export function command<
     result: definition.result,
     data: definition.data ?? "always",
     positional: definition.positional ?? ([] as unknown as K),
+    awaitsSessionChange: definition.awaitsSessionChange ?? false,
+    takesLong: definition.takesLong ?? false,
+    beginsWork: definition.beginsWork ?? false,
   };
 }

@@ -75,7 +75,14 @@ function decodeFirst(line: string): CommandFrame | undefined {
   if (typeof type !== "string" || !firstQuestions.has(type)) return undefined;
   // What is left out here is read exactly by the full decoder.
   if (typeof (id ?? "") !== "string" && !Number.isSafeInteger(id)) return undefined;
-  const frame = { kind: "command", id: id ?? undefined, name: type, params: {}, data: "always" };
+  const frame = {
+    kind: "command",
+    id: id ?? undefined,
+    name: type,
+    params: {},
+    data: "always",
+    awaitsSessionChange: false,
+  };
   return frame as CommandFrame;
 }
 

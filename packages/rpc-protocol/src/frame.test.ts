@@ -84,6 +84,7 @@ describe("decodeClientFrame", () => {
         id: "1",
         name,
         data: commands[name].data,
+        awaitsSessionChange: commands[name].awaitsSessionChange,
         params: fields,
       });
     }
@@ -134,6 +135,7 @@ describe("decodeClientFrame", () => {
       id: undefined,
       name: "prompt",
       data: "initialized",
+      awaitsSessionChange: true,
       params: { message: "hi" },
     });
     expect(decode({ id: null, type: "get_state" })).toMatchObject({ kind: "command" });

@@ -12,7 +12,7 @@ import { exactId } from "./exact-id.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
 import type { SessionEvent } from "./session-event.ts";
 
-/** A decoded command; `data` says when its response carries data, as in the table. */
+/** A decoded command, with what its handling needs of its definition. */
 export type CommandFrame = {
   [N in CommandName]: {
     kind: "command";
@@ -20,6 +20,7 @@ export type CommandFrame = {
     name: N;
     params: Params<N>;
     data: Command["data"];
+    awaitsSessionChange: Command["awaitsSessionChange"];
   };
 }[CommandName];
 
@@ -86,11 +87,13 @@ function decodeParams(
   id: RequestId | undefined,
   fields: Record<string, unknown>,
 ): ClientFrame | FrameError {
-  const { params, data } = commands[name];
+  const { params, data, awaitsSessionChange } = commands[name];
   const schema = params();
   const parsed = schema.safeParse(withoutNulls(fields, schema));
-  if (parsed.success)
-    return { kind: "command", id, name, params: parsed.data, data } as CommandFrame;
+  if (parsed.success) {
+    const frame = { kind: "command", id, name, params: parsed.data, data, awaitsSessionChange };
+    return frame as CommandFrame;
+  }
   return refuse(id, name, "invalid_params", {
     command: name,
     ...explain(parsed.error.issues, fields),

@@ -3,7 +3,6 @@ import type { ExtensionUiResponse } from "@tau-agent/rpc-protocol";
 import {
   type ClientFrame,
   type CommandFrame,
-  type CommandName,
   type ErrorCode,
   errorText,
   type FrameError,
@@ -23,30 +22,6 @@ export interface DispatchOptions {
   readonly onInternalError: (error: unknown) => void;
 }
 
-/** Commands that act on a session; sent behind one that changes it, they mean the new one. */
-const sessionCommands: ReadonlySet<string> = new Set([
-  "prompt",
-  "steer",
-  "follow_up",
-  "queue_message",
-  "abort_and_prompt",
-  "bash",
-  "compact",
-  "set_model",
-  "cycle_model",
-  "set_thinking_level",
-  "cycle_thinking_level",
-  "set_session_name",
-  "set_label",
-  "set_todos",
-  "new_session",
-  "switch_session",
-  "fork",
-  "branch",
-  "clone",
-  "navigate_tree",
-] satisfies CommandName[]);
-
 /**
  * Runs the command of a frame and answers exactly once; never rejects. What can be answered at once
  * is, so that responses of such commands come in the order of the commands. While extensions decide
@@ -61,7 +36,7 @@ export function dispatch(
   const { navigation, isClosed } = options.host.session;
   const change = isClosed ? undefined : navigation.underWay;
   if (change !== undefined) {
-    const isWaiting = sessionCommands.has(frame.name);
+    const isWaiting = frame.awaitsSessionChange;
     if (isWaiting) options.waiting.add(frame);
     // What was sent before an abort is to be stopped by it, also when it has yet to begin; dialogs of
     // the change end at once.
@@ -80,7 +55,7 @@ export function dispatch(
   };
   try {
     // What waited for another session finds none any more.
-    if (isClosed && sessionCommands.has(frame.name)) throw new SessionError("disposed");
+    if (isClosed && frame.awaitsSessionChange) throw new SessionError("disposed");
     const data = run(frame, options.host);
     if (!(data instanceof Promise)) return answer(options.host, frame, data);
     return data.then((value) => answer(options.host, frame, value)).catch(fail);

@@ -25,6 +25,8 @@ export const bashCommands = {
       }),
     result: () => BashResult,
     positional: ["command"],
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
   abort_bash: command({
     summary: "Kills every running `bash` command.",

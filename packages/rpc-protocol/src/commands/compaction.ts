@@ -12,6 +12,8 @@ export const compactionCommands = {
     params: () => z.object({ customInstructions: z.optional(z.string()) }),
     result: () => CompactionResult,
     positional: ["customInstructions"],
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
   set_auto_compaction: command({
     summary: "Switches automatic compaction on or off for this session.",

@@ -10,12 +10,14 @@ export const modelCommands = {
     params: () => z.object({ provider: z.string(), modelId: z.string() }),
     result: () => Model,
     positional: ["provider", "modelId"],
+    awaitsSessionChange: true,
   }),
   cycle_model: command({
     summary: "Switches to the next available model; null when there is no other.",
     params: noParams,
     result: () =>
       z.nullable(z.object({ model: Model, thinkingLevel: ThinkingLevel, isScoped: z.boolean() })),
+    awaitsSessionChange: true,
   }),
   get_available_models: command({
     summary: "Lists the models whose provider has a key.",
@@ -28,11 +30,13 @@ export const modelCommands = {
     result: nothing,
     data: "none",
     positional: ["level"],
+    awaitsSessionChange: true,
   }),
   cycle_thinking_level: command({
     summary: "Goes to the next thinking level the model supports; null when it supports none.",
     params: noParams,
     result: () => z.nullable(z.object({ level: ThinkingLevel })),
+    awaitsSessionChange: true,
   }),
   get_available_thinking_levels: command({
     summary: "Lists the thinking levels the model supports, least first.",

@@ -23,6 +23,8 @@ export const promptingCommands = {
     result: PromptDisposition,
     data: "initialized",
     positional: ["message", "images"],
+    awaitsSessionChange: true,
+    beginsWork: true,
   }),
   steer: command({
     summary:
@@ -31,6 +33,8 @@ export const promptingCommands = {
     result: PromptDisposition,
     data: "initialized",
     positional: ["message", "images"],
+    awaitsSessionChange: true,
+    beginsWork: true,
   }),
   follow_up: command({
     summary: "Queues a message for when the agent has nothing left to do.",
@@ -38,6 +42,8 @@ export const promptingCommands = {
     result: PromptDisposition,
     data: "initialized",
     positional: ["message", "images"],
+    awaitsSessionChange: true,
+    beginsWork: true,
   }),
   queue_message: command({
     summary:
@@ -46,6 +52,7 @@ export const promptingCommands = {
     result: PromptDisposition,
     data: "initialized",
     positional: ["message", "images"],
+    awaitsSessionChange: true,
   }),
   abort_and_prompt: command({
     summary:
@@ -54,17 +61,23 @@ export const promptingCommands = {
     result: PromptDisposition,
     data: "initialized",
     positional: ["message", "images"],
+    awaitsSessionChange: true,
+    takesLong: true,
+    beginsWork: true,
   }),
   abort: command({
     summary: "Stops whatever the agent is doing; answered once it is idle.",
     params: noParams,
     result: nothing,
     data: "none",
+    takesLong: true,
   }),
   new_session: command({
     summary: "Starts a fresh session; `parentSession` is recorded in it.",
     params: () => z.object({ parentSession: z.optional(z.string()) }),
     result: Cancelled,
     positional: ["parentSession"],
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
 };

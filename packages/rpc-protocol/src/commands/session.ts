@@ -25,6 +25,8 @@ const fork = command({
   params: () => z.object({ entryId: z.string() }),
   result: () => z.object({ text: z.string(), cancelled: z.boolean() }),
   positional: ["entryId"],
+  awaitsSessionChange: true,
+  takesLong: true,
 });
 
 const forkMessages = command({
@@ -42,12 +44,15 @@ export const sessionCommands = {
     result: nothing,
     data: "none",
     positional: ["name"],
+    awaitsSessionChange: true,
   }),
   switch_session: command({
     summary: "Continues another session file.",
     params: () => z.object({ sessionPath: z.string() }),
     result: Cancelled,
     positional: ["sessionPath"],
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
   fork,
   get_fork_messages: forkMessages,
@@ -58,6 +63,8 @@ export const sessionCommands = {
     summary: "Starts a new session file with a copy of the current branch.",
     params: noParams,
     result: Cancelled,
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
   get_entries: command({
     summary:
@@ -84,6 +91,8 @@ export const sessionCommands = {
       }),
     result: () => z.object({ text: z.optional(z.string()), cancelled: z.boolean() }),
     positional: ["targetId"],
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
   set_label: command({
     summary: "Gives an entry a label; without one, takes it away.",
@@ -91,6 +100,7 @@ export const sessionCommands = {
     result: nothing,
     data: "none",
     positional: ["entryId", "label"],
+    awaitsSessionChange: true,
   }),
   list_sessions: command({
     summary:

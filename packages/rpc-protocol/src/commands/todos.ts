@@ -34,5 +34,6 @@ export const todoCommands = {
       }),
     result: list,
     positional: ["todos"],
+    awaitsSessionChange: true,
   }),
 };
