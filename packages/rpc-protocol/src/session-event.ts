@@ -8,17 +8,25 @@ import { todoEvents } from "./todo.ts";
 
 /** What a compaction produced. */
 export const CompactionResult = z.object({
+  /** The text that replaces the summarised messages. */
   summary: z.string(),
+  /** The first entry that is kept as it is. */
   firstKeptEntryId: z.string(),
+  /** Tokens in the conversation before the compaction. */
   tokensBefore: z.number(),
+  /** Data for clients; not sent to the model. */
   details: z.optional(z.unknown()),
 });
 export type CompactionResult = z.infer<typeof CompactionResult>;
 
 const compactionEnd = {
+  /** The summary and what it replaces; null if the compaction failed or was stopped. */
   result: z.nullable(CompactionResult),
+  /** Whether it was stopped early. */
   aborted: z.boolean(),
+  /** Whether the run continues by itself. */
   willRetry: z.boolean(),
+  /** The error message. */
   errorMessage: z.optional(z.string()),
 };
 
@@ -30,63 +38,120 @@ export type PromptStatus = z.infer<typeof PromptStatus>;
 
 /** What a session reports beyond its agent's loop. */
 export const SessionOnlyEvent = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("agent_settled"), aborted: z.boolean() }),
+  /** All work is done: nothing is running, queued, retrying or compacting. */
+  z.object({
+    type: z.literal("agent_settled"),
+    /** Whether it was stopped early. */
+    aborted: z.boolean(),
+  }),
+  /** How an accepted prompt ended; sent once per prompt. */
   z.object({
     type: z.literal("prompt_result"),
+    /** The id of the prompt. */
     id: z.optional(z.union([z.string(), z.number()])),
+    /** How it ended. */
     status: PromptStatus,
+    /** The error message, when `status` is `error`. */
     error: z.optional(z.string()),
   }),
+  /** The queued messages have changed. */
   z.object({
     type: z.literal("queue_update"),
+    /** Texts of queued steering messages, oldest first. */
     steering: z.array(z.string()),
+    /** Texts of queued follow-up messages, oldest first. */
     followUp: z.array(z.string()),
   }),
-  z.object({ type: z.literal("auto_compaction_start"), reason: AutomaticReason }),
+  /** An automatic compaction begins. */
+  z.object({
+    type: z.literal("auto_compaction_start"),
+    /** Whether the context window was nearly full or overflowed. */
+    reason: AutomaticReason,
+  }),
+  /** An automatic compaction has ended. */
   z.object({
     type: z.literal("auto_compaction_end"),
-    /** Sent after `initialize`. */
+    /** Whether the context window was nearly full or overflowed; sent after `initialize`. */
     reason: z.optional(AutomaticReason),
     ...compactionEnd,
   }),
+  /** A compaction requested by the client begins. */
   z.object({ type: z.literal("compaction_start"), reason: z.literal("manual") }),
+  /** A compaction requested by the client has ended. */
   z.object({
     type: z.literal("compaction_end"),
     reason: z.literal("manual"),
     ...compactionEnd,
   }),
+  /** A failed request will be sent again after `delayMs`. */
   z.object({
     type: z.literal("auto_retry_start"),
+    /** The number of the attempt, starting at 1. */
     attempt: z.number(),
+    /** The maximum number of attempts. */
     maxAttempts: z.number(),
+    /** Milliseconds until the attempt. */
     delayMs: z.number(),
+    /** The error message. */
     errorMessage: z.string(),
   }),
+  /** Retrying has ended. */
   z.object({
     type: z.literal("auto_retry_end"),
+    /** Whether an attempt succeeded. */
     success: z.boolean(),
+    /** The number of attempts made. */
     attempt: z.number(),
+    /** The error of the last attempt. */
     finalError: z.optional(z.string()),
   }),
-  z.object({ type: z.literal("session_info_changed"), name: z.optional(z.string()) }),
-  z.object({ type: z.literal("thinking_level_changed"), level: ThinkingLevel }),
+  /** The session was renamed. */
+  z.object({
+    type: z.literal("session_info_changed"),
+    /** The new name; absent if the session has none. */
+    name: z.optional(z.string()),
+  }),
+  /** The thinking level was changed. */
+  z.object({
+    type: z.literal("thinking_level_changed"),
+    /** The thinking level. */
+    level: ThinkingLevel,
+  }),
+  /** New output of a `bash` command that asked to stream it. */
   z.object({
     type: z.literal("bash_execution_update"),
+    /** The id of the command. */
     id: z.optional(z.union([z.string(), z.number()])),
+    /** The new piece of text. */
     delta: z.string(),
   }),
+  /** An extension's handler threw an error. */
   z.object({
     type: z.literal("extension_error"),
+    /** The file of the extension. */
     extensionPath: z.string(),
+    /** The event whose handler threw. */
     event: z.string(),
+    /** The error message. */
     error: z.string(),
   }),
-  z.object({ type: z.literal("ttsr_triggered"), rules: z.array(StreamRuleInfo) }),
+  /** Stream rules matched the reply; it is stopped and retried with the rules as a reminder. */
+  z.object({
+    type: z.literal("ttsr_triggered"),
+    /** The rules that matched. */
+    rules: z.array(StreamRuleInfo),
+  }),
   ...subagentEvents,
   ...budgetEvents,
   ...todoEvents,
-  /** A problem that concerns no single command, e.g. a full disk during a run. */
-  z.object({ type: z.literal("error"), error: z.string(), code: z.optional(z.string()) }),
+  /** A problem that belongs to no single command, such as a full disk during a run. */
+  z.object({
+    type: z.literal("error"),
+    /** The error message. */
+    error: z.string(),
+    /** The error code. */
+    code: z.optional(z.string()),
+  }),
 ]);
 export type SessionOnlyEvent = z.infer<typeof SessionOnlyEvent>;
 

@@ -4,17 +4,25 @@ import type { SessionEntry } from "./session-entry.ts";
 /** Any entry of a session, of whatever type. */
 export const AnySessionEntry = () =>
   z.looseObject({
+    /** The kind of file. */
     type: z.string(),
+    /** The id of the entry. */
     id: z.string(),
+    /** The id of the entry before it; null at the root. */
     parentId: z.nullable(z.string()),
+    /** When it was written, in ISO 8601. */
     timestamp: z.string(),
   });
 
 /** An entry with what hangs below it; `label` is the latest one given to it. */
 export const SessionTreeNode: z.ZodMiniType<SessionTreeNode> = z.object({
+  /** The entry. */
   entry: AnySessionEntry(),
+  /** The entries that follow it. */
   children: z.array(z.lazy(() => SessionTreeNode)),
+  /** Its latest label. */
   label: z.optional(z.string()),
+  /** When the label was set. */
   labelTimestamp: z.optional(z.string()),
 });
 export interface SessionTreeNode {

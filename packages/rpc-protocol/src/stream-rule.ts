@@ -2,17 +2,19 @@ import * as z from "zod/mini";
 
 /** A rule that watches replies while they stream. */
 export const StreamRuleInfo = z.object({
+  /** The name of the phase. */
   name: z.string(),
-  /** The file it stands in. */
+  /** The file that defines it. */
   path: z.string(),
-  /** What the model is told when the rule strikes. */
+  /** The text the model gets when the rule matches. */
   content: z.string(),
+  /** A one-line description. */
   description: z.optional(z.string()),
-  /** Regular expressions; a match of one of them is enough. */
+  /** Regular expressions; the rule applies when any of them matches. */
   condition: z.array(z.string()),
-  /** What it watches; text and the arguments of all tools when absent. */
+  /** What it watches; if absent, text and the arguments of all tools. */
   scope: z.optional(z.array(z.string())),
-  /** Files it is about; all when absent. */
+  /** The files it applies to; if absent, all files. */
   globs: z.optional(z.array(z.string())),
 });
 export type StreamRuleInfo = z.infer<typeof StreamRuleInfo>;

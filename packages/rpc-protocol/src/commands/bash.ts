@@ -4,10 +4,15 @@ import { noParams, nothing } from "./shared.ts";
 
 /** What a `bash` command printed and how it ended. `exitCode` is absent when it was killed. */
 export const BashResult = z.object({
+  /** The output; only its end if it was truncated. */
   output: z.string(),
+  /** The exit code; absent if the process was killed by a signal. */
   exitCode: z.optional(z.number()),
+  /** Whether the command was killed. */
   cancelled: z.boolean(),
+  /** Whether `output` was truncated. */
   truncated: z.boolean(),
+  /** The file with the complete output, if `output` was truncated. */
   fullOutputPath: z.optional(z.string()),
 });
 export type BashResult = z.infer<typeof BashResult>;
@@ -19,8 +24,11 @@ export const bashCommands = {
       "Runs a shell command and adds its output to the conversation; with `stream`, reports output as `bash_execution_update`.",
     params: () =>
       z.object({
+        /** The shell command. */
         command: z.string(),
+        /** Whether to hide the command and its output from the model. */
         excludeFromContext: z.optional(z.boolean()),
+        /** Whether to send output as it is produced. */
         stream: z.optional(z.boolean()),
       }),
     result: () => BashResult,

@@ -16,13 +16,21 @@ export type StreamForm = z.infer<typeof StreamForm>;
 /** What a host says of itself and of the connection. */
 const HostInfo = () =>
   z.object({
+    /** The name of the host. */
     name: z.string(),
+    /** The version of the host. */
     version: z.string(),
+    /** Incremented when a change of the protocol is not additive. */
     protocolVersion: z.number(),
+    /** The current dialect. */
     protocol: ProtocolName,
+    /** The dialects the host speaks. */
     protocols: z.array(ProtocolName),
+    /** The form in which replies are streamed. */
     stream: StreamForm,
+    /** The longest line the host accepts, in bytes. */
     maxFrameBytes: z.number(),
+    /** What the host can do beyond pi's protocol. */
     capabilities: z.record(z.string(), z.unknown()),
   });
 
@@ -33,10 +41,22 @@ export const connectionCommands = {
       "Optional first command: chooses the dialect, the stream form and the events to send, and allows additive fields in responses and events.",
     params: () =>
       z.object({
+        /** The dialect to speak. */
         protocol: z.optional(ProtocolName),
+        /** The form in which replies are streamed. */
         stream: z.optional(StreamForm),
-        clientInfo: z.optional(z.object({ name: z.string(), version: z.optional(z.string()) })),
+        /** The client's name and version. */
+        clientInfo: z.optional(
+          z.object({
+            /** The name of the client. */
+            name: z.string(),
+            /** The version of the client. */
+            version: z.optional(z.string()),
+          }),
+        ),
+        /** The event types to send; null for all. */
         events: z.optional(z.nullable(z.array(z.string()))),
+        /** Capabilities of the client; accepted but not used yet. */
         capabilities: z.optional(z.record(z.string(), z.unknown())),
       }),
     result: HostInfo,
@@ -49,7 +69,11 @@ export const connectionCommands = {
   set_event_filter: command({
     summary:
       "Sends only events of the types named from now on; without `events`, all of them again.",
-    params: () => z.object({ events: z.optional(z.nullable(z.array(z.string()))) }),
+    params: () =>
+      z.object({
+        /** The event types to send; null for all. */
+        events: z.optional(z.nullable(z.array(z.string()))),
+      }),
     result: nothing,
     data: "none",
     positional: ["events"],

@@ -6,10 +6,21 @@ import { Cancelled, noParams, nothing } from "./shared.ts";
 const images = () => z.optional(z.array(ImageInput));
 
 /** What became of an accepted prompt: a run began, it waits in a queue, or an extension took it. */
-const PromptDisposition = () => z.object({ disposition: z.enum(["started", "queued", "handled"]) });
+const PromptDisposition = () =>
+  z.object({
+    /** Whether a run was started, the message was queued, or an extension handled it. */
+    disposition: z.enum(["started", "queued", "handled"]),
+  });
 
 const queued = () =>
-  z.object({ message: z.string(), images: images(), attachments: z.optional(z.array(Attachment)) });
+  z.object({
+    /** The user's text. */
+    message: z.string(),
+    /** Images for the model. */
+    images: images(),
+    /** Files to send along; the model reads the text extracted from them. */
+    attachments: z.optional(z.array(Attachment)),
+  });
 
 /** Talking to the agent. */
 export const promptingCommands = {
@@ -18,6 +29,9 @@ export const promptingCommands = {
       "Sends a user prompt. Answered once it is accepted, before the first event of its run; while a run is on, `streamingBehavior` says how to queue it.",
     params: () =>
       z.extend(queued(), {
+        /** The user's text. A `/name` at its beginning runs a command, a template or a skill. */
+        message: z.string(),
+        /** How to queue the message during a run. Without it, a prompt is refused during a run. */
         streamingBehavior: z.optional(z.enum(["steer", "followUp", "follow-up"])),
       }),
     result: PromptDisposition,
@@ -74,7 +88,11 @@ export const promptingCommands = {
   }),
   new_session: command({
     summary: "Starts a fresh session; `parentSession` is recorded in it.",
-    params: () => z.object({ parentSession: z.optional(z.string()) }),
+    params: () =>
+      z.object({
+        /** The file of the parent session. */
+        parentSession: z.optional(z.string()),
+      }),
     result: Cancelled,
     positional: ["parentSession"],
     awaitsSessionChange: true,

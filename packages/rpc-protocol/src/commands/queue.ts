@@ -3,7 +3,11 @@ import { command } from "../command.ts";
 import { noParams, nothing } from "./shared.ts";
 import { InterruptMode, QueueMode } from "./state.ts";
 
-const mode = () => z.object({ mode: QueueMode });
+const mode = () =>
+  z.object({
+    /** Whether queued messages are delivered all at once or one at a time. */
+    mode: QueueMode,
+  });
 
 /** How queued messages are delivered. */
 export const queueCommands = {
@@ -31,7 +35,11 @@ export const queueCommands = {
   set_interrupt_mode: command({
     summary:
       "Sets whether steering skips the tool calls that are left or waits for the turn to end.",
-    params: () => z.object({ mode: InterruptMode }),
+    params: () =>
+      z.object({
+        /** Whether steering interrupts a batch of tool calls or waits for its end. */
+        mode: InterruptMode,
+      }),
     result: nothing,
     data: "none",
     positional: ["mode"],
@@ -39,6 +47,12 @@ export const queueCommands = {
   clear_queue: command({
     summary: "Empties all queues and returns the texts that waited.",
     params: noParams,
-    result: () => z.object({ steering: z.array(z.string()), followUp: z.array(z.string()) }),
+    result: () =>
+      z.object({
+        /** Texts of queued steering messages, oldest first. */
+        steering: z.array(z.string()),
+        /** Texts of queued follow-up messages, oldest first. */
+        followUp: z.array(z.string()),
+      }),
   }),
 };

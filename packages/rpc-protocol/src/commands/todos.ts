@@ -5,16 +5,26 @@ import { noParams } from "./shared.ts";
 
 const list = () =>
   z.object({
+    /** The todo list. */
     todos: z.array(TodoItem),
-    /** The same under their headings. */
+    /** The todo list by phase. */
     todoPhases: z.array(TodoPhase),
   });
 
 /** Phases as other hosts keep them; what they say of a todo besides is read leniently. */
 const ForeignPhase = () =>
   z.object({
+    /** The name of the phase. */
     name: z.string(),
-    tasks: z.array(z.looseObject({ content: z.string(), status: z.string() })),
+    /** The tasks of the phase, in order. */
+    tasks: z.array(
+      z.looseObject({
+        /** What to do. */
+        content: z.string(),
+        /** The status. */
+        status: z.string(),
+      }),
+    ),
   });
 
 /** The todo list of the session. */
@@ -29,7 +39,9 @@ export const todoCommands = {
       "Replaces the todo list, by `todos` or by `phases`; the model hears of it at its next turn.",
     params: () =>
       z.object({
+        /** The complete list, in a single phase. */
         todos: z.optional(z.array(TodoItem)),
+        /** The complete list by phase. */
         phases: z.optional(z.array(ForeignPhase())),
       }),
     result: list,

@@ -119,12 +119,12 @@ class CommandMethods:
         """Sends a user prompt. Answered once it is accepted, before the first event of its run;
         while a run is on, `streamingBehavior` says how to queue it.
 
-        `message`: What the user says; `/name` at its beginning uses a command, template or
+        `message`: The user's text. A `/name` at its beginning runs a command, a template or a
           skill.
-        `images`: Images to show to the model.
-        `attachments`: Files sent along, with the text that was found in them.
-        `streaming_behavior`: How to wait when a run is on; without it, the prompt is then
-          refused.
+        `images`: Images for the model.
+        `attachments`: Files to send along; the model reads the text extracted from them.
+        `streaming_behavior`: How to queue the message during a run. Without it, a prompt is
+          refused during a run.
         """
         data: PromptDisposition | None = await self.request(
             "prompt",
@@ -149,9 +149,9 @@ class CommandMethods:
         """Queues a message that interrupts the run after the current tool execution; the
         remaining tool calls are skipped.
 
-        `message`: The message.
-        `images`: Images to show to the model.
-        `attachments`: Files sent along, with the text that was found in them.
+        `message`: The user's text.
+        `images`: Images for the model.
+        `attachments`: Files to send along; the model reads the text extracted from them.
         """
         data: PromptDisposition | None = await self.request(
             "steer",
@@ -170,9 +170,9 @@ class CommandMethods:
     ) -> PromptDisposition | None:
         """Queues a message for when the agent has nothing left to do.
 
-        `message`: The message.
-        `images`: Images to show to the model.
-        `attachments`: Files sent along, with the text that was found in them.
+        `message`: The user's text.
+        `images`: Images for the model.
+        `attachments`: Files to send along; the model reads the text extracted from them.
         """
         data: PromptDisposition | None = await self.request(
             "follow_up",
@@ -192,9 +192,9 @@ class CommandMethods:
         """Queues a message for the next turn, of the run that is on or of the next one; starts
         none.
 
-        `message`: The message.
-        `images`: Images to show to the model.
-        `attachments`: Files sent along, with the text that was found in them.
+        `message`: The user's text.
+        `images`: Images for the model.
+        `attachments`: Files to send along; the model reads the text extracted from them.
         """
         data: PromptDisposition | None = await self.request(
             "queue_message",
@@ -214,9 +214,9 @@ class CommandMethods:
         """Stops whatever the agent is doing and sends a prompt, which comes before all that is
         queued.
 
-        `message`: The message.
-        `images`: Images to show to the model.
-        `attachments`: Files sent along, with the text that was found in them.
+        `message`: The user's text.
+        `images`: Images for the model.
+        `attachments`: Files to send along; the model reads the text extracted from them.
         """
         data: PromptDisposition | None = await self.request(
             "abort_and_prompt",
@@ -237,7 +237,7 @@ class CommandMethods:
     ) -> Cancelled:
         """Starts a fresh session; `parentSession` is recorded in it.
 
-        `parent_session`: The file of the session it came from.
+        `parent_session`: The file of the parent session.
         """
         data: Cancelled = await self.request(
             "new_session",
@@ -292,8 +292,8 @@ class CommandMethods:
     ) -> Model:
         """Switches to a model and returns it.
 
-        `provider`: Whose model it is.
-        `model_id`: The model's id at its provider.
+        `provider`: The model's provider.
+        `model_id`: The id of the model at its provider.
         """
         data: Model = await self.request(
             "set_model",
@@ -324,7 +324,7 @@ class CommandMethods:
     ) -> None:
         """Sets the thinking level, clamped to what the model supports.
 
-        `level`: How much the model thinks.
+        `level`: The thinking level.
         """
         await self.request("set_thinking_level", _given(level=level), timeout=timeout)
 
@@ -357,21 +357,21 @@ class CommandMethods:
     async def set_steering_mode(self, mode: QueueMode, *, timeout: float | None = None) -> None:
         """Sets whether steering messages are delivered one at a time or all at once.
 
-        `mode`: How the queue is emptied.
+        `mode`: Whether queued messages are delivered all at once or one at a time.
         """
         await self.request("set_steering_mode", _given(mode=mode), timeout=timeout)
 
     async def set_follow_up_mode(self, mode: QueueMode, *, timeout: float | None = None) -> None:
         """Sets whether follow-up messages are delivered one at a time or all at once.
 
-        `mode`: How the queue is emptied.
+        `mode`: Whether queued messages are delivered all at once or one at a time.
         """
         await self.request("set_follow_up_mode", _given(mode=mode), timeout=timeout)
 
     async def set_queue_mode(self, mode: QueueMode, *, timeout: float | None = None) -> None:
         """Sets whether messages of `queue_message` are delivered one a turn or all at once.
 
-        `mode`: How the queue is emptied.
+        `mode`: Whether queued messages are delivered all at once or one at a time.
         """
         await self.request("set_queue_mode", _given(mode=mode), timeout=timeout)
 
@@ -383,7 +383,7 @@ class CommandMethods:
     ) -> None:
         """Sets whether steering skips the tool calls that are left or waits for the turn to end.
 
-        `mode`: When steering messages are delivered.
+        `mode`: Whether steering interrupts a batch of tool calls or waits for its end.
         """
         await self.request("set_interrupt_mode", _given(mode=mode), timeout=timeout)
 
@@ -400,7 +400,7 @@ class CommandMethods:
     ) -> CompactionResult:
         """Replaces older messages by a summary.
 
-        `custom_instructions`: What the summary should heed.
+        `custom_instructions`: Additional instructions for the summary.
         """
         data: CompactionResult = await self.request(
             "compact",
@@ -412,14 +412,14 @@ class CommandMethods:
     async def set_auto_compaction(self, enabled: bool, *, timeout: float | None = None) -> None:
         """Switches automatic compaction on or off for this session.
 
-        `enabled`: On or off.
+        `enabled`: Whether it is enabled.
         """
         await self.request("set_auto_compaction", _given(enabled=enabled), timeout=timeout)
 
     async def set_auto_retry(self, enabled: bool, *, timeout: float | None = None) -> None:
         """Switches automatic retry of transient errors on or off for this session.
 
-        `enabled`: On or off.
+        `enabled`: Whether it is enabled.
         """
         await self.request("set_auto_retry", _given(enabled=enabled), timeout=timeout)
 
@@ -439,8 +439,8 @@ class CommandMethods:
         output as `bash_execution_update`.
 
         `command`: The shell command.
-        `exclude_from_context`: Whether the model is not to see it.
-        `stream`: Whether to report output while it comes.
+        `exclude_from_context`: Whether to hide the command and its output from the model.
+        `stream`: Whether to send output as it is produced.
         """
         data: BashResult = await self.request(
             "bash",
@@ -469,14 +469,14 @@ class CommandMethods:
         """Sets limits for the session and its subagents; what is absent stays, and `clear` names
         limits to take away. A session whose budget ran out goes on once the limit is raised.
 
-        `max_wall_time_ms`: Time that the session takes.
-        `max_input_tokens`: Tokens sent.
-        `max_output_tokens`: Tokens that came back.
-        `max_total_tokens`: Tokens in both directions.
-        `max_cost_usd`: US dollars.
-        `max_tool_calls`: Calls of tools.
-        `max_subagents`: Subagents started.
-        `clear`: Limits to take away.
+        `max_wall_time_ms`: Wall-clock time, in ms.
+        `max_input_tokens`: Input tokens.
+        `max_output_tokens`: Output tokens.
+        `max_total_tokens`: Input and output tokens together.
+        `max_cost_usd`: Cost in US dollars.
+        `max_tool_calls`: Tool calls.
+        `max_subagents`: Number of subagents started.
+        `clear`: Limits to remove.
         """
         data: Budget = await self.request(
             "set_budget",
@@ -514,8 +514,8 @@ class CommandMethods:
         """Replaces the todo list, by `todos` or by `phases`; the model hears of it at its next
         turn.
 
-        `todos`: The whole list, in one phase.
-        `phases`: The whole list by phases.
+        `todos`: The complete list, in a single phase.
+        `phases`: The complete list by phase.
         """
         data: SetTodosData = await self.request(
             "set_todos",
@@ -547,7 +547,7 @@ class CommandMethods:
         """Starts a new session file that ends before a chosen user message and returns that
         message's text.
 
-        `entry_id`: The entry of a user message.
+        `entry_id`: The entry id of a user message.
         """
         data: ForkResult = await self.request("fork", _given(entryId=entry_id), timeout=timeout)
         return data
@@ -561,7 +561,7 @@ class CommandMethods:
         """Starts a new session file that ends before a chosen user message and returns that
         message's text.
 
-        `entry_id`: The entry of a user message.
+        `entry_id`: The entry id of a user message.
         """
         data: ForkResult = await self.request("branch", _given(entryId=entry_id), timeout=timeout)
         return data
@@ -585,7 +585,7 @@ class CommandMethods:
         """Returns the entries of the session in the order of its file; with `since`, those after
         it.
 
-        `since`: The id of the last entry that is known.
+        `since`: The id of the last entry the client already has.
         """
         data: GetEntriesData = await self.request(
             "get_entries",
@@ -612,11 +612,11 @@ class CommandMethods:
         """Goes on from another entry; from a user message, from just before it, and its text is
         returned. `summarize` keeps a summary of the branch that is left.
 
-        `target_id`: The entry that is meant.
-        `summarize`: Whether to keep a summary of the branch that is left.
-        `custom_instructions`: What the summary should heed.
-        `replace_instructions`: Whether `customInstructions` stand in for the usual ones.
-        `label`: A name for the target.
+        `target_id`: The id of the target entry.
+        `summarize`: Whether to add a summary of the abandoned branch.
+        `custom_instructions`: Additional instructions for the summary.
+        `replace_instructions`: Whether `customInstructions` replace the default instructions.
+        `label`: A label for the target entry.
         """
         data: NavigateTreeData = await self.request(
             "navigate_tree",
@@ -641,7 +641,7 @@ class CommandMethods:
         """Gives an entry a label; without one, takes it away.
 
         `entry_id`: The entry.
-        `label`: The name; absent to take it away.
+        `label`: The label; absent to remove it.
         """
         await self.request("set_label", _given(entryId=entry_id, label=label), timeout=timeout)
 
@@ -654,7 +654,7 @@ class CommandMethods:
         """Lists the sessions of this project's folder, the latest first; with `all`, those of
         every project.
 
-        `all`: Whether to list those of every project.
+        `all`: Whether to list the sessions of every project.
         """
         data: ListSessionsData = await self.request(
             "list_sessions",
@@ -678,7 +678,7 @@ class CommandMethods:
     ) -> ExportHtmlData:
         """Writes the session as one HTML page and returns its path.
 
-        `output_path`: Where the page goes; in the project's folder by default.
+        `output_path`: Where to write the page; by default, in the project folder.
         """
         data: ExportHtmlData = await self.request(
             "export_html",
@@ -701,10 +701,10 @@ class CommandMethods:
         and allows additive fields in responses and events.
 
         `protocol`: The dialect to speak.
-        `stream`: How replies are to be streamed.
-        `client_info`: Who is asking.
-        `events`: The types of events to send; null for all.
-        `capabilities`: What the client can do; kept, not used.
+        `stream`: The form in which replies are streamed.
+        `client_info`: The client's name and version.
+        `events`: The event types to send; null for all.
+        `capabilities`: Capabilities of the client; accepted but not used yet.
         """
         data: HostInfo = await self.request(
             "initialize",
@@ -732,6 +732,6 @@ class CommandMethods:
     ) -> None:
         """Sends only events of the types named from now on; without `events`, all of them again.
 
-        `events`: The types of events to send; null for all.
+        `events`: The event types to send; null for all.
         """
         await self.request("set_event_filter", _given(events=events), timeout=timeout)

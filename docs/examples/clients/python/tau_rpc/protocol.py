@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Union
 class _AbortAndPromptCommand(TypedDict):
     type: Literal["abort_and_prompt"]
     message: str
-    """The message."""
+    """The user's text."""
 
 
 class AbortAndPromptCommand(_AbortAndPromptCommand, total=False):
@@ -24,9 +24,9 @@ class AbortAndPromptCommand(_AbortAndPromptCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     images: list[ImageInput]
-    """Images to show to the model."""
+    """Images for the model."""
     attachments: list[Attachment]
-    """Files sent along, with the text that was found in them."""
+    """Files to send along; the model reads the text extracted from them."""
 
 
 class _AbortAndPromptResponse(TypedDict):
@@ -41,7 +41,7 @@ class AbortAndPromptResponse(_AbortAndPromptResponse, total=False):
     id: str | int
     """Comes back in the response as it was sent."""
     data: PromptDisposition
-    """What the command returns."""
+    """The result of the command."""
 
 
 class _AbortBashCommand(TypedDict):
@@ -123,18 +123,18 @@ class _AgentEndEvent(TypedDict):
 
 
 class AgentEndEvent(_AgentEndEvent, total=False):
-    """A run is over; `messages` is everything it added to the conversation."""
+    """A run has ended; `messages` holds everything it added to the conversation."""
 
     willRetry: bool
-    """Whether the failed request is sent again; after `initialize`."""
+    """Whether the failed request will be retried; sent after `initialize`."""
 
 
 class AgentSettledEvent(TypedDict):
-    """Nothing is running, queued, retried or compacted any more."""
+    """All work is done: nothing is running, queued, retrying or compacting."""
 
     type: Literal["agent_settled"]
     aborted: bool
-    """Whether it was stopped before its end."""
+    """Whether it was stopped early."""
 
 
 class AgentStartEvent(TypedDict):
@@ -145,57 +145,57 @@ class AgentStartEvent(TypedDict):
 
 class AnySessionEntry(TypedDict):
     type: str
-    """What it is."""
+    """The kind of file."""
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
 
 
 class _AssistantMessage(TypedDict):
     role: Literal["assistant"]
     content: list[AssistantContent]
-    """Texts, thoughts and tool calls, in the order they came."""
+    """Text, reasoning and tool calls, in order."""
     api: str
     """The wire format of the model."""
     provider: str
-    """Whose model it is."""
+    """The model's provider."""
     model: str
-    """The id of the model that was asked."""
+    """The id of the requested model."""
     usage: Usage
     """Tokens and cost."""
     stopReason: StopReason
     """Why the reply ended."""
     timestamp: int
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was created, in ms since the epoch."""
 
 
 class AssistantMessage(_AssistantMessage, total=False):
     """One reply of a model."""
 
     errorMessage: str
-    """What went wrong, in words."""
+    """The error message."""
     responseModel: str
-    """The model a gateway really used, when it says so."""
+    """The model a gateway actually used, if it reports one."""
     responseId: str
     """The vendor's id of the reply."""
     rawStopReason: str
-    """The vendor's own word for the stop, when it is not one we map."""
+    """The vendor's stop reason, if it maps to none of `stopReason`."""
 
 
 class _Attachment(TypedDict):
     id: str
-    """Tells it from others."""
+    """The id of the attachment."""
     type: Literal["image", "document"]
-    """What it is."""
+    """The kind of file."""
     fileName: str
-    """Its name, without a folder."""
+    """The file name without its folder."""
     mimeType: str
     """The MIME type."""
     size: int
-    """Its size in bytes."""
+    """The size in bytes."""
     content: str
     """The file as base64."""
 
@@ -206,63 +206,63 @@ class Attachment(_Attachment, total=False):
     extractedText: str | None
     """The text of a document."""
     preview: str | None
-    """A small image of it, as base64."""
+    """A preview image as base64."""
 
 
 class _AutoCompactionEndEvent(TypedDict):
     type: Literal["auto_compaction_end"]
     result: CompactionResult | None
-    """What it produced; null when it came to nothing."""
+    """The summary and what it replaces; null if the compaction failed or was stopped."""
     aborted: bool
-    """Whether it was stopped before its end."""
+    """Whether it was stopped early."""
     willRetry: bool
-    """Whether the run goes on by itself."""
+    """Whether the run continues by itself."""
 
 
 class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
-    """A compaction that began by itself is over."""
+    """An automatic compaction has ended."""
 
     reason: Literal["threshold", "overflow"]
-    """Why."""
+    """Whether the context window was nearly full or overflowed; sent after `initialize`."""
     errorMessage: str
-    """What went wrong, in words."""
+    """The error message."""
 
 
 class AutoCompactionStartEvent(TypedDict):
-    """The conversation is being compacted by itself."""
+    """An automatic compaction begins."""
 
     type: Literal["auto_compaction_start"]
     reason: Literal["threshold", "overflow"]
-    """The window was nearly full, or too full."""
+    """Whether the context window was nearly full or overflowed."""
 
 
 class _AutoRetryEndEvent(TypedDict):
     type: Literal["auto_retry_end"]
     success: bool
-    """Whether one went through."""
+    """Whether an attempt succeeded."""
     attempt: int
-    """How many attempts were made."""
+    """The number of attempts made."""
 
 
 class AutoRetryEndEvent(_AutoRetryEndEvent, total=False):
-    """Retrying is over."""
+    """Retrying has ended."""
 
     finalError: str
-    """What went wrong the last time."""
+    """The error of the last attempt."""
 
 
 class AutoRetryStartEvent(TypedDict):
-    """A request that failed is sent again after `delayMs`."""
+    """A failed request will be sent again after `delayMs`."""
 
     type: Literal["auto_retry_start"]
     attempt: int
-    """The number of this attempt, from 1."""
+    """The number of the attempt, starting at 1."""
     maxAttempts: int
-    """How many attempts there are at most."""
+    """The maximum number of attempts."""
     delayMs: float
-    """How long it waits before."""
+    """Milliseconds until the attempt."""
     errorMessage: str
-    """What went wrong, in words."""
+    """The error message."""
 
 
 class Base64ImageSource(TypedDict):
@@ -287,9 +287,9 @@ class BashCommand(_BashCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     excludeFromContext: bool
-    """Whether the model is not to see it."""
+    """Whether to hide the command and its output from the model."""
     stream: bool
-    """Whether to report output while it comes."""
+    """Whether to send output as it is produced."""
 
 
 class _BashExecutionMessage(TypedDict):
@@ -297,34 +297,34 @@ class _BashExecutionMessage(TypedDict):
     command: str
     """The shell command."""
     output: str
-    """What it printed, perhaps only the end."""
+    """The output; only its end if it was truncated."""
     cancelled: bool
-    """Whether it was killed."""
+    """Whether the command was killed."""
     truncated: bool
-    """Whether `output` is only a part."""
+    """Whether `output` was truncated."""
     timestamp: int
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was created, in ms since the epoch."""
 
 
 class BashExecutionMessage(_BashExecutionMessage, total=False):
     """A command the client ran with `bash`; reaches the model as user text at the next prompt."""
 
     exitCode: int | None
-    """The exit code; absent when a signal ended the process."""
+    """The exit code; absent if the process was killed by a signal."""
     fullOutputPath: str | None
-    """The file with the whole output, when it was truncated."""
+    """The file with the complete output, if `output` was truncated."""
     excludeFromContext: bool
-    """Whether the model is not to see it."""
+    """Whether to hide the command and its output from the model."""
 
 
 class _BashExecutionUpdateEvent(TypedDict):
     type: Literal["bash_execution_update"]
     delta: str
-    """The piece that is new."""
+    """The new piece of text."""
 
 
 class BashExecutionUpdateEvent(_BashExecutionUpdateEvent, total=False):
-    """A piece of the output of a `bash` command that asked for it."""
+    """New output of a `bash` command that asked to stream it."""
 
     id: str | int
     """The id of the command."""
@@ -335,7 +335,7 @@ class _BashResponse(TypedDict):
     command: Literal["bash"]
     success: Literal[True]
     data: BashResult
-    """What the command returns."""
+    """The result of the command."""
 
 
 class BashResponse(_BashResponse, total=False):
@@ -347,26 +347,26 @@ class BashResponse(_BashResponse, total=False):
 
 class _BashResult(TypedDict):
     output: str
-    """What it printed, perhaps only the end."""
+    """The output; only its end if it was truncated."""
     cancelled: bool
-    """Whether it was killed."""
+    """Whether the command was killed."""
     truncated: bool
-    """Whether `output` is only a part."""
+    """Whether `output` was truncated."""
 
 
 class BashResult(_BashResult, total=False):
     """What a `bash` command printed and how it ended. `exitCode` is absent when it was killed."""
 
     exitCode: int
-    """The exit code; absent when a signal ended the process."""
+    """The exit code; absent if the process was killed by a signal."""
     fullOutputPath: str
-    """The file with the whole output, when it was truncated."""
+    """The file with the complete output, if `output` was truncated."""
 
 
 class _BranchCommand(TypedDict):
     type: Literal["branch"]
     entryId: str
-    """The entry of a user message."""
+    """The entry id of a user message."""
 
 
 class BranchCommand(_BranchCommand, total=False):
@@ -383,7 +383,7 @@ class _BranchResponse(TypedDict):
     command: Literal["branch"]
     success: Literal[True]
     data: ForkResult
-    """What the command returns."""
+    """The result of the command."""
 
 
 class BranchResponse(_BranchResponse, total=False):
@@ -396,20 +396,20 @@ class BranchResponse(_BranchResponse, total=False):
 class _BranchSummaryEntry(TypedDict):
     type: Literal["branch_summary"]
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
     fromId: str
-    """The last entry of the branch that was left."""
+    """The last entry of the abandoned branch."""
     summary: str
-    """The text that stands in for what was said."""
+    """The text that replaces the summarised messages."""
 
 
 class BranchSummaryEntry(_BranchSummaryEntry, total=False):
     details: Any
-    """Data for clients, which the model does not see."""
+    """Data for clients; not sent to the model."""
     fromHook: bool
     """Whether an extension wrote the summary."""
     usage: Usage
@@ -421,92 +421,92 @@ class BranchSummaryMessage(TypedDict):
 
     role: Literal["branchSummary"]
     summary: str
-    """The text that stands in for what was said."""
+    """The text that replaces the summarised messages."""
     fromId: str
-    """The last entry of the branch that was left."""
+    """The last entry of the abandoned branch."""
     timestamp: int
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was created, in ms since the epoch."""
 
 
 class Budget(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     limits: BudgetLimits
     """The limits."""
     snapshot: BudgetSnapshot
-    """What is used so far."""
+    """What has been used so far."""
 
 
 class BudgetExceededEvent(TypedDict):
-    """A budget is used up."""
+    """A limit of a budget is exceeded."""
 
     type: Literal["budget_exceeded"]
     scope: Literal["session", "task", "subagent"]
-    """Whose budget it is."""
+    """What the budget applies to."""
     snapshot: BudgetSnapshot
-    """What is used so far."""
+    """What has been used so far."""
 
 
 class BudgetLimits(TypedDict, total=False):
     """The limits."""
 
     maxWallTimeMs: float
-    """Time that the session takes."""
+    """Wall-clock time, in ms."""
     maxInputTokens: int
-    """Tokens sent."""
+    """Input tokens."""
     maxOutputTokens: int
-    """Tokens that came back."""
+    """Output tokens."""
     maxTotalTokens: int
-    """Tokens in both directions."""
+    """Input and output tokens together."""
     maxCostUsd: float
-    """US dollars."""
+    """Cost in US dollars."""
     maxToolCalls: int
-    """Calls of tools."""
+    """Tool calls."""
     maxSubagents: int
-    """Subagents started."""
+    """Number of subagents started."""
 
 
 class _BudgetSnapshot(TypedDict):
     status: Literal["ok", "warning", "exceeded"]
-    """How that stands to the limits."""
+    """Whether a limit is near or exceeded."""
     wallTimeMs: float
-    """Time that the session took."""
+    """Wall-clock time the session has taken, in ms."""
     inputTokens: int
-    """Tokens sent."""
+    """Input tokens."""
     outputTokens: int
-    """Tokens that came back."""
+    """Output tokens."""
     totalTokens: int
-    """Tokens in both directions."""
+    """Input and output tokens together."""
     costUsd: float
-    """US dollars."""
+    """Cost in US dollars."""
     toolCalls: int
-    """Calls of tools."""
+    """Tool calls."""
     subagents: int
-    """Subagents started."""
+    """Number of subagents started."""
 
 
 class BudgetSnapshot(_BudgetSnapshot, total=False):
-    """What is used so far."""
+    """What has been used so far."""
 
     reason: BudgetViolationReason
-    """What is running out or used up."""
+    """The limit that is near or exceeded."""
 
 
 class BudgetWarningEvent(TypedDict):
-    """The larger part of a budget is used; comes once per dimension."""
+    """Most of a budget is used; sent once per limit."""
 
     type: Literal["budget_warning"]
     scope: Literal["session", "task", "subagent"]
-    """Whose budget it is."""
+    """What the budget applies to."""
     snapshot: BudgetSnapshot
-    """What is used so far."""
+    """What has been used so far."""
 
 
 class Cancelled(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     cancelled: bool
-    """Whether an extension vetoed it; then nothing has changed."""
+    """Whether an extension vetoed it; if so, nothing has changed."""
 
 
 class _ClearQueueCommand(TypedDict):
@@ -521,12 +521,12 @@ class ClearQueueCommand(_ClearQueueCommand, total=False):
 
 
 class ClearQueueData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     steering: list[str]
-    """Texts that wait for the next opportunity in the run."""
+    """Texts of queued steering messages, oldest first."""
     followUp: list[str]
-    """Texts that wait for the end of the run."""
+    """Texts of queued follow-up messages, oldest first."""
 
 
 class _ClearQueueResponse(TypedDict):
@@ -534,7 +534,7 @@ class _ClearQueueResponse(TypedDict):
     command: Literal["clear_queue"]
     success: Literal[True]
     data: ClearQueueData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class ClearQueueResponse(_ClearQueueResponse, total=False):
@@ -550,7 +550,7 @@ class _ClientInfo(TypedDict):
 
 
 class ClientInfo(_ClientInfo, total=False):
-    """Who is asking."""
+    """The client's name and version."""
 
     version: str
     """The version of the client."""
@@ -572,7 +572,7 @@ class _CloneResponse(TypedDict):
     command: Literal["clone"]
     success: Literal[True]
     data: Cancelled
-    """What the command returns."""
+    """The result of the command."""
 
 
 class CloneResponse(_CloneResponse, total=False):
@@ -592,7 +592,7 @@ class CompactCommand(_CompactCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     customInstructions: str
-    """What the summary should heed."""
+    """Additional instructions for the summary."""
 
 
 class _CompactResponse(TypedDict):
@@ -600,7 +600,7 @@ class _CompactResponse(TypedDict):
     command: Literal["compact"]
     success: Literal[True]
     data: CompactionResult
-    """What the command returns."""
+    """The result of the command."""
 
 
 class CompactResponse(_CompactResponse, total=False):
@@ -614,39 +614,39 @@ class _CompactionEndEvent(TypedDict):
     type: Literal["compaction_end"]
     reason: Literal["manual"]
     result: CompactionResult | None
-    """What it produced; null when it came to nothing."""
+    """The summary and what it replaces; null if the compaction failed or was stopped."""
     aborted: bool
-    """Whether it was stopped before its end."""
+    """Whether it was stopped early."""
     willRetry: bool
-    """Whether the run goes on by itself."""
+    """Whether the run continues by itself."""
 
 
 class CompactionEndEvent(_CompactionEndEvent, total=False):
-    """A compaction that the client asked for is over."""
+    """A compaction requested by the client has ended."""
 
     errorMessage: str
-    """What went wrong, in words."""
+    """The error message."""
 
 
 class _CompactionEntry(TypedDict):
     type: Literal["compaction"]
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
     summary: str
-    """The text that stands in for what was said."""
+    """The text that replaces the summarised messages."""
     firstKeptEntryId: str
-    """The first entry that the model still sees as it was."""
+    """The first entry that is kept as it is."""
     tokensBefore: int
-    """The tokens of the conversation before."""
+    """Tokens in the conversation before the compaction."""
 
 
 class CompactionEntry(_CompactionEntry, total=False):
     details: Any
-    """Data for clients, which the model does not see."""
+    """Data for clients; not sent to the model."""
     fromHook: bool
     """Whether an extension wrote the summary."""
     usage: Usage
@@ -655,22 +655,22 @@ class CompactionEntry(_CompactionEntry, total=False):
 
 class _CompactionResult(TypedDict):
     summary: str
-    """The text that stands in for what was said."""
+    """The text that replaces the summarised messages."""
     firstKeptEntryId: str
-    """The first entry that the model still sees as it was."""
+    """The first entry that is kept as it is."""
     tokensBefore: int
-    """The tokens of the conversation before."""
+    """Tokens in the conversation before the compaction."""
 
 
 class CompactionResult(_CompactionResult, total=False):
     """What a compaction produced."""
 
     details: Any
-    """Data for clients, which the model does not see."""
+    """Data for clients; not sent to the model."""
 
 
 class CompactionStartEvent(TypedDict):
-    """The conversation is being compacted because the client asked."""
+    """A compaction requested by the client begins."""
 
     type: Literal["compaction_start"]
     reason: Literal["manual"]
@@ -681,42 +681,42 @@ class CompactionSummaryMessage(TypedDict):
 
     role: Literal["compactionSummary"]
     summary: str
-    """The text that stands in for what was said."""
+    """The text that replaces the summarised messages."""
     tokensBefore: int
-    """The tokens of the conversation before."""
+    """Tokens in the conversation before the compaction."""
     timestamp: int
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was created, in ms since the epoch."""
 
 
 class ContextEditEntry(TypedDict):
     type: Literal["context_edit"]
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
     targetId: str
-    """The entry that is meant."""
+    """The id of the target entry."""
     replacement: ContextEditEntryReplacement | None
-    """What the context says instead of the target; null leaves the target out."""
+    """What the model sees instead of the target; null leaves the target out."""
 
 
 class ContextEditEntryReplacement(TypedDict):
     content: Any
-    """The text of the block."""
+    """The content to use instead."""
 
 
 class _CustomEntry(TypedDict):
     type: Literal["custom"]
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
     customType: str
-    """The extension's own name for its kind."""
+    """The extension's name for this kind of entry or message."""
 
 
 class CustomEntry(_CustomEntry, total=False):
@@ -727,41 +727,41 @@ class CustomEntry(_CustomEntry, total=False):
 class _CustomMessage(TypedDict):
     role: Literal["custom"]
     customType: str
-    """The extension's own name for its kind."""
+    """The extension's name for this kind of entry or message."""
     content: str | list[UserContent]
-    """What the model reads."""
+    """The content the model sees."""
     display: bool
-    """Whether it is shown to people."""
+    """Whether clients should display it."""
     timestamp: int
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was created, in ms since the epoch."""
 
 
 class CustomMessage(_CustomMessage, total=False):
     """A message an extension put into the conversation."""
 
     details: Any
-    """Data for clients, which the model does not see."""
+    """Data for clients; not sent to the model."""
 
 
 class _CustomMessageEntry(TypedDict):
     type: Literal["custom_message"]
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
     customType: str
-    """The extension's own name for its kind."""
+    """The extension's name for this kind of entry or message."""
     content: str | list[UserContent]
-    """What the model reads."""
+    """The content the model sees."""
     display: bool
-    """Whether it is shown to people."""
+    """Whether clients should display it."""
 
 
 class CustomMessageEntry(_CustomMessageEntry, total=False):
     details: Any
-    """Data for clients, which the model does not see."""
+    """Data for clients; not sent to the model."""
 
 
 class _CycleModelCommand(TypedDict):
@@ -779,9 +779,9 @@ class CycleModelData(TypedDict):
     model: Model
     """The model."""
     thinkingLevel: ThinkingLevel
-    """How much the model thinks."""
+    """The thinking level."""
     isScoped: bool
-    """Whether only some models take part in the cycle."""
+    """Whether the cycle is limited to selected models."""
 
 
 class _CycleModelResponse(TypedDict):
@@ -789,7 +789,7 @@ class _CycleModelResponse(TypedDict):
     command: Literal["cycle_model"]
     success: Literal[True]
     data: CycleModelData | None
-    """What the command returns."""
+    """The result of the command."""
 
 
 class CycleModelResponse(_CycleModelResponse, total=False):
@@ -812,7 +812,7 @@ class CycleThinkingLevelCommand(_CycleThinkingLevelCommand, total=False):
 
 class CycleThinkingLevelData(TypedDict):
     level: ThinkingLevel
-    """How much the model thinks."""
+    """The thinking level."""
 
 
 class _CycleThinkingLevelResponse(TypedDict):
@@ -820,7 +820,7 @@ class _CycleThinkingLevelResponse(TypedDict):
     command: Literal["cycle_thinking_level"]
     success: Literal[True]
     data: CycleThinkingLevelData | None
-    """What the command returns."""
+    """The result of the command."""
 
 
 class CycleThinkingLevelResponse(_CycleThinkingLevelResponse, total=False):
@@ -861,20 +861,20 @@ class DoneStep(TypedDict):
     reason: Literal["stop", "length", "toolUse"]
     """Why the reply ended."""
     message: AssistantMessage
-    """The whole reply."""
+    """The complete reply."""
 
 
 class _ErrorEvent(TypedDict):
     type: Literal["error"]
     error: str
-    """What went wrong, in words."""
+    """The error message."""
 
 
 class ErrorEvent(_ErrorEvent, total=False):
-    """A problem that concerns no single command."""
+    """A problem that belongs to no single command, such as a full disk during a run."""
 
     code: str
-    """What went wrong, as a word to decide by."""
+    """The error code."""
 
 
 class _ErrorResponse(TypedDict):
@@ -883,16 +883,16 @@ class _ErrorResponse(TypedDict):
     """The command that failed; `parse` when the line could not be read."""
     success: Literal[False]
     error: str
-    """What went wrong, in words."""
+    """The error message."""
 
 
 class ErrorResponse(_ErrorResponse, total=False):
     """A command failed; `code` comes after `initialize`."""
 
     id: str | int
-    """The id of the command, when it could be read."""
+    """The id of the command, if it could be read."""
     code: str
-    """What went wrong, as a word to decide by."""
+    """The error code."""
 
 
 class ErrorStep(TypedDict):
@@ -900,7 +900,7 @@ class ErrorStep(TypedDict):
     reason: Literal["aborted", "error"]
     """Why the reply ended."""
     error: AssistantMessage
-    """The reply as far as it came."""
+    """The reply up to the error."""
 
 
 class _ExportHtmlCommand(TypedDict):
@@ -913,11 +913,11 @@ class ExportHtmlCommand(_ExportHtmlCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     outputPath: str
-    """Where the page goes; in the project's folder by default."""
+    """Where to write the page; by default, in the project folder."""
 
 
 class ExportHtmlData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     path: str
     """The file."""
@@ -928,7 +928,7 @@ class _ExportHtmlResponse(TypedDict):
     command: Literal["export_html"]
     success: Literal[True]
     data: ExportHtmlData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class ExportHtmlResponse(_ExportHtmlResponse, total=False):
@@ -939,7 +939,7 @@ class ExportHtmlResponse(_ExportHtmlResponse, total=False):
 
 
 class ExtensionErrorEvent(TypedDict):
-    """An extension threw."""
+    """An extension's handler threw an error."""
 
     type: Literal["extension_error"]
     extensionPath: str
@@ -947,16 +947,16 @@ class ExtensionErrorEvent(TypedDict):
     event: str
     """The event whose handler threw."""
     error: str
-    """What went wrong, in words."""
+    """The error message."""
 
 
 class _ExtensionUiRequestConfirm(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
-    """Tells it from others."""
+    """The id of the request, repeated in its answer."""
     method: Literal["confirm"]
     title: str
-    """What is asked."""
+    """The title of the dialog."""
     message: str
     """The message."""
 
@@ -965,47 +965,47 @@ class ExtensionUiRequestConfirm(_ExtensionUiRequestConfirm, total=False):
     """An extension asks the client to show something."""
 
     timeout: float
-    """The milliseconds after which the dialog settles itself."""
+    """Milliseconds after which the dialog closes by itself."""
 
 
 class _ExtensionUiRequestEditor(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
-    """Tells it from others."""
+    """The id of the request, repeated in its answer."""
     method: Literal["editor"]
     title: str
-    """What is asked."""
+    """The title of the dialog."""
 
 
 class ExtensionUiRequestEditor(_ExtensionUiRequestEditor, total=False):
     """An extension asks the client to show something."""
 
     prefill: str
-    """The text to begin with."""
+    """The initial text."""
 
 
 class _ExtensionUiRequestInput(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
-    """Tells it from others."""
+    """The id of the request, repeated in its answer."""
     method: Literal["input"]
     title: str
-    """What is asked."""
+    """The title of the dialog."""
 
 
 class ExtensionUiRequestInput(_ExtensionUiRequestInput, total=False):
     """An extension asks the client to show something."""
 
     placeholder: str
-    """What stands in the empty field."""
+    """The text shown while the field is empty."""
     timeout: float
-    """The milliseconds after which the dialog settles itself."""
+    """Milliseconds after which the dialog closes by itself."""
 
 
 class _ExtensionUiRequestNotify(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
-    """Tells it from others."""
+    """The id of the request, repeated in its answer."""
     method: Literal["notify"]
     message: str
     """The message."""
@@ -1015,25 +1015,25 @@ class ExtensionUiRequestNotify(_ExtensionUiRequestNotify, total=False):
     """An extension asks the client to show something."""
 
     notifyType: Literal["info", "warning", "error"]
-    """How grave it is."""
+    """The severity; `info` if absent."""
 
 
 class _ExtensionUiRequestSelect(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
-    """Tells it from others."""
+    """The id of the request, repeated in its answer."""
     method: Literal["select"]
     title: str
-    """What is asked."""
+    """The title of the dialog."""
     options: list[str]
-    """What there is to choose from."""
+    """The options to choose from."""
 
 
 class ExtensionUiRequestSelect(_ExtensionUiRequestSelect, total=False):
     """An extension asks the client to show something."""
 
     timeout: float
-    """The milliseconds after which the dialog settles itself."""
+    """Milliseconds after which the dialog closes by itself."""
 
 
 class ExtensionUiRequestSetEditorText(TypedDict):
@@ -1041,7 +1041,7 @@ class ExtensionUiRequestSetEditorText(TypedDict):
 
     type: Literal["extension_ui_request"]
     id: str
-    """Tells it from others."""
+    """The id of the request, repeated in its answer."""
     method: Literal["set_editor_text"]
     text: str
     """The text to put into the user's editor."""
@@ -1050,17 +1050,17 @@ class ExtensionUiRequestSetEditorText(TypedDict):
 class _ExtensionUiRequestSetStatus(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
-    """Tells it from others."""
+    """The id of the request, repeated in its answer."""
     method: Literal["setStatus"]
     statusKey: str
-    """Which status it is: a later one of the same key takes its place."""
+    """Identifies the status; a later one with the same key replaces it."""
 
 
 class ExtensionUiRequestSetStatus(_ExtensionUiRequestSetStatus, total=False):
     """An extension asks the client to show something."""
 
     statusText: str
-    """The status; absent to take it away."""
+    """The text to show; absent to remove the status."""
 
 
 class ExtensionUiRequestSetTitle(TypedDict):
@@ -1068,28 +1068,28 @@ class ExtensionUiRequestSetTitle(TypedDict):
 
     type: Literal["extension_ui_request"]
     id: str
-    """Tells it from others."""
+    """The id of the request, repeated in its answer."""
     method: Literal["setTitle"]
     title: str
-    """What is asked."""
+    """The title of the dialog."""
 
 
 class _ExtensionUiRequestSetWidget(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
-    """Tells it from others."""
+    """The id of the request, repeated in its answer."""
     method: Literal["setWidget"]
     widgetKey: str
-    """Which widget it is: a later one of the same key takes its place."""
+    """Identifies the widget; a later one with the same key replaces it."""
 
 
 class ExtensionUiRequestSetWidget(_ExtensionUiRequestSetWidget, total=False):
     """An extension asks the client to show something."""
 
     widgetLines: list[str]
-    """Its lines; absent to take it away."""
+    """The lines to show; absent to remove the widget."""
     widgetPlacement: Literal["aboveEditor", "belowEditor"]
-    """Where it is shown."""
+    """Where to show the widget."""
 
 
 class _ExtensionUiResponse(TypedDict):
@@ -1106,13 +1106,13 @@ class ExtensionUiResponse(_ExtensionUiResponse, total=False):
     confirmed: bool
     """The answer to `confirm`."""
     cancelled: bool
-    """The dialog was dismissed."""
+    """Whether the dialog was dismissed."""
 
 
 class _FollowUpCommand(TypedDict):
     type: Literal["follow_up"]
     message: str
-    """The message."""
+    """The user's text."""
 
 
 class FollowUpCommand(_FollowUpCommand, total=False):
@@ -1121,9 +1121,9 @@ class FollowUpCommand(_FollowUpCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     images: list[ImageInput]
-    """Images to show to the model."""
+    """Images for the model."""
     attachments: list[Attachment]
-    """Files sent along, with the text that was found in them."""
+    """Files to send along; the model reads the text extracted from them."""
 
 
 class _FollowUpResponse(TypedDict):
@@ -1138,13 +1138,13 @@ class FollowUpResponse(_FollowUpResponse, total=False):
     id: str | int
     """Comes back in the response as it was sent."""
     data: PromptDisposition
-    """What the command returns."""
+    """The result of the command."""
 
 
 class _ForkCommand(TypedDict):
     type: Literal["fork"]
     entryId: str
-    """The entry of a user message."""
+    """The entry id of a user message."""
 
 
 class ForkCommand(_ForkCommand, total=False):
@@ -1158,13 +1158,13 @@ class ForkCommand(_ForkCommand, total=False):
 
 class ForkMessage(TypedDict):
     entryId: str
-    """The entry of a user message."""
+    """The entry id of a user message."""
     text: str
     """The text of the message."""
 
 
 class ForkMessages(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     messages: list[ForkMessage]
     """The messages, oldest first."""
@@ -1175,7 +1175,7 @@ class _ForkResponse(TypedDict):
     command: Literal["fork"]
     success: Literal[True]
     data: ForkResult
-    """What the command returns."""
+    """The result of the command."""
 
 
 class ForkResponse(_ForkResponse, total=False):
@@ -1186,12 +1186,12 @@ class ForkResponse(_ForkResponse, total=False):
 
 
 class ForkResult(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     text: str
     """The text of the chosen message."""
     cancelled: bool
-    """Whether an extension vetoed it; then nothing has changed."""
+    """Whether an extension vetoed it; if so, nothing has changed."""
 
 
 class _GetAvailableModelsCommand(TypedDict):
@@ -1206,7 +1206,7 @@ class GetAvailableModelsCommand(_GetAvailableModelsCommand, total=False):
 
 
 class GetAvailableModelsData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     models: list[Model]
     """The models."""
@@ -1217,7 +1217,7 @@ class _GetAvailableModelsResponse(TypedDict):
     command: Literal["get_available_models"]
     success: Literal[True]
     data: GetAvailableModelsData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetAvailableModelsResponse(_GetAvailableModelsResponse, total=False):
@@ -1239,7 +1239,7 @@ class GetAvailableThinkingLevelsCommand(_GetAvailableThinkingLevelsCommand, tota
 
 
 class GetAvailableThinkingLevelsData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     levels: list[ThinkingLevel]
     """The levels."""
@@ -1250,7 +1250,7 @@ class _GetAvailableThinkingLevelsResponse(TypedDict):
     command: Literal["get_available_thinking_levels"]
     success: Literal[True]
     data: GetAvailableThinkingLevelsData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetAvailableThinkingLevelsResponse(_GetAvailableThinkingLevelsResponse, total=False):
@@ -1276,7 +1276,7 @@ class _GetBranchMessagesResponse(TypedDict):
     command: Literal["get_branch_messages"]
     success: Literal[True]
     data: ForkMessages
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetBranchMessagesResponse(_GetBranchMessagesResponse, total=False):
@@ -1302,7 +1302,7 @@ class _GetBudgetResponse(TypedDict):
     command: Literal["get_budget"]
     success: Literal[True]
     data: Budget
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetBudgetResponse(_GetBudgetResponse, total=False):
@@ -1328,7 +1328,7 @@ class _GetCapabilitiesResponse(TypedDict):
     command: Literal["get_capabilities"]
     success: Literal[True]
     data: HostInfo
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetCapabilitiesResponse(_GetCapabilitiesResponse, total=False):
@@ -1352,7 +1352,7 @@ class GetCommandsCommand(_GetCommandsCommand, total=False):
 
 
 class GetCommandsData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     commands: list[PromptCommandInfo]
     """The commands."""
@@ -1363,7 +1363,7 @@ class _GetCommandsResponse(TypedDict):
     command: Literal["get_commands"]
     success: Literal[True]
     data: GetCommandsData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetCommandsResponse(_GetCommandsResponse, total=False):
@@ -1383,16 +1383,16 @@ class GetEntriesCommand(_GetEntriesCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     since: str
-    """The id of the last entry that is known."""
+    """The id of the last entry the client already has."""
 
 
 class GetEntriesData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     entries: list[AnySessionEntry]
-    """The entries, in the order of the file."""
+    """The entries in file order."""
     leafId: str | None
-    """The entry that the conversation goes on from; null before the first."""
+    """The id of the entry the conversation continues from; null before the first."""
 
 
 class _GetEntriesResponse(TypedDict):
@@ -1400,7 +1400,7 @@ class _GetEntriesResponse(TypedDict):
     command: Literal["get_entries"]
     success: Literal[True]
     data: GetEntriesData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetEntriesResponse(_GetEntriesResponse, total=False):
@@ -1426,7 +1426,7 @@ class _GetForkMessagesResponse(TypedDict):
     command: Literal["get_fork_messages"]
     success: Literal[True]
     data: ForkMessages
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetForkMessagesResponse(_GetForkMessagesResponse, total=False):
@@ -1448,10 +1448,10 @@ class GetLastAssistantTextCommand(_GetLastAssistantTextCommand, total=False):
 
 
 class GetLastAssistantTextData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     text: str | None
-    """The text; null when there is no reply yet."""
+    """The text; null if there is no reply yet."""
 
 
 class _GetLastAssistantTextResponse(TypedDict):
@@ -1459,7 +1459,7 @@ class _GetLastAssistantTextResponse(TypedDict):
     command: Literal["get_last_assistant_text"]
     success: Literal[True]
     data: GetLastAssistantTextData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetLastAssistantTextResponse(_GetLastAssistantTextResponse, total=False):
@@ -1481,7 +1481,7 @@ class GetMessagesCommand(_GetMessagesCommand, total=False):
 
 
 class GetMessagesData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     messages: list[AgentMessage]
     """The messages, oldest first."""
@@ -1492,7 +1492,7 @@ class _GetMessagesResponse(TypedDict):
     command: Literal["get_messages"]
     success: Literal[True]
     data: GetMessagesData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetMessagesResponse(_GetMessagesResponse, total=False):
@@ -1518,7 +1518,7 @@ class _GetSessionStatsResponse(TypedDict):
     command: Literal["get_session_stats"]
     success: Literal[True]
     data: SessionStats
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetSessionStatsResponse(_GetSessionStatsResponse, total=False):
@@ -1544,7 +1544,7 @@ class _GetStateResponse(TypedDict):
     command: Literal["get_state"]
     success: Literal[True]
     data: SessionState
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetStateResponse(_GetStateResponse, total=False):
@@ -1566,53 +1566,53 @@ class GetTodosCommand(_GetTodosCommand, total=False):
 
 
 class GetTodosData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     todos: list[GetTodosDataTodos]
-    """The todo list without its phases."""
+    """The todo list."""
     todoPhases: list[GetTodosDataTodoPhases]
-    """The todo list by its phases."""
+    """The todo list by phase."""
 
 
 class GetTodosDataTodoPhases(TypedDict):
     name: str
-    """Its name."""
+    """The name of the phase."""
     tasks: list[GetTodosDataTodoPhasesTasks]
-    """The tasks, in order."""
+    """The tasks of the phase, in order."""
 
 
 class _GetTodosDataTodoPhasesTasks(TypedDict):
     content: str
-    """What is to be done."""
+    """What to do."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
-    """How it stands or ended."""
+    """The status."""
 
 
 class GetTodosDataTodoPhasesTasks(_GetTodosDataTodoPhasesTasks, total=False):
     id: str
-    """Tells it from others."""
+    """An id chosen by the author of the list."""
     activeForm: str
-    """The content as something that is going on."""
+    """The task in the present continuous, for display."""
     notes: str
-    """Remarks on it."""
+    """Notes on the task."""
 
 
 class _GetTodosDataTodos(TypedDict):
     content: str
-    """What is to be done."""
+    """What to do."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
-    """How it stands or ended."""
+    """The status."""
 
 
 class GetTodosDataTodos(_GetTodosDataTodos, total=False):
     id: str
-    """Tells it from others."""
+    """An id chosen by the author of the list."""
     activeForm: str
-    """The content as something that is going on."""
+    """The task in the present continuous, for display."""
     notes: str
-    """Remarks on it."""
+    """Notes on the task."""
     phase: str
-    """The phase it belongs to."""
+    """The phase the task belongs to."""
 
 
 class _GetTodosResponse(TypedDict):
@@ -1620,7 +1620,7 @@ class _GetTodosResponse(TypedDict):
     command: Literal["get_todos"]
     success: Literal[True]
     data: GetTodosData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetTodosResponse(_GetTodosResponse, total=False):
@@ -1642,12 +1642,12 @@ class GetTreeCommand(_GetTreeCommand, total=False):
 
 
 class GetTreeData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     tree: list[SessionTreeNode]
-    """The entries that have none before them."""
+    """The root entries."""
     leafId: str | None
-    """The entry that the conversation goes on from; null before the first."""
+    """The id of the entry the conversation continues from; null before the first."""
 
 
 class _GetTreeResponse(TypedDict):
@@ -1655,7 +1655,7 @@ class _GetTreeResponse(TypedDict):
     command: Literal["get_tree"]
     success: Literal[True]
     data: GetTreeData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class GetTreeResponse(_GetTreeResponse, total=False):
@@ -1666,24 +1666,24 @@ class GetTreeResponse(_GetTreeResponse, total=False):
 
 
 class HostInfo(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     name: str
     """The name of the host."""
     version: str
     """The version of the host."""
     protocolVersion: int
-    """Rises when something is taken away."""
+    """Incremented when a change of the protocol is not additive."""
     protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"]
-    """The dialect that is on."""
+    """The current dialect."""
     protocols: list[Literal["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"]]
-    """The dialects that the host speaks."""
+    """The dialects the host speaks."""
     stream: StreamForm
-    """How replies are streamed."""
+    """The form in which replies are streamed."""
     maxFrameBytes: int
-    """The longest line that the host takes."""
+    """The longest line the host accepts, in bytes."""
     capabilities: dict[str, Any]
-    """What the host can do beyond the family's protocol."""
+    """What the host can do beyond pi's protocol."""
 
 
 class ImageContent(TypedDict):
@@ -1710,13 +1710,13 @@ class InitializeCommand(_InitializeCommand, total=False):
     protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"]
     """The dialect to speak."""
     stream: StreamForm
-    """How replies are to be streamed."""
+    """The form in which replies are streamed."""
     clientInfo: ClientInfo
-    """Who is asking."""
+    """The client's name and version."""
     events: list[str] | None
-    """The types of events to send; null for all."""
+    """The event types to send; null for all."""
     capabilities: dict[str, Any]
-    """What the client can do; kept, not used."""
+    """Capabilities of the client; accepted but not used yet."""
 
 
 class _InitializeResponse(TypedDict):
@@ -1724,7 +1724,7 @@ class _InitializeResponse(TypedDict):
     command: Literal["initialize"]
     success: Literal[True]
     data: HostInfo
-    """What the command returns."""
+    """The result of the command."""
 
 
 class InitializeResponse(_InitializeResponse, total=False):
@@ -1737,18 +1737,18 @@ class InitializeResponse(_InitializeResponse, total=False):
 class _LabelEntry(TypedDict):
     type: Literal["label"]
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
     targetId: str
-    """The entry that is meant."""
+    """The id of the target entry."""
 
 
 class LabelEntry(_LabelEntry, total=False):
     label: str
-    """The name; absent to take it away."""
+    """The label; absent to remove it."""
 
 
 class _ListSessionsCommand(TypedDict):
@@ -1763,11 +1763,11 @@ class ListSessionsCommand(_ListSessionsCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     all: bool
-    """Whether to list those of every project."""
+    """Whether to list the sessions of every project."""
 
 
 class ListSessionsData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     sessions: list[SessionInfo]
     """The sessions."""
@@ -1778,7 +1778,7 @@ class _ListSessionsResponse(TypedDict):
     command: Literal["list_sessions"]
     success: Literal[True]
     data: ListSessionsData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class ListSessionsResponse(_ListSessionsResponse, total=False):
@@ -1799,17 +1799,17 @@ class MessageEndEvent(TypedDict):
 class MessageEntry(TypedDict):
     type: Literal["message"]
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
     message: AgentMessage
     """The message."""
 
 
 class MessageStartEvent(TypedDict):
-    """A message begins: of the user, of the model, of a tool."""
+    """A message of the user, the model or a tool begins."""
 
     type: Literal["message_start"]
     message: AgentMessage
@@ -1819,7 +1819,7 @@ class MessageStartEvent(TypedDict):
 class _MessageUpdateDeltaEvent(TypedDict):
     type: Literal["message_update"]
     assistantMessageEvent: AssistantMessageDelta
-    """The step."""
+    """What changed in the reply."""
 
 
 class MessageUpdateDeltaEvent(_MessageUpdateDeltaEvent, total=False):
@@ -1830,68 +1830,70 @@ class MessageUpdateDeltaEvent(_MessageUpdateDeltaEvent, total=False):
 
 
 class MessageUpdateEvent(TypedDict):
-    """A step of a reply while it streams."""
+    """One step of a streaming reply."""
 
     type: Literal["message_update"]
     message: AgentMessage
     """The message."""
     assistantMessageEvent: AssistantMessageEvent
-    """The step."""
+    """What changed in the reply."""
 
 
 class _Model(TypedDict):
     id: str
-    """Its id at its provider."""
+    """The id of the model at its provider."""
     name: str
-    """What people call it."""
+    """The display name."""
     api: str
-    """The wire format: `anthropic-messages`, `openai-responses`, `openai-completions`, …"""
+    """The wire format: `anthropic-messages`, `openai-responses`, `openai-completions`,
+    `google-generative-ai`, …
+    """
     provider: str
-    """Whose model it is."""
+    """The model's provider."""
     baseUrl: str
-    """Where it is reached."""
+    """The base URL of its API."""
     reasoning: bool
-    """Whether it can think before it answers."""
+    """Whether it supports reasoning."""
     input: list[Literal["text", "image"]]
-    """What it can look at."""
+    """The kinds of input it accepts."""
     cost: ModelCost
-    """What it costs."""
+    """Prices in US dollars per million tokens."""
     contextWindow: int
-    """How many tokens the model takes at once."""
+    """The size of the context window in tokens."""
     maxTokens: int
-    """The longest reply, in tokens."""
+    """The maximum length of a reply in tokens."""
 
 
 class Model(_Model, total=False):
     """A model, where it is reached, what it can do and what it costs. Sizes are in tokens."""
 
     headers: dict[str, str]
-    """Sent with each request."""
+    """HTTP headers sent with each request."""
     thinkingLevelMap: dict[str, str | None]
-    """Level → the vendor's value; null marks a level the model refuses."""
+    """Level → the vendor's value; `null` marks a level the model refuses."""
     compat: dict[str, Any]
-    """Departures of an endpoint from its wire format."""
+    """How the endpoint deviates from its wire format."""
 
 
 class ModelChangeEntry(TypedDict):
     type: Literal["model_change"]
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
     provider: str
-    """Whose model it is."""
+    """The model's provider."""
     modelId: str
-    """The model's id at its provider."""
+    """The id of the model at its provider."""
 
 
 class _ModelCost(TypedDict):
     input: float
-    """US dollars per million tokens sent."""
+    """US dollars per million input tokens."""
     output: float
-    """US dollars per million tokens that come back."""
+    """US dollars per million output tokens."""
     cacheRead: float
     """US dollars per million tokens read from the cache."""
     cacheWrite: float
@@ -1904,16 +1906,16 @@ class ModelCost(_ModelCost, total=False):
     """
 
     tiers: list[ModelCostTier]
-    """Other prices for larger requests."""
+    """Different prices for larger requests."""
 
 
 class ModelCostTier(TypedDict):
     inputTokensAbove: float
-    """The size of a request from which these prices go."""
+    """These prices apply to requests with more input tokens than this."""
     input: float
-    """US dollars per million tokens sent."""
+    """US dollars per million input tokens."""
     output: float
-    """US dollars per million tokens that come back."""
+    """US dollars per million output tokens."""
     cacheRead: float
     """US dollars per million tokens read from the cache."""
     cacheWrite: float
@@ -1923,7 +1925,7 @@ class ModelCostTier(TypedDict):
 class _NavigateTreeCommand(TypedDict):
     type: Literal["navigate_tree"]
     targetId: str
-    """The entry that is meant."""
+    """The id of the target entry."""
 
 
 class NavigateTreeCommand(_NavigateTreeCommand, total=False):
@@ -1934,25 +1936,25 @@ class NavigateTreeCommand(_NavigateTreeCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     summarize: bool
-    """Whether to keep a summary of the branch that is left."""
+    """Whether to add a summary of the abandoned branch."""
     customInstructions: str
-    """What the summary should heed."""
+    """Additional instructions for the summary."""
     replaceInstructions: bool
-    """Whether `customInstructions` stand in for the usual ones."""
+    """Whether `customInstructions` replace the default instructions."""
     label: str
-    """A name for the target."""
+    """A label for the target entry."""
 
 
 class _NavigateTreeData(TypedDict):
     cancelled: bool
-    """Whether an extension vetoed it; then nothing has changed."""
+    """Whether an extension vetoed it; if so, nothing has changed."""
 
 
 class NavigateTreeData(_NavigateTreeData, total=False):
-    """What the command returns."""
+    """The result of the command."""
 
     text: str
-    """The text of the user message, when it was one."""
+    """The text of the target, if it is a user message."""
 
 
 class _NavigateTreeResponse(TypedDict):
@@ -1960,7 +1962,7 @@ class _NavigateTreeResponse(TypedDict):
     command: Literal["navigate_tree"]
     success: Literal[True]
     data: NavigateTreeData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class NavigateTreeResponse(_NavigateTreeResponse, total=False):
@@ -1980,7 +1982,7 @@ class NewSessionCommand(_NewSessionCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     parentSession: str
-    """The file of the session it came from."""
+    """The file of the parent session."""
 
 
 class _NewSessionResponse(TypedDict):
@@ -1988,7 +1990,7 @@ class _NewSessionResponse(TypedDict):
     command: Literal["new_session"]
     success: Literal[True]
     data: Cancelled
-    """What the command returns."""
+    """The result of the command."""
 
 
 class NewSessionResponse(_NewSessionResponse, total=False):
@@ -2001,7 +2003,7 @@ class NewSessionResponse(_NewSessionResponse, total=False):
 class _PromptCommand(TypedDict):
     type: Literal["prompt"]
     message: str
-    """What the user says; `/name` at its beginning uses a command, template or skill."""
+    """The user's text. A `/name` at its beginning runs a command, a template or a skill."""
 
 
 class PromptCommand(_PromptCommand, total=False):
@@ -2012,34 +2014,34 @@ class PromptCommand(_PromptCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     images: list[ImageInput]
-    """Images to show to the model."""
+    """Images for the model."""
     attachments: list[Attachment]
-    """Files sent along, with the text that was found in them."""
+    """Files to send along; the model reads the text extracted from them."""
     streamingBehavior: Literal["steer", "followUp", "follow-up"]
-    """How to wait when a run is on; without it, the prompt is then refused."""
+    """How to queue the message during a run. Without it, a prompt is refused during a run."""
 
 
 class _PromptCommandInfo(TypedDict):
     name: str
-    """What a prompt begins with, after the slash."""
+    """The name that follows the slash in a prompt."""
     source: Literal["extension", "prompt", "skill"]
-    """Who defines it."""
+    """What kind of resource defines it."""
 
 
 class PromptCommandInfo(_PromptCommandInfo, total=False):
     description: str
-    """One line about it."""
+    """A one-line description."""
     location: Literal["user", "project", "path"]
-    """Whose it is: the user's, the project's, or named on the command line."""
+    """Where it was found: the user's or the project's folders, or a path on the command line."""
     path: str
     """The file that defines it."""
 
 
 class PromptDisposition(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     disposition: Literal["started", "queued", "handled"]
-    """A run began, the message waits, or an extension dealt with it."""
+    """Whether a run was started, the message was queued, or an extension handled it."""
 
 
 class _PromptResponse(TypedDict):
@@ -2054,7 +2056,7 @@ class PromptResponse(_PromptResponse, total=False):
     id: str | int
     """Comes back in the response as it was sent."""
     data: PromptDisposition
-    """What the command returns."""
+    """The result of the command."""
 
 
 class _PromptResultEvent(TypedDict):
@@ -2064,18 +2066,18 @@ class _PromptResultEvent(TypedDict):
 
 
 class PromptResultEvent(_PromptResultEvent, total=False):
-    """How an accepted prompt ended; comes once for each."""
+    """How an accepted prompt ended; sent once per prompt."""
 
     id: str | int
     """The id of the prompt."""
     error: str
-    """What went wrong, when `status` is `error`."""
+    """The error message, when `status` is `error`."""
 
 
 class _QueueMessageCommand(TypedDict):
     type: Literal["queue_message"]
     message: str
-    """The message."""
+    """The user's text."""
 
 
 class QueueMessageCommand(_QueueMessageCommand, total=False):
@@ -2084,9 +2086,9 @@ class QueueMessageCommand(_QueueMessageCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     images: list[ImageInput]
-    """Images to show to the model."""
+    """Images for the model."""
     attachments: list[Attachment]
-    """Files sent along, with the text that was found in them."""
+    """Files to send along; the model reads the text extracted from them."""
 
 
 class _QueueMessageResponse(TypedDict):
@@ -2101,27 +2103,27 @@ class QueueMessageResponse(_QueueMessageResponse, total=False):
     id: str | int
     """Comes back in the response as it was sent."""
     data: PromptDisposition
-    """What the command returns."""
+    """The result of the command."""
 
 
 class QueueUpdateEvent(TypedDict):
-    """The messages that wait, oldest first."""
+    """The queued messages have changed."""
 
     type: Literal["queue_update"]
     steering: list[str]
-    """Texts that wait for the next opportunity in the run."""
+    """Texts of queued steering messages, oldest first."""
     followUp: list[str]
-    """Texts that wait for the end of the run."""
+    """Texts of queued follow-up messages, oldest first."""
 
 
 class _SessionHeader(TypedDict):
     type: Literal["session"]
     id: str
-    """Names the session."""
+    """The id of the session."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
     cwd: str
-    """The folder of the project."""
+    """The project folder."""
 
 
 class SessionHeader(_SessionHeader, total=False):
@@ -2130,31 +2132,31 @@ class SessionHeader(_SessionHeader, total=False):
     version: int
     """The version of the format."""
     parentSession: str
-    """The file of the session it came from."""
+    """The file of the parent session."""
 
 
 class _SessionInfo(TypedDict):
     path: str
     """The file."""
     id: str
-    """Tells it from others."""
+    """The id of the session."""
     cwd: str
-    """The folder of the project."""
+    """The project folder."""
     created: str
-    """When it began, in ISO 8601."""
+    """When the session was created, in ISO 8601."""
     modified: str
     """When it was last written, in ISO 8601."""
     messageCount: int
-    """How many messages it has."""
+    """The number of messages."""
     firstMessage: str
-    """How it begins."""
+    """The text of the first message."""
 
 
 class SessionInfo(_SessionInfo, total=False):
     name: str
-    """The name it was given."""
+    """The name of the session."""
     parentSessionPath: str
-    """The file of the session it came from."""
+    """The file of the parent session."""
 
 
 class _SessionInfoChangedEvent(TypedDict):
@@ -2162,86 +2164,86 @@ class _SessionInfoChangedEvent(TypedDict):
 
 
 class SessionInfoChangedEvent(_SessionInfoChangedEvent, total=False):
-    """The session has another name."""
+    """The session was renamed."""
 
     name: str
-    """The name; absent when it has none."""
+    """The new name; absent if the session has none."""
 
 
 class _SessionInfoEntry(TypedDict):
     type: Literal["session_info"]
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
 
 
 class SessionInfoEntry(_SessionInfoEntry, total=False):
     name: str
-    """The session's new name; absent to take it away."""
+    """The new name of the session; absent to remove it."""
 
 
 class _SessionState(TypedDict):
     model: Model | None
-    """The model; null when there is none to be had."""
+    """The model; null if none is available."""
     thinkingLevel: ThinkingLevel
-    """How much the model thinks."""
+    """The thinking level."""
     isStreaming: bool
-    """Whether a run is on."""
+    """Whether a run is in progress."""
     isCompacting: bool
-    """Whether a compaction is on."""
+    """Whether a compaction is in progress."""
     steeringMode: QueueMode
-    """How steering messages are delivered."""
+    """Whether steering messages are delivered all at once or one at a time."""
     followUpMode: QueueMode
-    """How follow-up messages are delivered."""
+    """Whether follow-up messages are delivered all at once or one at a time."""
     interruptMode: InterruptMode
-    """When steering messages are delivered."""
+    """Whether steering interrupts a batch of tool calls or waits for its end."""
     queueMode: QueueMode
-    """How messages of `queue_message` are delivered."""
+    """Whether messages of `queue_message` are delivered all at once or one per turn."""
     sessionId: str
-    """Names the session."""
+    """The id of the session."""
     autoCompactionEnabled: bool
-    """Whether the conversation is compacted by itself."""
+    """Whether automatic compaction is enabled."""
     messageCount: int
-    """How many messages the conversation has."""
+    """The number of messages in the conversation."""
     pendingMessageCount: int
-    """How many messages wait."""
+    """The number of queued messages."""
     queuedMessageCount: int
     """The same as `pendingMessageCount`."""
     tokens: TokenTotals
-    """Tokens of the whole session file."""
+    """Tokens used in the whole session file."""
     cost: float
-    """What the session has cost, in US dollars."""
+    """Cost of the session in US dollars."""
 
 
 class SessionState(_SessionState, total=False):
     """What `get_state` returns."""
 
     sessionFile: str
-    """The file of the session; absent when it is kept in memory or not begun."""
+    """The session file; absent if the session is in memory or has no file yet."""
     sessionName: str
-    """The name shown in lists."""
+    """The name shown in session lists."""
 
 
 class _SessionStats(TypedDict):
     sessionId: str
-    """Names the session."""
+    """The id of the session."""
     userMessages: int
-    """Messages of the user."""
+    """User messages."""
     assistantMessages: int
-    """Replies."""
+    """Assistant messages."""
     toolCalls: int
-    """Calls of tools."""
+    """Tool calls."""
     toolResults: int
-    """Results of tools."""
+    """Tool results."""
     totalMessages: int
     """Messages of all kinds."""
     tokens: TokenTotals
-    """Tokens of the whole session file."""
+    """Tokens used in the whole session file."""
     cost: float
-    """US dollars for the whole session file."""
+    """Cost of the whole session file in US dollars."""
 
 
 class SessionStats(_SessionStats, total=False):
@@ -2250,55 +2252,55 @@ class SessionStats(_SessionStats, total=False):
     """
 
     sessionFile: str
-    """The file of the session; absent when it is kept in memory or not begun."""
+    """The session file; absent if the session is in memory or has no file yet."""
     subagents: SessionStatsSubagents
-    """What subagents used of it, at every depth; absent when there were none."""
+    """The share of subagents at every depth; absent if there were none."""
     contextUsage: SessionStatsContextUsage
-    """How full the model's window is."""
+    """How full the context window is."""
 
 
 class SessionStatsContextUsage(TypedDict):
-    """How full the model's window is."""
+    """How full the context window is."""
 
     tokens: int | None
-    """Tokens in it; null where no vendor has counted yet."""
+    """Tokens in the context window; null until the vendor has reported usage."""
     contextWindow: int
-    """How many tokens the model takes at once."""
+    """The size of the context window in tokens."""
     percent: float | None
-    """How full it is; null where no vendor has counted yet."""
+    """Percentage of the context window in use; null until the vendor has reported usage."""
 
 
 class SessionStatsSubagents(TypedDict):
-    """What subagents used of it, at every depth; absent when there were none."""
+    """The share of subagents at every depth; absent if there were none."""
 
     count: int
-    """How many there were."""
+    """The number of subagents."""
     tokens: TokenTotals
-    """Their tokens."""
+    """Tokens used by subagents."""
     cost: float
-    """US dollars."""
+    """Cost in US dollars."""
 
 
 class _SessionTreeNode(TypedDict):
     entry: AnySessionEntry
     """The entry."""
     children: list[SessionTreeNode]
-    """What hangs below it."""
+    """The entries that follow it."""
 
 
 class SessionTreeNode(_SessionTreeNode, total=False):
     """An entry with what hangs below it; `label` is the latest one given to it."""
 
     label: str
-    """The latest name it was given."""
+    """Its latest label."""
     labelTimestamp: str
-    """When it was given."""
+    """When the label was set."""
 
 
 class _SetAutoCompactionCommand(TypedDict):
     type: Literal["set_auto_compaction"]
     enabled: bool
-    """On or off."""
+    """Whether it is enabled."""
 
 
 class SetAutoCompactionCommand(_SetAutoCompactionCommand, total=False):
@@ -2324,7 +2326,7 @@ class SetAutoCompactionResponse(_SetAutoCompactionResponse, total=False):
 class _SetAutoRetryCommand(TypedDict):
     type: Literal["set_auto_retry"]
     enabled: bool
-    """On or off."""
+    """Whether it is enabled."""
 
 
 class SetAutoRetryCommand(_SetAutoRetryCommand, total=False):
@@ -2359,21 +2361,21 @@ class SetBudgetCommand(_SetBudgetCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     maxWallTimeMs: float
-    """Time that the session takes."""
+    """Wall-clock time, in ms."""
     maxInputTokens: int
-    """Tokens sent."""
+    """Input tokens."""
     maxOutputTokens: int
-    """Tokens that came back."""
+    """Output tokens."""
     maxTotalTokens: int
-    """Tokens in both directions."""
+    """Input and output tokens together."""
     maxCostUsd: float
-    """US dollars."""
+    """Cost in US dollars."""
     maxToolCalls: int
-    """Calls of tools."""
+    """Tool calls."""
     maxSubagents: int
-    """Subagents started."""
+    """Number of subagents started."""
     clear: list[Literal["maxWallTimeMs", "maxInputTokens", "maxOutputTokens", "maxTotalTokens", "maxCostUsd", "maxToolCalls", "maxSubagents"]]
-    """Limits to take away."""
+    """Limits to remove."""
 
 
 class _SetBudgetResponse(TypedDict):
@@ -2381,7 +2383,7 @@ class _SetBudgetResponse(TypedDict):
     command: Literal["set_budget"]
     success: Literal[True]
     data: Budget
-    """What the command returns."""
+    """The result of the command."""
 
 
 class SetBudgetResponse(_SetBudgetResponse, total=False):
@@ -2401,7 +2403,7 @@ class SetEventFilterCommand(_SetEventFilterCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     events: list[str] | None
-    """The types of events to send; null for all."""
+    """The event types to send; null for all."""
 
 
 class _SetEventFilterResponse(TypedDict):
@@ -2420,7 +2422,7 @@ class SetEventFilterResponse(_SetEventFilterResponse, total=False):
 class _SetFollowUpModeCommand(TypedDict):
     type: Literal["set_follow_up_mode"]
     mode: QueueMode
-    """How the queue is emptied."""
+    """Whether queued messages are delivered all at once or one at a time."""
 
 
 class SetFollowUpModeCommand(_SetFollowUpModeCommand, total=False):
@@ -2446,7 +2448,7 @@ class SetFollowUpModeResponse(_SetFollowUpModeResponse, total=False):
 class _SetInterruptModeCommand(TypedDict):
     type: Literal["set_interrupt_mode"]
     mode: InterruptMode
-    """When steering messages are delivered."""
+    """Whether steering interrupts a batch of tool calls or waits for its end."""
 
 
 class SetInterruptModeCommand(_SetInterruptModeCommand, total=False):
@@ -2481,7 +2483,7 @@ class SetLabelCommand(_SetLabelCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     label: str
-    """The name; absent to take it away."""
+    """The label; absent to remove it."""
 
 
 class _SetLabelResponse(TypedDict):
@@ -2500,9 +2502,9 @@ class SetLabelResponse(_SetLabelResponse, total=False):
 class _SetModelCommand(TypedDict):
     type: Literal["set_model"]
     provider: str
-    """Whose model it is."""
+    """The model's provider."""
     modelId: str
-    """The model's id at its provider."""
+    """The id of the model at its provider."""
 
 
 class SetModelCommand(_SetModelCommand, total=False):
@@ -2517,7 +2519,7 @@ class _SetModelResponse(TypedDict):
     command: Literal["set_model"]
     success: Literal[True]
     data: Model
-    """What the command returns."""
+    """The result of the command."""
 
 
 class SetModelResponse(_SetModelResponse, total=False):
@@ -2530,7 +2532,7 @@ class SetModelResponse(_SetModelResponse, total=False):
 class _SetQueueModeCommand(TypedDict):
     type: Literal["set_queue_mode"]
     mode: QueueMode
-    """How the queue is emptied."""
+    """Whether queued messages are delivered all at once or one at a time."""
 
 
 class SetQueueModeCommand(_SetQueueModeCommand, total=False):
@@ -2582,7 +2584,7 @@ class SetSessionNameResponse(_SetSessionNameResponse, total=False):
 class _SetSteeringModeCommand(TypedDict):
     type: Literal["set_steering_mode"]
     mode: QueueMode
-    """How the queue is emptied."""
+    """Whether queued messages are delivered all at once or one at a time."""
 
 
 class SetSteeringModeCommand(_SetSteeringModeCommand, total=False):
@@ -2608,7 +2610,7 @@ class SetSteeringModeResponse(_SetSteeringModeResponse, total=False):
 class _SetThinkingLevelCommand(TypedDict):
     type: Literal["set_thinking_level"]
     level: ThinkingLevel
-    """How much the model thinks."""
+    """The thinking level."""
 
 
 class SetThinkingLevelCommand(_SetThinkingLevelCommand, total=False):
@@ -2641,91 +2643,91 @@ class SetTodosCommand(_SetTodosCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     todos: list[SetTodosCommandTodos]
-    """The whole list, in one phase."""
+    """The complete list, in a single phase."""
     phases: list[SetTodosCommandPhases]
-    """The whole list by phases."""
+    """The complete list by phase."""
 
 
 class SetTodosCommandPhases(TypedDict):
     name: str
     """The name of the phase."""
     tasks: list[SetTodosCommandPhasesTasks]
-    """The tasks, in order."""
+    """The tasks of the phase, in order."""
 
 
 class SetTodosCommandPhasesTasks(TypedDict):
     content: str
-    """What is to be done."""
+    """What to do."""
     status: str
-    """How it stands or ended."""
+    """The status."""
 
 
 class _SetTodosCommandTodos(TypedDict):
     content: str
-    """What is to be done."""
+    """What to do."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
-    """How it stands or ended."""
+    """The status."""
 
 
 class SetTodosCommandTodos(_SetTodosCommandTodos, total=False):
     id: str
-    """Tells it from others."""
+    """An id chosen by the author of the list."""
     activeForm: str
-    """The content as something that is going on."""
+    """The task in the present continuous, for display."""
     notes: str
-    """Remarks on it."""
+    """Notes on the task."""
     phase: str
-    """The phase it belongs to."""
+    """The phase the task belongs to."""
 
 
 class SetTodosData(TypedDict):
-    """What the command returns."""
+    """The result of the command."""
 
     todos: list[SetTodosDataTodos]
-    """The todo list without its phases."""
+    """The todo list."""
     todoPhases: list[SetTodosDataTodoPhases]
-    """The todo list by its phases."""
+    """The todo list by phase."""
 
 
 class SetTodosDataTodoPhases(TypedDict):
     name: str
-    """Its name."""
+    """The name of the phase."""
     tasks: list[SetTodosDataTodoPhasesTasks]
-    """The tasks, in order."""
+    """The tasks of the phase, in order."""
 
 
 class _SetTodosDataTodoPhasesTasks(TypedDict):
     content: str
-    """What is to be done."""
+    """What to do."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
-    """How it stands or ended."""
+    """The status."""
 
 
 class SetTodosDataTodoPhasesTasks(_SetTodosDataTodoPhasesTasks, total=False):
     id: str
-    """Tells it from others."""
+    """An id chosen by the author of the list."""
     activeForm: str
-    """The content as something that is going on."""
+    """The task in the present continuous, for display."""
     notes: str
-    """Remarks on it."""
+    """Notes on the task."""
 
 
 class _SetTodosDataTodos(TypedDict):
     content: str
-    """What is to be done."""
+    """What to do."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
-    """How it stands or ended."""
+    """The status."""
 
 
 class SetTodosDataTodos(_SetTodosDataTodos, total=False):
     id: str
-    """Tells it from others."""
+    """An id chosen by the author of the list."""
     activeForm: str
-    """The content as something that is going on."""
+    """The task in the present continuous, for display."""
     notes: str
-    """Remarks on it."""
+    """Notes on the task."""
     phase: str
-    """The phase it belongs to."""
+    """The phase the task belongs to."""
 
 
 class _SetTodosResponse(TypedDict):
@@ -2733,7 +2735,7 @@ class _SetTodosResponse(TypedDict):
     command: Literal["set_todos"]
     success: Literal[True]
     data: SetTodosData
-    """What the command returns."""
+    """The result of the command."""
 
 
 class SetTodosResponse(_SetTodosResponse, total=False):
@@ -2746,7 +2748,7 @@ class SetTodosResponse(_SetTodosResponse, total=False):
 class SourceImage(TypedDict):
     type: Literal["image"]
     source: ImageSource
-    """Where it comes from."""
+    """Where the image comes from."""
 
 
 class StartStep(TypedDict):
@@ -2758,7 +2760,7 @@ class StartStep(TypedDict):
 class _SteerCommand(TypedDict):
     type: Literal["steer"]
     message: str
-    """The message."""
+    """The user's text."""
 
 
 class SteerCommand(_SteerCommand, total=False):
@@ -2769,9 +2771,9 @@ class SteerCommand(_SteerCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     images: list[ImageInput]
-    """Images to show to the model."""
+    """Images for the model."""
     attachments: list[Attachment]
-    """Files sent along, with the text that was found in them."""
+    """Files to send along; the model reads the text extracted from them."""
 
 
 class _SteerResponse(TypedDict):
@@ -2786,96 +2788,96 @@ class SteerResponse(_SteerResponse, total=False):
     id: str | int
     """Comes back in the response as it was sent."""
     data: PromptDisposition
-    """What the command returns."""
+    """The result of the command."""
 
 
 class _SubagentEndEvent(TypedDict):
     type: Literal["subagent_end"]
     id: str
-    """Tells it from others."""
+    """The id of the subagent; the same across retries."""
     agent: str
-    """The kind of subagent."""
+    """The name of the agent definition it runs."""
     exitCode: int
-    """0 when it did its work."""
+    """0 on success."""
 
 
 class SubagentEndEvent(_SubagentEndEvent, total=False):
-    """A subagent is done, its verification included."""
+    """A subagent has finished, including its verification."""
 
     verification: VerificationResult
-    """What came of verifying the work."""
+    """The result of the verification."""
 
 
 class SubagentStartEvent(TypedDict):
-    """A subagent is about to start."""
+    """A subagent starts."""
 
     type: Literal["subagent_start"]
     id: str
-    """Tells it from others."""
+    """The id of the subagent; the same across retries."""
     agent: str
-    """The kind of subagent."""
+    """The name of the agent definition it runs."""
     isolated: bool
-    """Whether it works in a tree of its own."""
+    """Whether it works in its own copy of the project."""
 
 
 class _SubagentVerificationCommandEndEvent(TypedDict):
     type: Literal["subagent_verification_command_end"]
     id: str
-    """Tells it from others."""
+    """The id of the subagent; the same across retries."""
     attempt: int
-    """The number of this attempt, from 1."""
+    """The number of the attempt, starting at 1."""
     commandName: str
-    """The command of the verification."""
+    """The name of the verification command."""
     exitCode: int
-    """The exit code; absent when a signal ended the process."""
+    """The exit code; absent if the process was killed by a signal."""
     durationMs: float
-    """How long it took."""
+    """Duration in ms."""
 
 
 class SubagentVerificationCommandEndEvent(_SubagentVerificationCommandEndEvent, total=False):
-    """A command of a verification has ended."""
+    """A verification command has finished."""
 
     artifactId: str
-    """The file with the whole output."""
+    """The file with the complete output."""
 
 
 class SubagentVerificationCommandStartEvent(TypedDict):
-    """A command of a verification begins."""
+    """A verification command starts."""
 
     type: Literal["subagent_verification_command_start"]
     id: str
-    """Tells it from others."""
+    """The id of the subagent; the same across retries."""
     attempt: int
-    """The number of this attempt, from 1."""
+    """The number of the attempt, starting at 1."""
     commandName: str
-    """The command of the verification."""
+    """The name of the verification command."""
 
 
 class SubagentVerificationEndEvent(TypedDict):
-    """An attempt to verify a subagent's work is over."""
+    """An attempt to verify a subagent's work has ended."""
 
     type: Literal["subagent_verification_end"]
     id: str
-    """Tells it from others."""
+    """The id of the subagent; the same across retries."""
     attempt: int
-    """The number of this attempt, from 1."""
+    """The number of the attempt, starting at 1."""
     status: Literal["passed", "failed", "skipped", "budget_exceeded"]
-    """How it stands or ended."""
+    """The status."""
 
 
 class _SubagentVerificationStartEvent(TypedDict):
     type: Literal["subagent_verification_start"]
     id: str
-    """Tells it from others."""
+    """The id of the subagent; the same across retries."""
     attempt: int
-    """The number of this attempt, from 1."""
+    """The number of the attempt, starting at 1."""
 
 
 class SubagentVerificationStartEvent(_SubagentVerificationStartEvent, total=False):
     """An attempt to verify a subagent's work begins."""
 
     profile: str
-    """The verification's name in the settings."""
+    """The name of the verification profile in the settings."""
 
 
 class _SwitchSessionCommand(TypedDict):
@@ -2896,7 +2898,7 @@ class _SwitchSessionResponse(TypedDict):
     command: Literal["switch_session"]
     success: Literal[True]
     data: Cancelled
-    """What the command returns."""
+    """The result of the command."""
 
 
 class SwitchSessionResponse(_SwitchSessionResponse, total=False):
@@ -2916,23 +2918,23 @@ class TextContent(_TextContent, total=False):
     """Plain text in a message; `textSignature` is a vendor's opaque replay token."""
 
     textSignature: str
-    """A vendor's opaque token, sent back as it is."""
+    """An opaque token of the vendor, sent back unchanged."""
 
 
 class TextDeltaDeltaStep(TypedDict):
     type: Literal["text_delta"]
     delta: str
-    """The piece that is new."""
+    """The new piece of text."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
 
 
 class TextDeltaStep(TypedDict):
     type: Literal["text_delta"]
     delta: str
-    """The piece that is new."""
+    """The new piece of text."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
     partial: AssistantMessage
     """The reply so far."""
 
@@ -2940,17 +2942,17 @@ class TextDeltaStep(TypedDict):
 class TextEndDeltaStep(TypedDict):
     type: Literal["text_end"]
     content: str
-    """The whole block."""
+    """The complete text of the block."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
 
 
 class TextEndStep(TypedDict):
     type: Literal["text_end"]
     content: str
-    """The whole block."""
+    """The complete text of the block."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
     partial: AssistantMessage
     """The reply so far."""
 
@@ -2958,13 +2960,13 @@ class TextEndStep(TypedDict):
 class TextStartDeltaStep(TypedDict):
     type: Literal["text_start"]
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
 
 
 class TextStartStep(TypedDict):
     type: Literal["text_start"]
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
     partial: AssistantMessage
     """The reply so far."""
 
@@ -2972,32 +2974,32 @@ class TextStartStep(TypedDict):
 class _ThinkingContent(TypedDict):
     type: Literal["thinking"]
     thinking: str
-    """The thought."""
+    """The reasoning text."""
 
 
 class ThinkingContent(_ThinkingContent, total=False):
     """Model reasoning. A `redacted` block carries only its opaque signature."""
 
     thinkingSignature: str
-    """A vendor's opaque token, sent back as it is."""
+    """An opaque token of the vendor, sent back unchanged."""
     redacted: bool
-    """Whether the vendor keeps the thought for itself."""
+    """Whether the vendor withholds the reasoning text."""
 
 
 class ThinkingDeltaDeltaStep(TypedDict):
     type: Literal["thinking_delta"]
     delta: str
-    """The piece that is new."""
+    """The new piece of text."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
 
 
 class ThinkingDeltaStep(TypedDict):
     type: Literal["thinking_delta"]
     delta: str
-    """The piece that is new."""
+    """The new piece of text."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
     partial: AssistantMessage
     """The reply so far."""
 
@@ -3005,17 +3007,17 @@ class ThinkingDeltaStep(TypedDict):
 class ThinkingEndDeltaStep(TypedDict):
     type: Literal["thinking_end"]
     content: str
-    """The whole block."""
+    """The complete text of the block."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
 
 
 class ThinkingEndStep(TypedDict):
     type: Literal["thinking_end"]
     content: str
-    """The whole block."""
+    """The complete text of the block."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
     partial: AssistantMessage
     """The reply so far."""
 
@@ -3023,80 +3025,80 @@ class ThinkingEndStep(TypedDict):
 class ThinkingLevelChangeEntry(TypedDict):
     type: Literal["thinking_level_change"]
     id: str
-    """Tells it from others."""
+    """The id of the entry."""
     parentId: str | None
-    """The entry before it; null at the root."""
+    """The id of the entry before it; null at the root."""
     timestamp: str
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was written, in ISO 8601."""
     thinkingLevel: str
-    """How much the model thinks."""
+    """The thinking level."""
 
 
 class ThinkingLevelChangedEvent(TypedDict):
-    """The model thinks more or less than before."""
+    """The thinking level was changed."""
 
     type: Literal["thinking_level_changed"]
     level: ThinkingLevel
-    """How much the model thinks."""
+    """The thinking level."""
 
 
 class ThinkingStartDeltaStep(TypedDict):
     type: Literal["thinking_start"]
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
 
 
 class ThinkingStartStep(TypedDict):
     type: Literal["thinking_start"]
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
     partial: AssistantMessage
     """The reply so far."""
 
 
 class TodoReminderEvent(TypedDict):
-    """The agent stopped with open todos, which are listed, and is asked to go on."""
+    """The agent stopped with open todos and is asked to continue."""
 
     type: Literal["todo_reminder"]
     todos: list[TodoReminderEventTodos]
-    """The todo list without its phases."""
+    """The open todos."""
     attempt: int
-    """The number of this attempt, from 1."""
+    """The number of the attempt, starting at 1."""
     maxAttempts: int
-    """How many attempts there are at most."""
+    """The maximum number of attempts."""
 
 
 class _TodoReminderEventTodos(TypedDict):
     content: str
-    """What is to be done."""
+    """What to do."""
     status: Literal["pending", "in_progress", "completed", "abandoned"]
-    """How it stands or ended."""
+    """The status."""
 
 
 class TodoReminderEventTodos(_TodoReminderEventTodos, total=False):
     id: str
-    """Tells it from others."""
+    """An id chosen by the author of the list."""
     activeForm: str
-    """The content as something that is going on."""
+    """The task in the present continuous, for display."""
     notes: str
-    """Remarks on it."""
+    """Notes on the task."""
     phase: str
-    """The phase it belongs to."""
+    """The phase the task belongs to."""
 
 
 class TokenTotals(TypedDict):
-    """Tokens of the whole session file."""
+    """Tokens used in the whole session file."""
 
     input: int
-    """Tokens that were sent, without cached ones."""
+    """Input tokens, without those read from or written to the cache."""
     output: int
-    """Tokens that came back."""
+    """Output tokens."""
     cacheRead: int
     """Tokens read from the vendor's cache."""
     cacheWrite: int
     """Tokens written to the vendor's cache."""
     total: int
-    """All of them."""
+    """All tokens together."""
 
 
 class _ToolCall(TypedDict):
@@ -3104,119 +3106,123 @@ class _ToolCall(TypedDict):
     id: str
     """The id that its result refers to."""
     name: str
-    """The tool."""
+    """The name of the tool."""
     arguments: dict[str, Any]
-    """The arguments, parsed; grows while the reply streams."""
+    """The parsed arguments; they grow while the reply streams."""
 
 
 class ToolCall(_ToolCall, total=False):
     """A model's request to run a tool; `arguments` is the parsed JSON object."""
 
     thoughtSignature: str
-    """A vendor's opaque token, sent back as it is."""
+    """An opaque token of the vendor, sent back unchanged."""
     argumentsError: str
-    """The raw text of arguments that never parsed; such a call is not run."""
+    """The raw text of arguments that never parsed. Such a call is answered with a validation
+    error and not run.
+    """
 
 
 class ToolExecutionEndEvent(TypedDict):
-    """A tool has ended."""
+    """A tool has finished."""
 
     type: Literal["tool_execution_end"]
     toolCallId: str
-    """The id of the call in the reply."""
+    """The id of the tool call."""
     toolName: str
-    """The tool."""
+    """The name of the tool."""
     result: ToolResult
-    """What came of it."""
+    """The result of the tool."""
     isError: bool
     """Whether the tool failed."""
 
 
 class ToolExecutionStartEvent(TypedDict):
-    """A tool begins to run."""
+    """A tool starts."""
 
     type: Literal["tool_execution_start"]
     toolCallId: str
-    """The id of the call in the reply."""
+    """The id of the tool call."""
     toolName: str
-    """The tool."""
+    """The name of the tool."""
     args: Any
     """The arguments of the call."""
 
 
 class ToolExecutionUpdateEvent(TypedDict):
-    """What a tool has put out so far, in full."""
+    """The complete output of the tool so far."""
 
     type: Literal["tool_execution_update"]
     toolCallId: str
-    """The id of the call in the reply."""
+    """The id of the tool call."""
     toolName: str
-    """The tool."""
+    """The name of the tool."""
     args: Any
     """The arguments of the call."""
     partialResult: ToolResult
-    """What the tool has put out so far, in full."""
+    """The complete output of the tool so far."""
 
 
 class _ToolResult(TypedDict):
     content: list[UserContent]
-    """What the model reads."""
+    """The content the model sees."""
 
 
 class ToolResult(_ToolResult, total=False):
     """What a tool hands back: blocks for the model, `details` for clients."""
 
     details: Any
-    """Data for clients, which the model does not see."""
+    """Data for clients; not sent to the model."""
     structuredContent: Any
-    """The content as data; not sent to the model."""
+    """The content as structured data; not sent to the model."""
     isError: bool
     """Whether the tool failed."""
     usage: Usage
-    """What the tool itself used."""
+    """Tokens and cost of model calls the tool made itself."""
     terminate: bool
-    """Ends the run when every result of the reply asks for it."""
+    """Ends the run without another request to the model, if every result of the batch asks for
+    it.
+    """
 
 
 class _ToolResultMessage(TypedDict):
     role: Literal["toolResult"]
     toolCallId: str
-    """The id of the call in the reply."""
+    """The id of the tool call."""
     toolName: str
-    """The tool."""
+    """The name of the tool."""
     content: list[UserContent]
-    """What the model reads."""
+    """The content the model sees."""
     isError: bool
     """Whether the tool failed."""
     timestamp: int
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was created, in ms since the epoch."""
 
 
 class ToolResultMessage(_ToolResultMessage, total=False):
     """The answer to one tool call."""
 
     details: Any
-    """Data for clients, which the model does not see."""
+    """Data for clients; not sent to the model."""
     structuredContent: Any
-    """The content as data; not sent to the model."""
+    """The content as structured data, if the tool provides it; not sent to the model."""
     usage: Usage
-    """What the tool itself used."""
+    """Tokens and cost of model calls the tool made itself."""
 
 
 class ToolcallDeltaDeltaStep(TypedDict):
     type: Literal["toolcall_delta"]
     delta: str
-    """The piece that is new."""
+    """The new piece of text."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
 
 
 class ToolcallDeltaStep(TypedDict):
     type: Literal["toolcall_delta"]
     delta: str
-    """The piece that is new."""
+    """The new piece of text."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
     partial: AssistantMessage
     """The reply so far."""
 
@@ -3224,17 +3230,17 @@ class ToolcallDeltaStep(TypedDict):
 class ToolcallEndDeltaStep(TypedDict):
     type: Literal["toolcall_end"]
     toolCall: ToolCall
-    """The whole call."""
+    """The complete tool call."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
 
 
 class ToolcallEndStep(TypedDict):
     type: Literal["toolcall_end"]
     toolCall: ToolCall
-    """The whole call."""
+    """The complete tool call."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
     partial: AssistantMessage
     """The reply so far."""
 
@@ -3244,9 +3250,9 @@ class ToolcallStartDeltaStep(TypedDict):
     id: str
     """The id of the call."""
     toolName: str
-    """The tool."""
+    """The name of the tool."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
 
 
 class ToolcallStartStep(TypedDict):
@@ -3254,53 +3260,53 @@ class ToolcallStartStep(TypedDict):
     id: str
     """The id of the call."""
     toolName: str
-    """The tool."""
+    """The name of the tool."""
     contentIndex: int
-    """The block's place in the content of the message."""
+    """The index of the block in the content of the message."""
     partial: AssistantMessage
     """The reply so far."""
 
 
 class TtsrTriggeredEvent(TypedDict):
-    """Stream rules stop the reply; it is begun again with them as a reminder."""
+    """Stream rules matched the reply; it is stopped and retried with the rules as a reminder."""
 
     type: Literal["ttsr_triggered"]
     rules: list[TtsrTriggeredEventRules]
-    """The rules that struck."""
+    """The rules that matched."""
 
 
 class _TtsrTriggeredEventRules(TypedDict):
     name: str
-    """Its name."""
+    """The name of the phase."""
     path: str
-    """The file."""
+    """The file that defines it."""
     content: str
-    """What the model is told when the rule strikes."""
+    """The text the model gets when the rule matches."""
     condition: list[str]
-    """Regular expressions; a match of one of them is enough."""
+    """Regular expressions; the rule applies when any of them matches."""
 
 
 class TtsrTriggeredEventRules(_TtsrTriggeredEventRules, total=False):
     description: str
-    """One line about it."""
+    """A one-line description."""
     scope: list[str]
-    """What it watches; text and the arguments of all tools when absent."""
+    """What it watches; if absent, text and the arguments of all tools."""
     globs: list[str]
-    """Files it is about; all when absent."""
+    """The files it applies to; if absent, all files."""
 
 
 class TurnEndEvent(TypedDict):
-    """A turn is over; the reply and the results of its tool calls."""
+    """A turn has ended, with its reply and tool results."""
 
     type: Literal["turn_end"]
     message: AgentMessage
     """The reply."""
     toolResults: list[ToolResultMessage]
-    """The results of its calls, in their order."""
+    """The results of its tool calls, in order."""
 
 
 class TurnStartEvent(TypedDict):
-    """A turn begins: a reply with the tool calls it asks for."""
+    """A turn begins: one reply of the model and the tool calls it makes."""
 
     type: Literal["turn_start"]
 
@@ -3313,15 +3319,15 @@ class UrlImageSource(TypedDict):
 
 class _Usage(TypedDict):
     input: int
-    """Tokens that were sent, without cached ones."""
+    """Input tokens, without those read from or written to the cache."""
     output: int
-    """Tokens that came back."""
+    """Output tokens."""
     cacheRead: int
     """Tokens read from the vendor's cache."""
     cacheWrite: int
     """Tokens written to the vendor's cache."""
     cost: UsageCost
-    """What it cost."""
+    """Cost in US dollars."""
 
 
 class Usage(_Usage, total=False):
@@ -3330,103 +3336,103 @@ class Usage(_Usage, total=False):
     """
 
     totalTokens: int
-    """All of them."""
+    """All tokens together."""
     reasoning: int
-    """The part of `output` that was thought."""
+    """The part of `output` spent on reasoning."""
     cacheWrite1h: int
-    """The part of `cacheWrite` that is kept for an hour."""
+    """The part of `cacheWrite` with a lifetime of one hour."""
 
 
 class UsageCost(TypedDict):
     """US dollars per kind of token; `total` is their sum."""
 
     input: float
-    """US dollars for tokens sent."""
+    """US dollars for input tokens."""
     output: float
-    """US dollars for tokens that came back."""
+    """US dollars for output tokens."""
     cacheRead: float
     """US dollars for tokens read from the cache."""
     cacheWrite: float
     """US dollars for tokens written to the cache."""
     total: float
-    """Their sum."""
+    """The sum of all."""
 
 
 class _UserMessage(TypedDict):
     role: Literal["user"]
     content: str | list[UserContent]
-    """What was said."""
+    """The text, or text and images."""
     timestamp: int
-    """When it came to be: in messages ms since the epoch, in entries ISO 8601."""
+    """When it was created, in ms since the epoch."""
 
 
 class UserMessage(_UserMessage, total=False):
     """What a person (or the client on their behalf) said. `timestamp` is in ms since the epoch."""
 
     attachments: list[Attachment]
-    """Files sent along, with the text that was found in them."""
+    """The files that were sent along, with the text extracted from them."""
 
 
 class _VerificationAttemptResult(TypedDict):
     attempt: int
-    """The number of this attempt, from 1."""
+    """The number of the attempt, starting at 1."""
     status: Literal["passed", "failed", "skipped"]
-    """How it stands or ended."""
+    """The status."""
     startedAt: int
-    """In ms since the epoch."""
+    """When the attempt began, in ms since the epoch."""
     endedAt: int
-    """In ms since the epoch."""
+    """When the attempt ended, in ms since the epoch."""
     commandResults: list[VerificationCommandResult]
-    """How each command ended."""
+    """The result of each command."""
 
 
 class VerificationAttemptResult(_VerificationAttemptResult, total=False):
     error: str
-    """What went wrong, in words."""
+    """The error message."""
 
 
 class _VerificationCommandResult(TypedDict):
     name: str
-    """Its name in the settings."""
+    """The name of the command in the settings."""
     command: str
     """The shell command."""
     exitCode: int
-    """The command's own; 124 when it ran out of time, 127 when it could not start."""
+    """The exit code; 124 after a timeout, 127 if the command could not start."""
     durationMs: float
-    """How long it took."""
+    """Duration in ms."""
 
 
 class VerificationCommandResult(_VerificationCommandResult, total=False):
     optional: bool
-    """Whether it may fail."""
+    """Whether the verification passes even if this command fails."""
     timedOut: bool
-    """Whether it ran out of time."""
+    """Whether it was stopped by its timeout."""
     artifactPath: str
-    """The file with the whole output."""
+    """The file with the complete output."""
     outputPreview: str
-    """The end of what it printed."""
+    """The end of its output."""
 
 
 class _VerificationResult(TypedDict):
     requested: bool
-    """Whether it was to be verified."""
+    """Whether verification was requested."""
     status: Literal["not_requested", "passed", "failed", "skipped"]
-    """How it stands or ended."""
+    """The status."""
     attempts: list[VerificationAttemptResult]
-    """Every attempt, in order."""
+    """All attempts, in order."""
     retriesUsed: int
-    """How often the subagent was asked to repair its work."""
+    """How often the subagent was asked to fix its work."""
 
 
 class VerificationResult(_VerificationResult, total=False):
-    """What came of verifying the work."""
+    """The result of the verification."""
 
     profile: str
-    """The verification's name in the settings."""
+    """The name of the verification profile in the settings."""
     mode: Literal["none", "command"]
     """How the work is verified."""
     onFailure: Literal["return_failure", "retry_once", "discard_patch"]
-    """What happens when it does not pass."""
+    """What happens if verification fails."""
 
 
 AgentMessage: TypeAlias = Union[
@@ -3456,7 +3462,7 @@ AssistantMessageDelta: TypeAlias = Union[
     ToolcallDeltaDeltaStep,
     ToolcallEndDeltaStep,
 ]
-"""The step."""
+"""What changed in the reply."""
 
 
 AssistantMessageEvent: TypeAlias = Union[
@@ -3473,7 +3479,7 @@ AssistantMessageEvent: TypeAlias = Union[
     DoneStep,
     ErrorStep,
 ]
-"""The step."""
+"""What changed in the reply."""
 
 
 BudgetViolationReason: TypeAlias = Literal[
@@ -3485,7 +3491,7 @@ BudgetViolationReason: TypeAlias = Literal[
     "tool_calls",
     "subagents",
 ]
-"""What is running out or used up."""
+"""The limit that is near or exceeded."""
 
 
 ClientFrame: TypeAlias = Union[
@@ -3704,7 +3710,7 @@ it.
 
 
 ImageSource: TypeAlias = Base64ImageSource | UrlImageSource
-"""Where it comes from."""
+"""Where the image comes from."""
 
 
 InterruptMode: TypeAlias = Literal["immediate", "wait"]
