@@ -1,4 +1,4 @@
-import type { RequestId } from "./commands/index.ts";
+import type { RequestId } from "./host-frame.ts";
 
 type Reviver = (
   this: object,

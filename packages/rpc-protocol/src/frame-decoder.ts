@@ -1,6 +1,7 @@
-import type { CommandName, Params, RequestId } from "./commands/index.ts";
+import type { CommandName, Params } from "./commands/index.ts";
 import { errorText } from "./error.ts";
 import type { ClientFrame, CommandFrame, decodeClientFrame, FrameError } from "./frame.ts";
+import type { RequestId } from "./host-frame.ts";
 
 type Listener = (frame: ClientFrame | FrameError) => void;
 

@@ -7,10 +7,10 @@ import {
   commands,
   type Handlers,
   type Params,
-  type RequestId,
   type Result,
 } from "./commands/index.ts";
 import { decodeClientFrame } from "./frame.ts";
+import type { RequestId } from "./host-frame.ts";
 import type { Model } from "./model.ts";
 
 const names = Object.keys(commands) as CommandName[];

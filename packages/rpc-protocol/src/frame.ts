@@ -1,16 +1,10 @@
 import type { $ZodIssue } from "zod/v4/core";
 import type { Command } from "./command.ts";
-import {
-  type CommandName,
-  commands,
-  isCommandName,
-  type Params,
-  type RequestId,
-} from "./commands/index.ts";
+import { type CommandName, commands, isCommandName, type Params } from "./commands/index.ts";
 import { type ErrorCode, errorText } from "./error.ts";
 import { exactId } from "./exact-id.ts";
-import type { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
-import type { SessionEvent } from "./session-event.ts";
+import type { ExtensionUiResponse } from "./extension-ui.ts";
+import type { RequestId } from "./host-frame.ts";
 
 /** A decoded command, with what its handling needs of its definition. */
 export type CommandFrame = {
@@ -38,20 +32,6 @@ export interface FrameError {
   readonly code: ErrorCode;
   readonly error: string;
 }
-
-/** A response frame; the keys stand in the documented order. */
-export interface ResponseFrame {
-  id?: RequestId;
-  type: "response";
-  command: string;
-  success: boolean;
-  data?: unknown;
-  error?: string;
-  code?: ErrorCode;
-}
-
-/** What a host may send. */
-export type HostFrame = ResponseFrame | SessionEvent | ExtensionUiRequest;
 
 /** Decodes one line of a client. Never throws. */
 export function decodeClientFrame(line: string): ClientFrame | FrameError {

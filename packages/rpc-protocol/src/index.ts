@@ -2,20 +2,23 @@ export type { AgentEvent, ToolResult } from "./agent-event.ts";
 export type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "./budget.ts";
 export { type Command, command } from "./command.ts";
 export { BashResult } from "./commands/bash.ts";
-export { StreamForm } from "./commands/connection.ts";
 export {
   type CommandName,
   commands,
   type Handlers,
   isCommandName,
   type Params,
-  type RequestId,
   type Result,
 } from "./commands/index.ts";
 export { InterruptMode, QueueMode, SessionState, SessionStats } from "./commands/state.ts";
-export type { Dialect, DialectFrame } from "./dialects/dialect.ts";
-export { loadDialect } from "./dialects/load-dialect.ts";
-export { isProtocolName, type ProtocolName, protocolNames } from "./dialects/names.ts";
+export type { DialectFrame } from "./dialects/dialect.ts";
+export {
+  type Dialect,
+  isProtocolName,
+  loadDialect,
+  type ProtocolName,
+  protocolNames,
+} from "./dialects/index.ts";
 export { type ErrorCode, errorTable, errorText, ProtocolError } from "./error.ts";
 export { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
 export {
@@ -23,10 +26,9 @@ export {
   type CommandFrame,
   decodeClientFrame,
   type FrameError,
-  type HostFrame,
-  type ResponseFrame,
 } from "./frame.ts";
 export { FrameDecoder } from "./frame-decoder.ts";
+export type { HostFrame, RequestId, ResponseFrame } from "./host-frame.ts";
 export { DEFAULT_MAX_LINE_BYTES, type DecodedLine, encodeLine, LineDecoder } from "./jsonl.ts";
 export { PartialJson } from "./partial-json.ts";
 export {
@@ -44,6 +46,7 @@ export type {
 } from "./session-event.ts";
 export { SessionTreeNode } from "./session-tree.ts";
 export { SESSION_VERSION } from "./session-version.ts";
+export { StreamForm } from "./stream-event.ts";
 export type { StreamRuleInfo } from "./stream-rule.ts";
 export type {
   VerificationAttemptResult,

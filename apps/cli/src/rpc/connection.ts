@@ -1,6 +1,5 @@
 import {
   type Dialect,
-  type DialectFrame,
   type ExtensionUiRequest,
   encodeLine,
   type ResponseFrame,
@@ -21,14 +20,14 @@ export class Connection {
   #dialect: Dialect;
   #merger: DeltaMerger;
   #events: ReadonlySet<string> | undefined;
-  /** Set by `initialize`: additive members may be sent. */
+  /** Set by `initialize`: the client accepts members that no document shows. */
   isInitialized = false;
 
   constructor(writer: FrameWriter, dialect: Dialect) {
     this.writer = writer;
     this.#dialect = dialect;
     this.#merger = this.#createMerger();
-    this.#adoptHabits();
+    this.#adoptForm();
   }
 
   get dialect(): Dialect {
@@ -39,12 +38,7 @@ export class Connection {
   set dialect(dialect: Dialect) {
     void this.#merger.flush();
     this.#dialect = dialect;
-    this.#adoptHabits();
-  }
-
-  /** Whether members are sent that clients of the documents do not expect. */
-  get hasAdditions(): boolean {
-    return this.isInitialized || this.#dialect.habits?.hasAdditions === true;
+    this.#adoptForm();
   }
 
   get streamForm(): StreamForm {
@@ -54,7 +48,7 @@ export class Connection {
   /** Chooses how replies are streamed from now on. */
   setStreamForm(form: StreamForm): void {
     this.#askedForm = form;
-    this.#adoptHabits();
+    this.#adoptForm();
   }
 
   /** Sends only events of these types, as the dialect names them; undefined sends all. */
@@ -70,22 +64,23 @@ export class Connection {
     return this.#merger.push(event);
   }
 
-  /** Answers a command. */
-  respond(response: ResponseFrame): void {
-    for (const frame of this.#dialect.encode(response)) {
-      void this.writer.write(encodeResponse(this.isInitialized ? frame : withoutCode(frame)));
+  /** Answers a command; `addsData` if its document shows no `data` in the answer. */
+  respond(response: ResponseFrame, addsData = false): void {
+    const { isInitialized } = this;
+    for (const frame of this.#dialect.encode(response, { isInitialized, addsData })) {
+      void this.writer.write(encodeResponse(frame));
     }
   }
 
   /** Passes on what an extension asks; false when the dialect has no word for it. */
   ask(request: ExtensionUiRequest): boolean {
-    const frames = this.#dialect.encode(request);
+    const frames = this.#dialect.encode(request, this);
     for (const frame of frames) void this.writer.write(encodeLine(frame));
     return frames.length > 0;
   }
 
-  #adoptHabits(): void {
-    const { streamForm = "full", repeatsUsage = false } = this.#dialect.habits ?? {};
+  #adoptForm(): void {
+    const { streamForm = "full", repeatsUsage = false } = this.#dialect;
     void this.#merger.flush();
     this.#encoder.form = this.#askedForm ?? streamForm;
     this.#encoder.repeatsUsage = repeatsUsage;
@@ -98,35 +93,9 @@ export class Connection {
   }
 
   #write(event: SessionEvent): void | Promise<void> {
-    const frames = this.#dialect.encode(
-      this.hasAdditions ? event : withoutAdditions(event, this.#dialect.habits),
-    );
+    const frames = this.#dialect.encode(event, this);
     const sent = frames.filter(({ type }) => this.#events?.has(type) ?? true);
     if (sent.length === 0) return;
     return this.writer.write(sent.map((frame) => this.#encoder.encode(frame)).join(""));
   }
-}
-
-/** Before `initialize` a documented frame has exactly its documented keys. */
-function withoutAdditions(event: SessionEvent, habits: Dialect["habits"]): SessionEvent {
-  if (event.type === "agent_end" && "willRetry" in event) {
-    const { willRetry: _, ...documented } = event;
-    return documented;
-  }
-  if (event.type === "auto_compaction_end") {
-    const { reason: _, ...documented } = event;
-    return documented;
-  }
-  if (event.type !== "message_update" || habits?.hasBareToolCallStart !== true) return event;
-  if (event.assistantMessageEvent.type === "toolcall_start") {
-    const { id: _id, toolName: _name, ...documented } = event.assistantMessageEvent;
-    return { ...event, assistantMessageEvent: documented } as SessionEvent;
-  }
-  return event;
-}
-
-function withoutCode(frame: DialectFrame): DialectFrame {
-  if (!("code" in frame)) return frame;
-  const { code: _, ...documented } = frame;
-  return documented;
 }

@@ -9,6 +9,7 @@ import {
   type Handlers,
   ProtocolError,
   type RequestId,
+  type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import { handlers } from "./handlers/index.ts";
 import type { Host } from "./host.ts";
@@ -75,14 +76,14 @@ function run({ name, params, id }: CommandFrame, host: Host): unknown {
 }
 
 function answer(host: Host, { id, name, data: policy }: CommandFrame, data: unknown): void {
-  const isSent = policy === "always" || (policy === "initialized" && host.connection.hasAdditions);
-  host.connection.respond({
+  const response: ResponseFrame = {
     ...(id === undefined ? {} : { id }),
     type: "response",
     command: name,
     success: true,
-    ...(isSent && data !== undefined ? { data } : {}),
-  });
+    ...(policy !== "none" && data !== undefined ? { data } : {}),
+  };
+  host.connection.respond(response, policy === "initialized");
 }
 
 function answerError(

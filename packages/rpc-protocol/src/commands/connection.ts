@@ -1,17 +1,11 @@
 import * as z from "zod/mini";
 import { command } from "../command.ts";
-import { protocolNames } from "../dialects/names.ts";
+import { protocolNames } from "../dialects/index.ts";
+import { StreamForm } from "../stream-event.ts";
 import { noParams, nothing } from "./shared.ts";
 
 /** The dialects of the protocol; the first is the default. */
 const ProtocolName = z.enum(protocolNames);
-
-/**
- * How replies are streamed. `full`: every `message_update` carries `message` and `partial`.
- * `delta`: neither, but `usage`; linear in the length of a reply.
- */
-export const StreamForm = z.enum(["full", "delta"]);
-export type StreamForm = z.infer<typeof StreamForm>;
 
 /** What a host says of itself and of the connection. */
 const HostInfo = () =>

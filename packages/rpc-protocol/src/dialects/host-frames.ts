@@ -5,7 +5,7 @@ import { ExtensionUiRequest } from "../extension-ui.ts";
 import { Usage } from "../message.ts";
 import { CompactionResult, type SessionEvent, SessionOnlyEvent } from "../session-event.ts";
 import { AssistantMessageEvent } from "../stream-event.ts";
-import type { ProtocolName } from "./names.ts";
+import type { ProtocolName } from "./index.ts";
 
 /** A frame a host may send, for the schema. */
 export interface FrameSchema {

@@ -1,14 +1,15 @@
-import type { HostFrame, ResponseFrame } from "../frame.ts";
+import type { HostFrame, ResponseFrame } from "../host-frame.ts";
 import type { AgentMessage } from "../message.ts";
-import type { Dialect, DialectFrame } from "./dialect.ts";
+import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 
 /**
  * Events of the document only, errors of extensions as `hook_error`, and images with a `source`,
  * whose shape its messages have.
  */
-export const ohMyPi: Dialect = { name: "oh-my-pi", encode };
+export const ohMyPi: DialectRules = { encode };
 
-function encode(frame: HostFrame): readonly DialectFrame[] {
+function encode(whole: HostFrame, context: FrameContext): readonly DialectFrame[] {
+  const frame = documented(whole, context);
   switch (frame.type) {
     case "agent_start":
     case "turn_start":

@@ -9,7 +9,7 @@ export const bashHandlers = {
       connection.send({ type: "bash_execution_update", ...name, delta });
     return session.bash.run(command, {
       excludeFromContext,
-      onDelta: (stream ?? connection.dialect.habits?.streamsBash) ? onDelta : undefined,
+      onDelta: (stream ?? connection.dialect.streamsBash) ? onDelta : undefined,
     });
   },
   abort_bash: ({ session }) => session.bash.abort(),
