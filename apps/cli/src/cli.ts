@@ -21,7 +21,7 @@ async function main(output: FrameOutput): Promise<void> {
   try {
     const words = process.argv.slice(2);
     if (words[0] === "conformance") {
-      const { conformance } = await import("./conformance/command.ts");
+      const { conformance } = await import("@tau-agent/conformance");
       exit(await conformance(words.slice(1), output));
     }
     await run(parseArgs(words), output);

@@ -2,7 +2,7 @@
 const DEADLINE_MS = 4500;
 
 /** What a process exits with that a signal has ended. */
-export const signalExitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const signalExitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /**
  * The one way out: stdin's end and the first signal begin it, a second signal ends the process at

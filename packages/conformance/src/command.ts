@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
+import { constants } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type LoopbackApi, loopbackApis } from "@tau-agent/ai/testing";
 import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
-import { signalExitCodes } from "../shutdown.ts";
-import type { FrameOutput } from "../stdout.ts";
+import type { TextOutput } from "./play-for-client.ts";
 import { formatReport, reportOf } from "./report.ts";
 import { defaultApi, HostUnusable, runConformance, selectTranscripts } from "./run-conformance.ts";
 
@@ -60,7 +60,7 @@ interface Request {
  *
  * @returns the exit code: 0 when everything holds, 1 when not, 2 when nothing could be tried
  */
-export async function conformance(words: readonly string[], output: FrameOutput): Promise<number> {
+export async function conformance(words: readonly string[], output: TextOutput): Promise<number> {
   try {
     const request = readRequest(words);
     if (request.isHelp) return await print(output, usage, 0);
@@ -88,10 +88,10 @@ export async function conformance(words: readonly string[], output: FrameOutput)
  */
 function abandonedAtSignals(): Set<() => void> {
   const abandoned = new Set<() => void>();
-  for (const [signal, code] of Object.entries(signalExitCodes)) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => {
       for (const abandon of abandoned) abandon();
-      process.exit(code);
+      process.exit(128 + constants.signals[signal]);
     });
   }
   return abandoned;
@@ -178,7 +178,7 @@ function asInvalid(error: unknown): unknown {
 }
 
 /** Is the host of one transcript for the client on stdin and stdout. */
-async function play(name: string, request: Request, output: FrameOutput): Promise<number> {
+async function play(name: string, request: Request, output: TextOutput): Promise<number> {
   const found = selectTranscripts(request).filter((transcript) => transcript.name.includes(name));
   const exact = found.filter((one) => one.name === name || titleOf(one) === name);
   // One that several dialects share is played in the first of them.
@@ -237,6 +237,6 @@ function showProgress(): ((played: { failure?: unknown }) => void) | undefined {
   return ({ failure }) => process.stderr.write(failure === undefined ? "." : "F");
 }
 
-function print(output: FrameOutput, text: string, code: number): Promise<number> {
+function print(output: TextOutput, text: string, code: number): Promise<number> {
   return new Promise((resolve) => output.write(text, () => resolve(code)));
 }

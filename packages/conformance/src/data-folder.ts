@@ -1,8 +1,8 @@
-/**
- * The folder of the transcripts and what they need; it stands beside the program's package.json, for
- * whoever wants the data alone.
- */
+/** Where the bundle of the CLI has the data, seen from itself; set by its build. */
+declare const CONFORMANCE_DATA: string | undefined;
+
+/** The folder of the transcripts and of the extensions and models they name. */
 export const dataFolder = new URL(
-  "conformance/",
-  import.meta.resolve("@tau-agent/cli/package.json"),
+  typeof CONFORMANCE_DATA === "undefined" ? "../data/" : CONFORMANCE_DATA,
+  import.meta.url,
 );

@@ -1,3 +1,4 @@
+import type { ProtocolName } from "@tau-agent/rpc-protocol";
 import type { Frame } from "./frame-queue.ts";
 import { isRecord } from "./pattern.ts";
 
@@ -19,7 +20,7 @@ const budgets = ["budget_warning", "budget_exceeded"];
 const rules = ["ttsr_triggered", "todo_reminder"];
 
 /** Types of frames each document names, besides `response`; clients pass over all others. */
-const documented: Readonly<Record<string, ReadonlySet<string>>> = {
+const documented: Readonly<Record<ProtocolName, ReadonlySet<string>>> = {
   pi: new Set([...turns, ...tools, ...retries, ...compactions, ...dialogs]),
   "pi-1": new Set([
     ...turns,
@@ -76,6 +77,7 @@ const roles: ReadonlySet<unknown> = new Set([
 
 /** Whether the document of a dialect knows this kind of event, and the kind of message in it. */
 export function isDocumentedEvent(dialect: string, { type, message }: Frame): boolean {
-  if (documented[dialect]?.has(String(type)) !== true) return false;
+  const types: ReadonlySet<string> | undefined = Reflect.get(documented, dialect);
+  if (types?.has(String(type)) !== true) return false;
   return !isRecord(message) || message.role === undefined || roles.has(message.role);
 }

@@ -1,5 +1,4 @@
 import { decodeClientFrame, LineDecoder } from "@tau-agent/rpc-protocol";
-import type { FrameOutput } from "../stdout.ts";
 import { isRecord } from "./pattern.ts";
 import { type SpawnOptions, spawnHost } from "./spawned-host.ts";
 import type { Transcript } from "./transcript.ts";
@@ -11,10 +10,15 @@ interface Wanted {
   readonly frame: Readonly<Record<string, unknown>>;
 }
 
+/** Where text for the user or the client goes. */
+export interface TextOutput {
+  write(text: string, onWritten?: () => void): unknown;
+}
+
 /** Where a client's lines come from, where the host's go, and who hears of deviations. */
 export interface ClientSide {
   readonly input: AsyncIterable<Buffer>;
-  readonly output: FrameOutput;
+  readonly output: TextOutput;
   readonly report: (deviation: string) => void;
 }
 

@@ -1,3 +1,4 @@
+import { protocolNames } from "@tau-agent/rpc-protocol";
 import { sections } from "./requirement-sections.ts";
 
 /** Every requirement by its id. */
@@ -7,11 +8,11 @@ export const requirements: Readonly<Record<string, string>> = Object.assign(
 );
 
 const own: ReadonlySet<string> = new Set(Object.keys(sections["Beyond the document"]));
-const prefixes = ["pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"];
+const [pi, ...others] = protocolNames;
 
 /** The dialect whose document makes a statement; undefined for what Tau adds to all of them. */
 export function documentOf(id: string): string | undefined {
   if (own.has(id)) return undefined;
   const [prefix = ""] = id.split(".");
-  return prefixes.includes(prefix) ? prefix : "pi";
+  return others.find((name) => name === prefix) ?? pi;
 }

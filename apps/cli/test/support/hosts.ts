@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { createAgentSession } from "@tau-agent/coding-agent";
+import { FrameQueue, type TestHost } from "@tau-agent/conformance";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
 import { parseArgs } from "../../src/args.ts";
-import { FrameQueue } from "../../src/conformance/frame-queue.ts";
-import type { TestHost } from "../../src/conformance/play-transcript.ts";
 import { chooseDialect } from "../../src/rpc/choose-dialect.ts";
 import { serve } from "../../src/rpc/serve.ts";
 import { UiRequests } from "../../src/rpc/ui-requests.ts";
