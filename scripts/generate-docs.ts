@@ -11,15 +11,17 @@ const { errorsPage } = await import("./docs/errors-page.ts");
 const { protocolReference } = await import("./docs/protocol-reference.ts");
 const { protocolSchema } = await import("./docs/protocol-schema.ts");
 const { settingsPage } = await import("./docs/settings-page.ts");
-const { pythonCommands, pythonProtocol } = await import("./python/python-module.ts");
+const { pythonCommands, pythonProtocol } = await import(
+  "../clients/python/generator/python-module.ts"
+);
 
 const pages = {
   "docs/protocol-reference.md": protocolReference,
   "docs/errors.md": errorsPage,
   "docs/settings.md": settingsPage,
   "packages/rpc-protocol/generated/schema.json": protocolSchema,
-  "docs/examples/clients/python/tau_rpc/protocol.py": pythonProtocol,
-  "docs/examples/clients/python/tau_rpc/commands.py": pythonCommands,
+  "clients/python/tau_rpc/protocol.py": pythonProtocol,
+  "clients/python/tau_rpc/commands.py": pythonCommands,
 };
 
 const isCheck = process.argv.includes("--check");

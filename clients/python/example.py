@@ -1,4 +1,4 @@
-# A session with Tau, typed: PYTHONPATH=docs/examples/clients/python python3 docs/examples/clients/python/example.py
+# A session with Tau, typed: PYTHONPATH=clients/python python3 clients/python/example.py
 import asyncio
 
 from tau_rpc import TauClient

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
-import { commandFolder, hasPython, runProgram } from "../run-program.ts";
+import { commandFolder, hasPython, runProgram } from "../../docs/examples/run-program.ts";
 
-const folder = fileURLToPath(new URL("python", import.meta.url));
+const folder = fileURLToPath(new URL(".", import.meta.url));
 const tests = readdirSync(join(folder, "tests"))
   .filter((name) => name.startsWith("test_"))
   .map((name) => name.replace(".py", ""));
@@ -40,7 +40,7 @@ describe("the Python client", () => {
   );
 
   it("is typed without a gap, for Python 3.10 and newer", async () => {
-    const pyright = fileURLToPath(new URL("../node_modules/pyright/index.js", import.meta.url));
+    const pyright = fileURLToPath(new URL("../../node_modules/pyright/index.js", import.meta.url));
     for (const version of ["3.10", "3.13"]) {
       const command = [process.execPath, pyright, "--pythonversion", version] as const;
       const done = await runProgram([...command], { cwd: folder });
@@ -61,7 +61,7 @@ describe("the Python client", () => {
       join(program, "pyrightconfig.json"),
       JSON.stringify({ include: ["."], extraPaths: [folder] }),
     );
-    const pyright = fileURLToPath(new URL("../node_modules/pyright/index.js", import.meta.url));
+    const pyright = fileURLToPath(new URL("../../node_modules/pyright/index.js", import.meta.url));
     const done = await runProgram([process.execPath, pyright], { cwd: program });
     expect(done.stdout).toContain('Argument missing for parameter "model_id"');
     expect(done.stdout).toContain('"isStreeming" is not a defined key');

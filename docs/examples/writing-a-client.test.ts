@@ -6,9 +6,9 @@ import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { commandFolder } from "../run-program.ts";
+import { commandFolder } from "./run-program.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(join(root, "docs/writing-a-client.md"), "utf8");
 const block = /<!-- host: (.+) -->\n```transcript\n([\s\S]*?)```/g;
 const transcripts = [...page.matchAll(block)].map(([, options = "", text = ""], index) => ({

@@ -1,4 +1,4 @@
-import { pascal } from "../docs/markdown.ts";
+import { pascal } from "../../../scripts/docs/markdown.ts";
 
 /** The part of JSON Schema that `schema.json` uses. */
 export interface JsonSchema {
