@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import * as events from "../../packages/rpc-protocol/src/events.ts";
+import * as events from "../../packages/rpc-protocol/src/entry/events.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
 import { code, generated, table } from "./markdown.ts";
 import { namedSchemas } from "./named-schemas.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import * as z from "zod/mini";
-import { hostFrames } from "../../packages/rpc-protocol/src/dialects/host-frames.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
+import { hostFrames } from "../../packages/rpc-protocol/src/wire/host-frames.ts";
 import { allowDocumentedForms } from "./documented-forms.ts";
 import { checkTexts, plainComment, takeTexts } from "./field-texts.ts";
 import { pascal } from "./markdown.ts";

@@ -1,5 +1,5 @@
-import { eventTypes } from "../../../packages/rpc-protocol/src/dialects/host-frames.ts";
 import * as protocol from "../../../packages/rpc-protocol/src/index.ts";
+import { eventTypes } from "../../../packages/rpc-protocol/src/wire/host-frames.ts";
 import { pascal } from "../../../scripts/docs/markdown.ts";
 import { protocolDefinitions } from "../../../scripts/docs/protocol-schema.ts";
 import { docstring, type JsonSchema, PythonTypes } from "./python-types.ts";

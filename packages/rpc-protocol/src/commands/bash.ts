@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
+import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
 
 /** What a `bash` command printed and how it ended. `exitCode` is absent when it was killed. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { BudgetLimits, BudgetSnapshot } from "../budget.ts";
-import { command } from "../command.ts";
+import { BudgetLimits, BudgetSnapshot } from "../vocabulary/budget.ts";
+import { command } from "./command.ts";
 import { noParams } from "./shared.ts";
 
 const budget = () =>

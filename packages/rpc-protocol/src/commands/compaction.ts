@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { CompactionResult } from "../session-event.ts";
+import { CompactionResult } from "../vocabulary/session-event.ts";
+import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
 
 const enabled = () =>

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
 import { protocolNames } from "../dialects/index.ts";
-import { StreamForm } from "../stream-event.ts";
+import { StreamForm } from "../vocabulary/stream-event.ts";
+import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
 
 /** The dialects of the protocol; the first is the default. */

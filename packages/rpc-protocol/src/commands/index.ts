@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import type { RequestId } from "../host-frame.ts";
+import type { RequestId } from "../vocabulary/host-frame.ts";
 import { bashCommands } from "./bash.ts";
 import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";

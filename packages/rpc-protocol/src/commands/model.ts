@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { Model, ThinkingLevel } from "../model.ts";
+import { Model, ThinkingLevel } from "../vocabulary/model.ts";
+import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
 
 /** Choosing a model and how much it thinks. */

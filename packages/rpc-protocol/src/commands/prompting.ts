@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { Attachment, ImageInput } from "../content.ts";
+import { Attachment, ImageInput } from "../vocabulary/content.ts";
+import { command } from "./command.ts";
 import { Cancelled, noParams, nothing } from "./shared.ts";
 
 const images = () => z.optional(z.array(ImageInput));

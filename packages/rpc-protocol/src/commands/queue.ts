@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
+import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
 import { InterruptMode, QueueMode } from "./state.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { AnySessionEntry, SessionTreeNode } from "../session-tree.ts";
+import { AnySessionEntry, SessionTreeNode } from "../vocabulary/session-tree.ts";
+import { command } from "./command.ts";
 import { Cancelled, noParams, nothing } from "./shared.ts";
 
 const leafId = () => z.nullable(z.string());

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { AgentMessage } from "../message.ts";
-import { Model, ThinkingLevel } from "../model.ts";
+import { AgentMessage } from "../vocabulary/message.ts";
+import { Model, ThinkingLevel } from "../vocabulary/model.ts";
+import { command } from "./command.ts";
 import { noParams } from "./shared.ts";
 
 /** How a queue is emptied: one message at each opportunity, or all of them. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { TodoItem, TodoPhase } from "../todo.ts";
+import { TodoItem, TodoPhase } from "../vocabulary/todo.ts";
+import { command } from "./command.ts";
 import { noParams } from "./shared.ts";
 
 const list = () =>

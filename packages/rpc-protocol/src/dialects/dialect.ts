@@ -1,5 +1,5 @@
-import type { HostFrame, ResponseFrame } from "../host-frame.ts";
-import type { StreamForm } from "../stream-event.ts";
+import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
+import type { StreamForm } from "../vocabulary/stream-event.ts";
 
 /** A frame as a dialect sends it. */
 export interface DialectFrame {

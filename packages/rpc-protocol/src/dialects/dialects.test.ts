@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { recordFrames } from "../../../../apps/cli/test/recording/record-host.ts";
-import type { HostFrame } from "../host-frame.ts";
+import type { HostFrame } from "../vocabulary/host-frame.ts";
 import type { FrameContext } from "./dialect.ts";
 import { loadDialect, type ProtocolName, protocolNames } from "./index.ts";
 

@@ -1,5 +1,5 @@
-import type { HostFrame, ResponseFrame } from "../host-frame.ts";
-import type { AgentMessage } from "../message.ts";
+import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
+import type { AgentMessage } from "../vocabulary/message.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 
 /**

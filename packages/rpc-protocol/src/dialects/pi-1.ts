@@ -1,5 +1,5 @@
-import type { HostFrame, ResponseFrame } from "../host-frame.ts";
-import type { SessionEvent } from "../session-event.ts";
+import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
+import type { SessionEvent } from "../vocabulary/session-event.ts";
 import {
   type DialectFrame,
   type DialectRules,

@@ -1,5 +1,5 @@
-import type { HostFrame } from "../host-frame.ts";
-import type { AssistantMessageEvent } from "../stream-event.ts";
+import type { HostFrame } from "../vocabulary/host-frame.ts";
+import type { AssistantMessageEvent } from "../vocabulary/stream-event.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 
 /** Flat events: what happened is the type, all else stands in `data`. */

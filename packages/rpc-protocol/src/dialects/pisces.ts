@@ -1,4 +1,4 @@
-import type { ResponseFrame } from "../host-frame.ts";
+import type { ResponseFrame } from "../vocabulary/host-frame.ts";
 import { type DialectRules, documented } from "./dialect.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type { $ZodIssue } from "zod/v4/core";
-import type { Command } from "./command.ts";
-import { type CommandName, commands, isCommandName, type Params } from "./commands/index.ts";
-import { type ErrorCode, errorText } from "./error.ts";
+import type { Command } from "../commands/command.ts";
+import { type CommandName, commands, isCommandName, type Params } from "../commands/index.ts";
+import { type ErrorCode, errorText } from "../vocabulary/error.ts";
+import type { ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
+import type { RequestId } from "../vocabulary/host-frame.ts";
 import { exactId } from "./exact-id.ts";
-import type { ExtensionUiResponse } from "./extension-ui.ts";
-import type { RequestId } from "./host-frame.ts";
 
 /** A decoded command, with what its handling needs of its definition. */
 export type CommandFrame = {

@@ -1,4 +1,4 @@
-import type { RequestId } from "./host-frame.ts";
+import type { RequestId } from "../vocabulary/host-frame.ts";
 
 type Reviver = (
   this: object,

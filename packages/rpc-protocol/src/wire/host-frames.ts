@@ -1,11 +1,15 @@
 import * as z from "zod/mini";
-import { AgentEvent } from "../agent-event.ts";
 import { type CommandName, commands } from "../commands/index.ts";
-import { ExtensionUiRequest } from "../extension-ui.ts";
-import { Usage } from "../message.ts";
-import { CompactionResult, type SessionEvent, SessionOnlyEvent } from "../session-event.ts";
-import { AssistantMessageEvent } from "../stream-event.ts";
-import type { ProtocolName } from "./index.ts";
+import type { ProtocolName } from "../dialects/index.ts";
+import { AgentEvent } from "../vocabulary/agent-event.ts";
+import { ExtensionUiRequest } from "../vocabulary/extension-ui.ts";
+import { Usage } from "../vocabulary/message.ts";
+import {
+  CompactionResult,
+  type SessionEvent,
+  SessionOnlyEvent,
+} from "../vocabulary/session-event.ts";
+import { AssistantMessageEvent } from "../vocabulary/stream-event.ts";
 
 /** A frame a host may send, for the schema. */
 export interface FrameSchema {

@@ -7,8 +7,8 @@ export {
   ThinkingContent,
   ToolCall,
   UserContent,
-} from "./content.ts";
-export type { LlmMessage } from "./message.ts";
+} from "../vocabulary/content.ts";
+export type { LlmMessage } from "../vocabulary/message.ts";
 export {
   AgentMessage,
   AssistantMessage,
@@ -21,6 +21,6 @@ export {
   Usage,
   UsageCost,
   UserMessage,
-} from "./message.ts";
-export { Model, ModelCost, ThinkingLevel } from "./model.ts";
-export { thinkingLevels } from "./thinking-levels.ts";
+} from "../vocabulary/message.ts";
+export { Model, ModelCost, ThinkingLevel } from "../vocabulary/model.ts";
+export { thinkingLevels } from "../vocabulary/thinking-levels.ts";

@@ -1,7 +1,7 @@
-import type { CommandName, Params } from "./commands/index.ts";
-import { errorText } from "./error.ts";
+import type { CommandName, Params } from "../commands/index.ts";
+import { errorText } from "../vocabulary/error.ts";
+import type { RequestId } from "../vocabulary/host-frame.ts";
 import type { ClientFrame, CommandFrame, decodeClientFrame, FrameError } from "./frame.ts";
-import type { RequestId } from "./host-frame.ts";
 
 type Listener = (frame: ClientFrame | FrameError) => void;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { commands } from "./commands/index.ts";
+import { commands } from "../commands/index.ts";
 import { decodeClientFrame } from "./frame.ts";
 import { FrameDecoder } from "./frame-decoder.ts";
 

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import * as z from "zod/mini";
-import { recordClientLine } from "../../../apps/cli/test/recording/record-host.ts";
+import { recordClientLine } from "../../../../apps/cli/test/recording/record-host.ts";
 import {
   type CommandName,
   commands,
   type Handlers,
   type Params,
   type Result,
-} from "./commands/index.ts";
+} from "../commands/index.ts";
+import type { RequestId } from "../vocabulary/host-frame.ts";
+import type { Model } from "../vocabulary/model.ts";
 import { decodeClientFrame } from "./frame.ts";
-import type { RequestId } from "./host-frame.ts";
-import type { Model } from "./model.ts";
 
 const names = Object.keys(commands) as CommandName[];
 
