@@ -19,6 +19,7 @@ export {
 } from "./dialects/index.ts";
 export type { AgentEvent, ToolResult } from "./vocabulary/agent-event.ts";
 export type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "./vocabulary/budget.ts";
+export { SESSION_VERSION } from "./vocabulary/constants.ts";
 export { type ErrorCode, errorTable, errorText, ProtocolError } from "./vocabulary/error.ts";
 export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-ui.ts";
 export type { HostFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
@@ -36,7 +37,6 @@ export type {
   SessionOnlyEvent,
 } from "./vocabulary/session-event.ts";
 export { SessionTreeNode } from "./vocabulary/session-tree.ts";
-export { SESSION_VERSION } from "./vocabulary/session-version.ts";
 export { StreamForm } from "./vocabulary/stream-event.ts";
 export type { StreamRuleInfo } from "./vocabulary/stream-rule.ts";
 export type {

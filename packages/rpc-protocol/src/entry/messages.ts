@@ -1,3 +1,4 @@
+export { thinkingLevels } from "../vocabulary/constants.ts";
 export {
   AssistantContent,
   Attachment,
@@ -23,4 +24,3 @@ export {
   UserMessage,
 } from "../vocabulary/message.ts";
 export { Model, ModelCost, ThinkingLevel } from "../vocabulary/model.ts";
-export { thinkingLevels } from "../vocabulary/thinking-levels.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { thinkingLevels } from "./thinking-levels.ts";
+import { thinkingLevels } from "./constants.ts";
 
 /** How much a model may think before it answers. */
 export const ThinkingLevel = z.enum(thinkingLevels);
