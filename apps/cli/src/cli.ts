@@ -1,19 +1,19 @@
 // First of all: from here on nothing but frames reaches stdout.
-import "./output.ts";
+import "./process/output.ts";
 import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import { type CliOptions, parseArgs } from "./args.ts";
-import { readEnvironment } from "./environment.ts";
-import { isLibrary } from "./library.ts";
-import { createLogger, type Logger } from "./logger.ts";
-import { output } from "./output.ts";
+import { type CliOptions, parseArgs } from "./command-line/args.ts";
+import { readEnvironment } from "./process/environment.ts";
+import { isLibrary } from "./process/library.ts";
+import { createLogger, type Logger } from "./process/logger.ts";
+import { output } from "./process/output.ts";
+import { Shutdown } from "./process/shutdown.ts";
+import type { FrameOutput } from "./process/stdout.ts";
+import { FAMILY_VERSION, VERSION } from "./process/version.ts";
 import { chooseDialect } from "./rpc/choose-dialect.ts";
 import { serve } from "./rpc/serve.ts";
 import { UiRequests } from "./rpc/ui-requests.ts";
-import { type ExtensionSeams, sessionOptions } from "./session-options.ts";
-import { Shutdown } from "./shutdown.ts";
-import type { FrameOutput } from "./stdout.ts";
-import { FAMILY_VERSION, VERSION } from "./version.ts";
+import { type ExtensionSeams, sessionOptions } from "./session/session-options.ts";
 
 if (!isLibrary) void main(output);
 
@@ -71,7 +71,7 @@ async function informationText(options: CliOptions): Promise<string | undefined>
   if (!options.help && !(isBare && options.files.length === 0 && process.stdin.isTTY)) {
     return undefined;
   }
-  const { helpText } = await import("./help.ts");
+  const { helpText } = await import("./command-line/help.ts");
   return helpText();
 }
 
@@ -81,7 +81,7 @@ async function printModels(
   logger: Logger,
 ): Promise<void> {
   const session = await openSession({ ...options, noSession: true }, logger);
-  const { listModels } = await import("./list-models.ts");
+  const { listModels } = await import("./one-shot/list-models.ts");
   const text = listModels(await session.models.available(), options.listModels);
   // A list without what a broken models.json holds is not the list that was asked for.
   const problems = await session.models.registry.diagnostics();
@@ -127,7 +127,7 @@ async function runOneShot(
   output: FrameOutput,
   logger: Logger,
 ): Promise<void> {
-  const { runJson, runPrint } = await import("./one-shot.ts");
+  const { runJson, runPrint } = await import("./one-shot/one-shot.ts");
   const shutdown = new Shutdown(exit);
   shutdown.listen();
   const session = await openSession(options, logger);

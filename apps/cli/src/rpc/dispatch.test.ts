@@ -8,8 +8,8 @@ import {
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 import { type DispatchOptions, dispatch } from "./dispatch.ts";
+import type { Host } from "./handlers/host.ts";
 import { handlers } from "./handlers/index.ts";
-import type { Host } from "./host.ts";
 
 /** Adds a command as an author would: its definition to the table, its handler beside the others. */
 function addCommand(traits: { awaitsSessionChange?: true }, run: () => unknown): void {

@@ -11,8 +11,8 @@ import {
   type RequestId,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
+import type { Host } from "./handlers/host.ts";
 import { handlers } from "./handlers/index.ts";
-import type { Host } from "./host.ts";
 
 /** Where the dispatcher reports what is no client's business. */
 export interface DispatchOptions {

@@ -9,13 +9,13 @@ import {
   LineDecoder,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
-import type { Logger } from "../logger.ts";
-import type { Shutdown } from "../shutdown.ts";
-import type { FrameOutput } from "../stdout.ts";
-import { Connection } from "./connection.ts";
+import type { Logger } from "../process/logger.ts";
+import type { Shutdown } from "../process/shutdown.ts";
+import type { FrameOutput } from "../process/stdout.ts";
+import { Connection } from "./connection/connection.ts";
+import { FrameWriter } from "./connection/writer.ts";
 import { dispatch } from "./dispatch.ts";
 import type { UiRequests } from "./ui-requests.ts";
-import { FrameWriter } from "./writer.ts";
 
 /** What the RPC mode is made from. */
 export interface ServeOptions {

@@ -1,6 +1,6 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { bashCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 
 export const bashHandlers = {
   bash: ({ session, connection }, { command, excludeFromContext, stream }, { id }) => {

@@ -9,8 +9,8 @@ import {
   type Result,
 } from "@tau-agent/rpc-protocol";
 import type { connectionCommands } from "@tau-agent/rpc-protocol/commands";
-import { VERSION } from "../../version.ts";
-import type { Host } from "../host.ts";
+import { VERSION } from "../../process/version.ts";
+import type { Host } from "./host.ts";
 
 /** Raised when a change of the protocol is not additive. */
 const PROTOCOL_VERSION = 1;

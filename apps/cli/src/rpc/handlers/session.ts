@@ -1,6 +1,6 @@
 import { exportSession } from "@tau-agent/coding-agent";
 import type { Handlers } from "@tau-agent/rpc-protocol";
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 
 export const sessionHandlers = {
   set_session_name: ({ session }, { name }) => session.setName(name),

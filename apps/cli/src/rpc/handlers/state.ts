@@ -1,5 +1,5 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 
 export const stateHandlers = {
   get_state: ({ session }) => session.state,

@@ -1,7 +1,7 @@
 import { encodeLine, type SessionTreeNode } from "@tau-agent/rpc-protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recordFrames } from "../../test/recording/record-host.ts";
+import { recordFrames } from "../../../test/recording/record-host.ts";
 import { encodeResponse } from "./encode-response.ts";
 
 const entry = (id: string, text = "") => ({

@@ -1,7 +1,7 @@
 import { command, commands } from "@tau-agent/rpc-protocol";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
-import { readEnvironment } from "./environment.ts";
+import { readEnvironment } from "../process/environment.ts";
 import { extensionRpcClient } from "./extension-rpc-client.ts";
 
 type Method = (this: object, ...values: unknown[]) => Promise<unknown>;

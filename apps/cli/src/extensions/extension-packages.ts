@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { HostModules } from "@tau-agent/coding-agent";
-import type { ProcessEnvironment } from "./environment.ts";
-import { FAMILY_VERSION } from "./version.ts";
+import type { ProcessEnvironment } from "../process/environment.ts";
+import { FAMILY_VERSION } from "../process/version.ts";
 
 /** Modules of a package by the subpath they are imported under. */
 type Subpaths = Readonly<Record<string, string>>;

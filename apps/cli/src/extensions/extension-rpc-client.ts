@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { RpcClient, type RpcClientOptions } from "@tau-agent/rpc-client";
 import { type CommandName, commands, type SessionEvent } from "@tau-agent/rpc-protocol";
-import type { ProcessEnvironment } from "./environment.ts";
+import type { ProcessEnvironment } from "../process/environment.ts";
 
 /** What extensions start a further host with. */
 type ExtensionClientOptions = Pick<

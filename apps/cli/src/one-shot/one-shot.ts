@@ -4,11 +4,11 @@ import type { AgentSession, PromptResult } from "@tau-agent/coding-agent";
 import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { ImageContent } from "@tau-agent/rpc-protocol/messages";
-import type { CliOptions } from "./args.ts";
-import { DeltaMerger } from "./rpc/delta-merger.ts";
-import { EventEncoder } from "./rpc/encode-event.ts";
-import { FrameWriter } from "./rpc/writer.ts";
-import type { FrameOutput } from "./stdout.ts";
+import type { CliOptions } from "../command-line/args.ts";
+import type { FrameOutput } from "../process/stdout.ts";
+import { DeltaMerger } from "../rpc/connection/delta-merger.ts";
+import { EventEncoder } from "../rpc/connection/encode-event.ts";
+import { FrameWriter } from "../rpc/connection/writer.ts";
 
 /** What a one-shot mode works with. */
 export interface OneShotOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TestOutput, turnOfLoop } from "../__fixtures__/test-output.ts";
+import { TestOutput, turnOfLoop } from "./__fixtures__/test-output.ts";
 import { FrameWriter } from "./writer.ts";
 
 function create() {

@@ -1,5 +1,5 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../connection/connection.ts";
 
 /** What command handlers work on. */
 export interface Host {

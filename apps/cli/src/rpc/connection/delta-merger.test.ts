@@ -1,8 +1,8 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { recordFrames } from "../../test/recording/record-host.ts";
-import { reply, textBlock } from "../__fixtures__/test-events.ts";
+import { recordFrames } from "../../../test/recording/record-host.ts";
+import { reply, textBlock } from "./__fixtures__/test-events.ts";
 import { DeltaMerger, type ReaderState } from "./delta-merger.ts";
 
 beforeEach(() => {

@@ -7,8 +7,8 @@ import type {
 } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { type CliOptions, returnWords } from "./args.ts";
-import type { ProcessEnvironment } from "./environment.ts";
+import { type CliOptions, returnWords } from "../command-line/args.ts";
+import type { ProcessEnvironment } from "../process/environment.ts";
 
 /** What extensions reach of the process they run in. */
 export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdown">;
@@ -65,7 +65,7 @@ export async function sessionOptions(
       sendUiRequest,
       onShutdown,
       hostModules: async () => {
-        const { loadHostModules } = await import("./host-modules.ts");
+        const { loadHostModules } = await import("../extensions/host-modules.ts");
         return loadHostModules(environment);
       },
     },

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { SubagentHost, SubagentHostRequest } from "@tau-agent/coding-agent";
 import { RpcClient, RpcError } from "@tau-agent/rpc-client";
-import type { CliOptions } from "./args.ts";
-import { type ProcessEnvironment, SUBAGENT_KEY } from "./environment.ts";
+import type { CliOptions } from "../command-line/args.ts";
+import { type ProcessEnvironment, SUBAGENT_KEY } from "../process/environment.ts";
 
 /** A subagent's host has this long for an orderly end; then it is killed. */
 const STOP_GRACE_MS = 1500;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { HostModules } from "@tau-agent/coding-agent";
-import { type ProcessEnvironment, readEnvironment } from "./environment.ts";
-import { FAMILY_VERSION } from "./version.ts";
+import { type ProcessEnvironment, readEnvironment } from "../process/environment.ts";
+import { FAMILY_VERSION } from "../process/version.ts";
 
 /** The modules extensions import from the host; loaded when there is an extension. */
 export async function loadHostModules(environment: ProcessEnvironment): Promise<HostModules> {
@@ -14,7 +14,9 @@ export async function loadHostModules(environment: ProcessEnvironment): Promise<
     temporaryDirectory,
     environment: variables,
     version: FAMILY_VERSION,
-    packageDirectory: fileURLToPath(new URL("..", import.meta.url)),
+    packageDirectory: fileURLToPath(
+      new URL(".", import.meta.resolve("@tau-agent/cli/package.json")),
+    ),
     loadPackages: async (modules) => {
       const { writePackages } = await import("./extension-packages.ts");
       return writePackages(environment, { modules, library: import.meta.url });
