@@ -5,7 +5,7 @@ import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { ImageContent } from "@tau-agent/rpc-protocol/messages";
 import type { CliOptions } from "../command-line/args.ts";
-import type { FrameOutput } from "../process/stdout.ts";
+import type { FrameOutput } from "../process/output.ts";
 import { DeltaMerger } from "../rpc/connection/delta-merger.ts";
 import { EventEncoder } from "../rpc/connection/encode-event.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";

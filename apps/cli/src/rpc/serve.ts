@@ -10,8 +10,8 @@ import {
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import type { Logger } from "../process/logger.ts";
+import type { FrameOutput } from "../process/output.ts";
 import type { Shutdown } from "../process/shutdown.ts";
-import type { FrameOutput } from "../process/stdout.ts";
 import { Connection } from "./connection/connection.ts";
 import { FrameWriter } from "./connection/writer.ts";
 import { dispatch } from "./dispatch.ts";

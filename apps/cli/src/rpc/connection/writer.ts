@@ -1,4 +1,4 @@
-import type { FrameOutput } from "../../process/stdout.ts";
+import type { FrameOutput } from "../../process/output.ts";
 
 /** More than this is not gathered: whether the reader keeps up must be known before it is too late. */
 const MAX_GATHERED_CHARACTERS = 256 * 1024;

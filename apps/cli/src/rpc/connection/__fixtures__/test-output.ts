@@ -1,4 +1,4 @@
-import type { FrameOutput } from "../../../process/stdout.ts";
+import type { FrameOutput } from "../../../process/output.ts";
 
 /** An output whose reader can be slow or leave. */
 export class TestOutput implements FrameOutput {
