@@ -4,7 +4,6 @@ export {
   type CommandName,
   commands,
   type Handlers,
-  isCommandName,
   type Params,
   type Result,
 } from "./commands/index.ts";

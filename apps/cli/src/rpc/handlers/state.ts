@@ -1,4 +1,5 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
+import type { stateCommands } from "@tau-agent/rpc-protocol/commands";
 import type { Host } from "./host.ts";
 
 export const stateHandlers = {
@@ -10,4 +11,4 @@ export const stateHandlers = {
     return { commands: await session.listCommands() };
   },
   get_last_assistant_text: ({ session }) => ({ text: session.lastAssistantText }),
-} satisfies Partial<Handlers<Host>>;
+} satisfies Pick<Handlers<Host>, keyof typeof stateCommands>;
