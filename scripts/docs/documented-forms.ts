@@ -25,8 +25,8 @@ const statesWithout: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Lets the frames of a dialect be as its document prints them, too: what other hosts of the family
- * send is a frame of the dialect, also where Tau says more.
+ * Lets the frames of a dialect be as its document prints them, too: what other pi-compatible
+ * hosts send is a frame of the dialect, even where Tau sends more.
  */
 export function allowDocumentedForms(defs: Definitions): void {
   for (const [dialect, members] of Object.entries(statesWithout))

@@ -11,8 +11,8 @@ const commented =
 const MARK = "text:";
 
 /**
- * Lets the doc comments above the members of schemas come along when the schemas are built: each
- * becomes one more member, `text:<name>`, whose only value is the text. It goes wherever its member
+ * Keeps the doc comments above the members of schemas when the schemas are built: each becomes one
+ * more member, `text:<name>`, whose only value is the text. It goes wherever its member
  * goes (a spread, an extension, another dialect's frame), and {@link takeTexts} finds it in the JSON
  * Schema. To be called before a module of rpc-protocol is imported; the host itself never does this.
  */
@@ -40,7 +40,7 @@ export function plainComment(comment: string): string {
   return comment.replace(/\s*\n\s*\*\s?/g, " ").trim();
 }
 
-/** Turns the texts that came along into the descriptions of what they belong to. */
+/** Turns these members into the descriptions of the members they belong to. */
 export function takeTexts(schema: unknown): void {
   if (typeof schema !== "object" || schema === null) return;
   for (const member of Object.values(schema)) takeTexts(member);

@@ -29,7 +29,7 @@ export function protocolSchema(): string {
   return JSON.stringify(schema, null, 1);
 }
 
-/** The definitions of everything that Tau says and hears, by name. */
+/** The definitions of all frames, messages and entries, by name. */
 export function protocolDefinitions(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   const descriptions = readComments();
@@ -190,7 +190,7 @@ const sourceImage: JsonSchema = {
   required: ["type", "source"],
 };
 
-/** The comments of exported names: what they say stands once. */
+/** The doc comments of exported schemas, by name. */
 function readComments(): Map<string, string> {
   const comments = new Map<string, string>();
   for (const name of readdirSync(sources, { recursive: true, encoding: "utf8" })) {

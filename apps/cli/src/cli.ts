@@ -50,7 +50,7 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   else await runOneShot(mode, options, output, logger);
 }
 
-/** Ends the process. What could not be written has not been said, so that is no success. */
+/** Ends the process. If output could not be written, the exit code is not 0. */
 function exit(code: number): never {
   if (output.failure === undefined || code !== 0) process.exit(code);
   process.stderr.write(`tau: error: cannot write to stdout: ${output.failure.message}\n`);
@@ -155,13 +155,13 @@ async function openSession(options: CliOptions, logger: Logger, seams: Extension
   return session;
 }
 
-/** Whether this is the command that clients of the family start; they look at its version. */
+/** Whether this is the command `pi`, which pi clients start and ask for its version. */
 function isCalledPi(): boolean {
   const path = process.argv[1] ?? "";
   return /(^|[/\\])(pi|pi-coding-agent[/\\]dist[/\\]cli)(\.js)?$/.test(path);
 }
 
-/** Whoever leaves the pipe open is told what the host waits for. */
+/** After this time, a notice says that the host waits for the end of the piped input. */
 const PIPE_NOTICE_MS = 3000;
 
 async function readAll(input: NodeJS.ReadableStream, logger: Logger): Promise<string> {

@@ -116,8 +116,8 @@ class CommandMethods:
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
-        """Sends a user prompt. Answered once it is accepted, before the first event of its run;
-        while a run is on, `streamingBehavior` says how to queue it.
+        """Sends a user prompt. It is answered once the prompt is accepted, before the first
+        event of its run. During a run, `streamingBehavior` says how to queue it.
 
         `message`: The user's text. A `/name` at its beginning runs a command, a template or a
           skill.
@@ -146,8 +146,8 @@ class CommandMethods:
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
-        """Queues a message that interrupts the run after the current tool execution; the
-        remaining tool calls are skipped.
+        """Queues a message that interrupts the run after the current tool; the remaining tool
+        calls are skipped.
 
         `message`: The user's text.
         `images`: Images for the model.
@@ -189,8 +189,8 @@ class CommandMethods:
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
-        """Queues a message for the next turn, of the run that is on or of the next one; starts
-        none.
+        """Queues a message for the next turn of the current or the next run, without starting a
+        run.
 
         `message`: The user's text.
         `images`: Images for the model.
@@ -211,8 +211,7 @@ class CommandMethods:
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
-        """Stops whatever the agent is doing and sends a prompt, which comes before all that is
-        queued.
+        """Stops what the agent is doing and sends a prompt, ahead of all queued messages.
 
         `message`: The user's text.
         `images`: Images for the model.
@@ -226,7 +225,7 @@ class CommandMethods:
         return data
 
     async def abort(self, *, timeout: float | None = None) -> None:
-        """Stops whatever the agent is doing; answered once it is idle."""
+        """Stops what the agent is doing; answered once it is idle."""
         await self.request("abort", {}, timeout=timeout)
 
     async def new_session(
@@ -252,9 +251,7 @@ class CommandMethods:
         return data
 
     async def get_messages(self, *, timeout: float | None = None) -> GetMessagesData:
-        """Returns all messages of the conversation; one that is still streaming is not among
-        them.
-        """
+        """Returns all messages of the conversation, without one that is still streaming."""
         data: GetMessagesData = await self.request("get_messages", {}, timeout=timeout)
         return data
 
@@ -303,7 +300,7 @@ class CommandMethods:
         return data
 
     async def cycle_model(self, *, timeout: float | None = None) -> CycleModelData | None:
-        """Switches to the next available model; null when there is no other."""
+        """Switches to the next available model; null if there is no other."""
         data: CycleModelData | None = await self.request("cycle_model", {}, timeout=timeout)
         return data
 
@@ -333,7 +330,7 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> CycleThinkingLevelData | None:
-        """Goes to the next thinking level the model supports; null when it supports none."""
+        """Switches to the next thinking level the model supports; null if it supports none."""
         data: CycleThinkingLevelData | None = await self.request(
             "cycle_thinking_level",
             {},
@@ -346,7 +343,7 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> GetAvailableThinkingLevelsData:
-        """Lists the thinking levels the model supports, least first."""
+        """Lists the thinking levels the model supports, lowest first."""
         data: GetAvailableThinkingLevelsData = await self.request(
             "get_available_thinking_levels",
             {},
@@ -369,7 +366,7 @@ class CommandMethods:
         await self.request("set_follow_up_mode", _given(mode=mode), timeout=timeout)
 
     async def set_queue_mode(self, mode: QueueMode, *, timeout: float | None = None) -> None:
-        """Sets whether messages of `queue_message` are delivered one a turn or all at once.
+        """Sets whether messages of `queue_message` are delivered one per turn or all at once.
 
         `mode`: Whether queued messages are delivered all at once or one at a time.
         """
@@ -381,14 +378,14 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> None:
-        """Sets whether steering skips the tool calls that are left or waits for the turn to end.
+        """Sets whether steering skips the remaining tool calls or waits for the turn to end.
 
         `mode`: Whether steering interrupts a batch of tool calls or waits for its end.
         """
         await self.request("set_interrupt_mode", _given(mode=mode), timeout=timeout)
 
     async def clear_queue(self, *, timeout: float | None = None) -> ClearQueueData:
-        """Empties all queues and returns the texts that waited."""
+        """Empties all queues and returns the texts of the messages in them."""
         data: ClearQueueData = await self.request("clear_queue", {}, timeout=timeout)
         return data
 
@@ -398,7 +395,7 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> CompactionResult:
-        """Replaces older messages by a summary.
+        """Replaces older messages with a summary.
 
         `custom_instructions`: Additional instructions for the summary.
         """
@@ -435,8 +432,8 @@ class CommandMethods:
         stream: bool | None = None,
         timeout: float | None = None,
     ) -> BashResult:
-        """Runs a shell command and adds its output to the conversation; with `stream`, reports
-        output as `bash_execution_update`.
+        """Runs a shell command and adds its output to the conversation. With `stream`, output is
+        also sent as `bash_execution_update` while it is produced.
 
         `command`: The shell command.
         `exclude_from_context`: Whether to hide the command and its output from the model.
@@ -466,8 +463,9 @@ class CommandMethods:
         clear: list[Literal["maxWallTimeMs", "maxInputTokens", "maxOutputTokens", "maxTotalTokens", "maxCostUsd", "maxToolCalls", "maxSubagents"]] | None = None,
         timeout: float | None = None,
     ) -> Budget:
-        """Sets limits for the session and its subagents; what is absent stays, and `clear` names
-        limits to take away. A session whose budget ran out goes on once the limit is raised.
+        """Sets limits for the session and its subagents; limits that are absent do not change,
+        and `clear` removes limits. A session whose budget is used up continues once the limit
+        is raised.
 
         `max_wall_time_ms`: Wall-clock time, in ms.
         `max_input_tokens`: Input tokens.
@@ -495,12 +493,12 @@ class CommandMethods:
         return data
 
     async def get_budget(self, *, timeout: float | None = None) -> Budget:
-        """Returns the limits and what is used of them."""
+        """Returns the limits and how much of them is used."""
         data: Budget = await self.request("get_budget", {}, timeout=timeout)
         return data
 
     async def get_todos(self, *, timeout: float | None = None) -> GetTodosData:
-        """Returns the todo list of the branch the session is on."""
+        """Returns the todo list of the current branch."""
         data: GetTodosData = await self.request("get_todos", {}, timeout=timeout)
         return data
 
@@ -511,7 +509,7 @@ class CommandMethods:
         phases: list[SetTodosCommandPhases] | None = None,
         timeout: float | None = None,
     ) -> SetTodosData:
-        """Replaces the todo list, by `todos` or by `phases`; the model hears of it at its next
+        """Replaces the todo list, by `todos` or by `phases`; the model is informed at its next
         turn.
 
         `todos`: The complete list, in a single phase.
@@ -582,8 +580,7 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> GetEntriesData:
-        """Returns the entries of the session in the order of its file; with `since`, those after
-        it.
+        """Returns the entries of the session in file order; with `since`, only those after it.
 
         `since`: The id of the last entry the client already has.
         """
@@ -609,8 +606,8 @@ class CommandMethods:
         label: str | None = None,
         timeout: float | None = None,
     ) -> NavigateTreeData:
-        """Goes on from another entry; from a user message, from just before it, and its text is
-        returned. `summarize` keeps a summary of the branch that is left.
+        """Continues from another entry. From a user message, it continues just before it and
+        returns its text. `summarize` adds a summary of the abandoned branch.
 
         `target_id`: The id of the target entry.
         `summarize`: Whether to add a summary of the abandoned branch.
@@ -638,7 +635,7 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> None:
-        """Gives an entry a label; without one, takes it away.
+        """Sets the label of an entry; without `label`, removes it.
 
         `entry_id`: The entry.
         `label`: The label; absent to remove it.
@@ -720,7 +717,9 @@ class CommandMethods:
         return data
 
     async def get_capabilities(self, *, timeout: float | None = None) -> HostInfo:
-        """Returns what the host says of itself in the answer to `initialize`; changes nothing."""
+        """Returns what `initialize` returns about the host and the connection, without changing
+        anything.
+        """
         data: HostInfo = await self.request("get_capabilities", {}, timeout=timeout)
         return data
 
@@ -730,7 +729,8 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> None:
-        """Sends only events of the types named from now on; without `events`, all of them again.
+        """From now on, sends only events of the given types; without `events`, all of them
+        again.
 
         `events`: The event types to send; null for all.
         """

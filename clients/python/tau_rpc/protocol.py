@@ -17,9 +17,7 @@ class _AbortAndPromptCommand(TypedDict):
 
 
 class AbortAndPromptCommand(_AbortAndPromptCommand, total=False):
-    """Stops whatever the agent is doing and sends a prompt, which comes before all that is
-    queued.
-    """
+    """Stops what the agent is doing and sends a prompt, ahead of all queued messages."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -73,7 +71,7 @@ class _AbortCommand(TypedDict):
 
 
 class AbortCommand(_AbortCommand, total=False):
-    """Stops whatever the agent is doing; answered once it is idle."""
+    """Stops what the agent is doing; answered once it is idle."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -145,7 +143,7 @@ class AgentStartEvent(TypedDict):
 
 class AnySessionEntry(TypedDict):
     type: str
-    """The kind of file."""
+    """The type of the entry."""
     id: str
     """The id of the entry."""
     parentId: str | None
@@ -201,7 +199,7 @@ class _Attachment(TypedDict):
 
 
 class Attachment(_Attachment, total=False):
-    """A file sent along with a user message, as the oldest dialect knows it."""
+    """A file sent along with a user message, in the form of the oldest dialect."""
 
     extractedText: str | None
     """The text of a document."""
@@ -280,8 +278,8 @@ class _BashCommand(TypedDict):
 
 
 class BashCommand(_BashCommand, total=False):
-    """Runs a shell command and adds its output to the conversation; with `stream`, reports
-    output as `bash_execution_update`.
+    """Runs a shell command and adds its output to the conversation. With `stream`, output is
+    also sent as `bash_execution_update` while it is produced.
     """
 
     id: str | int | None
@@ -355,7 +353,7 @@ class _BashResult(TypedDict):
 
 
 class BashResult(_BashResult, total=False):
-    """What a `bash` command printed and how it ended. `exitCode` is absent when it was killed."""
+    """The output of a `bash` command and how it ended. `exitCode` is absent if it was killed."""
 
     exitCode: int
     """The exit code; absent if the process was killed by a signal."""
@@ -417,7 +415,7 @@ class BranchSummaryEntry(_BranchSummaryEntry, total=False):
 
 
 class BranchSummaryMessage(TypedDict):
-    """What an abandoned branch was about."""
+    """The summary of an abandoned branch."""
 
     role: Literal["branchSummary"]
     summary: str
@@ -514,7 +512,7 @@ class _ClearQueueCommand(TypedDict):
 
 
 class ClearQueueCommand(_ClearQueueCommand, total=False):
-    """Empties all queues and returns the texts that waited."""
+    """Empties all queues and returns the texts of the messages in them."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -587,7 +585,7 @@ class _CompactCommand(TypedDict):
 
 
 class CompactCommand(_CompactCommand, total=False):
-    """Replaces older messages by a summary."""
+    """Replaces older messages with a summary."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -663,7 +661,7 @@ class _CompactionResult(TypedDict):
 
 
 class CompactionResult(_CompactionResult, total=False):
-    """What a compaction produced."""
+    """The result of a compaction."""
 
     details: Any
     """Data for clients; not sent to the model."""
@@ -677,7 +675,7 @@ class CompactionStartEvent(TypedDict):
 
 
 class CompactionSummaryMessage(TypedDict):
-    """What stands in for the compacted part of a conversation."""
+    """The summary that replaces the compacted part of a conversation."""
 
     role: Literal["compactionSummary"]
     summary: str
@@ -769,7 +767,7 @@ class _CycleModelCommand(TypedDict):
 
 
 class CycleModelCommand(_CycleModelCommand, total=False):
-    """Switches to the next available model; null when there is no other."""
+    """Switches to the next available model; null if there is no other."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -804,7 +802,7 @@ class _CycleThinkingLevelCommand(TypedDict):
 
 
 class CycleThinkingLevelCommand(_CycleThinkingLevelCommand, total=False):
-    """Goes to the next thinking level the model supports; null when it supports none."""
+    """Switches to the next thinking level the model supports; null if it supports none."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -1071,7 +1069,7 @@ class ExtensionUiRequestSetTitle(TypedDict):
     """The id of the request, repeated in its answer."""
     method: Literal["setTitle"]
     title: str
-    """The title of the dialog."""
+    """The title to show."""
 
 
 class _ExtensionUiRequestSetWidget(TypedDict):
@@ -1099,7 +1097,7 @@ class _ExtensionUiResponse(TypedDict):
 
 
 class ExtensionUiResponse(_ExtensionUiResponse, total=False):
-    """The client's answer to a dialog; sent on stdin, itself never answered."""
+    """The client's answer to a dialog; it gets no response."""
 
     value: str
     """The answer to `select`, `input` and `editor`."""
@@ -1232,7 +1230,7 @@ class _GetAvailableThinkingLevelsCommand(TypedDict):
 
 
 class GetAvailableThinkingLevelsCommand(_GetAvailableThinkingLevelsCommand, total=False):
-    """Lists the thinking levels the model supports, least first."""
+    """Lists the thinking levels the model supports, lowest first."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -1291,7 +1289,7 @@ class _GetBudgetCommand(TypedDict):
 
 
 class GetBudgetCommand(_GetBudgetCommand, total=False):
-    """Returns the limits and what is used of them."""
+    """Returns the limits and how much of them is used."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -1317,7 +1315,9 @@ class _GetCapabilitiesCommand(TypedDict):
 
 
 class GetCapabilitiesCommand(_GetCapabilitiesCommand, total=False):
-    """Returns what the host says of itself in the answer to `initialize`; changes nothing."""
+    """Returns what `initialize` returns about the host and the connection, without changing
+    anything.
+    """
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -1378,7 +1378,7 @@ class _GetEntriesCommand(TypedDict):
 
 
 class GetEntriesCommand(_GetEntriesCommand, total=False):
-    """Returns the entries of the session in the order of its file; with `since`, those after it."""
+    """Returns the entries of the session in file order; with `since`, only those after it."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -1474,7 +1474,7 @@ class _GetMessagesCommand(TypedDict):
 
 
 class GetMessagesCommand(_GetMessagesCommand, total=False):
-    """Returns all messages of the conversation; one that is still streaming is not among them."""
+    """Returns all messages of the conversation, without one that is still streaming."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -1559,7 +1559,7 @@ class _GetTodosCommand(TypedDict):
 
 
 class GetTodosCommand(_GetTodosCommand, total=False):
-    """Returns the todo list of the branch the session is on."""
+    """Returns the todo list of the current branch."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -1929,8 +1929,8 @@ class _NavigateTreeCommand(TypedDict):
 
 
 class NavigateTreeCommand(_NavigateTreeCommand, total=False):
-    """Goes on from another entry; from a user message, from just before it, and its text is
-    returned. `summarize` keeps a summary of the branch that is left.
+    """Continues from another entry. From a user message, it continues just before it and returns
+    its text. `summarize` adds a summary of the abandoned branch.
     """
 
     id: str | int | None
@@ -2007,8 +2007,8 @@ class _PromptCommand(TypedDict):
 
 
 class PromptCommand(_PromptCommand, total=False):
-    """Sends a user prompt. Answered once it is accepted, before the first event of its run;
-    while a run is on, `streamingBehavior` says how to queue it.
+    """Sends a user prompt. It is answered once the prompt is accepted, before the first event of
+    its run. During a run, `streamingBehavior` says how to queue it.
     """
 
     id: str | int | None
@@ -2081,7 +2081,7 @@ class _QueueMessageCommand(TypedDict):
 
 
 class QueueMessageCommand(_QueueMessageCommand, total=False):
-    """Queues a message for the next turn, of the run that is on or of the next one; starts none."""
+    """Queues a message for the next turn of the current or the next run, without starting a run."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -2289,7 +2289,7 @@ class _SessionTreeNode(TypedDict):
 
 
 class SessionTreeNode(_SessionTreeNode, total=False):
-    """An entry with what hangs below it; `label` is the latest one given to it."""
+    """An entry with the entries that follow it."""
 
     label: str
     """Its latest label."""
@@ -2354,8 +2354,9 @@ class _SetBudgetCommand(TypedDict):
 
 
 class SetBudgetCommand(_SetBudgetCommand, total=False):
-    """Sets limits for the session and its subagents; what is absent stays, and `clear` names
-    limits to take away. A session whose budget ran out goes on once the limit is raised.
+    """Sets limits for the session and its subagents; limits that are absent do not change, and
+    `clear` removes limits. A session whose budget is used up continues once the limit is
+    raised.
     """
 
     id: str | int | None
@@ -2398,7 +2399,7 @@ class _SetEventFilterCommand(TypedDict):
 
 
 class SetEventFilterCommand(_SetEventFilterCommand, total=False):
-    """Sends only events of the types named from now on; without `events`, all of them again."""
+    """From now on, sends only events of the given types; without `events`, all of them again."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -2452,7 +2453,7 @@ class _SetInterruptModeCommand(TypedDict):
 
 
 class SetInterruptModeCommand(_SetInterruptModeCommand, total=False):
-    """Sets whether steering skips the tool calls that are left or waits for the turn to end."""
+    """Sets whether steering skips the remaining tool calls or waits for the turn to end."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -2478,7 +2479,7 @@ class _SetLabelCommand(TypedDict):
 
 
 class SetLabelCommand(_SetLabelCommand, total=False):
-    """Gives an entry a label; without one, takes it away."""
+    """Sets the label of an entry; without `label`, removes it."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -2536,7 +2537,7 @@ class _SetQueueModeCommand(TypedDict):
 
 
 class SetQueueModeCommand(_SetQueueModeCommand, total=False):
-    """Sets whether messages of `queue_message` are delivered one a turn or all at once."""
+    """Sets whether messages of `queue_message` are delivered one per turn or all at once."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -2638,7 +2639,7 @@ class _SetTodosCommand(TypedDict):
 
 
 class SetTodosCommand(_SetTodosCommand, total=False):
-    """Replaces the todo list, by `todos` or by `phases`; the model hears of it at its next turn."""
+    """Replaces the todo list, by `todos` or by `phases`; the model is informed at its next turn."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -2764,8 +2765,8 @@ class _SteerCommand(TypedDict):
 
 
 class SteerCommand(_SteerCommand, total=False):
-    """Queues a message that interrupts the run after the current tool execution; the remaining
-    tool calls are skipped.
+    """Queues a message that interrupts the run after the current tool; the remaining tool calls
+    are skipped.
     """
 
     id: str | int | None
@@ -3168,7 +3169,7 @@ class _ToolResult(TypedDict):
 
 
 class ToolResult(_ToolResult, total=False):
-    """What a tool hands back: blocks for the model, `details` for clients."""
+    """The result of a tool: blocks for the model, `details` for clients."""
 
     details: Any
     """Data for clients; not sent to the model."""
@@ -3277,7 +3278,7 @@ class TtsrTriggeredEvent(TypedDict):
 
 class _TtsrTriggeredEventRules(TypedDict):
     name: str
-    """The name of the phase."""
+    """The name of the rule."""
     path: str
     """The file that defines it."""
     content: str
@@ -3367,7 +3368,7 @@ class _UserMessage(TypedDict):
 
 
 class UserMessage(_UserMessage, total=False):
-    """What a person (or the client on their behalf) said. `timestamp` is in ms since the epoch."""
+    """A message of the user, or of the client on their behalf."""
 
     attachments: list[Attachment]
     """The files that were sent along, with the text extracted from them."""
@@ -3448,7 +3449,7 @@ AgentMessage: TypeAlias = Union[
 
 
 AssistantContent: TypeAlias = TextContent | ThinkingContent | ToolCall
-"""What an assistant message may hold."""
+"""A block of an assistant message."""
 
 
 AssistantMessageDelta: TypeAlias = Union[
@@ -3704,8 +3705,8 @@ HostFrame: TypeAlias = Union[
 
 
 ImageInput: TypeAlias = ImageContent | SourceImage
-"""An image as clients may send it: the documented shape, or a `source` as older dialects have
-it.
+"""An image as clients may send it: in the documented form, or with a `source` as in older
+dialects.
 """
 
 
@@ -3811,7 +3812,7 @@ ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "x
 
 
 UserContent: TypeAlias = TextContent | ImageContent
-"""What a user message or a tool result may hold."""
+"""A block of a user message or a tool result."""
 
 
 __all__ = [

@@ -148,7 +148,7 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof flags; strict: true 
 
 function parseFlags(words: readonly string[]): Values {
   try {
-    // Whoever plays for a client is started as the client starts a host.
+    // With --play, the client starts this program as it starts a host, with arguments of its own.
     const strict = !words.some((word) => word === "--play" || word.startsWith("--play="));
     const { values } = parseArgs({ args: withNumbers(words), options: flags, strict });
     return values as Values;
@@ -231,7 +231,7 @@ function list({ dialects, filter, isJson }: Request): string {
     .join("");
 }
 
-/** One character per transcript, for whoever watches. */
+/** Prints one character per transcript, on a terminal only. */
 function showProgress(): ((played: { failure?: unknown }) => void) | undefined {
   if (!process.stderr.isTTY) return undefined;
   return ({ failure }) => process.stderr.write(failure === undefined ? "." : "F");

@@ -74,7 +74,7 @@ export class HostProcess {
     });
   }
 
-  /** Reads stdout from now on; what is no frame is kept as text. */
+  /** Reads stdout from now on; lines that are not frames are kept as text. */
   read(): void {
     const lines = new LineDecoder();
     const take = (decoded: Iterable<{ text: string } | { oversizedBytes: number }>): void => {

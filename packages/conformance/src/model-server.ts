@@ -31,7 +31,7 @@ function withoutRetries(turn: Turn): Turn {
   return { ...turn, fault: { ...fault, headers: { "x-should-retry": "false", ...fault.headers } } };
 }
 
-/** How any host of the family is shown that model: a provider in its models.json. */
+/** How any pi-compatible host gets that model: as a provider in its models.json. */
 export function servedModel(server: LoopbackServer, api: LoopbackApi): ModelSource {
   const { api: _, provider: __, baseUrl: ___, ...model } = scriptedModel();
   const provider = { baseUrl: server.urls[api], api, apiKey: "conformance", models: [model] };

@@ -11,7 +11,7 @@
  */
 export type Pattern = unknown;
 
-/** Where in a frame a comparison stands, and whether further members and other words are fine. */
+/** The place of a comparison in a frame, and whether further members and other texts are allowed. */
 export interface Where {
   readonly path: string;
   readonly isTolerant: boolean;

@@ -15,7 +15,7 @@ export interface TextOutput {
   write(text: string, onWritten?: () => void): unknown;
 }
 
-/** Where a client's lines come from, where the host's go, and who hears of deviations. */
+/** Where a client's lines come from, where the host's lines go, and where deviations are reported. */
 export interface ClientSide {
   readonly input: AsyncIterable<Buffer>;
   readonly output: TextOutput;
@@ -71,7 +71,7 @@ class ClientCheck {
   constructor({ steps }: Transcript) {
     this.#wanted = steps.flatMap((step) => {
       if (step.kind !== "send") return [];
-      // What is no command is nothing a client has to send.
+      // A client need not send lines that are not commands.
       const { kind } = decodeClientFrame(step.line);
       return kind === "error" ? [] : [{ ...step, frame: JSON.parse(step.line) }];
     });

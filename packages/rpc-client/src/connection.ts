@@ -31,7 +31,7 @@ export interface ConnectionOptions {
   readonly write: (line: string) => void;
   readonly onEvent: (event: SessionEvent) => void;
   readonly onUiRequest: (request: ExtensionUiRequest) => void;
-  /** Told of each line that is no frame. */
+  /** Called with each line that is not a frame. */
   readonly onNoise: (line: string) => void;
 }
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import type { HostExit } from "./errors.ts";
 
-/** What a user is told of a host that has ended, or that never ran. */
+/** Explains to a user why a host has ended or could not start. */
 export function describeExit(
   exit: Partial<HostExit> & { readonly error?: unknown },
   cwd: string | undefined,

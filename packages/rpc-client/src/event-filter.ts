@@ -33,7 +33,7 @@ export class EventFilter {
   /** Takes effect at once; `takeBack` is for a host that refuses. */
   change({ events }: FilterParams): FilterChange {
     const before = this.#shown;
-    // What is no list is the host's to refuse.
+    // The host refuses a value that is not a list.
     const isList = Array.isArray(events);
     const shown = isList ? new Set(events) : undefined;
     this.#shown = shown;

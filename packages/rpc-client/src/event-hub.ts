@@ -41,7 +41,7 @@ export class EventHub {
       try {
         subscriber.onEvent(event);
       } catch (error) {
-        // A faulty listener is the application's to hear of, and must not cost others their event.
+        // The application has to see the error of a listener, but other listeners still get the event.
         queueMicrotask(() => {
           throw error;
         });

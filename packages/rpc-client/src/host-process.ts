@@ -19,7 +19,7 @@ export interface HostProcessOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly maxFrameBytes?: number | undefined;
   readonly onLine: (line: string) => void;
-  /** Told of a line that was too long to be kept: how it begins, its size and the limit. */
+  /** Called for a line that was too long to keep, with its beginning, its size and the limit. */
   readonly onSkipped: (head: string, sizeBytes: number, limitBytes: number) => void;
   readonly onStderr?: ((text: string) => void) | undefined;
 }

@@ -44,7 +44,7 @@ export interface RpcClientOptions extends HostCommandOptions {
   readonly onStderr?: (text: string) => void;
   /** Shows what extensions ask for; a dialog without a handler is cancelled. */
   readonly ui?: ExtensionUiHandlers;
-  /** Told to the host. */
+  /** Sent to the host. */
   readonly clientInfo?: { readonly name: string; readonly version?: string };
 }
 
@@ -173,8 +173,8 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
 
   /**
    * All events from now on. Ends when the client is stopped, throws when the host dies and when
-   * more than `maxBuffered` events wait to be read. Before `start` it waits for the first one; of a
-   * client whose host has ended there are none until it is started again.
+   * more than `maxBuffered` events wait to be read. Before `start` it waits for the first event. After
+   * the host has ended, it yields nothing until the client is started again.
    */
   events(options: { maxBuffered?: number } = {}): EventIterator<SessionEvent> {
     const maxBuffered = options.maxBuffered ?? MAX_BUFFERED_EVENTS;

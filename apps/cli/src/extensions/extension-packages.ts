@@ -8,12 +8,12 @@ import { FAMILY_VERSION } from "../process/version.ts";
 /** Modules of a package by the subpath they are imported under. */
 type Subpaths = Readonly<Record<string, string>>;
 
-/** Some extensions start programs of their own that import the family's packages, wherever they are. */
+/** Some extensions start programs that import pi's packages. */
 const packages: Readonly<Record<string, Subpaths>> = {
   ...familyPackages("@earendil-works"),
   ...familyPackages("@mariozechner"),
   typebox: { ".": "typebox", "./compile": "typebox/compile", "./value": "typebox/value" },
-  // Imported by the newest of the family's packages for themselves.
+  // The newest of pi's packages import it themselves.
   "@earendil-works/chord": { ".": "", "./context": "" },
 };
 
@@ -31,8 +31,10 @@ function familyPackages(scope: string): Record<string, Subpaths> {
 }
 
 /**
- * Writes packages with the names of the family's that give the modules of this host, for programs that
- * extensions start, and says which file each of their names stands for.
+ * Writes packages with the names of pi's packages that export the modules of this host, for programs
+ * that extensions start.
+ *
+ * @returns the file of each module name
  *
  * @param library - address of the module that exports `hostModulesOfProcess`
  */

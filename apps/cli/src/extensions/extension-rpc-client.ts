@@ -13,8 +13,8 @@ type ExtensionClientOptions = Pick<
 const patienceMs = 60_000;
 
 /**
- * The client that extensions of the family import from their host, to run agents of their own in
- * further processes. A `cliPath` that is not there, as in a package that is not installed, means this
+ * The client that pi extensions import from their host to run agents in further processes. If the
+ * file at `cliPath` does not exist, as in a package that is not installed, the client starts this
  * program.
  */
 export function extensionRpcClient({ program, agentDirectory, cwd }: ProcessEnvironment): object {
@@ -82,7 +82,7 @@ export function extensionRpcClient({ program, agentDirectory, cwd }: ProcessEnvi
   return ExtensionRpcClient;
 }
 
-/** A command as a method: its main fields in order, and of an answer with one member that member. */
+/** A command as a method: it takes the main fields in order and returns an only member itself. */
 function methodOf(command: CommandName) {
   const { positional } = commands[command];
   const member = onlyMember(command);
@@ -97,7 +97,7 @@ function methodOf(command: CommandName) {
   };
 }
 
-/** Of the commands that only ask: what others answer is handed on as it is, such as `cancelled`. */
+/** The only member of what a getter returns; results of other commands are handed on whole. */
 function onlyMember(command: CommandName): string | undefined {
   if (!command.startsWith("get_")) return undefined;
   const result = commands[command].result();

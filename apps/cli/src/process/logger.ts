@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Diagnostic } from "@tau-agent/coding-agent";
 
-/** Where the host says what is no frame. */
+/** Where the host writes everything that is not a frame. */
 export interface Logger {
   warn(message: string): void;
   error(message: string, error?: unknown): void;

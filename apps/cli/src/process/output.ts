@@ -10,7 +10,7 @@ export interface FrameOutput {
   onDrain(listener: () => void): void;
   /** Calls each listener once the reader is gone; at once when it is. */
   onClosed(listener: () => void): void;
-  /** Why writing failed, such as a full disk; a reader that has left is no failure. */
+  /** Why writing failed, such as a full disk; a reader that has left is not a failure. */
   readonly failure?: Error | undefined;
 }
 
@@ -41,7 +41,7 @@ function takeStdout(isTaken: boolean): FrameOutput {
   const note = (error: NodeJS.ErrnoException): void => {
     if (!readerHasLeft.has(error.code ?? "")) failure ??= error;
   };
-  // A reader that has gone away is no error of ours, only the end.
+  // A reader that has left is not an error, only the end.
   stdout.on("error", (error) => {
     note(error);
     isClosed = true;
@@ -51,7 +51,7 @@ function takeStdout(isTaken: boolean): FrameOutput {
   return {
     write: (text, onWritten) =>
       write(text, "utf8", (error) => {
-        // Told here first; the event comes a moment later.
+        // Called before the `error` event is emitted.
         if (error) note(error);
         onWritten?.();
       }),

@@ -14,7 +14,7 @@ import {
 import type { Host } from "./handlers/host.ts";
 import { handlers } from "./handlers/index.ts";
 
-/** Where the dispatcher reports what is no client's business. */
+/** The host a frame is for, and where everything goes that is not a response. */
 export interface DispatchOptions {
   readonly host: Host;
   /** Commands that wait for another session. */

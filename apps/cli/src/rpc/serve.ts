@@ -39,7 +39,7 @@ export function serve(options: ServeOptions): void {
   const running = new Set<Promise<void>>();
   session.subscribe((event) => connection.send(event));
   requests.attach((request) => {
-    // Whoever waits for an answer that can never come has to hear so.
+    // The dialect cannot express the dialog, so its answer would never come.
     if (connection.ask(request)) return;
     session.hooks?.answer({ type: "extension_ui_response", id: request.id, cancelled: true });
   });

@@ -74,8 +74,8 @@ export async function sessionOptions(
 }
 
 /**
- * At most one of the flags may say which conversation to begin with. Clients of the family that name a
- * file say `--continue` besides; it is the file that counts.
+ * At most one of the flags may say which conversation to begin with. Clients of pi that name a file
+ * also pass `--continue`; the file takes precedence.
  */
 function sessionStart(options: CliOptions): SessionStart {
   const { session, fork, sessionId: id, noSession } = options;
@@ -112,8 +112,8 @@ function list(value: string | undefined): string[] | undefined {
 }
 
 /**
- * `--provider scripted --model <scenario file>`: decisions from a file, without one from a short
- * scenario that comes along; everything else is real.
+ * `--provider scripted --model <scenario file>`: the model plays a scenario from the file, or a short
+ * built-in one without a file; everything else is real.
  */
 async function scripted(
   { model: file }: CliOptions,

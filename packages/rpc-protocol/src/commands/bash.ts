@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
 
-/** What a `bash` command printed and how it ended. `exitCode` is absent when it was killed. */
+/** The output of a `bash` command and how it ended. `exitCode` is absent if it was killed. */
 export const BashResult = z.object({
   /** The output; only its end if it was truncated. */
   output: z.string(),
@@ -21,7 +21,7 @@ export type BashResult = z.infer<typeof BashResult>;
 export const bashCommands = {
   bash: command({
     summary:
-      "Runs a shell command and adds its output to the conversation; with `stream`, reports output as `bash_execution_update`.",
+      "Runs a shell command and adds its output to the conversation. With `stream`, output is also sent as `bash_execution_update` while it is produced.",
     params: () =>
       z.object({
         /** The shell command. */

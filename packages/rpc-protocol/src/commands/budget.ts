@@ -15,7 +15,7 @@ const budget = () =>
 export const budgetCommands = {
   set_budget: command({
     summary:
-      "Sets limits for the session and its subagents; what is absent stays, and `clear` names limits to take away. A session whose budget ran out goes on once the limit is raised.",
+      "Sets limits for the session and its subagents; limits that are absent do not change, and `clear` removes limits. A session whose budget is used up continues once the limit is raised.",
     params: () =>
       z.extend(BudgetLimits, {
         /** Limits to remove. */
@@ -26,7 +26,7 @@ export const budgetCommands = {
     positional: [],
   }),
   get_budget: command({
-    summary: "Returns the limits and what is used of them.",
+    summary: "Returns the limits and how much of them is used.",
     params: noParams,
     result: budget,
   }),

@@ -12,7 +12,7 @@ const enabled = () =>
 /** Keeping the conversation within the model's window, and getting over transient errors. */
 export const compactionCommands = {
   compact: command({
-    summary: "Replaces older messages by a summary.",
+    summary: "Replaces older messages with a summary.",
     params: () =>
       z.object({
         /** Additional instructions for the summary. */

@@ -56,13 +56,14 @@ export const connectionCommands = {
     result: HostInfo,
   }),
   get_capabilities: command({
-    summary: "Returns what the host says of itself in the answer to `initialize`; changes nothing.",
+    summary:
+      "Returns what `initialize` returns about the host and the connection, without changing anything.",
     params: noParams,
     result: HostInfo,
   }),
   set_event_filter: command({
     summary:
-      "Sends only events of the types named from now on; without `events`, all of them again.",
+      "From now on, sends only events of the given types; without `events`, all of them again.",
     params: () =>
       z.object({
         /** The event types to send; null for all. */

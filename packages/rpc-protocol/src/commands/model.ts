@@ -19,7 +19,7 @@ export const modelCommands = {
     awaitsSessionChange: true,
   }),
   cycle_model: command({
-    summary: "Switches to the next available model; null when there is no other.",
+    summary: "Switches to the next available model; null if there is no other.",
     params: noParams,
     result: () =>
       z.nullable(
@@ -56,7 +56,7 @@ export const modelCommands = {
     awaitsSessionChange: true,
   }),
   cycle_thinking_level: command({
-    summary: "Goes to the next thinking level the model supports; null when it supports none.",
+    summary: "Switches to the next thinking level the model supports; null if it supports none.",
     params: noParams,
     result: () =>
       z.nullable(
@@ -68,7 +68,7 @@ export const modelCommands = {
     awaitsSessionChange: true,
   }),
   get_available_thinking_levels: command({
-    summary: "Lists the thinking levels the model supports, least first.",
+    summary: "Lists the thinking levels the model supports, lowest first.",
     params: noParams,
     result: () =>
       z.object({

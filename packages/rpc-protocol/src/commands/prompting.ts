@@ -26,7 +26,7 @@ const queued = () =>
 export const promptingCommands = {
   prompt: command({
     summary:
-      "Sends a user prompt. Answered once it is accepted, before the first event of its run; while a run is on, `streamingBehavior` says how to queue it.",
+      "Sends a user prompt. It is answered once the prompt is accepted, before the first event of its run. During a run, `streamingBehavior` says how to queue it.",
     params: () =>
       z.extend(queued(), {
         /** The user's text. A `/name` at its beginning runs a command, a template or a skill. */
@@ -42,7 +42,7 @@ export const promptingCommands = {
   }),
   steer: command({
     summary:
-      "Queues a message that interrupts the run after the current tool execution; the remaining tool calls are skipped.",
+      "Queues a message that interrupts the run after the current tool; the remaining tool calls are skipped.",
     params: queued,
     result: PromptDisposition,
     data: "initialized",
@@ -61,7 +61,7 @@ export const promptingCommands = {
   }),
   queue_message: command({
     summary:
-      "Queues a message for the next turn, of the run that is on or of the next one; starts none.",
+      "Queues a message for the next turn of the current or the next run, without starting a run.",
     params: queued,
     result: PromptDisposition,
     data: "initialized",
@@ -69,8 +69,7 @@ export const promptingCommands = {
     awaitsSessionChange: true,
   }),
   abort_and_prompt: command({
-    summary:
-      "Stops whatever the agent is doing and sends a prompt, which comes before all that is queued.",
+    summary: "Stops what the agent is doing and sends a prompt, ahead of all queued messages.",
     params: queued,
     result: PromptDisposition,
     data: "initialized",
@@ -80,7 +79,7 @@ export const promptingCommands = {
     beginsWork: true,
   }),
   abort: command({
-    summary: "Stops whatever the agent is doing; answered once it is idle.",
+    summary: "Stops what the agent is doing; answered once it is idle.",
     params: noParams,
     result: nothing,
     data: "none",

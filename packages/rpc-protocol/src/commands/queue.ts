@@ -26,15 +26,14 @@ export const queueCommands = {
     positional: ["mode"],
   }),
   set_queue_mode: command({
-    summary: "Sets whether messages of `queue_message` are delivered one a turn or all at once.",
+    summary: "Sets whether messages of `queue_message` are delivered one per turn or all at once.",
     params: mode,
     result: nothing,
     data: "none",
     positional: ["mode"],
   }),
   set_interrupt_mode: command({
-    summary:
-      "Sets whether steering skips the tool calls that are left or waits for the turn to end.",
+    summary: "Sets whether steering skips the remaining tool calls or waits for the turn to end.",
     params: () =>
       z.object({
         /** Whether steering interrupts a batch of tool calls or waits for its end. */
@@ -45,7 +44,7 @@ export const queueCommands = {
     positional: ["mode"],
   }),
   clear_queue: command({
-    summary: "Empties all queues and returns the texts that waited.",
+    summary: "Empties all queues and returns the texts of the messages in them.",
     params: noParams,
     result: () =>
       z.object({

@@ -5,7 +5,7 @@ import { Cancelled, noParams, nothing } from "./shared.ts";
 
 const leafId = () => z.nullable(z.string());
 
-/** What a list of sessions says of one; times are ISO 8601. */
+/** A session in a list of sessions. */
 const SessionInfo = () =>
   z.object({
     /** The file. */
@@ -104,8 +104,7 @@ export const sessionCommands = {
     takesLong: true,
   }),
   get_entries: command({
-    summary:
-      "Returns the entries of the session in the order of its file; with `since`, those after it.",
+    summary: "Returns the entries of the session in file order; with `since`, only those after it.",
     params: () =>
       z.object({
         /** The id of the last entry the client already has. */
@@ -133,7 +132,7 @@ export const sessionCommands = {
   }),
   navigate_tree: command({
     summary:
-      "Goes on from another entry; from a user message, from just before it, and its text is returned. `summarize` keeps a summary of the branch that is left.",
+      "Continues from another entry. From a user message, it continues just before it and returns its text. `summarize` adds a summary of the abandoned branch.",
     params: () =>
       z.object({
         /** The id of the target entry. */
@@ -159,7 +158,7 @@ export const sessionCommands = {
     takesLong: true,
   }),
   set_label: command({
-    summary: "Gives an entry a label; without one, takes it away.",
+    summary: "Sets the label of an entry; without `label`, removes it.",
     params: () =>
       z.object({
         /** The entry. */

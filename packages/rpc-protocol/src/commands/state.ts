@@ -120,8 +120,7 @@ export const stateCommands = {
     result: () => SessionState,
   }),
   get_messages: command({
-    summary:
-      "Returns all messages of the conversation; one that is still streaming is not among them.",
+    summary: "Returns all messages of the conversation, without one that is still streaming.",
     params: noParams,
     result: () =>
       z.object({

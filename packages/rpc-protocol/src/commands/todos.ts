@@ -11,7 +11,7 @@ const list = () =>
     todoPhases: z.array(TodoPhase),
   });
 
-/** Phases as other hosts keep them; what they say of a todo besides is read leniently. */
+/** Phases as other hosts keep them; further members of a todo are accepted. */
 const ForeignPhase = () =>
   z.object({
     /** The name of the phase. */
@@ -30,13 +30,13 @@ const ForeignPhase = () =>
 /** The todo list of the session. */
 export const todoCommands = {
   get_todos: command({
-    summary: "Returns the todo list of the branch the session is on.",
+    summary: "Returns the todo list of the current branch.",
     params: noParams,
     result: list,
   }),
   set_todos: command({
     summary:
-      "Replaces the todo list, by `todos` or by `phases`; the model hears of it at its next turn.",
+      "Replaces the todo list, by `todos` or by `phases`; the model is informed at its next turn.",
     params: () =>
       z.object({
         /** The complete list, in a single phase. */

@@ -15,7 +15,7 @@ export interface FrameContext {
 }
 
 /**
- * What one family of clients expects to read. Commands are understood the same way in every
+ * What one group of clients expects to read. Commands are understood the same way in every
  * dialect, so there is a map in one direction only.
  */
 export interface DialectRules {

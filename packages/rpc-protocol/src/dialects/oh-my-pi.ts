@@ -3,8 +3,8 @@ import type { AgentMessage } from "../vocabulary/message.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 
 /**
- * Events of the document only, errors of extensions as `hook_error`, and images with a `source`,
- * whose shape its messages have.
+ * Sends only the events of its document, errors of extensions as `hook_error`, and images with a
+ * `source`.
  */
 export const ohMyPi: DialectRules = { encode };
 
@@ -52,7 +52,7 @@ function response(frame: ResponseFrame): DialectFrame {
   return replaced(frame, { data: { messages: messages.map(withSources) } });
 }
 
-/** What holds content, with its images in the other shape; itself when there are none. */
+/** A copy of the holder with its images in the other shape; the holder itself if it has no image. */
 function withSources<Holder extends object>(holder: Holder): object {
   const content = "content" in holder ? holder.content : undefined;
   if (!Array.isArray(content) || !content.some(isImage)) return holder;

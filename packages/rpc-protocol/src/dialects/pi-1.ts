@@ -8,7 +8,7 @@ import {
 } from "./dialect.ts";
 
 /**
- * What the family's releases since 1.0 speak: as the default, with a `disposition` in the answer to a
+ * What pi speaks since release 1.0: as the default, with a `disposition` in the answer to a
  * prompt, replies streamed as deltas, the output of `bash` streamed, and one pair of events for every
  * compaction.
  */
@@ -38,7 +38,7 @@ function response(frame: ResponseFrame): DialectFrame {
   return frame.command === "get_commands" && frame.success ? withSources(frame) : frame;
 }
 
-/** One that brought nothing has no `result`. */
+/** A compaction without a summary has no `result`. */
 function compactionEnd(
   frame: Extract<SessionEvent, { type: `${string}compaction_end` }>,
 ): DialectFrame {
@@ -54,7 +54,7 @@ interface Command {
   readonly location?: keyof typeof scopes;
 }
 
-/** Where a command comes from stands in an object of its own. */
+/** The origin of a command has an object of its own. */
 function withSources(frame: ResponseFrame): DialectFrame {
   const { commands } = frame.data as { commands: readonly Command[] };
   const described = commands.map((command) => {

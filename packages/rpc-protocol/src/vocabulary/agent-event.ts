@@ -3,7 +3,7 @@ import { UserContent } from "./content.ts";
 import { AgentMessage, ToolResultMessage, Usage } from "./message.ts";
 import { AssistantMessageEvent } from "./stream-event.ts";
 
-/** What a tool hands back: blocks for the model, `details` for clients. */
+/** The result of a tool: blocks for the model, `details` for clients. */
 export const ToolResult = z.object({
   /** The content the model sees. */
   content: z.array(UserContent),
@@ -27,7 +27,7 @@ const toolExecution = {
   toolName: z.string(),
 };
 
-/** What the agent loop reports. */
+/** An event of the agent loop. */
 export const AgentEvent = z.discriminatedUnion("type", [
   /** A run begins. */
   z.object({ type: z.literal("agent_start") }),

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** What a budget can run out of. */
+/** The limits a budget can exceed. */
 export const BudgetViolationReason = z.enum([
   "wall_time",
   "input_tokens",
@@ -12,7 +12,7 @@ export const BudgetViolationReason = z.enum([
 ]);
 export type BudgetViolationReason = z.infer<typeof BudgetViolationReason>;
 
-/** What a session and its subagents have used, and how that stands to its limits. */
+/** What a session and its subagents have used, and whether a limit is near or exceeded. */
 export const BudgetSnapshot = z.object({
   /** Whether a limit is near or exceeded. */
   status: z.enum(["ok", "warning", "exceeded"]),
@@ -37,7 +37,7 @@ export type BudgetSnapshot = z.infer<typeof BudgetSnapshot>;
 
 const limit = z.number().check(z.nonnegative());
 
-/** Limits by dimension; one that is absent means no limit. */
+/** Limits of a budget. A limit that is absent does not apply. */
 export const BudgetLimits = z.object({
   /** Wall-clock time, in ms. */
   maxWallTimeMs: z.optional(limit),
@@ -63,7 +63,7 @@ const report = {
   snapshot: BudgetSnapshot,
 };
 
-/** One warning per dimension, and one word when a limit is crossed. */
+/** One warning for each limit, and one event when a limit is exceeded. */
 export const budgetEvents = [
   /** Most of a budget is used; sent once per limit. */
   z.object({ type: z.literal("budget_warning"), ...report }),

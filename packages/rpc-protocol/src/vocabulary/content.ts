@@ -51,11 +51,11 @@ export const ToolCall = z.object({
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
-/** What a user message or a tool result may hold. */
+/** A block of a user message or a tool result. */
 export const UserContent = z.discriminatedUnion("type", [TextContent, ImageContent]);
 export type UserContent = z.infer<typeof UserContent>;
 
-/** What an assistant message may hold. */
+/** A block of an assistant message. */
 export const AssistantContent = z.discriminatedUnion("type", [
   TextContent,
   ThinkingContent,
@@ -63,7 +63,7 @@ export const AssistantContent = z.discriminatedUnion("type", [
 ]);
 export type AssistantContent = z.infer<typeof AssistantContent>;
 
-/** A file sent along with a user message, as the oldest dialect knows it. */
+/** A file sent along with a user message, in the form of the oldest dialect. */
 export const Attachment = z.object({
   /** The id of the attachment. */
   id: z.string(),
@@ -84,7 +84,7 @@ export const Attachment = z.object({
 });
 export type Attachment = z.infer<typeof Attachment>;
 
-/** An image as clients may send it: the documented shape, or a `source` as older dialects have it. */
+/** An image as clients may send it: in the documented form, or with a `source` as in older dialects. */
 export const ImageInput = z.union([
   ImageContent,
   z.object({

@@ -1,7 +1,6 @@
 /**
- * Every error a client can meet: its code, the text it stands with, and whether the same request
- * may succeed later. `{name}` is filled in from the values given. Clients match on some of these
- * texts, so they stand here and nowhere else.
+ * Every error a client can meet: its code, its text, and whether the same request may succeed later.
+ * `{name}` is replaced by a value. Clients match on some of these texts, so this is their only place.
  */
 export const errorTable = {
   parse: { message: "Failed to parse command: {reason}", retryable: false },

@@ -76,7 +76,7 @@ export const ExtensionUiRequest = z.discriminatedUnion("method", [
   z.object({
     ...request,
     method: z.literal("setTitle"),
-    /** The title of the dialog. */
+    /** The title to show. */
     title: z.string(),
   }),
   z.object({
@@ -88,7 +88,7 @@ export const ExtensionUiRequest = z.discriminatedUnion("method", [
 ]);
 export type ExtensionUiRequest = z.infer<typeof ExtensionUiRequest>;
 
-/** The client's answer to a dialog; sent on stdin, itself never answered. */
+/** The client's answer to a dialog; it gets no response. */
 export const ExtensionUiResponse = z.object({
   type: z.literal("extension_ui_response"),
   /** The id of the request. */

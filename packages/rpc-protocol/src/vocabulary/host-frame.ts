@@ -2,7 +2,7 @@ import type { ErrorCode } from "./error.ts";
 import type { ExtensionUiRequest } from "./extension-ui.ts";
 import type { SessionEvent } from "./session-event.ts";
 
-/** What a client may use to tell its requests apart; it comes back as it was sent. */
+/** Identifies a request; the response repeats it unchanged. */
 export type RequestId = string | number;
 
 /** A response frame; the keys are in the documented order. */
@@ -16,5 +16,5 @@ export interface ResponseFrame {
   code?: ErrorCode;
 }
 
-/** What a host may send. */
+/** Any frame a host may send. */
 export type HostFrame = ResponseFrame | SessionEvent | ExtensionUiRequest;

@@ -44,7 +44,7 @@ export type Usage = z.infer<typeof Usage>;
 export const StopReason = z.enum(["stop", "length", "toolUse", "error", "aborted"]);
 export type StopReason = z.infer<typeof StopReason>;
 
-/** What a person (or the client on their behalf) said. `timestamp` is in ms since the epoch. */
+/** A message of the user, or of the client on their behalf. */
 export const UserMessage = z.object({
   role: z.literal("user"),
   /** The text, or text and images. */
@@ -144,7 +144,7 @@ export const CustomMessage = z.object({
 });
 export type CustomMessage = z.infer<typeof CustomMessage>;
 
-/** What an abandoned branch was about. */
+/** The summary of an abandoned branch. */
 export const BranchSummaryMessage = z.object({
   role: z.literal("branchSummary"),
   /** The text that replaces the summarised messages. */
@@ -156,7 +156,7 @@ export const BranchSummaryMessage = z.object({
 });
 export type BranchSummaryMessage = z.infer<typeof BranchSummaryMessage>;
 
-/** What stands in for the compacted part of a conversation. */
+/** The summary that replaces the compacted part of a conversation. */
 export const CompactionSummaryMessage = z.object({
   role: z.literal("compactionSummary"),
   /** The text that replaces the summarised messages. */

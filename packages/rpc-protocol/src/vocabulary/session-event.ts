@@ -6,7 +6,7 @@ import { StreamRuleInfo } from "./stream-rule.ts";
 import { subagentEvents } from "./subagent-event.ts";
 import { todoEvents } from "./todo.ts";
 
-/** What a compaction produced. */
+/** The result of a compaction. */
 export const CompactionResult = z.object({
   /** The text that replaces the summarised messages. */
   summary: z.string(),
@@ -36,7 +36,7 @@ const AutomaticReason = z.enum(["threshold", "overflow"]);
 export const PromptStatus = z.enum(["completed", "aborted", "error", "handled"]);
 export type PromptStatus = z.infer<typeof PromptStatus>;
 
-/** What a session reports beyond its agent's loop. */
+/** An event of a session that does not come from its agent loop. */
 export const SessionOnlyEvent = z.discriminatedUnion("type", [
   /** All work is done: nothing is running, queued, retrying or compacting. */
   z.object({
@@ -155,6 +155,6 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
 ]);
 export type SessionOnlyEvent = z.infer<typeof SessionOnlyEvent>;
 
-/** Everything a session reports. */
+/** Any event of a session. */
 export const SessionEvent = z.union([AgentEvent, SessionOnlyEvent]);
 export type SessionEvent = z.infer<typeof SessionEvent>;

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import type { SessionEntry } from "./session-entry.ts";
 
-/** Any entry of a session, of whatever type. */
+/** Any entry of a session, of any type. */
 export const AnySessionEntry = () =>
   z.looseObject({
-    /** The kind of file. */
+    /** The type of the entry. */
     type: z.string(),
     /** The id of the entry. */
     id: z.string(),
@@ -14,7 +14,7 @@ export const AnySessionEntry = () =>
     timestamp: z.string(),
   });
 
-/** An entry with what hangs below it; `label` is the latest one given to it. */
+/** An entry with the entries that follow it. */
 export const SessionTreeNode: z.ZodMiniType<SessionTreeNode> = z.object({
   /** The entry. */
   entry: AnySessionEntry(),

@@ -9,7 +9,7 @@ const at = {
   partial: AssistantMessage,
 };
 
-/** One step of a reply while it streams. `contentIndex` names the block in `partial.content`. */
+/** One step of a streaming reply. `contentIndex` is the index of the block in `partial.content`. */
 export const AssistantMessageEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("start"),

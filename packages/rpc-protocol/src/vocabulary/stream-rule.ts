@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 /** A rule that watches replies while they stream. */
 export const StreamRuleInfo = z.object({
-  /** The name of the phase. */
+  /** The name of the rule. */
   name: z.string(),
   /** The file that defines it. */
   path: z.string(),

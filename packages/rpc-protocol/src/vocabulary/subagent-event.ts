@@ -38,7 +38,7 @@ const VerificationAttemptResult = z.object({
 /** One pass through the commands of a verification; times in ms since the epoch. */
 export type VerificationAttemptResult = z.infer<typeof VerificationAttemptResult>;
 
-/** What came of verifying a subagent's work. */
+/** The result of verifying a subagent's work. */
 export const VerificationResult = z.object({
   /** Whether verification was requested. */
   requested: z.boolean(),

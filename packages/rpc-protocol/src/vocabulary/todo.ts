@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** How far a todo is; `abandoned` is what nobody will do any more. */
+/** The progress of a todo; an `abandoned` one will not be done. */
 export const TodoStatus = z.enum(["pending", "in_progress", "completed", "abandoned"]);
 export type TodoStatus = z.infer<typeof TodoStatus>;
 
@@ -25,7 +25,7 @@ export const TodoItem = z.object({
 });
 export type TodoItem = z.infer<typeof TodoItem>;
 
-/** Todos under one heading, the shape in which other hosts of the family keep them. */
+/** Todos under one heading, as other pi-compatible hosts keep them. */
 export const TodoPhase = z.object({
   /** The name of the phase. */
   name: z.string(),
@@ -34,7 +34,7 @@ export const TodoPhase = z.object({
 });
 export type TodoPhase = z.infer<typeof TodoPhase>;
 
-/** The agent stopped with open todos and is asked to go on. */
+/** Events about the todo list. */
 export const todoEvents = [
   /** The agent stopped with open todos and is asked to continue. */
   z.object({

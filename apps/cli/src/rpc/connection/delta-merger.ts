@@ -41,8 +41,8 @@ const MAX_HELD_CHARACTERS = 256 * 1024;
  * Merges adjacent deltas of one block while the reader is behind or the last frame is younger than
  * `intervalMs`: a frame of the full form carries the whole message, so a frame per delta would be
  * quadratic, and in the delta form a frame is longer than what it brings. A block's first delta
- * leaves at once; nothing else is delayed, merged or reordered. Who streams faster than the reader
- * reads has to wait once much is held back, so that a reader that stops costs little memory.
+ * leaves at once; nothing else is delayed, merged or reordered. Once
+ * much is held back, the sender has to wait, so that a reader that stops costs little memory.
  */
 export class DeltaMerger {
   readonly #sink: DeltaSink;

@@ -48,7 +48,7 @@ function isUpdate(frame: DialectFrame): frame is UpdateEvent {
   return frame.type === "message_update";
 }
 
-/** `message` and `partial` are one object: it is serialised once and stands twice. */
+/** `message` and `partial` are one object: it is serialised once and written twice. */
 function encodeFull(event: UpdateEvent): string {
   const { partial, ...step } = streamedStep(event.assistantMessageEvent);
   const message = encodeLine(streamedMessage(event.message as AssistantMessage)).slice(0, -1);
