@@ -89,7 +89,7 @@ describe("docs/writing-a-client.md", () => {
     const home = mkdtempSync(join(tmpdir(), "tau-page-"));
     writeFileSync(join(home, "only-file.txt"), "");
     const options = transcript.options.map((option) =>
-      option.startsWith("docs/") ? join(root, option) : option,
+      /^(?:docs|clients)\//.test(option) ? join(root, option) : option,
     );
     const path = [commandFolder, dirname(process.execPath), process.env.PATH].join(delimiter);
     const host = spawn("tau", ["--mode", "rpc", "--no-session", ...options], {

@@ -10,7 +10,7 @@ it("the version is the package's", () => {
 it("the command that clients of the family start is as new as they ask for", async () => {
   const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   const released = new URL(import.meta.resolve("@earendil-works/pi-coding-agent"));
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", released), "utf8"));
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", released), "utf8"));
   expect(FAMILY_VERSION.split(".").map(Number)).toEqual(version.split(".").map(Number));
   expect(manifest.bin).toEqual({ tau: "./bin/tau.js", pi: "./bin/pi.js" });
 });
