@@ -2,15 +2,15 @@
  * The conformance kit: transcripts of the protocol as data, and what plays them against a host. The
  * CLI bundles it and loads it for `tau conformance` alone; tests of the host use its parts.
  */
-export { conformance } from "./command.ts";
-export { dataFolder } from "./data-folder.ts";
-export { documentedProblem } from "./documented.ts";
-export { FrameQueue } from "./frame-queue.ts";
-export { HostProcess } from "./host-process.ts";
-export { mismatch, type Pattern } from "./pattern.ts";
-export { makePlace, type Place } from "./place.ts";
-export { playTranscript, type TestHost } from "./play-transcript.ts";
-export { requirements } from "./requirements.ts";
-export { defaultApi, runConformance } from "./run-conformance.ts";
-export { spawnHost } from "./spawned-host.ts";
-export { readTranscripts, type TranscriptSetup } from "./transcript.ts";
+export { conformance } from "./command/command.ts";
+export { defaultApi, runConformance } from "./command/run-conformance.ts";
+export { documentedProblem } from "./frames/documented.ts";
+export { FrameQueue } from "./frames/frame-queue.ts";
+export { mismatch, type Pattern } from "./frames/pattern.ts";
+export { HostProcess } from "./hosts/host-process.ts";
+export { makePlace, type Place } from "./hosts/place.ts";
+export { spawnHost } from "./hosts/spawned-host.ts";
+export { dataFolder } from "./transcripts/data-folder.ts";
+export { playTranscript, type TestHost } from "./transcripts/play-transcript.ts";
+export { requirements } from "./transcripts/requirements.ts";
+export { readTranscripts, type TranscriptSetup } from "./transcripts/transcript.ts";

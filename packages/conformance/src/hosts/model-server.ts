@@ -8,9 +8,9 @@ import {
   startLoopbackServer,
   type Turn,
 } from "@tau-agent/ai/testing";
-import { dataFolder } from "./data-folder.ts";
+import { dataFolder } from "../transcripts/data-folder.ts";
+import type { TranscriptSetup } from "../transcripts/transcript.ts";
 import type { ModelSource } from "./place.ts";
-import type { TranscriptSetup } from "./transcript.ts";
 
 /** A server on 127.0.0.1 that plays the model of a transcript. */
 export async function startModelServer(setup: TranscriptSetup): Promise<LoopbackServer> {

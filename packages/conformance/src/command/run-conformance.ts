@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
 import type { LoopbackApi } from "@tau-agent/ai/testing";
-import type { Frame } from "./frame-queue.ts";
-import { Deviation, playTranscript } from "./play-transcript.ts";
-import { documentOf } from "./requirements.ts";
-import { type SpawnedHost, type SpawnOptions, spawnHost } from "./spawned-host.ts";
-import { readTranscripts, type Transcript } from "./transcript.ts";
+import type { Frame } from "../frames/frame-queue.ts";
+import { type SpawnedHost, type SpawnOptions, spawnHost } from "../hosts/spawned-host.ts";
+import { Deviation, playTranscript } from "../transcripts/play-transcript.ts";
+import { documentOf } from "../transcripts/requirements.ts";
+import { readTranscripts, type Transcript } from "../transcripts/transcript.ts";
 
 /** What is run against which host. */
 export interface ConformanceOptions extends SpawnOptions {

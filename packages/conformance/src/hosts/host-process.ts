@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
-import { type Frame, FrameQueue } from "./frame-queue.ts";
-import { isRecord, mismatch, type Pattern } from "./pattern.ts";
+import { type Frame, FrameQueue } from "../frames/frame-queue.ts";
+import { isRecord, mismatch, type Pattern } from "../frames/pattern.ts";
 
 /** How a host ended. */
 export interface Exit {

@@ -1,9 +1,9 @@
-import { isDocumentedEvent } from "./document-events.ts";
-import { documentedProblem } from "./documented.ts";
-import type { Frame } from "./frame-queue.ts";
-import { IdCheck } from "./id-check.ts";
-import { Incoming, isAboutResponse } from "./incoming.ts";
-import { fillIn, isRecord, keep, mismatch, type Pattern } from "./pattern.ts";
+import { isDocumentedEvent } from "../frames/document-events.ts";
+import { documentedProblem } from "../frames/documented.ts";
+import type { Frame } from "../frames/frame-queue.ts";
+import { IdCheck } from "../frames/id-check.ts";
+import { Incoming, isAboutResponse } from "../frames/incoming.ts";
+import { fillIn, isRecord, keep, mismatch, type Pattern } from "../frames/pattern.ts";
 import type { Step, Transcript } from "./transcript.ts";
 
 /** A host under test: lines in, frames out. */

@@ -1,6 +1,6 @@
-import { documentOf, requirements } from "./requirements.ts";
+import { documentOf, requirements } from "../transcripts/requirements.ts";
+import { judge, readTranscripts } from "../transcripts/transcript.ts";
 import type { ConformanceRun, Failure, PlayedTranscript, ShapeProblem } from "./run-conformance.ts";
-import { judge, readTranscripts } from "./transcript.ts";
 
 /** One statement in one dialect. */
 interface StatementResult {

@@ -3,8 +3,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { dataFolder } from "./data-folder.ts";
-import type { TranscriptSetup } from "./transcript.ts";
+import { dataFolder } from "../transcripts/data-folder.ts";
+import type { TranscriptSetup } from "../transcripts/transcript.ts";
 
 /** Folders, arguments and environment of one host. */
 export interface Place {

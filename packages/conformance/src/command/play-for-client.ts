@@ -1,7 +1,7 @@
 import { decodeClientFrame, LineDecoder } from "@tau-agent/rpc-protocol";
-import { isRecord } from "./pattern.ts";
-import { type SpawnOptions, spawnHost } from "./spawned-host.ts";
-import type { Transcript } from "./transcript.ts";
+import { isRecord } from "../frames/pattern.ts";
+import { type SpawnOptions, spawnHost } from "../hosts/spawned-host.ts";
+import type { Transcript } from "../transcripts/transcript.ts";
 
 /** A line of the transcript that a client is to send. */
 interface Wanted {

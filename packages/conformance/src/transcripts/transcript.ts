@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Turn } from "@tau-agent/ai/testing";
+import type { Pattern } from "../frames/pattern.ts";
 import { dataFolder } from "./data-folder.ts";
-import type { Pattern } from "./pattern.ts";
 import { documentOf } from "./requirements.ts";
 
 /** What a transcript needs before its first line. */

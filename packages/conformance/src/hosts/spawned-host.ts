@@ -1,13 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { LoopbackApi } from "@tau-agent/ai/testing";
-import type { Frame } from "./frame-queue.ts";
+import type { Frame } from "../frames/frame-queue.ts";
+import type { TestHost } from "../transcripts/play-transcript.ts";
+import type { Transcript } from "../transcripts/transcript.ts";
 import { HostProcess } from "./host-process.ts";
 import { killTree } from "./kill-tree.ts";
 import { servedModel, startModelServer } from "./model-server.ts";
 import { makePlace, type Place } from "./place.ts";
-import type { TestHost } from "./play-transcript.ts";
-import type { Transcript } from "./transcript.ts";
 
 /** How hosts under test are started. */
 export interface SpawnOptions {
