@@ -51,7 +51,11 @@ export default defineConfig({
         test: {
           name: "e2e",
           setupFiles,
-          include: ["apps/cli/test/e2e/**/*.test.ts", "docs/examples/**/*.test.ts"],
+          include: [
+            "apps/cli/test/e2e/**/*.test.ts",
+            "docs/examples/**/*.test.ts",
+            "clients/*/*.test.ts",
+          ],
           testTimeout: 60_000,
         },
       },

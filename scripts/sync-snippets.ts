@@ -6,10 +6,13 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const pages = globSync(["*.md", "docs/**/*.md", "packages/*/*.md", "apps/*/*.md"], {
-  cwd: inRepository(""),
-  exclude: ["**/node_modules/**"],
-});
+const pages = globSync(
+  ["*.md", "docs/**/*.md", "packages/*/*.md", "apps/*/*.md", "clients/*/*.md"],
+  {
+    cwd: inRepository(""),
+    exclude: ["**/node_modules/**"],
+  },
+);
 const languages: Readonly<Record<string, string>> = {
   ".ts": "ts",
   ".mjs": "js",

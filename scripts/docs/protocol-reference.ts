@@ -1,10 +1,8 @@
 import type * as z from "zod/mini";
-import { eventSummaries } from "../../packages/rpc-protocol/src/event-summaries.ts";
-import * as events from "../../packages/rpc-protocol/src/events.ts";
+import * as events from "../../packages/rpc-protocol/src/entry/events.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
-import { code, generated, pascal, table } from "./markdown.ts";
+import { code, generated, table } from "./markdown.ts";
 import { namedSchemas } from "./named-schemas.ts";
-import { protocolSchema } from "./protocol-schema.ts";
 import { type Member, TypeRenderer } from "./render-type.ts";
 
 /** Types whose members are listed in a separate table. */
@@ -31,7 +29,7 @@ export function protocolReference(): string {
     commandList(renderer),
     "## Events\n",
     "Events carry no `id`. Their members:\n",
-    alternatives(renderer, "type", [events.AgentEvent, events.SessionOnlyEvent], eventSummaries),
+    alternatives(renderer, "type", [events.AgentEvent, events.SessionOnlyEvent]),
     "### Steps of a reply\n",
     '`assistantMessageEvent` of a `message_update`. With `stream: "delta"`, `message` and `partial`',
     "are left out and `usage` is added. In `co-mono`, `toolcall_start` has no `id` and no",
@@ -51,35 +49,25 @@ export function protocolReference(): string {
   ].join("\n");
 }
 
-/** The part of a schema that describes its members. */
-interface Described {
-  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
-}
-
 function commandList(renderer: TypeRenderer): string {
   const entries = Object.entries(protocol.commands);
-  const { $defs } = JSON.parse(protocolSchema()) as { $defs: Record<string, Described> };
   const index = entries.map(([name]) => `[\`${name}\`](#${name})`).join(" · ");
   return [
     `${index}\n`,
-    ...entries.map(([name, command]) => {
-      const described = $defs[`${pascal(name)}Command`]?.properties ?? {};
-      return commandEntry(renderer, { name, ...command }, described);
-    }),
+    ...entries.map(([name, command]) => commandEntry(renderer, { name, ...command })),
   ].join("\n");
 }
 
 function commandEntry(
   renderer: TypeRenderer,
   { name, summary, params, result, data }: protocol.Command & { readonly name: string },
-  descriptions: NonNullable<Described["properties"]>,
 ): string {
   const members = renderer.members(params());
   const rows = members.map((member) => [
     code(member.name),
     code(member.type),
     member.isRequired ? "required" : "",
-    descriptions[member.name]?.description ?? "",
+    member.text,
   ]);
   return [
     `### ${name}\n`,
@@ -100,17 +88,15 @@ function alternatives(
   renderer: TypeRenderer,
   discriminator: string,
   schemas: readonly z.core.$ZodType[],
-  summaries?: Readonly<Record<string, string>>,
 ): string {
-  const rows = schemas
-    .flatMap((schema) => renderer.alternatives(schema))
-    .map((members) => {
-      const name = members.find((member) => member.name === discriminator)?.constant;
-      const listed = code(memberList(members, ["type", discriminator]));
-      const summary = summaries === undefined ? [] : [summaries[String(name)] ?? ""];
-      return [code(String(name)), listed, ...summary];
-    });
-  return table([discriminator, "Members", ...(summaries === undefined ? [] : [""])], rows);
+  const found = schemas.flatMap((schema) => renderer.alternatives(schema));
+  const hasTexts = found.some(({ text }) => text !== "");
+  const rows = found.map(({ members, text }) => {
+    const name = members.find((member) => member.name === discriminator)?.constant;
+    const listed = code(memberList(members, ["type", discriminator]));
+    return [code(String(name)), listed, ...(hasTexts ? [text] : [])];
+  });
+  return table([discriminator, "Members", ...(hasTexts ? [""] : [])], rows);
 }
 
 function memberList(members: readonly Member[], except: readonly string[]): string {

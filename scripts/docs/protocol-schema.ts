@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import * as z from "zod/mini";
-import { hostFrames } from "../../packages/rpc-protocol/src/dialects/host-frames.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
-import { describeMembers } from "./describe-members.ts";
+import { hostFrames } from "../../packages/rpc-protocol/src/wire/host-frames.ts";
 import { allowDocumentedForms } from "./documented-forms.ts";
+import { checkTexts, plainComment, takeTexts } from "./field-texts.ts";
 import { pascal } from "./markdown.ts";
 import { namedSchemas } from "./named-schemas.ts";
 
@@ -42,10 +42,12 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     if (name !== "ExtensionUiRequest" && !name.endsWith("Event")) add(name, schema);
   }
   const listed = new Set<string>();
+  const otherForms = new Map<string, string>();
   for (const [dialect, list] of Object.entries(hostFrames)) {
-    const names = list().map(({ name, summary, schema }) => {
+    const names = list().map(({ name, summary, event, schema }) => {
       if (!listed.has(name)) add(name, schema, summary);
       listed.add(name);
+      if (event !== undefined) otherForms.set(name, pascal(event));
       return name;
     });
     frames.set(`${pascal(dialect)}HostFrame`, names);
@@ -56,6 +58,9 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     return id;
   });
   const defs = definitions(registry, listed, descriptions);
+  for (const [name, event] of otherForms) {
+    defs[name] = { description: defs[event]?.description, ...defs[name] };
+  }
   defs.ClientFrame = anyOf(
     "What a client may send, in every dialect. A member that is null counts as absent.",
     [...requests, "ExtensionUiResponse"],
@@ -68,7 +73,7 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     defs[name] = anyOf("What a host may send in this dialect.", alternatives);
   }
   withSourceImages(defs, "OhMyPi");
-  describeMembers(defs, Object.keys(hostFrames).map(pascal));
+  checkTexts(defs);
   return defs;
 }
 
@@ -79,13 +84,14 @@ function definitions(
   descriptions: ReadonlyMap<string, string>,
 ): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(registry, { io: "input", uri: (id) => `#/$defs/${id}` });
+  takeTexts(schemas);
   if ("__shared" in schemas) throw new Error("Something is shared and has no name");
   const defs: Record<string, JsonSchema> = {};
   for (const [name, { $schema: _, $id: __, ...schema }] of Object.entries(schemas)) {
-    const description = descriptions.get(name);
+    const { description = descriptions.get(name), ...rest } = schema;
     defs[name] = {
       ...(description === undefined ? {} : { description }),
-      ...schema,
+      ...rest,
       ...(frames.has(name) ? { additionalProperties: false } : {}),
     };
   }
@@ -94,6 +100,7 @@ function definitions(
 
 function request(name: string, { params }: protocol.Command): z.ZodMiniType {
   return z.object({
+    "text:id": z.optional(z.literal("Comes back in the response as it was sent.")),
     id: z.optional(z.union([z.string(), z.number(), z.null()])),
     type: z.literal(name),
     ...params().def.shape,
@@ -108,10 +115,13 @@ function unknownEntry(): JsonSchema {
   return {
     type: "object",
     properties: {
-      type: { type: "string", not: { enum: known } },
-      id: { type: "string" },
-      parentId: { type: ["string", "null"] },
-      timestamp: { type: "string" },
+      type: { type: "string", not: { enum: known }, description: "The kind of entry." },
+      id: { type: "string", description: "The id of the entry." },
+      parentId: {
+        type: ["string", "null"],
+        description: "The id of the entry before it; null at the root.",
+      },
+      timestamp: { type: "string", description: "When it was written, in ISO 8601." },
     },
     required: ["type", "id", "parentId", "timestamp"],
   };
@@ -173,16 +183,17 @@ const sourceImage: JsonSchema = {
       type: "object",
       properties: {
         type: { type: "string", const: "base64" },
-        mediaType: { type: "string" },
-        data: { type: "string" },
+        mediaType: { type: "string", description: "The MIME type." },
+        data: { type: "string", description: "The image as base64." },
       },
       required: ["type", "mediaType", "data"],
+      description: "Where the image comes from.",
     },
   },
   required: ["type", "source"],
 };
 
-/** The comments of exported names, so that they are not repeated here. */
+/** The doc comments of exported schemas, by name. */
 function readComments(): Map<string, string> {
   const comments = new Map<string, string>();
   for (const name of readdirSync(sources, { recursive: true, encoding: "utf8" })) {
@@ -191,7 +202,7 @@ function readComments(): Map<string, string> {
     for (const [, comment = "", exported = ""] of text.matchAll(
       /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*export const (\w+)/g,
     )) {
-      comments.set(exported, comment.replace(/\s*\n\s*\*\s?/g, " ").trim());
+      comments.set(exported, plainComment(comment));
     }
   }
   return comments;

@@ -37,7 +37,7 @@ export interface ConnectionOptions {
 
 interface PendingRequest {
   readonly id: string;
-  readonly command: string;
+  readonly command: CommandName;
   readonly answer: Promise<unknown>;
   /** Releases the timer and the signal. */
   release(): void;
@@ -102,9 +102,9 @@ export class Connection {
     request.reject(new FrameTooLargeError("answer", request.command, sizeBytes, limitBytes));
   }
 
-  /** Resolves once every request so far for one of these commands is settled. */
-  async answered(commands: ReadonlySet<string>): Promise<void> {
-    const requests = [...this.#pending.values()].filter(({ command }) => commands.has(command));
+  /** Resolves once every pending request of the commands meant is settled. */
+  async answered(isMeant: (command: CommandName) => boolean): Promise<void> {
+    const requests = [...this.#pending.values()].filter(({ command }) => isMeant(command));
     await Promise.allSettled(requests.map(({ answer }) => answer));
   }
 
@@ -153,7 +153,7 @@ export class Connection {
     this.#pending.clear();
   }
 
-  #expect(id: string, command: string, options: RequestOptions): Promise<unknown> {
+  #expect(id: string, command: CommandName, options: RequestOptions): Promise<unknown> {
     const { timeoutMs = 0, signal } = options;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const giveUp = (reason: unknown) => {

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
+import { commands, type SessionEvent } from "@tau-agent/rpc-protocol";
+import { afterEach, describe, expect, expectTypeOf, it, vi } from "vitest";
 import {
   ConnectionClosedError,
   FrameTooLargeError,
@@ -41,6 +41,25 @@ describe("requests", () => {
     expectTypeOf(result.exitCode).toEqualTypeOf<number | undefined>();
     expect(await host.newSession("veto")).toEqual({ cancelled: true });
     expect(await host.setSessionName("x")).toBeUndefined();
+  });
+
+  it("have no default timeout when their command may take long", async () => {
+    const host = await client("silent").start();
+    const { get_state: definition } = commands;
+    const settled = vi.fn();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const timedOut = rejection(host.getState());
+      vi.advanceTimersByTime(60_000);
+      expect(await timedOut).toBeInstanceOf(RequestTimeoutError);
+      Object.assign(commands, { get_state: { ...definition, takesLong: true } });
+      void host.getState().then(settled, settled);
+      await vi.advanceTimersByTimeAsync(3_600_000);
+      expect(settled).not.toHaveBeenCalled();
+    } finally {
+      Object.assign(commands, { get_state: definition });
+      vi.useRealTimers();
+    }
   });
 
   it("reject with the host's text and code", async () => {
