@@ -1,19 +1,7 @@
+import { meaningOf, type ProviderErrorCode } from "./error-codes.ts";
 import { readRetryAfter } from "./retry-hint.ts";
-import { meaningOf } from "./vendor-codes.ts";
 
-/** What went wrong with a request, independent of the vendor. */
-export type ProviderErrorCode =
-  | "auth"
-  | "quota"
-  | "rate_limited"
-  | "overloaded"
-  | "context_overflow"
-  | "invalid_request"
-  | "content_filtered"
-  | "network"
-  | "timeout"
-  | "aborted"
-  | "unknown";
+export type { ProviderErrorCode };
 
 /** Facts about a failed request. */
 export interface ProviderErrorInit {

@@ -342,6 +342,29 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
     expect(error?.message).toContain(text);
   });
 
+  it("ends with the status when an error's body never ends", async () => {
+    const fetch: typeof globalThis.fetch = async () => {
+      const body = new ReadableStream({
+        pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(97)),
+      });
+      return new Response(body, { status: 500, headers: { "content-type": "application/json" } });
+    };
+    const { error } = await finish(model, hello, { fetch });
+    expect(error).toMatchObject({ code: "overloaded", status: 500 });
+    expect(error?.message.length).toBeLessThan(5000);
+  });
+
+  it("prints nothing, whatever the model is called", async () => {
+    const printed = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const { fetch } = answer(200, events.join(""));
+    for (const id of ["claude-3-7-sonnet-20250219", "claude-opus-4-6", "gpt-4", "gemini-1.5-pro"]) {
+      const old = { ...model, id, reasoning: true, maxTokens: 20_000 };
+      await finish(old, hello, { fetch, thinkingLevel: "high" });
+    }
+    expect(printed.mock.calls).toEqual([]);
+    printed.mockRestore();
+  });
+
   it("never carries the key to another origin", async () => {
     const { fetch, sent } = answer(307, "", { location: "https://elsewhere.invalid/v1" });
     const { error } = await finish(model, hello, { fetch });

@@ -1,9 +1,10 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { guardRedirects, withOwnHeaders } from "../fetch.ts";
+import { vendorFetch } from "../fetch.ts";
 import { LastMade } from "../last-made.ts";
 import type { OpenOptions, StreamOptions } from "../provider.ts";
+import { readEvents } from "./events.ts";
 import { type AnthropicRequest, isAnthropicHost } from "./request.ts";
 
 type Headers = Record<string, string | null>;
@@ -28,13 +29,19 @@ export async function openStream(
   const { fetch = globalThis.fetch, client: last = new LastMade() } = options;
   const parts = ["anthropic", model.baseUrl, fetch, JSON.stringify(headers)] as const;
   const client = await last.get(parts, () =>
-    createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
+    createClient(model.baseUrl, vendorFetch(fetch, headers)),
   );
   const { signal = null, known } = options;
-  if (known === undefined) return client.messages.create(request, { signal });
-  const body = known.of(request, "messages");
-  const type = { "content-type": "application/json" };
-  return client.messages.create(request, { signal, body, headers: type });
+  // Not `messages.create`: it writes to the console about models that are to be replaced.
+  const response = await client
+    .post("/v1/messages", {
+      body: known === undefined ? request : known.of(request, "messages"),
+      headers: { "content-type": "application/json" },
+      signal,
+      stream: true,
+    })
+    .asResponse();
+  return readEvents(response);
 }
 
 async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Promise<Anthropic> {

@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type OpenAI from "openai";
-import { guardRedirects, withOwnHeaders } from "../fetch.ts";
+import { vendorFetch } from "../fetch.ts";
 import { LastMade } from "../last-made.ts";
 import type { OpenOptions } from "../provider.ts";
 import { withRestOfBody } from "./rest-of-body.ts";
@@ -27,7 +27,7 @@ export function clientFor(
   );
   const { fetch = globalThis.fetch, client = new LastMade() } = options;
   return client.get(["openai", model.baseUrl, fetch, JSON.stringify(headers)], () =>
-    createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
+    createClient(model.baseUrl, vendorFetch(fetch, headers)),
   );
 }
 

@@ -1,4 +1,16 @@
-import type { ProviderErrorCode } from "./errors.ts";
+/** What went wrong with a request, independent of the vendor. */
+export type ProviderErrorCode =
+  | "auth"
+  | "quota"
+  | "rate_limited"
+  | "overloaded"
+  | "context_overflow"
+  | "invalid_request"
+  | "content_filtered"
+  | "network"
+  | "timeout"
+  | "aborted"
+  | "unknown";
 
 /**
  * What vendors' error types and codes mean, as their references list them. The numbers are z.ai's
