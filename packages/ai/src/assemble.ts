@@ -7,7 +7,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assemble-block.ts";
 import { ProviderError } from "./errors.ts";
-import { computeCost, withVendorTotal } from "./models/cost.ts";
+import { computeCost, serviceTierFactor, withVendorTotal } from "./models/cost.ts";
 import type { BlockKey, Delta, TokenCounts } from "./provider.ts";
 
 /** The final message of a reply, with the typed error when it failed. */
@@ -269,7 +269,8 @@ export class Assembler {
     this.#costTotal = delta.costTotal ?? this.#costTotal;
     this.#serviceTier = delta.serviceTier ?? this.#serviceTier;
     const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = tokens;
-    const estimate = computeCost(this.#model.cost, tokens, this.#serviceTier);
+    const factor = serviceTierFactor(this.#model, this.#serviceTier);
+    const estimate = computeCost(this.#model.cost, tokens, factor);
     this.#message.usage = {
       input,
       output,

@@ -52,9 +52,15 @@ export interface StreamOptions {
   readonly cacheRetention?: CacheRetention | undefined;
   /** Default the global `fetch`; the seam for recording, proxies and tests. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** From sending the request to the first event, in ms. Default none. */
+  /**
+   * From sending the request to the first event of the reply, in ms; headers, comments and pings are
+   * none. Default and 0: no limit.
+   */
   readonly firstEventTimeoutMs?: number | undefined;
-  /** Longest silence between two events, in ms. Default 300 000. */
+  /**
+   * Longest silence from the headers on, in ms; comments do not end it, nor do pings before the reply
+   * has begun. Default 300 000; 0: no limit.
+   */
   readonly idleTimeoutMs?: number | undefined;
   /** Sees the vendor request just before it is sent; may return a replacement. */
   readonly onPayload?: ((payload: unknown) => unknown) | undefined;

@@ -6,6 +6,7 @@ import { GrowingJson } from "./growing-json.ts";
 import { prepareContext } from "./history.ts";
 import { LastMade } from "./last-made.ts";
 import { Memo } from "./memo.ts";
+import { nameProvider } from "./name-provider.ts";
 import type { Context, Provider, StreamOptions } from "./provider.ts";
 import { builtInProviders, type ProviderTable } from "./providers.ts";
 import { ReplyGuard } from "./reply-guard.ts";
@@ -64,6 +65,7 @@ interface Run {
 /** Usage may come after the terminal event, but nobody waits for it longer than this. */
 const afterStopMs = 1_000;
 const defaultIdleTimeoutMs = 300_000;
+const silence = "The model went silent";
 
 async function* run(task: Run): AssistantStream {
   const { model, request } = task;
@@ -75,11 +77,12 @@ async function* run(task: Run): AssistantStream {
     provider = await guard.wait(() => load(task));
     const chunks = await open(task, provider, guard);
     const reduce = provider.reduce(model);
-    guard.watch(request.firstEventTimeoutMs, "The model sent no event");
+    let hasBegun = false;
     for (;;) {
       const next = await readNext(chunks, guard, assembler.hasStopped);
       if (next.done) break;
-      guard.watch(request.idleTimeoutMs ?? defaultIdleTimeoutMs, "The model went silent");
+      hasBegun ||= !isSignOfLife(next.value);
+      if (hasBegun) guard.watch(idleLimit(request), silence);
       const seen = request.onStreamEvent?.(next.value);
       if (seen) await guard.wait(() => seen);
       for (const delta of reduce(next.value)) yield* assembler.push(delta);
@@ -92,7 +95,7 @@ async function* run(task: Run): AssistantStream {
     yield* events;
     return result;
   } catch (thrown) {
-    const error = asProviderError(guard.failure ?? thrown, provider);
+    const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), model);
     guard.cancel();
     const { events, result } = assembler.fail(error);
     yield* events;
@@ -139,7 +142,22 @@ async function open(
   const isOurs = request.onPayload === undefined;
   const options = { ...request, signal: guard.signal, client, known: isOurs ? known : undefined };
   const chunks = await guard.wait(() => provider.open(model, replaced ?? encoded, options));
+  // From the headers on, silence counts too; the first event is still waited for no longer.
+  guard.shorten(idleLimit(request), silence);
   return chunks[Symbol.asyncIterator]();
+}
+
+function idleLimit({ idleTimeoutMs = defaultIdleTimeoutMs }: StreamOptions): number {
+  return idleTimeoutMs;
+}
+
+/**
+ * What vendors send to keep a connection open: no event of the reply, though after its beginning a
+ * sign that the model still works on it. Comments are not seen here at all.
+ */
+function isSignOfLife(chunk: unknown): boolean {
+  if (typeof chunk !== "object" || chunk === null) return true;
+  return "type" in chunk && (chunk.type === "ping" || chunk.type === "keepalive");
 }
 
 /** After the terminal event nothing that goes wrong matters any more. */

@@ -354,6 +354,23 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) 
     expect(error?.message.length).toBeLessThan(5000);
   });
 
+  it("does not take comments for events", async () => {
+    const fetch: typeof globalThis.fetch = async () => {
+      const body = new ReadableStream({
+        async pull(controller) {
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          controller.enqueue(new TextEncoder().encode(": still here\n\n"));
+        },
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    };
+    const late = await finish(model, hello, { fetch, firstEventTimeoutMs: 60 });
+    expect(late.error).toMatchObject({ code: "timeout", isRetryable: true });
+    expect(late.error?.message).toContain("The model sent no event for 0.06 seconds");
+    const silent = await finish(model, hello, { fetch, idleTimeoutMs: 60 });
+    expect(silent.error?.message).toContain("The model went silent for 0.06 seconds");
+  });
+
   it("prints nothing, whatever the model is called", async () => {
     const printed = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const { fetch } = answer(200, events.join(""));

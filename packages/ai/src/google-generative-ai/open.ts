@@ -51,7 +51,11 @@ function keepRejected(fetch: Fetch, rejected: { response?: Response }): Fetch {
     const { status, statusText } = response;
     const text = await response.text();
     const type = isJson(text) ? "application/json" : "text/plain";
-    return new Response(text, { status, statusText, headers: { "content-type": type } });
+    return new Response(text === "" ? null : text, {
+      status,
+      statusText,
+      headers: { "content-type": type },
+    });
   };
 }
 
