@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Context, StreamOptions } from "../provider.ts";
 import { stream } from "../stream.ts";
 import { type Fault, overloaded, rateLimited } from "./fault.ts";
-import { type LoopbackApi, loopbackApis, startLoopbackServer } from "./loopback-server.ts";
+import { type LoopbackApi, loopbackApis } from "./loopback-api.ts";
+import { startLoopbackServer } from "./loopback-server.ts";
 import { text, thinking, toolCall, turn } from "./scenario.ts";
 import type { ScenarioRequest } from "./scenario-request.ts";
 
