@@ -186,8 +186,9 @@ export class Assembler {
     }
     if (block.type !== "tool_call" || block.hasEnded) return;
     if (block.index === undefined) {
-      if (delta.id) block.id = delta.id;
-      if (delta.name) block.name = delta.name;
+      // What arrives is not always what the vendor documents.
+      if (typeof delta.id === "string" && delta.id !== "") block.id = delta.id;
+      if (typeof delta.name === "string" && delta.name !== "") block.name = delta.name;
     }
     if (block.name !== undefined && block.index === undefined) this.#startToolCall(block);
     if (delta.arguments) this.#appendArguments(block, delta.arguments);

@@ -14,7 +14,7 @@ import { sanitizeJson, sanitizeText } from "./sanitize.ts";
 
 const imagePlaceholder = "(image left out: this model reads text only)";
 /** The names of tools that every vendor takes. */
-const usualName = /^[a-zA-Z0-9_-]{1,64}$/;
+const usualName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const missingResult = "No result provided";
 
 /** What the fitting of a conversation takes from the wire format and from earlier requests. */
@@ -178,7 +178,8 @@ class UniqueIds {
 /** Models also call tools that there are not, by names that vendors refuse to read again. */
 function plainName(name: string): string {
   if (usualName.test(name)) return name;
-  return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed";
+  const plain = name.replace(/[^a-zA-Z0-9_-]/g, "_") || "unnamed";
+  return (/^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`).slice(0, 64);
 }
 
 function fitBlock(block: AssistantContent, isSame: boolean): AssistantContent[] {

@@ -150,7 +150,9 @@ function* reasoning(request: RuleRequest): Generator<string> {
     if (typeOf(item) !== "reasoning") continue;
     if (!Array.isArray(item.summary))
       yield `Missing required parameter: 'input[${index}].summary'.`;
-    if (request.body.store === false && !item.encrypted_content && !Array.isArray(item.content)) {
+    const hasSummary = Array.isArray(item.summary) && item.summary.length > 0;
+    const isWhole = item.encrypted_content || hasSummary || Array.isArray(item.content);
+    if (request.body.store === false && !isWhole) {
       yield `Item with id '${item.id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`;
     }
     const next = items.slice(index + 1).find((other) => typeOf(other) !== "reasoning");
