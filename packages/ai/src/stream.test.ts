@@ -117,9 +117,9 @@ describe("stream", () => {
       }
     }
     const late = providerOf(pings, {
-      open: async (_model, _request, options) => {
+      open: async () => {
         await later(30);
-        return pings(options);
+        return pings();
       },
       reduce: () => () => [],
     } as Partial<Provider>);
