@@ -88,6 +88,13 @@ describe("classifyFailure", () => {
     },
   );
 
+  it("takes the word that an error's text begins with for its code", () => {
+    const of = (message: string) => classifyFailure({ status: 429, message }).code;
+    expect(of("insufficient_quota: Try again in 3s")).toBe("quota");
+    expect(of("429 billing_error: Pay")).toBe("quota");
+    expect(of("Note: billing")).toBe("rate_limited");
+  });
+
   it("goes by words where neither code nor status is there", () => {
     const of = (message: string) => classifyFailure({ message });
     expect(of("You exceeded your current quota").code).toBe("quota");

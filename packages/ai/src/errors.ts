@@ -138,6 +138,12 @@ function leadingStatus(message: string): number | undefined {
   return found === null ? undefined : Number(found[1]);
 }
 
+/** Errors are passed on as `code: words`, also by us. */
+function leadingCode(message: string): string[] {
+  const found = /^(?:[45]\d\d )?(\w{4,40}): /.exec(message);
+  return found?.[1] === undefined ? [] : [found[1]];
+}
+
 /** Proxies answer with whole web pages; the first lines say enough. */
 function clip(text: string): string {
   const rest = text.length - maxMessageLength;
@@ -163,7 +169,7 @@ function classifyResponse(failure: VendorFailure): {
   retryAfterMs?: number | undefined;
 } {
   const { headers, body, message: text, vendorCode = [] } = failure;
-  const byCode = meaningOf(typeof vendorCode === "string" ? [vendorCode] : vendorCode);
+  const byCode = meaningOf([vendorCode, leadingCode(text)].flat());
   if (byCode === "quota" || failure.status === 402) return { code: "quota" };
   const asked = readRetryAfter({ headers, body, text, isRateLimit: false });
   const code = decide(failure, byCode, asked !== undefined);

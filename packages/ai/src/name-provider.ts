@@ -42,21 +42,48 @@ function says(pattern: RegExp): (error: ProviderError) => boolean {
     code === "network" && status === undefined && pattern.test(message);
 }
 
+/** What {@link nameProvider} says besides. */
+export interface NamingOptions {
+  /** The longest wait that a vendor may ask for, in ms; a longer one is said. */
+  readonly maxRetryDelayMs?: number | undefined;
+}
+
 /**
  * Adds to an error which provider it came from, at which base URL, and what to do next. The words
  * before stay as they are: clients look for them.
  */
-export function nameProvider(error: ProviderError, { provider, baseUrl }: Model): ProviderError {
-  const step = baseUrl === "" ? undefined : nextSteps.find(({ fits }) => fits(error))?.step;
-  if (step === undefined) return error;
-  const { code, message, status, retryAfterMs, cause } = error;
+export function nameProvider(
+  error: ProviderError,
+  { provider, baseUrl }: Model,
+  { maxRetryDelayMs = Number.POSITIVE_INFINITY }: NamingOptions = {},
+): ProviderError {
+  const { code, message, status, retryAfterMs = 0, cause } = error;
+  const isTooLong = error.isRetryable && retryAfterMs > maxRetryDelayMs;
+  const step = isTooLong
+    ? `It asks to wait ${inWords(retryAfterMs)}, longer than retry.maxDelayMs allows (${inWords(maxRetryDelayMs)}).`
+    : nextSteps.find(({ fits }) => fits(error))?.step;
+  if (step === undefined || (baseUrl === "" && !isTooLong)) return error;
+  const place = baseUrl === "" ? provider : `${provider} at ${printable(baseUrl)}`;
   return new ProviderError({
     code,
-    message: `${message} (${provider} at ${printable(baseUrl)}). ${step}`,
+    message: `${message} (${place}). ${step}`,
     status,
-    retryAfterMs,
+    retryAfterMs: error.retryAfterMs,
     cause,
   });
+}
+
+/** A time as people write it: `1 h 5 min`, `34 s`, `620 ms`. */
+function inWords(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = Math.ceil(ms / 1000);
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 3600), "h"],
+    [Math.floor((seconds % 3600) / 60), "min"],
+    [seconds % 60, "s"],
+  ];
+  const said = parts.filter(([count]) => count > 0).slice(0, 2);
+  return said.map(([count, unit]) => `${count} ${unit}`).join(" ");
 }
 
 /** Without user, password and query: they may be secret. */

@@ -62,6 +62,11 @@ export interface StreamOptions {
    * has begun. Default 300 000; 0: no limit.
    */
   readonly idleTimeoutMs?: number | undefined;
+  /**
+   * Longest wait before another attempt that the caller accepts from a vendor, in ms: the error says
+   * when one asks for more. Default any.
+   */
+  readonly maxRetryDelayMs?: number | undefined;
   /** Sees the vendor request just before it is sent; may return a replacement. */
   readonly onPayload?: ((payload: unknown) => unknown) | undefined;
   /** Sees each event of the vendor's stream before it is understood; the next one waits for it. */

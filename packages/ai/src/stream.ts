@@ -95,7 +95,7 @@ async function* run(task: Run): AssistantStream {
     yield* events;
     return result;
   } catch (thrown) {
-    const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), model);
+    const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), model, request);
     guard.cancel();
     const { events, result } = assembler.fail(error);
     yield* events;
