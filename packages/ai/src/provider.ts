@@ -7,10 +7,10 @@ import type {
   ToolCall,
 } from "@tau-agent/rpc-protocol/messages";
 import type { ProviderErrorCode, ProviderErrorInit } from "./errors.ts";
-import type { GrowingJson } from "./growing-json.ts";
-import type { LastMade } from "./last-made.ts";
-import type { ImageLimits } from "./limit-images.ts";
-import type { Memo } from "./memo.ts";
+import type { GrowingJson } from "./request/growing-json.ts";
+import type { LastMade } from "./request/last-made.ts";
+import type { ImageLimits } from "./request/limit-images.ts";
+import type { Memo } from "./request/memo.ts";
 
 /** A tool as a model sees it. `parameters` is a JSON Schema whose root is an object. */
 export interface ToolDefinition {

@@ -1,11 +1,11 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { Assembler, type AssemblerOptions, type StreamResult } from "./assemble.ts";
+import { Assembler, type AssemblerOptions, type StreamResult } from "./reply/assemble.ts";
 import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
-import { GrowingJson } from "./growing-json.ts";
-import { prepareContext } from "./history.ts";
-import { LastMade } from "./last-made.ts";
-import { Memo } from "./memo.ts";
+import { GrowingJson } from "./request/growing-json.ts";
+import { prepareContext } from "./request/history.ts";
+import { LastMade } from "./request/last-made.ts";
+import { Memo } from "./request/memo.ts";
 import type { Context, Provider, StreamOptions } from "./provider.ts";
 import { builtInProviders, type ProviderTable } from "./providers.ts";
 import { ReplyGuard } from "./reply-guard.ts";

@@ -2,7 +2,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { guardRedirects, withOwnHeaders } from "../fetch.ts";
-import { LastMade } from "../last-made.ts";
+import { LastMade } from "../request/last-made.ts";
 import type { OpenOptions, StreamOptions } from "../provider.ts";
 import { type AnthropicRequest, isAnthropicHost } from "./request.ts";
 

@@ -12,7 +12,7 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionToolMessageParam,
 } from "openai/resources/chat/completions";
-import { Memo } from "../memo.ts";
+import { Memo } from "../request/memo.ts";
 import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
 import { boundedId, hashText, plainId } from "../openai/tool-call-id.ts";
 import type { CompletionsCompat } from "./compat.ts";

@@ -13,7 +13,7 @@ import type {
   ResponseInputItem,
   ResponseReasoningItem,
 } from "openai/resources/responses/responses";
-import { Memo } from "../memo.ts";
+import { Memo } from "../request/memo.ts";
 import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
 import { boundedId, plainId } from "../openai/tool-call-id.ts";
 import { readReasoningItem, readTextSignature } from "./signatures.ts";

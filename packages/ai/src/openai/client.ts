@@ -1,7 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type OpenAI from "openai";
 import { guardRedirects, withOwnHeaders } from "../fetch.ts";
-import { LastMade } from "../last-made.ts";
+import { LastMade } from "../request/last-made.ts";
 import type { OpenOptions } from "../provider.ts";
 import { withRestOfBody } from "./rest-of-body.ts";
 

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { prepareContext } from "./history.ts";
 import { Memo } from "./memo.ts";
-import type { Provider, StreamOptions } from "./provider.ts";
-import { builtInProviders } from "./providers.ts";
+import type { Provider, StreamOptions } from "../provider.ts";
+import { builtInProviders } from "../providers.ts";
 
 const apis = Object.keys(builtInProviders);
 const providers = new Map<string, Provider>();

@@ -9,7 +9,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { type ImageLimits, limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
-import type { Context, Provider } from "./provider.ts";
+import type { Context, Provider } from "../provider.ts";
 import { sanitizeJson, sanitizeText } from "./sanitize.ts";
 
 const imagePlaceholder = "(image left out: this model reads text only)";

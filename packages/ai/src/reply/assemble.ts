@@ -6,9 +6,9 @@ import type {
   StopReason,
 } from "@tau-agent/rpc-protocol/messages";
 import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assemble-block.ts";
-import { ProviderError } from "./errors.ts";
-import { computeCost, withVendorTotal } from "./models/cost.ts";
-import type { BlockKey, Delta, TokenCounts } from "./provider.ts";
+import { ProviderError } from "../errors.ts";
+import { computeCost, withVendorTotal } from "../models/cost.ts";
+import type { BlockKey, Delta, TokenCounts } from "../provider.ts";
 
 /** The final message of a reply, with the typed error when it failed. */
 export interface StreamResult {

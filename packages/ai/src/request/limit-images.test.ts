@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { prepareContext } from "./history.ts";
 import { limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
-import { builtInProviders } from "./providers.ts";
-import { scriptedModel } from "./testing/index.ts";
+import { builtInProviders } from "../providers.ts";
+import { scriptedModel } from "../testing/index.ts";
 
 const image = { type: "image" as const, data: "AA==", mimeType: "image/png" };
 const user = (images: number): LlmMessage => ({
