@@ -17,8 +17,6 @@ export type {
   UserContent,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-export { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
-export { emptyUsage } from "./reply/empty-usage.ts";
 export {
   classifyFailure,
   isContextOverflow,
@@ -30,11 +28,6 @@ export {
   type VendorFailure,
 } from "./errors.ts";
 export { guardRedirects } from "./fetch.ts";
-export { GrowingJson } from "./request/growing-json.ts";
-export { type HistoryOptions, prepareContext } from "./request/history.ts";
-export { LastMade } from "./request/last-made.ts";
-export type { ImageLimits } from "./request/limit-images.ts";
-export { type Fold, Memo } from "./request/memo.ts";
 export {
   catalogSource,
   findModel,
@@ -54,8 +47,6 @@ export type {
   CacheRetention,
   Context,
   Delta,
-  EncodeOptions,
-  OpenOptions,
   Provider,
   Reducer,
   StreamOptions,
@@ -64,6 +55,10 @@ export type {
   ToolDefinition,
 } from "./provider.ts";
 export { builtInProviders, type ProviderTable } from "./providers.ts";
+export { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
+export { emptyUsage } from "./reply/empty-usage.ts";
+export { type HistoryOptions, prepareContext } from "./request/history.ts";
+export type { ImageLimits } from "./request/limit-images.ts";
 export { sanitizeText } from "./request/sanitize.ts";
 export {
   type AssistantStream,

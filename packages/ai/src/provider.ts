@@ -7,10 +7,7 @@ import type {
   ToolCall,
 } from "@tau-agent/rpc-protocol/messages";
 import type { ProviderErrorCode, ProviderErrorInit } from "./errors.ts";
-import type { GrowingJson } from "./request/growing-json.ts";
-import type { LastMade } from "./request/last-made.ts";
 import type { ImageLimits } from "./request/limit-images.ts";
-import type { Memo } from "./request/memo.ts";
 
 /** A tool as a model sees it. `parameters` is a JSON Schema whose root is an object. */
 export interface ToolDefinition {
@@ -60,20 +57,6 @@ export interface StreamOptions {
   readonly onPayload?: ((payload: unknown) => unknown) | undefined;
   /** Sees each event of the vendor's stream before it is understood; the next one waits for it. */
   readonly onStreamEvent?: ((event: unknown) => void | Promise<void>) | undefined;
-}
-
-/** Options of one encoding. */
-export interface EncodeOptions extends StreamOptions {
-  /** What earlier requests made of the same messages; what comes out of it is never changed. */
-  readonly memo?: Memo | undefined;
-}
-
-/** Options of sending one request. */
-export interface OpenOptions extends StreamOptions {
-  /** Keeps the vendor's client from one request to the next; it is made from server, key and headers. */
-  readonly client?: LastMade | undefined;
-  /** What earlier requests said, of which this one's body is made; none when others may change it. */
-  readonly known?: GrowingJson | undefined;
 }
 
 /** Token counts as far as a vendor has told them; later values replace earlier ones. */
@@ -137,9 +120,9 @@ export interface Provider<Request = unknown, Chunk = unknown> {
    */
   readonly endsAtStop?: boolean;
   /** Ours → the vendor's request. Pure, and byte-stable for an unchanged prefix. */
-  encode(model: Model, context: Context, options: EncodeOptions): Request;
+  encode(model: Model, context: Context, options: StreamOptions): Request;
   /** Sends the request; the only place that loads the vendor's SDK (its own retries set to 0). */
-  open(model: Model, request: Request, options: OpenOptions): Promise<AsyncIterable<Chunk>>;
+  open(model: Model, request: Request, options: StreamOptions): Promise<AsyncIterable<Chunk>>;
   /** A reducer for one reply: vendor chunk → deltas. */
   reduce(model: Model): Reducer<Chunk>;
   /** What a thrown vendor error means. */

@@ -1,14 +1,12 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
-import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { Assembler, type AssemblerOptions, type StreamResult } from "./reply/assemble.ts";
+import type { AssistantMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
-import { GrowingJson } from "./request/growing-json.ts";
-import { prepareContext } from "./request/history.ts";
-import { LastMade } from "./request/last-made.ts";
-import { Memo } from "./request/memo.ts";
 import type { Context, Provider, StreamOptions } from "./provider.ts";
-import { builtInProviders, type ProviderTable } from "./providers.ts";
+import { builtInProviders, LoadedProviders, type ProviderTable } from "./providers.ts";
+import { Assembler, type AssemblerOptions, type StreamResult } from "./reply/assemble.ts";
 import { ReplyGuard } from "./reply-guard.ts";
+import { fitContext } from "./request/history.ts";
+import { Memo } from "./request/memo.ts";
 
 export type { StreamResult };
 
@@ -33,14 +31,9 @@ export interface CreateStreamOptions extends AssemblerOptions {
 
 /** Makes a stream function; the way to bring further wire formats. */
 export function createStream(options: CreateStreamOptions = {}): StreamFunction {
-  const providers = { ...builtInProviders, ...options.providers };
-  const kept = {
-    history: new Memo(),
-    encoding: new Memo(),
-    client: new LastMade(),
-    known: new GrowingJson(),
-  };
-  return (model, context, request) => run({ model, context, request, providers, options, kept });
+  const providers = new LoadedProviders({ ...builtInProviders, ...options.providers });
+  const history = new Memo();
+  return (model, context, request) => run({ model, context, request, providers, options, history });
 }
 
 /** Sends a context to a model over one of the built-in wire formats. */
@@ -50,15 +43,10 @@ interface Run {
   readonly model: Model;
   readonly context: Context;
   readonly request: StreamOptions;
-  readonly providers: ProviderTable;
+  readonly providers: LoadedProviders;
   readonly options: AssemblerOptions;
-  /** From one request to the next. */
-  readonly kept: {
-    readonly history: Memo;
-    readonly encoding: Memo;
-    readonly client: LastMade;
-    readonly known: GrowingJson;
-  };
+  /** Messages as fitted for earlier requests. */
+  readonly history: Memo;
 }
 
 /** Usage may come after the terminal event, but nobody waits for it longer than this. */
@@ -72,7 +60,7 @@ async function* run(task: Run): AssistantStream {
   let provider: Provider | undefined;
   try {
     yield assembler.start();
-    provider = await guard.wait(() => load(task));
+    provider = await guard.wait(() => task.providers.load(model));
     const chunks = await open(task, provider, guard);
     const reduce = provider.reduce(model);
     guard.watch(request.firstEventTimeoutMs, "The model sent no event");
@@ -102,28 +90,16 @@ async function* run(task: Run): AssistantStream {
   }
 }
 
-async function load({ model, providers }: Run): Promise<Provider> {
-  const loader = Object.hasOwn(providers, model.api) ? providers[model.api] : undefined;
-  if (loader !== undefined) return loader();
-  throw new ProviderError({
-    code: "invalid_request",
-    message: `Model ${model.provider}/${model.id} speaks ${model.api}, which is none of: ${Object.keys(providers).join(", ")}`,
-  });
-}
-
 /** The vendor's request, made anew only where the conversation is new. */
-function encode({ model, context, request, kept }: Run, provider: Provider): unknown {
-  // Who sees the payload may also change it: then it must not be what the next turn starts from.
-  const { history, encoding } = request.onPayload
-    ? { history: new Memo(), encoding: new Memo() }
-    : kept;
-  const prepared = prepareContext(model, context, {
-    normalizeToolCallId: (id, call, source) =>
+function encode({ model, context, request, history }: Run, provider: Provider): unknown {
+  const options = {
+    normalizeToolCallId: (id: string, call: ToolCall, source: AssistantMessage) =>
       provider.normalizeToolCallId?.(id, call, source) ?? id,
     imageLimits: provider.imageLimits?.(model),
-    memo: history,
-  });
-  return provider.encode(model, prepared, { ...request, memo: encoding });
+  };
+  // Who sees the payload may also change it: then it must not be what the next turn starts from.
+  const memo = request.onPayload === undefined ? history : new Memo();
+  return provider.encode(model, fitContext(model, context, options, memo), request);
 }
 
 async function open(
@@ -135,9 +111,7 @@ async function open(
   const encoded = encode(task, provider);
   const replaced = await guard.wait(async () => request.onPayload?.(encoded));
   guard.watch(request.firstEventTimeoutMs, "The model sent no event");
-  const { client, known } = task.kept;
-  const isOurs = request.onPayload === undefined;
-  const options = { ...request, signal: guard.signal, client, known: isOurs ? known : undefined };
+  const options = { ...request, signal: guard.signal };
   const chunks = await guard.wait(() => provider.open(model, replaced ?? encoded, options));
   return chunks[Symbol.asyncIterator]();
 }

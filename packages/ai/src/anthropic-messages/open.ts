@@ -2,8 +2,8 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { guardRedirects, withOwnHeaders } from "../fetch.ts";
-import { LastMade } from "../request/last-made.ts";
-import type { OpenOptions, StreamOptions } from "../provider.ts";
+import type { StreamOptions } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
 import { type AnthropicRequest, isAnthropicHost } from "./request.ts";
 
 type Headers = Record<string, string | null>;
@@ -15,7 +15,8 @@ const noTimeoutMs = 2 ** 31 - 1;
 export async function openStream(
   model: Model,
   request: AnthropicRequest,
-  options: OpenOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): Promise<AsyncIterable<RawMessageStreamEvent>> {
   const headers = {
     ...authenticate(model, options.apiKey),
@@ -25,14 +26,12 @@ export async function openStream(
     ...model.headers,
     ...options.headers,
   };
-  const { fetch = globalThis.fetch, client: last = new LastMade() } = options;
+  const { fetch = globalThis.fetch, signal = null } = options;
   const parts = ["anthropic", model.baseUrl, fetch, JSON.stringify(headers)] as const;
-  const client = await last.get(parts, () =>
+  const client = await memory.client.get(parts, () =>
     createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
   );
-  const { signal = null, known } = options;
-  if (known === undefined) return client.messages.create(request, { signal });
-  const body = known.of(request, "messages");
+  const body = memory.body(request, "messages", options);
   const type = { "content-type": "application/json" };
   return client.messages.create(request, { signal, body, headers: type });
 }

@@ -7,7 +7,8 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { thinkingBudget } from "../models/thinking.ts";
-import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
 import { encodeMessages } from "./messages.ts";
 
 /** The body of a request; `temperature` belongs to API version 2023-06-01 only. */
@@ -27,7 +28,8 @@ export function isAnthropicHost(baseUrl: string): boolean {
 export function encodeRequest(
   model: Model,
   context: Context,
-  options: EncodeOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): AnthropicRequest {
   const { compat = {} } = model;
   const level = model.reasoning ? (options.thinkingLevel ?? "off") : "off";
@@ -45,7 +47,7 @@ export function encodeRequest(
     messages: encodeMessages(
       context.messages,
       { cache, allowsEmptySignature: compat.allowEmptySignature === true },
-      options.memo,
+      memory.messages(options),
     ),
     ...(context.tools?.length && { tools: encodeTools(context.tools, compat, cache) }),
     ...(takesTemperature && temperature !== undefined && { temperature }),

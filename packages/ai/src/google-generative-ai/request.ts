@@ -7,7 +7,8 @@ import type {
 } from "@google/genai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
-import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
 import { encodeContents } from "./contents.ts";
 
 /** The request as the vendor's SDK takes it. */
@@ -25,7 +26,8 @@ function takesThinkingLevels(model: Model): boolean {
 export function encodeRequest(
   model: Model,
   context: Context,
-  options: EncodeOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): GoogleRequest {
   const thinkingConfig = encodeThinking(model, options);
   const config: GenerateContentConfig = {
@@ -38,7 +40,7 @@ export function encodeRequest(
     ...(thinkingConfig !== undefined && { thinkingConfig }),
   };
   const isGemini3 = takesThinkingLevels(model) && /gemini/.test(model.id);
-  const contents = encodeContents(context.messages, { isGemini3 }, options.memo);
+  const contents = encodeContents(context.messages, { isGemini3 }, memory.messages(options));
   return { model: model.id, contents, config };
 }
 

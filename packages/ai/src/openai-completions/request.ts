@@ -4,7 +4,8 @@ import type {
   ChatCompletionFunctionTool,
 } from "openai/resources/chat/completions";
 import { boundedId } from "../openai/tool-call-id.ts";
-import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
 import { markCache } from "./cache-control.ts";
 import { type CompletionsCompat, resolveCompletionsCompat } from "./compat.ts";
 import { encodeMessages } from "./messages.ts";
@@ -19,11 +20,16 @@ const defaultMaxTokens = 32_000;
 export function encodeRequest(
   model: Model,
   context: Context,
-  options: EncodeOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): CompletionsRequest {
   const compat = resolveCompletionsCompat(model);
   const isThinking = model.reasoning && (options.thinkingLevel ?? "off") !== "off";
-  const messages = encodeMessages(context.messages, { compat, isThinking }, options.memo);
+  const messages = encodeMessages(
+    context.messages,
+    { compat, isThinking },
+    memory.messages(options),
+  );
   if (context.systemPrompt) {
     const isDeveloper = model.reasoning && compat.supportsDeveloperRole;
     const content = context.systemPrompt;

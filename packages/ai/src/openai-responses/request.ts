@@ -4,7 +4,8 @@ import type {
   ResponseCreateParamsStreaming,
 } from "openai/resources/responses/responses";
 import { boundedId } from "../openai/tool-call-id.ts";
-import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
 import { type ResponsesCompat, resolveResponsesCompat } from "./compat.ts";
 import { encodeInput } from "./input.ts";
 
@@ -15,10 +16,11 @@ export type ResponsesRequest = ResponseCreateParamsStreaming & Record<string, un
 export function encodeRequest(
   model: Model,
   context: Context,
-  options: EncodeOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): ResponsesRequest {
   const compat = resolveResponsesCompat(model);
-  const input = encodeInput(context.messages, model, options.memo);
+  const input = encodeInput(context.messages, model, memory.messages(options));
   if (context.systemPrompt) {
     const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
     input.unshift({ role, content: context.systemPrompt });

@@ -1,9 +1,9 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
-import { Assembler } from "./assemble.ts";
 import { ProviderError } from "../errors.ts";
 import type { Delta } from "../provider.ts";
+import { Assembler } from "./assemble.ts";
 
 const model: Model = {
   id: "m",

@@ -5,10 +5,10 @@ import type {
   Model,
   StopReason,
 } from "@tau-agent/rpc-protocol/messages";
-import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assemble-block.ts";
 import { ProviderError } from "../errors.ts";
 import { computeCost, withVendorTotal } from "../models/cost.ts";
 import type { BlockKey, Delta, TokenCounts } from "../provider.ts";
+import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assemble-block.ts";
 
 /** The final message of a reply, with the typed error when it failed. */
 export interface StreamResult {

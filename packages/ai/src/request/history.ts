@@ -7,9 +7,9 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import type { Context, Provider } from "../provider.ts";
 import { type ImageLimits, limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
-import type { Context, Provider } from "../provider.ts";
 import { sanitizeJson, sanitizeText } from "./sanitize.ts";
 
 const imagePlaceholder = "(image left out: this model reads text only)";
@@ -22,8 +22,6 @@ export interface HistoryOptions {
   readonly normalizeToolCallId?: Provider["normalizeToolCallId"];
   /** Most images of a request; default any number. */
   readonly imageLimits?: ImageLimits | undefined;
-  /** Given again with the next request, only what is new is fitted to the model. */
-  readonly memo?: Memo | undefined;
 }
 
 /**
@@ -39,9 +37,19 @@ export function prepareContext(
   context: Context,
   options: HistoryOptions = {},
 ): Context {
+  return fitContext(model, context, options, new Memo());
+}
+
+/** {@link prepareContext}, which given the same `memo` again fits only what is new. */
+export function fitContext(
+  model: Model,
+  context: Context,
+  options: HistoryOptions,
+  memo: Memo,
+): Context {
   const { systemPrompt, tools } = context;
   return {
-    messages: transformHistory(model, context, options),
+    messages: transformHistory(model, context, options, memo),
     ...(systemPrompt !== undefined && { systemPrompt: sanitizeText(systemPrompt) }),
     ...(tools !== undefined && {
       tools: tools.map((tool) => ({ ...tool, description: sanitizeText(tool.description) })),
@@ -52,7 +60,8 @@ export function prepareContext(
 function transformHistory(
   model: Model,
   { messages, tools = [] }: Context,
-  { normalizeToolCallId = (id) => id, imageLimits, memo = new Memo() }: HistoryOptions,
+  { normalizeToolCallId = (id) => id, imageLimits }: HistoryOptions,
+  memo: Memo,
 ): LlmMessage[] {
   const readsImages = model.input.includes("image");
   const oddNames = tools.map(({ name }) => name).filter((name) => !usualName.test(name));
