@@ -38,8 +38,10 @@ export interface StreamOptions {
   /** Already clamped to the model; default `off`. */
   readonly thinkingLevel?: ThinkingLevel | undefined;
   readonly thinkingBudgets?: ThinkingBudgets | undefined;
-  /** Output limit in tokens; default derived from the model. */
+  /** Most tokens of the reply; default the model's own limit. */
   readonly maxTokens?: number | undefined;
+  /** About how many tokens the request takes; the output limit fits what they leave of the window. */
+  readonly inputTokens?: number | undefined;
   readonly temperature?: number | undefined;
   /** Added last; `null` deletes a default header. */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
@@ -123,6 +125,11 @@ export interface Provider<Request = unknown, Chunk = unknown> {
   encode(model: Model, context: Context, options: StreamOptions): Request;
   /** Sends the request; the only place that loads the vendor's SDK (its own retries set to 0). */
   open(model: Model, request: Request, options: StreamOptions): Promise<AsyncIterable<Chunk>>;
+  /**
+   * Is given every reply that has not failed, with the request as encoded: what later requests need to
+   * know of it.
+   */
+  remember?(request: Request, reply: AssistantMessage): void;
   /** A reducer for one reply: vendor chunk → deltas. */
   reduce(model: Model): Reducer<Chunk>;
   /** What a thrown vendor error means. */

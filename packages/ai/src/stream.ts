@@ -6,6 +6,7 @@ import { builtInProviders, LoadedProviders, type ProviderTable } from "./provide
 import { Assembler, type AssemblerOptions, type StreamResult } from "./reply/assemble.ts";
 import { ReplyGuard } from "./reply-guard.ts";
 import { fitContext } from "./request/history.ts";
+import { InputEstimate } from "./request/input-estimate.ts";
 import { Memo } from "./request/memo.ts";
 
 export type { StreamResult };
@@ -32,8 +33,8 @@ export interface CreateStreamOptions extends AssemblerOptions {
 /** Makes a stream function; the way to bring further wire formats. */
 export function createStream(options: CreateStreamOptions = {}): StreamFunction {
   const providers = new LoadedProviders({ ...builtInProviders, ...options.providers });
-  const history = new Memo();
-  return (model, context, request) => run({ model, context, request, providers, options, history });
+  const kept = { history: new Memo(), estimate: new InputEstimate() };
+  return (model, context, request) => run({ model, context, request, providers, options, ...kept });
 }
 
 /** Sends a context to a model over one of the built-in wire formats. */
@@ -47,6 +48,7 @@ interface Run {
   readonly options: AssemblerOptions;
   /** Messages as fitted for earlier requests. */
   readonly history: Memo;
+  readonly estimate: InputEstimate;
 }
 
 /** Usage may come after the terminal event, but nobody waits for it longer than this. */
@@ -61,7 +63,8 @@ async function* run(task: Run): AssistantStream {
   try {
     yield assembler.start();
     provider = await guard.wait(() => task.providers.load(model));
-    const chunks = await open(task, provider, guard);
+    const encoded = encode(task, provider);
+    const chunks = await open(task, provider, encoded, guard);
     const reduce = provider.reduce(model);
     guard.watch(request.firstEventTimeoutMs, "The model sent no event");
     for (;;) {
@@ -76,6 +79,7 @@ async function* run(task: Run): AssistantStream {
       guard.watch(afterStopMs, "");
     }
     const { events, result } = assembler.finish();
+    if (result.error === undefined) provider.remember?.(encoded, result.message);
     guard.drain(chunks, afterStopMs);
     yield* events;
     return result;
@@ -91,7 +95,7 @@ async function* run(task: Run): AssistantStream {
 }
 
 /** The vendor's request, made anew only where the conversation is new. */
-function encode({ model, context, request, history }: Run, provider: Provider): unknown {
+function encode({ model, context, request, history, estimate }: Run, provider: Provider): unknown {
   const options = {
     normalizeToolCallId: (id: string, call: ToolCall, source: AssistantMessage) =>
       provider.normalizeToolCallId?.(id, call, source) ?? id,
@@ -99,16 +103,18 @@ function encode({ model, context, request, history }: Run, provider: Provider): 
   };
   // Who sees the payload may also change it: then it must not be what the next turn starts from.
   const memo = request.onPayload === undefined ? history : new Memo();
-  return provider.encode(model, fitContext(model, context, options, memo), request);
+  const fitted = fitContext(model, context, options, memo);
+  const inputTokens = request.inputTokens ?? estimate.of(fitted);
+  return provider.encode(model, fitted, { ...request, inputTokens });
 }
 
 async function open(
   task: Run,
   provider: Provider,
+  encoded: unknown,
   guard: ReplyGuard,
 ): Promise<AsyncIterator<unknown>> {
   const { model, request } = task;
-  const encoded = encode(task, provider);
   const replaced = await guard.wait(async () => request.onPayload?.(encoded));
   guard.watch(request.firstEventTimeoutMs, "The model sent no event");
   const options = { ...request, signal: guard.signal };
