@@ -5,6 +5,7 @@ import type {
 } from "openai/resources/chat/completions";
 import { boundedId } from "../openai/tool-call-id.ts";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { outputLimit } from "../request/output-limit.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { markCache } from "./cache-control.ts";
 import { type CompletionsCompat, resolveCompletionsCompat } from "./compat.ts";
@@ -13,8 +14,6 @@ import { thinkingFields } from "./thinking.ts";
 
 /** A request in OpenAI's type, with the members other servers add. */
 export type CompletionsRequest = ChatCompletionCreateParamsStreaming & Record<string, unknown>;
-
-const defaultMaxTokens = 32_000;
 
 /** Our context → a chat-completions request. Pure; an unchanged prefix stays byte for byte the same. */
 export function encodeRequest(
@@ -89,8 +88,9 @@ function limitFields(
   compat: CompletionsCompat,
   options: StreamOptions,
 ): Record<string, unknown> {
-  const derived = compat.sendsMaxTokens ? Math.min(model.maxTokens, defaultMaxTokens) : undefined;
-  const limit = options.maxTokens ?? derived;
+  // Servers that set the limit's tokens aside get one only when somebody asks for it.
+  const isSent = compat.sendsMaxTokens || options.maxTokens !== undefined;
+  const limit = isSent ? outputLimit(model, options) : undefined;
   return {
     ...(limit === undefined ? {} : { [compat.maxTokensField]: limit }),
     ...(options.temperature === undefined ? {} : { temperature: options.temperature }),

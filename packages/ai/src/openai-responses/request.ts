@@ -5,6 +5,7 @@ import type {
 } from "openai/resources/responses/responses";
 import { boundedId } from "../openai/tool-call-id.ts";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { minOutputTokens, outputLimit } from "../request/output-limit.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { type ResponsesCompat, resolveResponsesCompat } from "./compat.ts";
 import { encodeInput } from "./input.ts";
@@ -33,8 +34,9 @@ export function encodeRequest(
     Object.assign(request, { tools: tools.map((tool) => encodeTool(tool, compat)) });
   }
   Object.assign(request, thinking, cacheFields(compat, options));
-  if (compat.supportsMaxOutputTokens && options.maxTokens !== undefined) {
-    request.max_output_tokens = options.maxTokens;
+  const limit = outputLimit(model, options);
+  if (compat.supportsMaxOutputTokens && limit < model.maxTokens) {
+    request.max_output_tokens = Math.max(limit, minOutputTokens);
   }
   // Refused while the model thinks.
   const isThinking = thinking.reasoning !== undefined && options.thinkingLevel !== "off";

@@ -86,6 +86,12 @@ describe("prepareContext", () => {
     expect(messages.slice(2)).toMatchObject(shown.map((toolName) => ({ toolName })));
   });
 
+  it("drops the calls of a reply that its limit cut, with their results", () => {
+    const cut = said([{ type: "text", text: "I will" }, call("1")], { stopReason: "length" });
+    const { messages } = prepareContext(model, { messages: [user("a"), cut, result("1")] });
+    expect(messages).toEqual([user("a"), { ...cut, content: [{ type: "text", text: "I will" }] }]);
+  });
+
   it("drops failed and aborted replies with their calls and results", () => {
     const messages = transform(
       user("a"),

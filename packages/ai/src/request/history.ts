@@ -26,7 +26,7 @@ export interface HistoryOptions {
 
 /**
  * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
- * their calls and results; every remaining call has exactly one result; call ids are acceptable to
+ * their calls and results, of replies that were cut the calls; every remaining call has exactly one result; call ids are acceptable to
  * the vendor and unique, and so are the names of tools that were never there; what only another
  * model understands (signatures, thinking) is dropped; images become a note for models that read
  * text only, and the oldest where they are too many; lone surrogates are removed. Until images have
@@ -91,7 +91,11 @@ function transformHistory(
         message.provider === model.provider &&
         message.api === model.api &&
         message.model === model.id;
-      const content = message.content.flatMap((block) => fitBlock(block, isSame));
+      // The calls of a reply that its limit cut were not run; the last of them may be half.
+      const isCut = message.stopReason === "length";
+      const content = message.content
+        .filter((block) => !isCut || block.type !== "toolCall")
+        .flatMap((block) => fitBlock(block, isSame));
       pairing.ask(message, content, (call) => ({
         id: ids.claim(normalizeToolCallId(call.id, call, message)),
         name: oddNames.includes(call.name) ? call.name : plainName(call.name),

@@ -1,8 +1,8 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { StreamOptions } from "../provider.ts";
 
-/** The least that is asked for; OpenAI's Responses refuses less. */
-const minOutputTokens = 16;
+/** The least that OpenAI's Responses takes, and that is asked for where the window is full. */
+export const minOutputTokens = 16;
 /** The least budget that vendors take. */
 const minBudgetTokens = 1024;
 
@@ -13,6 +13,11 @@ export function outputLimit(
 ): number {
   const left = Math.max(contextWindow - inputTokens, minOutputTokens);
   return Math.min(maxTokens, asked ?? maxTokens, left);
+}
+
+/** A budget of any size, as it is where the limit allows it. */
+export function budgetBelow(wanted: number, limit: number): number | undefined {
+  return wanted < limit ? wanted : fittingBudget(wanted, limit);
 }
 
 /**
