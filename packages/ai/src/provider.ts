@@ -83,6 +83,8 @@ export type BlockKey = string | number;
  */
 export type Delta =
   | { type: "response"; id?: string; model?: string }
+  /** The vendor begins the reply once more: the final message holds only what follows. */
+  | { type: "restart" }
   | { type: "text"; key: BlockKey; text: string }
   | { type: "thinking"; key: BlockKey; text: string; redacted?: boolean }
   /** `arguments` is a piece of the JSON text; `id` and `name` come as soon as known. */

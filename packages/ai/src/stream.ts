@@ -1,7 +1,7 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
-import type { Context, Provider, StreamOptions } from "./provider.ts";
+import type { Context, Delta, Provider, Reducer, StreamOptions } from "./provider.ts";
 import { builtInProviders, LoadedProviders, type ProviderTable } from "./providers.ts";
 import { Assembler, type AssemblerOptions, type StreamResult } from "./reply/assemble.ts";
 import { ReplyGuard } from "./reply-guard.ts";
@@ -73,7 +73,7 @@ async function* run(task: Run): AssistantStream {
       guard.watch(request.idleTimeoutMs ?? defaultIdleTimeoutMs, "The model went silent");
       const seen = request.onStreamEvent?.(next.value);
       if (seen) await guard.wait(() => seen);
-      for (const delta of reduce(next.value)) yield* assembler.push(delta);
+      for (const delta of readChunk(reduce, next.value)) yield* assembler.push(delta);
       if (!assembler.hasStopped) continue;
       if (provider.endsAtStop) break;
       guard.watch(afterStopMs, "");
@@ -120,6 +120,18 @@ async function open(
   const options = { ...request, signal: guard.signal };
   const chunks = await guard.wait(() => provider.open(model, replaced ?? encoded, options));
   return chunks[Symbol.asyncIterator]();
+}
+
+/** A reducer trips over nothing but what no vendor documents; another attempt may well be readable. */
+function* readChunk(reduce: Reducer<unknown>, chunk: unknown): Iterable<Delta> {
+  try {
+    yield* reduce(chunk);
+  } catch (error) {
+    const isSlip = error instanceof TypeError || error instanceof RangeError;
+    if (!isSlip) throw error;
+    const message = `The server sent an event that cannot be read: ${error.message}`;
+    throw new ProviderError({ code: "overloaded", message, cause: error });
+  }
 }
 
 /** After the terminal event nothing that goes wrong matters any more. */

@@ -26,16 +26,40 @@ export function encodeInput(
   model: Model,
   memo: Memo = new Memo(),
 ): ResponseInputItem[] {
-  const items = memo.fold<ResponseInputItem[]>(messages, {
+  const { items } = memo.fold<Items>(messages, {
     rules: ["openai-responses", model.provider, model.api, model.id],
-    start: () => [],
-    step(items, message, index) {
+    start: () => ({ items: [], ids: new Set() }),
+    step({ items, ids }, message, index) {
       if (message.role === "user") items.push(...userItems(message.content));
       else if (message.role === "toolResult") items.push(resultItem(message));
-      else items.push(...assistantItems(message, index, model));
+      else {
+        const made = assistantItems(message, index, model);
+        items.push(...made.map((item, at) => withOwnId(item, `${index}_${at}`, ids)));
+      }
     },
   });
   return [...items];
+}
+
+/** The items so far, and the ids they have. */
+interface Items {
+  readonly items: ResponseInputItem[];
+  readonly ids: Set<string>;
+}
+
+/** Some servers give each reply's items the same ids; the vendor refuses an id that comes twice. */
+function withOwnId(item: ResponseInputItem, place: string, ids: Set<string>): ResponseInputItem {
+  if (!("id" in item) || typeof item.id !== "string") return item;
+  const isTaken = ids.has(item.id);
+  ids.add(item.id);
+  if (!isTaken) return item;
+  if (item.type !== "function_call") {
+    const id = `${item.id.slice(0, 40)}_${place}`;
+    ids.add(id);
+    return { ...item, id } as ResponseInputItem;
+  }
+  const { id: _, ...rest } = item;
+  return rest;
 }
 
 function userItems(content: string | readonly UserContent[]): ResponseInputItem[] {

@@ -169,22 +169,29 @@ class Pairing {
   }
 }
 
-/** Some servers count their ids anew in every reply. */
+/**
+ * Some servers count their ids anew in every reply. Each half of an OpenAI id (`call|item`) is sent on
+ * its own, so each is unique; an item's id that was there before is left out.
+ */
 class UniqueIds {
   readonly #taken = new Set<string>();
   readonly #counts = new Map<string, number>();
 
   claim(id: string): string {
-    let unique = id;
-    // The item part of an OpenAI id (`call|item`) stays as it is; 40 is the shortest limit known.
-    const [call = "", ...rest] = id.split("|");
+    const at = id.indexOf("|");
+    const call = at < 0 ? id : id.slice(0, at);
+    const item = at < 0 ? "" : id.slice(at);
+    let unique = call;
     while (this.#taken.has(unique)) {
-      const count = (this.#counts.get(id) ?? 1) + 1;
-      this.#counts.set(id, count);
-      unique = [`${call.slice(0, 32)}_${count}`, ...rest].join("|");
+      const count = (this.#counts.get(call) ?? 1) + 1;
+      this.#counts.set(call, count);
+      // 40 is the shortest limit known.
+      unique = `${call.slice(0, 32)}_${count}`;
     }
     this.#taken.add(unique);
-    return unique;
+    if (item === "" || this.#taken.has(item)) return unique;
+    this.#taken.add(item);
+    return `${unique}${item}`;
   }
 }
 
