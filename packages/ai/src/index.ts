@@ -49,6 +49,7 @@ export type {
   Delta,
   Provider,
   Reducer,
+  RequestDiagnostic,
   StreamOptions,
   ThinkingBudgets,
   TokenCounts,

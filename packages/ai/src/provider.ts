@@ -30,6 +30,13 @@ export type ThinkingBudgets = Partial<Record<ThinkingLevel, number>>;
 /** How long a prompt cache entry is asked to live. */
 export type CacheRetention = "none" | "short" | "long";
 
+/** Something that a request had to leave out. */
+export interface RequestDiagnostic {
+  readonly code: "tool_left_out";
+  readonly tool: string;
+  readonly message: string;
+}
+
 /** Options of one request. */
 export interface StreamOptions {
   /** Resolved key; never logged. Some local servers need none. */
@@ -57,6 +64,8 @@ export interface StreamOptions {
   readonly idleTimeoutMs?: number | undefined;
   /** Sees the vendor request just before it is sent; may return a replacement. */
   readonly onPayload?: ((payload: unknown) => unknown) | undefined;
+  /** Is told once of each tool that the vendor would refuse, and that is left out for it. */
+  readonly onDiagnostic?: ((diagnostic: RequestDiagnostic) => void) | undefined;
   /** Sees each event of the vendor's stream before it is understood; the next one waits for it. */
   readonly onStreamEvent?: ((event: unknown) => void | Promise<void>) | undefined;
 }

@@ -5,6 +5,7 @@ import type { Context, Delta, Provider, Reducer, StreamOptions } from "./provide
 import { builtInProviders, LoadedProviders, type ProviderTable } from "./providers.ts";
 import { Assembler, type AssemblerOptions, type StreamResult } from "./reply/assemble.ts";
 import { ReplyGuard } from "./reply-guard.ts";
+import { ToolFitter } from "./request/fit-tools.ts";
 import { fitContext } from "./request/history.ts";
 import { InputEstimate } from "./request/input-estimate.ts";
 import { Memo } from "./request/memo.ts";
@@ -33,7 +34,7 @@ export interface CreateStreamOptions extends AssemblerOptions {
 /** Makes a stream function; the way to bring further wire formats. */
 export function createStream(options: CreateStreamOptions = {}): StreamFunction {
   const providers = new LoadedProviders({ ...builtInProviders, ...options.providers });
-  const kept = { history: new Memo(), estimate: new InputEstimate() };
+  const kept = { history: new Memo(), estimate: new InputEstimate(), tools: new ToolFitter() };
   return (model, context, request) => run({ model, context, request, providers, options, ...kept });
 }
 
@@ -49,6 +50,7 @@ interface Run {
   /** Messages as fitted for earlier requests. */
   readonly history: Memo;
   readonly estimate: InputEstimate;
+  readonly tools: ToolFitter;
 }
 
 /** Usage may come after the terminal event, but nobody waits for it longer than this. */
@@ -63,7 +65,7 @@ async function* run(task: Run): AssistantStream {
   try {
     yield assembler.start();
     provider = await guard.wait(() => task.providers.load(model));
-    const encoded = encode(task, provider);
+    const { encoded, ownNames } = encode(task, provider);
     const chunks = await open(task, provider, encoded, guard);
     const reduce = provider.reduce(model);
     guard.watch(request.firstEventTimeoutMs, "The model sent no event");
@@ -73,7 +75,9 @@ async function* run(task: Run): AssistantStream {
       guard.watch(request.idleTimeoutMs ?? defaultIdleTimeoutMs, "The model went silent");
       const seen = request.onStreamEvent?.(next.value);
       if (seen) await guard.wait(() => seen);
-      for (const delta of readChunk(reduce, next.value)) yield* assembler.push(delta);
+      for (const delta of readChunk(reduce, next.value)) {
+        yield* assembler.push(withOwnName(delta, ownNames));
+      }
       if (!assembler.hasStopped) continue;
       if (provider.endsAtStop) break;
       guard.watch(afterStopMs, "");
@@ -95,7 +99,14 @@ async function* run(task: Run): AssistantStream {
 }
 
 /** The vendor's request, made anew only where the conversation is new. */
-function encode({ model, context, request, history, estimate }: Run, provider: Provider): unknown {
+function encode(
+  { model, context, request, history, estimate, tools: fitter }: Run,
+  provider: Provider,
+): { encoded: unknown; ownNames: ReadonlyMap<string, string> } {
+  const { tools, ownNames, leftOut } = fitter.fit(model.api, context.tools ?? []);
+  for (const diagnostic of leftOut) {
+    if (fitter.isNews(diagnostic)) request.onDiagnostic?.(diagnostic);
+  }
   const options = {
     normalizeToolCallId: (id: string, call: ToolCall, source: AssistantMessage) =>
       provider.normalizeToolCallId?.(id, call, source) ?? id,
@@ -103,9 +114,10 @@ function encode({ model, context, request, history, estimate }: Run, provider: P
   };
   // Who sees the payload may also change it: then it must not be what the next turn starts from.
   const memo = request.onPayload === undefined ? history : new Memo();
-  const fitted = fitContext(model, context, options, memo);
+  const fitted = fitContext(model, { ...context, tools }, options, memo);
   const inputTokens = request.inputTokens ?? estimate.of(fitted);
-  return provider.encode(model, fitted, { ...request, inputTokens });
+  const encoded = provider.encode(model, fitted, { ...request, inputTokens });
+  return { encoded, ownNames };
 }
 
 async function open(
@@ -120,6 +132,12 @@ async function open(
   const options = { ...request, signal: guard.signal };
   const chunks = await guard.wait(() => provider.open(model, replaced ?? encoded, options));
   return chunks[Symbol.asyncIterator]();
+}
+
+/** Nobody but the vendor sees the name that a tool was given for it. */
+function withOwnName(delta: Delta, ownNames: ReadonlyMap<string, string>): Delta {
+  if (delta.type !== "tool_call" || delta.name === undefined) return delta;
+  return { ...delta, name: ownNames.get(delta.name) ?? delta.name };
 }
 
 /** A reducer trips over nothing but what no vendor documents; another attempt may well be readable. */

@@ -3,10 +3,10 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
 } from "openai/resources/chat/completions";
-import { boundedId } from "../openai/tool-call-id.ts";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { outputLimit } from "../request/output-limit.ts";
 import { RequestMemory } from "../request/request-memory.ts";
+import { boundedId } from "../request/short-id.ts";
 import { markCache } from "./cache-control.ts";
 import { type CompletionsCompat, resolveCompletionsCompat } from "./compat.ts";
 import { encodeMessages } from "./messages.ts";

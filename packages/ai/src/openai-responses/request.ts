@@ -3,10 +3,10 @@ import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
 } from "openai/resources/responses/responses";
-import { boundedId } from "../openai/tool-call-id.ts";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { minOutputTokens, outputLimit } from "../request/output-limit.ts";
 import { RequestMemory } from "../request/request-memory.ts";
+import { boundedId } from "../request/short-id.ts";
 import { type ResponsesCompat, resolveResponsesCompat } from "./compat.ts";
 import { encodeInput } from "./input.ts";
 

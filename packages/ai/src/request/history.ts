@@ -11,10 +11,10 @@ import type { Context, Provider } from "../provider.ts";
 import { type ImageLimits, limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
 import { sanitizeJson, sanitizeText } from "./sanitize.ts";
+import { wireName } from "./tool-name.ts";
+import { toolRules } from "./tool-rules.ts";
 
 const imagePlaceholder = "(image left out: this model reads text only)";
-/** The names of tools that every vendor takes. */
-const usualName = /^[a-zA-Z0-9_-]{1,64}$/;
 const missingResult = "No result provided";
 
 /** What the fitting of a conversation takes from the wire format and from earlier requests. */
@@ -27,7 +27,7 @@ export interface HistoryOptions {
 /**
  * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
  * their calls and results, of replies that were cut the calls; every remaining call has exactly one result; call ids are acceptable to
- * the vendor and unique, and so are the names of tools that were never there; what only another
+ * the vendor and unique, and names are those under which the tools are sent; what only another
  * model understands (signatures, thinking) is dropped; images become a note for models that read
  * text only, and the oldest where they are too many; lone surrogates are removed. Until images have
  * to go, the result for a prefix of the messages is a prefix of the result, so that prompt caches hit.
@@ -59,14 +59,14 @@ export function fitContext(
 
 function transformHistory(
   model: Model,
-  { messages, tools = [] }: Context,
+  { messages }: Context,
   { normalizeToolCallId = (id) => id, imageLimits }: HistoryOptions,
   memo: Memo,
 ): LlmMessage[] {
   const readsImages = model.input.includes("image");
-  const oddNames = tools.map(({ name }) => name).filter((name) => !usualName.test(name));
+  const names = toolRules(model.api);
   const { pairing, replaced } = memo.fold(messages, {
-    rules: [model.provider, model.api, model.id, readsImages, oddNames],
+    rules: [model.provider, model.api, model.id, readsImages],
     start: () => ({
       pairing: new Pairing(),
       ids: new UniqueIds(),
@@ -98,7 +98,7 @@ function transformHistory(
         .flatMap((block) => fitBlock(block, isSame));
       pairing.ask(message, content, (call) => ({
         id: ids.claim(normalizeToolCallId(call.id, call, message)),
-        name: oddNames.includes(call.name) ? call.name : plainName(call.name),
+        name: wireName(call.name, names),
       }));
     },
   });
@@ -193,12 +193,6 @@ class UniqueIds {
     this.#taken.add(item);
     return `${unique}${item}`;
   }
-}
-
-/** Models also call tools that there are not, by names that vendors refuse to read again. */
-function plainName(name: string): string {
-  if (usualName.test(name)) return name;
-  return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed";
 }
 
 function fitBlock(block: AssistantContent, isSame: boolean): AssistantContent[] {
