@@ -3,6 +3,7 @@ import { ProviderError } from "../errors.ts";
 import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
 import { classifyResponse } from "./errors.ts";
+import { makeClient } from "./make-client.ts";
 import type { GoogleRequest } from "./request.ts";
 import type { GoogleChunk } from "./response.ts";
 
@@ -18,7 +19,7 @@ export async function openStream(
   const key = options.apiKey ? { "x-goog-api-key": options.apiKey } : {};
   const headers = { ...key, ...model.headers, ...options.headers };
   const rejected: { response?: Response } = {};
-  const client = new GoogleGenAI({
+  const client = makeClient(GoogleGenAI, {
     // Set in full, so that the SDK looks for nothing in the environment; the placeholder never leaves.
     vertexai: false,
     apiKey: "none",

@@ -13,9 +13,9 @@ import type {
   ResponseInputItem,
   ResponseReasoningItem,
 } from "openai/resources/responses/responses";
-import { Memo } from "../memo.ts";
 import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
-import { boundedId, plainId } from "../openai/tool-call-id.ts";
+import { Memo } from "../request/memo.ts";
+import { boundedId, plainId } from "../request/short-id.ts";
 import { readReasoningItem, readTextSignature } from "./signatures.ts";
 
 const maxIdLength = 64;

@@ -105,8 +105,8 @@ describe("compat flags", () => {
   });
 
   it("supportsMaxOutputTokens: false leaves the limit out", () => {
-    const options = { maxTokens: 9 };
-    expect(encode(model(), {}, options)).toHaveProperty("max_output_tokens", 9);
+    const options = { maxTokens: 90 };
+    expect(encode(model(), {}, options)).toHaveProperty("max_output_tokens", 90);
     expect(encode(flagged({ supportsMaxOutputTokens: false }), {}, options)).not.toHaveProperty(
       "max_output_tokens",
     );

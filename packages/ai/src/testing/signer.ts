@@ -1,4 +1,5 @@
-import { hashText } from "../openai/tool-call-id.ts";
+import { hashText } from "../request/short-id.ts";
+import { rememberBoundThinking } from "./rules/bound-thinking.ts";
 import { modelOf } from "./rules/common.ts";
 import type { RuleMemory, RuleRequest } from "./rules/rule.ts";
 
@@ -19,7 +20,7 @@ export function signerFor(request: RuleRequest, { signed }: RuleMemory): Signer 
   return (scripted) => {
     const text = `${signed.size} ${JSON.stringify(request.body)}`;
     const signature = scripted ?? Buffer.from(`bound-${hashText(text)}`).toString("base64");
-    signed.set(signature, request);
+    rememberBoundThinking(request, [signature], signed);
     return signature;
   };
 }

@@ -1,4 +1,5 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
+import { checkBoundThinking } from "./bound-thinking.ts";
 import {
   blocksOf,
   isFilledList,
@@ -220,6 +221,24 @@ function* tools({ body }: RuleRequest): Generator<string> {
   }
 }
 
+/** The places where the system may speak between others. */
+function* systemPlaces(request: RuleRequest): Generator<string> {
+  const messages = messagesOf(request);
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== "system") continue;
+    const next = messages[index + 1]?.role;
+    const isEffortOnly =
+      blocksOf(message.content).length === 0 && message.output_config !== undefined;
+    if (isEffortOnly && next !== undefined) continue;
+    if (messages[index - 1]?.role !== "user") {
+      yield `messages.${index}: role 'system' must follow a 'user' message`;
+    }
+    if (next !== undefined && next !== "assistant") {
+      yield `messages.${index}: role 'system' must precede an 'assistant' message or end the array`;
+    }
+  }
+}
+
 /** What Anthropic's Messages API refuses. */
 export const anthropicRules: readonly Rule[] = [
   rule(api, "required", required),
@@ -230,4 +249,10 @@ export const anthropicRules: readonly Rule[] = [
   rule(api, "pairs", pairs),
   rule(api, "thinking", thinking),
   rule(api, "tools", tools),
+  rule(api, "system-places", systemPlaces),
+  {
+    api,
+    rule: "bound-thinking",
+    check: (request, { signed }) => checkBoundThinking(request, signed),
+  },
 ];

@@ -1,5 +1,6 @@
 import type { LoopbackApi } from "../loopback-api.ts";
 import type { JsonObject } from "../wire/json.ts";
+import type { BoundThinkingMemory } from "./bound-thinking.ts";
 
 /** A request as a rule sees it. */
 export interface RuleRequest {
@@ -17,8 +18,8 @@ export interface ModelLimits {
 
 /** What a server remembers from one request to the next. */
 export interface RuleMemory {
-  /** The request under which each signature of thinking was made. */
-  readonly signed: Map<string, RuleRequest>;
+  /** What each signature of thinking was made under. */
+  readonly signed: BoundThinkingMemory;
   /** Limits by model id. */
   readonly models: Map<string, ModelLimits>;
 }

@@ -150,6 +150,16 @@ const cases: Readonly<Record<LoopbackApi, readonly Case[]>> = {
       "tools",
       /draft 2020-12/,
     ],
+    [
+      anthropic(user("Hi"), { role: "system", content: "x" }, user("x")),
+      "system-places",
+      /must precede an 'assistant'/,
+    ],
+    [
+      { thinking: { type: "adaptive", block_binding: {} } },
+      "bound-thinking",
+      /block_binding: Extra inputs/,
+    ],
     [{ max_tokens: 101 }, "limits", /101 > 100, which is the maximum/],
     [{ max_tokens: 0 }, "limits", /greater than or equal to 1/],
     [anthropic(user("x".repeat(3900))), "limits", /input length and `max_tokens` exceed/],
