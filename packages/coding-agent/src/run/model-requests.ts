@@ -1,7 +1,7 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
-import { isLoopback } from "../models/loopback.ts";
+import { isLocalUrl } from "../models/custom-models.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
@@ -18,11 +18,6 @@ export interface ModelRequestsOptions {
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
-}
-
-/** A server on this machine may have to load the model first. */
-function defaultFirstEventTimeoutMs({ baseUrl }: Model): number {
-  return isLoopback(baseUrl) ? 600_000 : 120_000;
 }
 
 /** Puts together what a request to the model needs besides the conversation. */
@@ -80,9 +75,6 @@ export class ModelRequests {
       this.systemPrompt(),
     ]);
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
-    const idleTimeoutMs = settings.get("httpIdleTimeoutMs");
-    const firstEventTimeoutMs =
-      settings.get("retry.provider.timeoutMs") ?? defaultFirstEventTimeoutMs(model);
     return {
       model: this.#shown(model),
       systemPrompt: hooks?.systemPrompt(systemPrompt) ?? systemPrompt,
@@ -94,8 +86,9 @@ export class ModelRequests {
         thinkingBudgets: settings.get("thinkingBudgets"),
         sessionId: sessionId(),
         maxTokens: settings.get("maxOutputTokens") || undefined,
-        idleTimeoutMs: idleTimeoutMs === 0 ? undefined : idleTimeoutMs,
-        firstEventTimeoutMs: firstEventTimeoutMs === 0 ? undefined : firstEventTimeoutMs,
+        idleTimeoutMs: settings.get("httpIdleTimeoutMs"),
+        firstEventTimeoutMs: settings.get("retry.provider.timeoutMs") ?? firstEventLimit(model),
+        maxRetryDelayMs: settings.get("retry.maxDelayMs"),
       },
     };
   }
@@ -108,4 +101,9 @@ export class ModelRequests {
     }
     return this.#blind.model;
   }
+}
+
+/** A server on this machine may have to load the model first. */
+function firstEventLimit({ baseUrl }: Model): number {
+  return isLocalUrl(baseUrl) ? 600_000 : 120_000;
 }

@@ -17,6 +17,9 @@ type Mode =
   | "complete"
   | "malformed";
 
+/** Deeper than any tool's schema; writing a value of thousands of levels runs out of stack. */
+const mostNested = 512;
+
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const literals: Readonly<Record<string, unknown>> = { true: true, false: false, null: null };
 const escapes: Readonly<Record<string, string>> = {
@@ -181,6 +184,8 @@ export class PartialJson {
   #beginValue(character: string): void {
     if (character === '"') {
       this.#beginString(false);
+    } else if (/[{[]/.test(character) && this.#stack.length >= mostNested) {
+      this.#mode = "malformed";
     } else if (character === "{") {
       const target: Record<string, unknown> = {};
       this.#place(target);

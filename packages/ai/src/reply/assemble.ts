@@ -5,10 +5,12 @@ import type {
   Model,
   StopReason,
 } from "@tau-agent/rpc-protocol/messages";
+import { ProviderError } from "../errors.ts";
+import { computeCost, serviceTierFactor, withVendorTotal } from "../models/cost.ts";
+import type { BlockKey, Delta, TokenCounts } from "../provider.ts";
 import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assemble-block.ts";
-import { ProviderError } from "./errors.ts";
-import { computeCost, withVendorTotal } from "./models/cost.ts";
-import type { BlockKey, Delta, TokenCounts } from "./provider.ts";
+import { judgeReply } from "./judge-reply.ts";
+import { asCount, asId, asJson, asText } from "./odd-values.ts";
 
 /** The final message of a reply, with the typed error when it failed. */
 export interface StreamResult {
@@ -35,8 +37,11 @@ export class Assembler {
   readonly #createToolCallId: () => string;
   readonly #blocks = new Map<BlockKey, OpenBlock>();
   readonly #tokens: TokenCounts = {};
+  readonly #callIds = new Set<string>();
   #message: AssistantMessage;
   #content: AssistantContent[] = [];
+  /** Where the reply that counts begins. */
+  #firstIndex = 0;
   #events: AssistantMessageEvent[] = [];
   #stop: DeltaOf<"stop"> | undefined;
   #costTotal: number | undefined;
@@ -80,10 +85,11 @@ export class Assembler {
     this.#events = [];
     switch (delta.type) {
       case "response":
-        if (delta.id !== undefined) this.#message.responseId = delta.id;
-        if (delta.model !== undefined && delta.model !== this.#model.id) {
-          this.#message.responseModel = delta.model;
-        }
+        this.#identify(delta);
+        break;
+      case "restart":
+        this.#firstIndex = this.#content.length;
+        this.#blocks.clear();
         break;
       case "text":
       case "thinking":
@@ -121,17 +127,22 @@ export class Assembler {
         }),
       );
     }
-    const { reason, raw, errorMessage, code = "unknown" } = this.#stop;
+    const { reason, raw, errorMessage, code } = this.#stop;
     if (raw !== undefined) this.#message.rawStopReason = raw;
     const nameless = [...this.#blocks.values()].some((block) => block.index === undefined);
     if (reason === "error" || reason === "aborted" || nameless) {
       const message = nameless
         ? "The reply holds a tool call without a name"
         : (errorMessage ?? `The model stopped with ${raw ?? "an error"}`);
-      return this.fail(new ProviderError({ code, message }));
+      // Another attempt is likely to bring a call with its name.
+      const kind = code ?? (nameless ? "overloaded" : "unknown");
+      return this.fail(new ProviderError({ code: kind, message }));
     }
     for (const [key] of this.#blocks) this.#endBlock({ type: "block_end", key });
+    this.#content = this.#content.slice(this.#firstIndex);
     const final = settledReason(reason, this.#content);
+    const failure = judgeReply(final, this.#content, this.#message.usage, this.#model);
+    if (failure !== undefined) return this.fail(failure);
     const message = this.#finalMessage(final);
     this.#events.push({ type: "done", reason: final, message });
     return { events: this.#events, result: { message } };
@@ -146,8 +157,16 @@ export class Assembler {
     return { events: [{ type: "error", reason, error: message }], result: { message, error } };
   }
 
+  #identify(delta: DeltaOf<"response">): void {
+    const id = asId(delta.id);
+    const model = asId(delta.model);
+    if (id !== undefined) this.#message.responseId = id;
+    if (model !== undefined && model !== this.#model.id) this.#message.responseModel = model;
+  }
+
   #pushText(delta: DeltaOf<"text"> | DeltaOf<"thinking">): void {
-    const { key, type, text } = delta;
+    const { key, type } = delta;
+    const text = asText(delta.text);
     let block = this.#blocks.get(key);
     if (block === undefined) {
       block = openBlock(type);
@@ -186,16 +205,21 @@ export class Assembler {
     }
     if (block.type !== "tool_call" || block.hasEnded) return;
     if (block.index === undefined) {
-      if (delta.id) block.id = delta.id;
-      if (delta.name) block.name = delta.name;
+      block.id = asId(delta.id) ?? block.id;
+      block.name = asId(delta.name) ?? block.name;
     }
     if (block.name !== undefined && block.index === undefined) this.#startToolCall(block);
-    if (delta.arguments) this.#appendArguments(block, delta.arguments);
+    const piece = asJson(delta.arguments);
+    if (piece !== "") this.#appendArguments(block, piece);
   }
 
   /** A call shows once its name is known; what came before is then one delta. */
   #startToolCall(block: OpenBlock): void {
-    const { name: toolName = "", id = this.#createToolCallId(), signature, held } = block;
+    const { name: toolName = "", signature, held } = block;
+    // A result names its call by the id, so two calls never share one.
+    const isFree = block.id !== undefined && !this.#callIds.has(block.id);
+    const id = isFree && block.id !== undefined ? block.id : this.#createToolCallId();
+    this.#callIds.add(id);
     const contentIndex = this.#append(block, {
       type: "toolCall",
       id,
@@ -226,7 +250,8 @@ export class Assembler {
   #sign(delta: DeltaOf<"signature">): void {
     const block = this.#blocks.get(delta.key);
     if (block === undefined) return;
-    const signature = delta.append ? (block.signature ?? "") + delta.signature : delta.signature;
+    const piece = asText(delta.signature);
+    const signature = delta.append ? (block.signature ?? "") + piece : piece;
     block.signature = signature;
     const content = block.index === undefined ? undefined : this.#content[block.index];
     if (block.index === undefined || content === undefined) return;
@@ -244,7 +269,8 @@ export class Assembler {
     }
     const block = this.#blocks.get(delta.key);
     if (block === undefined || block.hasEnded || block.index === undefined) return;
-    const whole = block.type === "tool_call" ? delta.arguments : delta.text;
+    const repeated = block.type === "tool_call" ? delta.arguments : delta.text;
+    const whole = repeated === undefined ? undefined : asJson(repeated);
     if (whole?.startsWith(block.raw) && whole.length > block.raw.length) {
       const missing = whole.slice(block.raw.length);
       if (block.type === "tool_call") this.#appendArguments(block, missing);
@@ -252,7 +278,7 @@ export class Assembler {
     }
     const content = this.#content[block.index];
     if (content === undefined) return;
-    const settled = closeBlock(block, content, delta.arguments);
+    const settled = closeBlock(block, content, block.type === "tool_call" ? whole : undefined);
     this.#content[block.index] = settled;
     const at = { contentIndex: block.index, partial: this.#snapshot() };
     if (settled.type === "text") {
@@ -265,11 +291,14 @@ export class Assembler {
   }
 
   #count(delta: DeltaOf<"usage">): void {
-    const tokens = Object.assign(this.#tokens, delta.tokens);
-    this.#costTotal = delta.costTotal ?? this.#costTotal;
-    this.#serviceTier = delta.serviceTier ?? this.#serviceTier;
+    const counts = Object.entries(delta.tokens).map(([name, count]) => [name, asCount(count)]);
+    const known = counts.filter(([, count]) => count !== undefined);
+    const tokens: TokenCounts = Object.assign(this.#tokens, Object.fromEntries(known));
+    this.#costTotal = asCount(delta.costTotal) ?? this.#costTotal;
+    this.#serviceTier = asId(delta.serviceTier) ?? this.#serviceTier;
     const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = tokens;
-    const estimate = computeCost(this.#model.cost, tokens, this.#serviceTier);
+    const factor = serviceTierFactor(this.#model, this.#serviceTier);
+    const estimate = computeCost(this.#model.cost, tokens, factor);
     this.#message.usage = {
       input,
       output,

@@ -7,14 +7,14 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import type { Context, Provider } from "../provider.ts";
 import { type ImageLimits, limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
-import type { Context, Provider } from "./provider.ts";
 import { sanitizeJson, sanitizeText } from "./sanitize.ts";
+import { wireName } from "./tool-name.ts";
+import { toolRules } from "./tool-rules.ts";
 
 const imagePlaceholder = "(image left out: this model reads text only)";
-/** The names of tools that every vendor takes. */
-const usualName = /^[a-zA-Z0-9_-]{1,64}$/;
 const missingResult = "No result provided";
 
 /** What the fitting of a conversation takes from the wire format and from earlier requests. */
@@ -22,14 +22,12 @@ export interface HistoryOptions {
   readonly normalizeToolCallId?: Provider["normalizeToolCallId"];
   /** Most images of a request; default any number. */
   readonly imageLimits?: ImageLimits | undefined;
-  /** Given again with the next request, only what is new is fitted to the model. */
-  readonly memo?: Memo | undefined;
 }
 
 /**
  * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
- * their calls and results; every remaining call has exactly one result; call ids are acceptable to
- * the vendor and unique, and so are the names of tools that were never there; what only another
+ * their calls and results, of replies that were cut the calls; every remaining call has exactly one result; call ids are acceptable to
+ * the vendor and unique, and names are those under which the tools are sent; what only another
  * model understands (signatures, thinking) is dropped; images become a note for models that read
  * text only, and the oldest where they are too many; lone surrogates are removed. Until images have
  * to go, the result for a prefix of the messages is a prefix of the result, so that prompt caches hit.
@@ -39,9 +37,19 @@ export function prepareContext(
   context: Context,
   options: HistoryOptions = {},
 ): Context {
+  return fitContext(model, context, options, new Memo());
+}
+
+/** {@link prepareContext}, which given the same `memo` again fits only what is new. */
+export function fitContext(
+  model: Model,
+  context: Context,
+  options: HistoryOptions,
+  memo: Memo,
+): Context {
   const { systemPrompt, tools } = context;
   return {
-    messages: transformHistory(model, context, options),
+    messages: transformHistory(model, context, options, memo),
     ...(systemPrompt !== undefined && { systemPrompt: sanitizeText(systemPrompt) }),
     ...(tools !== undefined && {
       tools: tools.map((tool) => ({ ...tool, description: sanitizeText(tool.description) })),
@@ -51,13 +59,14 @@ export function prepareContext(
 
 function transformHistory(
   model: Model,
-  { messages, tools = [] }: Context,
-  { normalizeToolCallId = (id) => id, imageLimits, memo = new Memo() }: HistoryOptions,
+  { messages }: Context,
+  { normalizeToolCallId = (id) => id, imageLimits }: HistoryOptions,
+  memo: Memo,
 ): LlmMessage[] {
   const readsImages = model.input.includes("image");
-  const oddNames = tools.map(({ name }) => name).filter((name) => !usualName.test(name));
+  const names = toolRules(model.api);
   const { pairing, replaced } = memo.fold(messages, {
-    rules: [model.provider, model.api, model.id, readsImages, oddNames],
+    rules: [model.provider, model.api, model.id, readsImages],
     start: () => ({
       pairing: new Pairing(),
       ids: new UniqueIds(),
@@ -82,10 +91,14 @@ function transformHistory(
         message.provider === model.provider &&
         message.api === model.api &&
         message.model === model.id;
-      const content = message.content.flatMap((block) => fitBlock(block, isSame));
+      // The calls of a reply that its limit cut were not run; the last of them may be half.
+      const isCut = message.stopReason === "length";
+      const content = message.content
+        .filter((block) => !isCut || block.type !== "toolCall")
+        .flatMap((block) => fitBlock(block, isSame));
       pairing.ask(message, content, (call) => ({
         id: ids.claim(normalizeToolCallId(call.id, call, message)),
-        name: oddNames.includes(call.name) ? call.name : plainName(call.name),
+        name: wireName(call.name, names),
       }));
     },
   });
@@ -156,29 +169,30 @@ class Pairing {
   }
 }
 
-/** Some servers count their ids anew in every reply. */
+/**
+ * Some servers count their ids anew in every reply. Each half of an OpenAI id (`call|item`) is sent on
+ * its own, so each is unique; an item's id that was there before is left out.
+ */
 class UniqueIds {
   readonly #taken = new Set<string>();
   readonly #counts = new Map<string, number>();
 
   claim(id: string): string {
-    let unique = id;
-    // The item part of an OpenAI id (`call|item`) stays as it is; 40 is the shortest limit known.
-    const [call = "", ...rest] = id.split("|");
+    const at = id.indexOf("|");
+    const call = at < 0 ? id : id.slice(0, at);
+    const item = at < 0 ? "" : id.slice(at);
+    let unique = call;
     while (this.#taken.has(unique)) {
-      const count = (this.#counts.get(id) ?? 1) + 1;
-      this.#counts.set(id, count);
-      unique = [`${call.slice(0, 32)}_${count}`, ...rest].join("|");
+      const count = (this.#counts.get(call) ?? 1) + 1;
+      this.#counts.set(call, count);
+      // 40 is the shortest limit known.
+      unique = `${call.slice(0, 32)}_${count}`;
     }
     this.#taken.add(unique);
-    return unique;
+    if (item === "" || this.#taken.has(item)) return unique;
+    this.#taken.add(item);
+    return `${unique}${item}`;
   }
-}
-
-/** Models also call tools that there are not, by names that vendors refuse to read again. */
-function plainName(name: string): string {
-  if (usualName.test(name)) return name;
-  return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed";
 }
 
 function fitBlock(block: AssistantContent, isSame: boolean): AssistantContent[] {

@@ -1,43 +1,45 @@
 import type { LlmMessage, Model, UserContent } from "@tau-agent/rpc-protocol/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { prepareContext } from "./history.ts";
+import type { Provider, StreamOptions } from "../provider.ts";
+import { builtInProviders } from "../providers.ts";
+import { fitContext } from "./history.ts";
 import { Memo } from "./memo.ts";
-import type { Provider, StreamOptions } from "./provider.ts";
-import { builtInProviders } from "./providers.ts";
 
 const apis = Object.keys(builtInProviders);
-const providers = new Map<string, Provider>();
-for (const [api, load] of Object.entries(builtInProviders)) providers.set(api, await load());
 
 interface Memory {
   readonly history: Memo;
-  readonly encoding: Memo;
+  /** Providers keep what they encoded. */
+  readonly providers: ReadonlyMap<string, Provider>;
 }
 
-function remember(): Memory {
-  return { history: new Memo(), encoding: new Memo() };
+async function remember(): Promise<Memory> {
+  const loaded = Object.entries(builtInProviders).map(
+    async ([api, load]) => [api, await load()] as const,
+  );
+  return { history: new Memo(), providers: new Map(await Promise.all(loaded)) };
 }
 
 function request(
   model: Model,
   messages: readonly LlmMessage[],
   options: StreamOptions,
-  memory: Memory | undefined,
+  memory: Memory,
 ): { messages?: unknown[]; input?: unknown[]; contents?: unknown[] } {
-  const provider = providers.get(model.api);
+  const provider = memory.providers.get(model.api);
   if (provider === undefined) expect.fail(model.api);
   const tools = [{ name: "run", description: "runs", parameters: { type: "object" } }];
-  const context = prepareContext(
+  const context = fitContext(
     model,
     { systemPrompt: "Be brief.", messages, tools },
     {
       normalizeToolCallId: (id, call, source) =>
         provider.normalizeToolCallId?.(id, call, source) ?? id,
-      memo: memory?.history,
     },
+    memory.history,
   );
-  return provider.encode(model, context, { ...options, memo: memory?.encoding }) as object;
+  return provider.encode(model, context, options) as object;
 }
 
 function modelOf(api: string, more: Partial<Model> = {}): Model {
@@ -124,11 +126,11 @@ const step = fc.record({
 });
 
 describe("requests made with a memory", () => {
-  it("are those made without, whatever the history, the models and the changes in between", () => {
+  it("are those made without, whatever the history, the models and the changes in between", async () => {
     const first = modelOf("openai-completions");
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-        const memory = remember();
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const memory = await remember();
         let messages: LlmMessage[] = [];
         let model = first;
         for (const { model: next, thinkingLevel, dropped, added } of steps) {
@@ -136,7 +138,7 @@ describe("requests made with a memory", () => {
           // Mostly it grows; now and then something goes, as after a compaction.
           messages = [...(dropped === 3 ? messages.slice(1) : messages), ...added];
           const options = { thinkingLevel, sessionId: "s" };
-          const fresh = request(model, messages, options, undefined);
+          const fresh = request(model, messages, options, await remember());
           expect(JSON.stringify(request(model, messages, options, memory))).toBe(
             JSON.stringify(fresh),
           );
@@ -146,8 +148,8 @@ describe("requests made with a memory", () => {
     );
   });
 
-  it.each(apis)("take over what earlier ones made of the same messages: %s", (api) => {
-    const memory = remember();
+  it.each(apis)("take over what earlier ones made of the same messages: %s", async (api) => {
+    const memory = await remember();
     const model = modelOf(api);
     const turn = (id: string): LlmMessage[] => [
       {

@@ -1,7 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
+import { createStream } from "../stream.ts";
 import { LastMade } from "./last-made.ts";
-import { createStream } from "./stream.ts";
 
 describe("LastMade", () => {
   it("makes anew what is made from something else, and after a failure", async () => {

@@ -11,8 +11,8 @@ export interface OpenBlock {
   raw: string;
   /** Arguments that came before the name. */
   held: string;
-  id?: string;
-  name?: string;
+  id?: string | undefined;
+  name?: string | undefined;
   signature?: string;
   readonly json: PartialJson;
   liveArguments(): Record<string, unknown>;

@@ -1,9 +1,9 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
+import { ProviderError } from "../errors.ts";
+import type { Delta } from "../provider.ts";
 import { Assembler } from "./assemble.ts";
-import { ProviderError } from "./errors.ts";
-import type { Delta } from "./provider.ts";
 
 const model: Model = {
   id: "m",
@@ -246,7 +246,8 @@ describe("Assembler", () => {
 
   it("calls a reply a tool use when it has calls, and only then", () => {
     expect(assemble(call(0, "run"), stop).finish().message.stopReason).toBe("toolUse");
-    const claimed = assemble({ type: "stop", reason: "toolUse" }).finish();
+    const said = { type: "text", key: 0, text: "Hi" } as const;
+    const claimed = assemble(said, { type: "stop", reason: "toolUse" }).finish();
     expect(claimed.message.stopReason).toBe("stop");
     const cut = assemble(call(0, "run"), { type: "stop", reason: "length" }).finish();
     expect(cut.message.stopReason).toBe("length");

@@ -1,9 +1,9 @@
 import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { StreamOptions } from "../provider.ts";
+import { createStream } from "../stream.ts";
 import { GrowingJson } from "./growing-json.ts";
-import type { StreamOptions } from "./provider.ts";
-import { createStream } from "./stream.ts";
 
 const item = fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.constant("\ud800 é 語"));
 

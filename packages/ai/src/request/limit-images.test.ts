@@ -1,11 +1,11 @@
 import type { LlmMessage } from "@tau-agent/rpc-protocol/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { prepareContext } from "./history.ts";
+import { builtInProviders } from "../providers.ts";
+import { scriptedModel } from "../testing/index.ts";
+import { fitContext } from "./history.ts";
 import { limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
-import { builtInProviders } from "./providers.ts";
-import { scriptedModel } from "./testing/index.ts";
 
 const image = { type: "image" as const, data: "AA==", mimeType: "image/png" };
 const user = (images: number): LlmMessage => ({
@@ -39,10 +39,10 @@ describe("a conversation with more images than a vendor takes", () => {
     expect(imageLimits?.count).toBe(limit);
     const memo = new Memo();
     const messages = Array.from({ length: 600 }, () => user(1));
-    const first = prepareContext(model, { messages }, { imageLimits, memo });
+    const first = fitContext(model, { messages }, { imageLimits }, memo);
     expect(countOf(first.messages)).toBeLessThanOrEqual(limit ?? 600);
     expect(countOf(first.messages)).toBeGreaterThan((limit ?? 600) * 0.75 - 1);
-    const again = prepareContext(model, { messages: [...messages] }, { imageLimits, memo });
+    const again = fitContext(model, { messages: [...messages] }, { imageLimits }, memo);
     expect(again.messages.every((message, at) => message === first.messages[at])).toBe(true);
   });
 
