@@ -123,6 +123,7 @@ class Chat {
   sessionId = "s1";
   thinkingLevel: StreamOptions["thinkingLevel"] = "medium";
   stream: StreamFunction = createStream();
+  onPayload: StreamOptions["onPayload"];
   readonly server: ThinkingServer;
 
   constructor(model: Model, server: ThinkingServer) {
@@ -142,6 +143,7 @@ class Chat {
       apiKey: "k",
       sessionId: this.sessionId,
       thinkingLevel: this.thinkingLevel,
+      onPayload: this.onPayload,
       fetch,
     });
     for (;;) {
@@ -305,6 +307,25 @@ describe("a model that reads changes between messages", () => {
     await chat.promptThrice();
     const last = JSON.stringify(server.sent.at(-1)?.body.messages);
     expect(last.match(/"type":"thinking"/g)).toHaveLength(3);
+  });
+
+  it("gets them again as they were, whatever an extension did to an earlier payload", async () => {
+    const server = new ThinkingServer(false);
+    const chat = new Chat(modelOf("claude-opus-5-5", allChanges), server);
+    await chat.prompt("one");
+    await happenings["all of it at once"]?.(chat);
+    chat.onPayload = (payload) => {
+      const { messages, tools } = payload as Sent["body"];
+      for (const { content } of messages) if (Array.isArray(content)) content.length = 0;
+      for (const each of tools ?? []) each.name = "changed";
+      return undefined;
+    };
+    await chat.prompt("two");
+    chat.onPayload = undefined;
+    await chat.prompt("three");
+    const { messages, tools } = server.sent.at(-1)?.body ?? expect.fail("nothing was sent");
+    expect(tools?.map(({ name }) => name)).toEqual(["read", "bash"]);
+    expect(messages[4]?.content).toHaveLength(4);
   });
 
   it("does not get the binding control where it binds nothing", async () => {

@@ -5,6 +5,10 @@ import { jsonText } from "./json-text.ts";
 /** ASCII characters per token, on the safe side for prose and code alike. */
 const charactersPerToken = 3.5;
 const imageTokens = 1200;
+/** An estimate that is too low makes a vendor refuse the request, one that is too high costs little. */
+const safety = 1.2;
+/** What vendors add of their own, most of it to explain tools. */
+const overhead = 500;
 /** A vendor's count that is further off than this was made of a conversation since cut. */
 const mostPlausible = 2;
 
@@ -19,11 +23,11 @@ export class InputEstimate {
     const total = counts.reduce((sum, count) => sum + count, fixed);
     const at = messages.findLastIndex((message) => countedTokens(message) > 0);
     const last = messages[at];
-    if (last === undefined) return Math.ceil(total);
+    if (last === undefined) return safe(total);
     const after = counts.slice(at + 1).reduce((sum, count) => sum + count, 0);
     const counted = countedTokens(last);
     const isPlausible = counted <= (total - after) * mostPlausible;
-    return Math.ceil(isPlausible ? counted + after : total);
+    return isPlausible ? counted + Math.ceil(after * safety) : safe(total);
   }
 
   #count(message: LlmMessage): number {
@@ -34,6 +38,10 @@ export class InputEstimate {
     }
     return count;
   }
+}
+
+function safe(estimate: number): number {
+  return Math.ceil(estimate * safety) + overhead;
 }
 
 function countedTokens(message: LlmMessage): number {
