@@ -35,7 +35,7 @@ export {
   loadModels,
   type ProviderInfo,
 } from "./models/catalog.ts";
-export { computeCost } from "./models/cost.ts";
+export { computeCost, serviceTierFactor } from "./models/cost.ts";
 export {
   clampThinkingLevel,
   nextThinkingLevel,

@@ -58,10 +58,21 @@ export interface StreamOptions {
   readonly cacheRetention?: CacheRetention | undefined;
   /** Default the global `fetch`; the seam for recording, proxies and tests. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** From sending the request to the first event, in ms. Default none. */
+  /**
+   * From sending the request to the first event of the reply, in ms; headers, comments and pings are
+   * none. Default and 0: no limit.
+   */
   readonly firstEventTimeoutMs?: number | undefined;
-  /** Longest silence between two events, in ms. Default 300 000. */
+  /**
+   * Longest silence from the headers on, in ms; comments do not end it, nor do pings before the reply
+   * has begun. Default 300 000; 0: no limit.
+   */
   readonly idleTimeoutMs?: number | undefined;
+  /**
+   * Longest wait before another attempt that the caller accepts from a vendor, in ms: the error says
+   * when one asks for more. Default any.
+   */
+  readonly maxRetryDelayMs?: number | undefined;
   /** Sees the vendor request just before it is sent; may return a replacement. */
   readonly onPayload?: ((payload: unknown) => unknown) | undefined;
   /** Is told once of each tool that the vendor would refuse, and that is left out for it. */

@@ -1,6 +1,7 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
+import { nameProvider } from "./name-provider.ts";
 import type { Context, Delta, Provider, Reducer, StreamOptions } from "./provider.ts";
 import { builtInProviders, LoadedProviders, type ProviderTable } from "./providers.ts";
 import { Assembler, type AssemblerOptions, type StreamResult } from "./reply/assemble.ts";
@@ -56,6 +57,7 @@ interface Run {
 /** Usage may come after the terminal event, but nobody waits for it longer than this. */
 const afterStopMs = 1_000;
 const defaultIdleTimeoutMs = 300_000;
+const silence = "The model went silent";
 
 async function* run(task: Run): AssistantStream {
   const { model, request } = task;
@@ -68,11 +70,12 @@ async function* run(task: Run): AssistantStream {
     const { encoded, ownNames } = encode(task, provider);
     const chunks = await open(task, provider, encoded, guard);
     const reduce = provider.reduce(model);
-    guard.watch(request.firstEventTimeoutMs, "The model sent no event");
+    let hasBegun = false;
     for (;;) {
       const next = await readNext(chunks, guard, assembler.hasStopped);
       if (next.done) break;
-      guard.watch(request.idleTimeoutMs ?? defaultIdleTimeoutMs, "The model went silent");
+      hasBegun ||= !isSignOfLife(next.value);
+      if (hasBegun) guard.watch(idleLimit(request), silence);
       const seen = request.onStreamEvent?.(next.value);
       if (seen) await guard.wait(() => seen);
       for (const delta of readChunk(reduce, next.value)) {
@@ -88,7 +91,7 @@ async function* run(task: Run): AssistantStream {
     yield* events;
     return result;
   } catch (thrown) {
-    const error = asProviderError(guard.failure ?? thrown, provider);
+    const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), model, request);
     guard.cancel();
     const { events, result } = assembler.fail(error);
     yield* events;
@@ -131,7 +134,22 @@ async function open(
   guard.watch(request.firstEventTimeoutMs, "The model sent no event");
   const options = { ...request, signal: guard.signal };
   const chunks = await guard.wait(() => provider.open(model, replaced ?? encoded, options));
+  // From the headers on, silence counts too; the first event is still waited for no longer.
+  guard.shorten(idleLimit(request), silence);
   return chunks[Symbol.asyncIterator]();
+}
+
+function idleLimit({ idleTimeoutMs = defaultIdleTimeoutMs }: StreamOptions): number {
+  return idleTimeoutMs;
+}
+
+/**
+ * What vendors send to keep a connection open: no event of the reply, though after its beginning a
+ * sign that the model still works on it. Comments are not seen here at all.
+ */
+function isSignOfLife(chunk: unknown): boolean {
+  if (typeof chunk !== "object" || chunk === null) return true;
+  return "type" in chunk && (chunk.type === "ping" || chunk.type === "keepalive");
 }
 
 /** Nobody but the vendor sees the name that a tool was given for it. */

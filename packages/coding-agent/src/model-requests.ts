@@ -2,6 +2,7 @@ import type { AgentTool, ModelRequest } from "@tau-agent/agent";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "./errors.ts";
 import type { ModelSelection } from "./model-selection.ts";
+import { isLocalUrl } from "./models/custom-models.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import type { SettingsStore } from "./settings/store.ts";
 import type { SessionBudget } from "./subagents/budgets/session-budget.ts";
@@ -74,7 +75,6 @@ export class ModelRequests {
       this.systemPrompt(),
     ]);
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
-    const idleTimeoutMs = settings.get("httpIdleTimeoutMs");
     return {
       model: this.#shown(model),
       systemPrompt: hooks?.systemPrompt(systemPrompt) ?? systemPrompt,
@@ -85,8 +85,9 @@ export class ModelRequests {
         thinkingLevel,
         thinkingBudgets: settings.get("thinkingBudgets"),
         sessionId: sessionId(),
-        idleTimeoutMs: idleTimeoutMs === 0 ? undefined : idleTimeoutMs,
-        firstEventTimeoutMs: settings.get("retry.provider.timeoutMs"),
+        idleTimeoutMs: settings.get("httpIdleTimeoutMs"),
+        firstEventTimeoutMs: settings.get("retry.provider.timeoutMs") ?? firstEventLimit(model),
+        maxRetryDelayMs: settings.get("retry.maxDelayMs"),
       },
     };
   }
@@ -99,4 +100,9 @@ export class ModelRequests {
     }
     return this.#blind.model;
   }
+}
+
+/** A server on this machine may have to load the model first. */
+function firstEventLimit({ baseUrl }: Model): number {
+  return isLocalUrl(baseUrl) ? 600_000 : 120_000;
 }

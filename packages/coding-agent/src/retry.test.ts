@@ -64,9 +64,16 @@ describe("a request that failed in passing", () => {
     const asked = await failing(1, rateLimited(0.05));
     await asked.session.prompt("hello");
     expect(retries(asked.events)[0]).toMatchObject({ delayMs: 50 });
+    const sooner = await failing(1, rateLimited(0.02));
+    sooner.session.settings.override("retry.baseDelayMs", 60_000);
+    await sooner.session.prompt("hello");
+    expect(retries(sooner.events)[0]).toMatchObject({ delayMs: 20 });
     const tooLong = await failing(1, rateLimited(3600));
     expect(await tooLong.session.prompt("hello")).toMatchObject({ status: "error" });
     expect(retries(tooLong.events)).toEqual([]);
+    expect(tooLong.session.messages.at(-1)).toMatchObject({
+      errorMessage: expect.stringMatching(/asks to wait 1 h, longer than .*\(1 min\)\.$/),
+    });
   });
 
   it("ends its wait on cancel, and on abort", async () => {

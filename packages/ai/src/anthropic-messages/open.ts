@@ -1,10 +1,11 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { guardRedirects, withOwnHeaders } from "../fetch.ts";
+import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { betasOf, isLoginToken } from "./betas.ts";
+import { readEvents } from "./events.ts";
 import { isAnthropicHost } from "./request.ts";
 import type { AnthropicRequest } from "./wire-types.ts";
 
@@ -30,13 +31,13 @@ export async function openStream(
   const { fetch = globalThis.fetch, signal = null } = options;
   const parts = ["anthropic", model.baseUrl, fetch, JSON.stringify(headers)] as const;
   const client = await memory.client.get(parts, () =>
-    createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
+    createClient(model.baseUrl, vendorFetch(fetch, headers)),
   );
   const body = memory.body(request, "messages", options);
   const type = { "content-type": "application/json" };
   // Not through `client.messages`, which prints a warning for every model that is to be retired.
-  const sent = client.post<unknown>("/v1/messages", { body, signal, headers: type, stream: true });
-  return (await sent) as AsyncIterable<RawMessageStreamEvent>;
+  const sent = client.post("/v1/messages", { body, signal, headers: type, stream: true });
+  return readEvents(await sent.asResponse());
 }
 
 async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Promise<Anthropic> {

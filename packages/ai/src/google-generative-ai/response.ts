@@ -116,6 +116,9 @@ function readUsage(usage: GenerateContentResponseUsageMetadata): Delta {
       ...(thoughtsTokenCount > 0 && { reasoning: thoughtsTokenCount }),
       ...(totalTokenCount && { totalTokens: totalTokenCount }),
     },
+    // The SDK's types leave it out here.
+    ...("serviceTier" in usage &&
+      typeof usage.serviceTier === "string" && { serviceTier: usage.serviceTier }),
   };
 }
 

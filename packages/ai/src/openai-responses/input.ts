@@ -26,7 +26,7 @@ export function encodeInput(
   model: Model,
   memo: Memo = new Memo(),
 ): ResponseInputItem[] {
-  const { items } = memo.fold<Items>(messages, {
+  const { items } = memo.fold<Conversation>(messages, {
     rules: ["openai-responses", model.provider, model.api, model.id],
     start: () => ({ items: [], ids: new Set() }),
     step({ items, ids }, message, index) {
@@ -34,32 +34,42 @@ export function encodeInput(
       else if (message.role === "toolResult") items.push(resultItem(message));
       else {
         const made = assistantItems(message, index, model);
-        items.push(...made.map((item, at) => withOwnId(item, `${index}_${at}`, ids)));
+        items.push(...made.flatMap((item) => withOwnId(item, ids)));
       }
     },
   });
   return [...items];
 }
 
-/** The items so far, and the ids they have. */
-interface Items {
+interface Conversation {
   readonly items: ResponseInputItem[];
+  /** Of the items so far: the vendor refuses a request in which one comes twice. */
   readonly ids: Set<string>;
 }
 
-/** Some servers give each reply's items the same ids; the vendor refuses an id that comes twice. */
-function withOwnId(item: ResponseInputItem, place: string, ids: Set<string>): ResponseInputItem {
-  if (!("id" in item) || typeof item.id !== "string") return item;
-  const isTaken = ids.has(item.id);
-  ids.add(item.id);
-  if (!isTaken) return item;
-  if (item.type !== "function_call") {
-    const id = `${item.id.slice(0, 40)}_${place}`;
+/** The item as a list to spread; servers that count their items in each reply anew repeat ids. */
+function withOwnId(item: ResponseInputItem, ids: Set<string>): ResponseInputItem[] {
+  const { id } = { id: undefined, ...item };
+  if (typeof id !== "string") return [item];
+  if (!ids.has(id)) {
     ids.add(id);
-    return { ...item, id } as ResponseInputItem;
+    return [item];
   }
-  const { id: _, ...rest } = item;
-  return rest;
+  // The same thinking again; a call needs no id of its own, a message does.
+  if (isReasoning(item)) return [];
+  const { id: _, ...rest } = { id, ...item };
+  if ("type" in item && item.type === "function_call") return [rest as ResponseFunctionToolCall];
+  const other = freeId(id, ids);
+  ids.add(other);
+  return [{ ...item, id: other } as ResponseInputItem];
+}
+
+function freeId(id: string, ids: ReadonlySet<string>): string {
+  for (let count = 2; ; count++) {
+    const suffix = `_${count}`;
+    const other = `${id.slice(0, maxIdLength - suffix.length)}${suffix}`;
+    if (!ids.has(other)) return other;
+  }
 }
 
 function userItems(content: string | readonly UserContent[]): ResponseInputItem[] {

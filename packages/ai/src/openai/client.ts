@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type OpenAI from "openai";
-import { guardRedirects, withOwnHeaders } from "../fetch.ts";
+import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
 import type { RequestMemory } from "../request/request-memory.ts";
 import { withRestOfBody } from "./rest-of-body.ts";
@@ -28,7 +28,7 @@ export function clientFor(
   );
   const { fetch = globalThis.fetch } = options;
   return memory.client.get(["openai", model.baseUrl, fetch, JSON.stringify(headers)], () =>
-    createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
+    createClient(model.baseUrl, vendorFetch(fetch, headers)),
   );
 }
 

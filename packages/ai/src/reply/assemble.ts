@@ -6,7 +6,7 @@ import type {
   StopReason,
 } from "@tau-agent/rpc-protocol/messages";
 import { ProviderError } from "../errors.ts";
-import { computeCost, withVendorTotal } from "../models/cost.ts";
+import { computeCost, serviceTierFactor, withVendorTotal } from "../models/cost.ts";
 import type { BlockKey, Delta, TokenCounts } from "../provider.ts";
 import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assemble-block.ts";
 import { judgeReply } from "./judge-reply.ts";
@@ -297,7 +297,8 @@ export class Assembler {
     this.#costTotal = asCount(delta.costTotal) ?? this.#costTotal;
     this.#serviceTier = asId(delta.serviceTier) ?? this.#serviceTier;
     const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = tokens;
-    const estimate = computeCost(this.#model.cost, tokens, this.#serviceTier);
+    const factor = serviceTierFactor(this.#model, this.#serviceTier);
+    const estimate = computeCost(this.#model.cost, tokens, factor);
     this.#message.usage = {
       input,
       output,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { classifyFailure, ProviderError } from "../errors.ts";
 import type { Delta, Provider, StreamOptions } from "../provider.ts";
+import { readSdkError } from "../sdk-error.ts";
 import { deltasBefore, type Fault } from "./fault.ts";
 import { loadScenario } from "./load-scenario.ts";
 import type { Scenario } from "./scenario.ts";
@@ -88,10 +89,11 @@ async function* play(
 
 function faultError(fault: Fault): ProviderError {
   if (fault.kind === "status") {
-    const message =
-      fault.message ?? (typeof fault.body === "string" ? fault.body : "Scripted error");
+    const { status, body } = fault;
+    const text = typeof body === "string" ? body : JSON.stringify(body);
     const headers = new Headers(fault.headers);
-    return new ProviderError(classifyFailure({ message, status: fault.status, headers }));
+    const error = Object.assign(new Error(fault.message ?? text ?? "Scripted error"), { status });
+    return new ProviderError(classifyFailure({ ...readSdkError(error), headers }));
   }
   if (fault.kind === "overflow") {
     return new ProviderError({ code: "context_overflow", message: "Scripted context overflow" });

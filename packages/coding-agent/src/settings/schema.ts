@@ -100,7 +100,10 @@ export const settingsTable = {
   "retry.baseDelayMs": count(2000, "First wait in ms; it doubles with each attempt."),
   "retry.maxDelayMs": count(60_000, "Longest wait a vendor may ask for, in ms; more is a failure."),
   "retry.maxAgentDelayMs": count(60_000, "Cap of the doubling wait, in ms."),
-  "retry.provider.timeoutMs": count(undefined, "Longest wait for a reply's first event, in ms."),
+  "retry.provider.timeoutMs": count(
+    undefined,
+    "Longest wait for a reply's first event, in ms; 120 000 when unset, 600 000 for a server on this machine; 0 means no limit.",
+  ),
   "retry.provider.maxRetries": count(0, "Retries inside a vendor's library; kept at 0."),
   "retry.provider.maxRetryDelayMs": count(60_000, "Longest wait inside a vendor's library, in ms."),
   httpIdleTimeoutMs: count(300_000, "Longest silence within a reply, in ms; 0 means no limit."),
