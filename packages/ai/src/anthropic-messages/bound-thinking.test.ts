@@ -1,4 +1,5 @@
 import type { AssistantMessage, LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { createStream, type StreamFunction } from "../stream.ts";
@@ -23,6 +24,8 @@ interface Sent {
 class ThinkingServer {
   readonly sent: Sent[] = [];
   readonly refusals: string[] = [];
+  /** The next answer is a failure, or a call of a tool. */
+  next: "text" | "failure" | "call" = "text";
   readonly #memory: BoundThinkingMemory = new Map();
   readonly #isStrict: boolean;
   #count = 0;
@@ -44,9 +47,12 @@ class ThinkingServer {
       const error = { type: "invalid_request_error", message: refusal };
       return Response.json({ type: "error", error }, { status: 400 });
     }
+    const kind = this.next;
+    this.next = "text";
+    if (kind === "failure") return Response.json({}, { status: 529 });
     const signature = `signature-${++this.#count}`;
     rememberBoundThinking(request, [signature], this.#memory);
-    return new Response(replyWith(signature), {
+    return new Response(replyWith(signature, kind === "call"), {
       headers: { "content-type": "text/event-stream" },
     });
   };
@@ -68,7 +74,10 @@ function checkPlaces({ messages }: Sent["body"]): string | undefined {
   return undefined;
 }
 
-function replyWith(signature: string): string {
+function replyWith(signature: string, isCall: boolean): string {
+  const answer = isCall
+    ? { type: "tool_use", id: `call-${signature}`, name: "read", input: {} }
+    : { type: "text", text: "Done." };
   const events = [
     { type: "message_start", message: { id: "m", model: "x", usage: { input_tokens: 1 } } },
     {
@@ -77,7 +86,7 @@ function replyWith(signature: string): string {
       content_block: { type: "thinking", thinking: "Hm.", signature },
     },
     { type: "content_block_stop", index: 0 },
-    { type: "content_block_start", index: 1, content_block: { type: "text", text: "Done." } },
+    { type: "content_block_start", index: 1, content_block: answer },
     { type: "content_block_stop", index: 1 },
     { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } },
     { type: "message_stop" },
@@ -133,6 +142,10 @@ class Chat {
 
   async prompt(content: LlmMessage["content"] & (string | object[])): Promise<AssistantMessage> {
     this.messages.push({ role: "user", content, timestamp: 1 } as LlmMessage);
+    return this.goOn();
+  }
+
+  async goOn(): Promise<AssistantMessage> {
     const context: Context = {
       systemPrompt: this.systemPrompt,
       messages: this.messages,
@@ -152,6 +165,25 @@ class Chat {
       this.messages.push(next.value.message);
       return next.value.message;
     }
+  }
+
+  /** A prompt whose answer calls a tool, and the answer to its result. */
+  async promptWithTool(steering?: string): Promise<void> {
+    this.server.next = "call";
+    const { content } = await this.prompt("use it");
+    for (const block of content) {
+      if (block.type !== "toolCall") continue;
+      this.messages.push({
+        role: "toolResult",
+        toolCallId: block.id,
+        toolName: block.name,
+        content: [{ type: "text", text: "result" }],
+        isError: false,
+        timestamp: 1,
+      });
+    }
+    if (steering === undefined) await this.goOn();
+    else await this.prompt(steering);
   }
 
   async promptThrice(): Promise<void> {
@@ -359,6 +391,51 @@ describe("a model that reads changes between messages", () => {
     expect(efforts).toEqual([-1, -1, 4]);
     expect(server.refusals).toEqual([]);
   });
+});
+
+describe("any session with a bound model", () => {
+  const steps: Record<string, (chat: Chat) => unknown> = {
+    ...happenings,
+    "a failed request": async (chat) => {
+      chat.server.next = "failure";
+      await chat.prompt("fails");
+    },
+    "a failed request, tried again": async (chat) => {
+      chat.server.next = "failure";
+      await chat.prompt("fails first");
+      await chat.goOn();
+    },
+    "a tool loop": (chat) => chat.promptWithTool(),
+    "steering in a tool loop": (chat) => chat.promptWithTool("and hurry"),
+    "a tool loop that a change interrupts": async (chat) => {
+      chat.server.next = "call";
+      await chat.prompt("use it");
+      chat.systemPrompt += " Changed.";
+      chat.thinkingLevel = chat.thinkingLevel === "high" ? "low" : "high";
+      await chat.goOn();
+    },
+    "a reply that is asked to go on": (chat) => chat.goOn(),
+  };
+  delete steps["a resume in another process"];
+
+  it.each(models.map((model) => [model.provider, model] as const))(
+    "is never refused, nor relies on dropped thinking: %s",
+    async (_, model) => {
+      const step = fc.constantFrom(...Object.keys(steps));
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (names) => {
+          const chat = new Chat(model, new ThinkingServer(true));
+          await chat.prompt("first");
+          for (const name of names) {
+            await steps[name]?.(chat);
+            await chat.prompt("next");
+          }
+          expect(chat.server.refusals).toEqual([]);
+        }),
+        { numRuns: 25 },
+      );
+    },
+  );
 });
 
 describe("checkBoundThinking", () => {
