@@ -96,6 +96,50 @@ describe("a bound model's thinking", () => {
   });
 });
 
+describe("thinking that comes back after another beginning", () => {
+  it("is refused for a bound model, unless the request asks to drop it", async () => {
+    const scenario = [turn([thinking("Hm."), "Hi"]), "Again", "Again"];
+    await using server = await startLoopbackServer({ scenario });
+    const model = server.model("anthropic-messages", { id: "claude-opus-5-5" });
+    const reply = stream(model, start("x"), { apiKey: "k" });
+    let made: Context["messages"][number] | undefined;
+    for await (const event of reply) if (event.type === "done") made = event.message;
+    if (made === undefined) throw new RangeError("no reply");
+    const messages = [...start("x").messages, made, ...start("y").messages];
+    const bare = async (blockBinding: object) => {
+      const body = {
+        model: model.id,
+        max_tokens: 2000,
+        stream: true,
+        system: "Something else",
+        thinking: { type: "adaptive", ...blockBinding },
+        messages: messages.map(({ role, content }) => ({
+          role,
+          content:
+            typeof content === "string"
+              ? content
+              : content.map((block) =>
+                  block.type === "thinking"
+                    ? { ...block, thinkingSignature: undefined, signature: block.thinkingSignature }
+                    : block,
+                ),
+        })),
+      };
+      const headers = { "anthropic-beta": "thinking-binding-controls-2026-08-01" };
+      const url = `${server.url}/v1/messages`;
+      return fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    };
+    const refused = await bare({});
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining("bound to a different conversation"),
+    ]);
+    expect(takeRefusals()).toMatchObject([{ rule: "bound-thinking" }]);
+    const drop = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
+    expect((await bare(drop)).status).toBe(200);
+  });
+});
+
 describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
   it("refuses what the vendor refuses, unless told not to", async () => {
     const nobody = [{ role: "nobody", content: "x", parts: [{ text: "x" }] }];
