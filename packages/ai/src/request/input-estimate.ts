@@ -1,5 +1,5 @@
 import type { LlmMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
-import type { Context } from "../provider.ts";
+import type { Context, ToolDefinition } from "../provider.ts";
 import { jsonText } from "./json-text.ts";
 
 /** ASCII characters per token, on the safe side for prose and code alike. */
@@ -14,12 +14,19 @@ const mostPlausible = 2;
 
 /** Estimates how many tokens a request takes; keeps what it counted of messages. */
 export class InputEstimate {
-  readonly #known = new WeakMap<LlmMessage, number>();
+  readonly #known = new WeakMap<LlmMessage | ToolDefinition, number>();
+  #system = { text: "", tokens: 0 };
 
   /** What the vendor counted at the last reply and an estimate of the rest, or an estimate of all. */
   of({ systemPrompt = "", tools = [], messages }: Context): number {
-    const fixed = textTokens(systemPrompt) + textTokens(JSON.stringify(tools));
-    const counts = messages.map((message) => this.#count(message));
+    if (systemPrompt !== this.#system.text) {
+      this.#system = { text: systemPrompt, tokens: textTokens(systemPrompt) };
+    }
+    const fixed = tools.reduce(
+      (sum, tool) => sum + this.#count(tool, () => textTokens(jsonText(tool))),
+      this.#system.tokens,
+    );
+    const counts = messages.map((message) => this.#count(message, () => messageTokens(message)));
     const total = counts.reduce((sum, count) => sum + count, fixed);
     const at = messages.findLastIndex((message) => countedTokens(message) > 0);
     const last = messages[at];
@@ -30,13 +37,13 @@ export class InputEstimate {
     return isPlausible ? counted + Math.ceil(after * safety) : safe(total);
   }
 
-  #count(message: LlmMessage): number {
-    let count = this.#known.get(message);
-    if (count === undefined) {
-      count = messageTokens(message);
-      this.#known.set(message, count);
+  #count(item: LlmMessage | ToolDefinition, count: () => number): number {
+    let known = this.#known.get(item);
+    if (known === undefined) {
+      known = count();
+      this.#known.set(item, known);
     }
-    return count;
+    return known;
   }
 }
 
