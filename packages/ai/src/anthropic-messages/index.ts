@@ -17,7 +17,10 @@ export function createAnthropicMessages(): Provider<AnthropicRequest, RawMessage
     api: "anthropic-messages",
     endsAtStop: true,
     encode(model, context, options) {
-      const { request, prefix } = encodeRequest(model, context, options, memory, prefixes);
+      const encoded = encodeRequest(model, context, options, memory, prefixes);
+      const { prefix } = encoded;
+      // Who sees the payload may change it, and parts of it are sent again.
+      const request = options.onPayload ? structuredClone(encoded.request) : encoded.request;
       sent.set(request, prefix);
       return request;
     },

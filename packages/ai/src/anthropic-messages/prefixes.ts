@@ -62,6 +62,9 @@ export class Prefixes {
   readonly #stripped = new WeakMap<TurnParam, TurnParam>();
 
   arrange(wanted: Wanted): Arranged {
+    const { setup, turns, features } = wanted;
+    const isPlain = !features.bindsThinking && !Object.values(features.appends).includes(true);
+    if (isPlain) return { setup, messages: [...turns], prefix: "" };
     const places = this.#places(wanted.turns);
     const [start = ""] = places.slice(1);
     const id = wanted.key === undefined ? undefined : `${wanted.key}\n${start}`;

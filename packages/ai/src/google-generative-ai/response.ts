@@ -6,6 +6,8 @@ import type {
 } from "@google/genai";
 import type { Delta, Reducer } from "../provider.ts";
 import { asCount, asId, asJson, asList, asObject, asText } from "../reply/odd-values.ts";
+import { jsonText } from "../request/json-text.ts";
+import { PartialArgs } from "./partial-args.ts";
 
 /** The fields of a chunk that are read; the SDK's class adds getters. */
 export type GoogleChunk = Pick<
@@ -43,6 +45,8 @@ export function createReducer(): Reducer<GoogleChunk> {
 class PartReader {
   #key = 0;
   #open: "text" | "thinking" | undefined;
+  /** The call whose arguments still come. */
+  #call: PartialArgs | undefined;
 
   *read(part: Part): Iterable<Delta> {
     const text = asText(part.text);
@@ -61,22 +65,33 @@ class PartReader {
   }
 
   *end(): Iterable<Delta> {
+    if (this.#call !== undefined) yield* this.#endCall("");
     if (this.#open !== undefined) yield { type: "block_end", key: this.#key };
     this.#open = undefined;
     this.#key++;
   }
 
   *#readCall(part: Part): Iterable<Delta> {
-    yield* this.end();
-    const { id: given, name: called, args } = part.functionCall ?? {};
-    const id = asId(given);
+    const { id: given, name: called, args, partialArgs, willContinue } = part.functionCall ?? {};
     const name = asId(called);
-    const key = this.#key;
-    yield { type: "tool_call", key, ...(name && { name }), ...(id && { id }) };
-    yield { type: "tool_call", key, arguments: asJson(args) || "{}" };
+    const goesOn = name === undefined && this.#call !== undefined;
+    if (!goesOn) {
+      yield* this.end();
+      const id = asId(given);
+      yield { type: "tool_call", key: this.#key, ...(name && { name }), ...(id && { id }) };
+      this.#call = new PartialArgs();
+    }
+    for (const piece of asList(partialArgs)) this.#call?.add(piece);
     yield* this.#sign(part);
+    if (willContinue === true) return;
+    yield* this.#endCall(asJson(args));
+  }
+
+  *#endCall(json: string): Iterable<Delta> {
+    const key = this.#key++;
+    yield { type: "tool_call", key, arguments: json || jsonText(this.#call?.value ?? {}) };
     yield { type: "block_end", key };
-    this.#key++;
+    this.#call = undefined;
   }
 
   *#sign({ thoughtSignature: signature }: Part): Iterable<Delta> {

@@ -139,7 +139,7 @@ export class Assembler {
       return this.fail(new ProviderError({ code: kind, message }));
     }
     for (const [key] of this.#blocks) this.#endBlock({ type: "block_end", key });
-    this.#content = this.#content.slice(this.#firstIndex);
+    this.#dropVoid();
     const final = settledReason(reason, this.#content);
     const failure = judgeReply(final, this.#content, this.#message.usage, this.#model);
     if (failure !== undefined) return this.fail(failure);
@@ -152,6 +152,7 @@ export class Assembler {
   fail(error: ProviderError): { events: AssistantMessageEvent[]; result: StreamResult } {
     const reason = error.code === "aborted" ? "aborted" : "error";
     this.#dropUnfinishedCalls();
+    this.#dropVoid();
     this.#message.errorMessage = error.message;
     const message = this.#finalMessage(reason);
     return { events: [{ type: "error", reason, error: message }], result: { message, error } };
@@ -330,6 +331,12 @@ export class Assembler {
       }
     }
     this.#content = this.#content.filter((_, index) => !dropped.has(index));
+  }
+
+  /** What came before the reply began once more. */
+  #dropVoid(): void {
+    this.#content = this.#content.slice(this.#firstIndex);
+    this.#firstIndex = 0;
   }
 
   #finalMessage(stopReason: StopReason): AssistantMessage {

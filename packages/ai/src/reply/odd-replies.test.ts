@@ -333,4 +333,21 @@ describe("one vendor's own", () => {
       content: [{ type: "text", text: "Hello" }],
     });
   });
+
+  it("second beginning that breaks off leaves nothing of the first", async () => {
+    const start = { type: "message_start", message: { id: "m", usage: {} } };
+    const call = { type: "tool_use", id: "c1", name: "run", input: {} };
+    const { message, error } = await play("anthropic-messages", [
+      start,
+      { type: "content_block_start", index: 0, content_block: call },
+      {
+        type: "content_block_delta",
+        index: 0,
+        delta: { type: "input_json_delta", partial_json: "{" },
+      },
+      start,
+    ]);
+    expect(error?.isRetryable).toBe(true);
+    expect(message.content).toEqual([]);
+  });
 });

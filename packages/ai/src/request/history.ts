@@ -52,7 +52,10 @@ export function fitContext(
     messages: transformHistory(model, context, options, memo),
     ...(systemPrompt !== undefined && { systemPrompt: sanitizeText(systemPrompt) }),
     ...(tools !== undefined && {
-      tools: tools.map((tool) => ({ ...tool, description: sanitizeText(tool.description) })),
+      tools: tools.map((tool) => {
+        const description = sanitizeText(tool.description);
+        return description === tool.description ? tool : { ...tool, description };
+      }),
     }),
   };
 }

@@ -12,7 +12,10 @@ export function outputLimit(
   { maxTokens: asked, inputTokens = 0 }: StreamOptions,
 ): number {
   const left = Math.max(contextWindow - inputTokens, minOutputTokens);
-  return Math.min(maxTokens, asked ?? maxTokens, left);
+  // Nobody may know the size of a local model.
+  const limits = [maxTokens > 0 && maxTokens, asked, contextWindow > 0 && left];
+  const known = limits.filter((limit) => typeof limit === "number");
+  return Math.min(...known, Number.MAX_SAFE_INTEGER);
 }
 
 /** A budget of any size, as it is where the limit allows it. */

@@ -1,163 +1,12 @@
-import type { AssistantMessage, LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
+import { createStream, type LlmMessage } from "@tau-agent/ai";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
-import { createStream, type StreamFunction } from "../stream.ts";
 import {
   type BoundThinkingMemory,
   checkBoundThinking,
   rememberBoundThinking,
-} from "../testing/rules/bound-thinking.ts";
-
-interface Sent {
-  readonly headers: Record<string, string>;
-  readonly body: {
-    system?: { text: string }[];
-    tools?: { name: string }[];
-    output_config?: unknown;
-    thinking?: unknown;
-    messages: { role: string; content: { type: string }[] | string; output_config?: unknown }[];
-  };
-}
-
-/** A server that thinks before each answer and checks what comes back. */
-class ThinkingServer {
-  readonly sent: Sent[] = [];
-  readonly refusals: string[] = [];
-  readonly #memory: BoundThinkingMemory = new Map();
-  readonly #isStrict: boolean;
-  #count = 0;
-
-  constructor(isStrict: boolean) {
-    this.#isStrict = isStrict;
-  }
-
-  readonly fetch: typeof globalThis.fetch = async (_url, init) => {
-    const request = {
-      headers: Object.fromEntries(new Headers(init?.headers)),
-      body: JSON.parse(String(init?.body)),
-    };
-    this.sent.push(request);
-    const refusal =
-      checkBoundThinking(request, this.#memory, this.#isStrict) ?? checkPlaces(request.body);
-    if (refusal !== undefined) {
-      this.refusals.push(refusal);
-      const error = { type: "invalid_request_error", message: refusal };
-      return Response.json({ type: "error", error }, { status: 400 });
-    }
-    const signature = `signature-${++this.#count}`;
-    rememberBoundThinking(request, [signature], this.#memory);
-    return new Response(replyWith(signature), {
-      headers: { "content-type": "text/event-stream" },
-    });
-  };
-}
-
-/** The vendor's rules for messages of the system's between others. */
-function checkPlaces({ messages }: Sent["body"]): string | undefined {
-  for (const [at, message] of messages.entries()) {
-    if (message.role !== "system") continue;
-    const isEffortOnly = message.content.length === 0 && message.output_config !== undefined;
-    const next = messages[at + 1]?.role;
-    if (isEffortOnly && next !== undefined) continue;
-    if (messages[at - 1]?.role !== "user")
-      return `messages.${at}: role 'system' must follow a user`;
-    if (next !== undefined && next !== "assistant") {
-      return `messages.${at}: role 'system' must precede an 'assistant' message or end the array`;
-    }
-  }
-  return undefined;
-}
-
-function replyWith(signature: string): string {
-  const events = [
-    { type: "message_start", message: { id: "m", model: "x", usage: { input_tokens: 1 } } },
-    {
-      type: "content_block_start",
-      index: 0,
-      content_block: { type: "thinking", thinking: "Hm.", signature },
-    },
-    { type: "content_block_stop", index: 0 },
-    { type: "content_block_start", index: 1, content_block: { type: "text", text: "Done." } },
-    { type: "content_block_stop", index: 1 },
-    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } },
-    { type: "message_stop" },
-  ];
-  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
-}
-
-const allChanges = {
-  supportsMidConvoSystemMessages: true,
-  supportsMidConvoToolChanges: true,
-  supportsMidConvoEffort: true,
-};
-
-function modelOf(id: string, compat: Model["compat"], more: Partial<Model> = {}): Model {
-  return {
-    id,
-    name: id,
-    api: "anthropic-messages",
-    provider: "anthropic",
-    baseUrl: "https://api.anthropic.com",
-    reasoning: true,
-    input: ["text", "image"],
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-    contextWindow: 200_000,
-    maxTokens: 64_000,
-    compat: { forceAdaptiveThinking: true, ...compat },
-    ...more,
-  };
-}
-
-const tool = (name: string, description = name): ToolDefinition => ({
-  name,
-  description,
-  parameters: { type: "object", properties: {} },
-});
-
-/** A session: its history, and what else each request says. */
-class Chat {
-  messages: LlmMessage[] = [];
-  model: Model;
-  systemPrompt = "Be brief.";
-  tools = [tool("read"), tool("bash")];
-  sessionId = "s1";
-  thinkingLevel: StreamOptions["thinkingLevel"] = "medium";
-  stream: StreamFunction = createStream();
-  readonly server: ThinkingServer;
-
-  constructor(model: Model, server: ThinkingServer) {
-    this.model = model;
-    this.server = server;
-  }
-
-  async prompt(content: LlmMessage["content"] & (string | object[])): Promise<AssistantMessage> {
-    this.messages.push({ role: "user", content, timestamp: 1 } as LlmMessage);
-    const context: Context = {
-      systemPrompt: this.systemPrompt,
-      messages: this.messages,
-      tools: this.tools,
-    };
-    const { fetch } = this.server;
-    const reply = this.stream(this.model, context, {
-      apiKey: "k",
-      sessionId: this.sessionId,
-      thinkingLevel: this.thinkingLevel,
-      fetch,
-    });
-    for (;;) {
-      const next = await reply.next();
-      if (!next.done) continue;
-      this.messages.push(next.value.message);
-      return next.value.message;
-    }
-  }
-
-  async promptThrice(): Promise<void> {
-    for (const text of ["one", "two", "three"]) {
-      expect(await this.prompt(text)).toMatchObject({ stopReason: "stop" });
-    }
-  }
-}
+} from "../src/testing/rules/bound-thinking.ts";
+import { allChanges, Chat, modelOf, type Sent, ThinkingServer, tool } from "./thinking-chat.ts";
 
 /** What may happen to a session between two prompts. */
 const happenings: Record<string, (chat: Chat) => void | Promise<void>> = {
@@ -307,6 +156,25 @@ describe("a model that reads changes between messages", () => {
     expect(last.match(/"type":"thinking"/g)).toHaveLength(3);
   });
 
+  it("gets them again as they were, whatever an extension did to an earlier payload", async () => {
+    const server = new ThinkingServer(false);
+    const chat = new Chat(modelOf("claude-opus-5-5", allChanges), server);
+    await chat.prompt("one");
+    await happenings["all of it at once"]?.(chat);
+    chat.onPayload = (payload) => {
+      const { messages, tools } = payload as Sent["body"];
+      for (const { content } of messages) if (Array.isArray(content)) content.length = 0;
+      for (const each of tools ?? []) each.name = "changed";
+      return undefined;
+    };
+    await chat.prompt("two");
+    chat.onPayload = undefined;
+    await chat.prompt("three");
+    const { messages, tools } = server.sent.at(-1)?.body ?? expect.fail("nothing was sent");
+    expect(tools?.map(({ name }) => name)).toEqual(["read", "bash"]);
+    expect(messages[4]?.content).toHaveLength(4);
+  });
+
   it("does not get the binding control where it binds nothing", async () => {
     const server = new ThinkingServer(true);
     const chat = new Chat(modelOf("claude-opus-5", allChanges), server);
@@ -338,6 +206,51 @@ describe("a model that reads changes between messages", () => {
     expect(efforts).toEqual([-1, -1, 4]);
     expect(server.refusals).toEqual([]);
   });
+});
+
+describe("any session with a bound model", () => {
+  const steps: Record<string, (chat: Chat) => unknown> = {
+    ...happenings,
+    "a failed request": async (chat) => {
+      chat.server.next = "failure";
+      await chat.prompt("fails");
+    },
+    "a failed request, tried again": async (chat) => {
+      chat.server.next = "failure";
+      await chat.prompt("fails first");
+      await chat.goOn();
+    },
+    "a tool loop": (chat) => chat.promptWithTool(),
+    "steering in a tool loop": (chat) => chat.promptWithTool("and hurry"),
+    "a tool loop that a change interrupts": async (chat) => {
+      chat.server.next = "call";
+      await chat.prompt("use it");
+      chat.systemPrompt += " Changed.";
+      chat.thinkingLevel = chat.thinkingLevel === "high" ? "low" : "high";
+      await chat.goOn();
+    },
+    "a reply that is asked to go on": (chat) => chat.goOn(),
+  };
+  delete steps["a resume in another process"];
+
+  it.each(models.map((model) => [model.provider, model] as const))(
+    "is never refused, nor relies on dropped thinking: %s",
+    async (_, model) => {
+      const step = fc.constantFrom(...Object.keys(steps));
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (names) => {
+          const chat = new Chat(model, new ThinkingServer(true));
+          await chat.prompt("first");
+          for (const name of names) {
+            await steps[name]?.(chat);
+            await chat.prompt("next");
+          }
+          expect(chat.server.refusals).toEqual([]);
+        }),
+        { numRuns: 25 },
+      );
+    },
+  );
 });
 
 describe("checkBoundThinking", () => {
