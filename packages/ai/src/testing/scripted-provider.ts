@@ -57,7 +57,7 @@ function createProvider(playerFor: (model: Model) => Promise<ScenarioPlayer>): S
     encode: (model, context) => ({ ...context, model: model.id }),
     open: async (model, request, options) => {
       const player = await playerFor(model);
-      return play(await player.next(request), options);
+      return play(await player.next(request), model, options);
     },
     reduce: () => (delta) => [delta],
     classify: (error) =>
@@ -70,13 +70,16 @@ function createProvider(playerFor: (model: Model) => Promise<ScenarioPlayer>): S
 
 async function* play(
   { turn, request }: PlayedTurn,
+  { contextWindow }: Model,
   { signal }: StreamOptions,
 ): AsyncGenerator<Delta> {
   const { fault } = turn;
   let left = deltasBefore(fault);
   if (fault !== undefined && left === undefined) throw faultError(fault);
   const characters = request.systemPrompt.length + countCharacters(request.messages);
-  for (const { delta, delayMs } of turnDeltas(turn, request.index, usageOf(turn, characters))) {
+  // A scripted model reads whatever it is given: only a turn's own usage is more than the window.
+  const usage = usageOf(turn, Math.min(characters, contextWindow * 4));
+  for (const { delta, delayMs } of turnDeltas(turn, request.index, usage)) {
     if (fault !== undefined && left !== undefined && left-- <= 0) {
       if (fault.kind === "truncate") return;
       if (fault.kind === "stall") await sleep(2 ** 30, undefined, { signal });
