@@ -113,7 +113,7 @@ describe("prepareContext", () => {
     expect(outline(messages)).toEqual(['user "a"', 'user "b"']);
   });
 
-  it("answers open calls before the next message and drops what answers no call", () => {
+  it("finds a late result, answers open calls and drops results without a call", () => {
     const messages = transform(
       said([call("1"), call("2")]),
       result("2"),
@@ -126,7 +126,7 @@ describe("prepareContext", () => {
     expect(outline(messages)).toEqual([
       "assistant 1 2",
       "result 2 ok",
-      "result 1 No result provided",
+      "result 1 late",
       'user "b"',
       "assistant 3",
       "result 3 No result provided",

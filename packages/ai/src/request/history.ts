@@ -8,6 +8,7 @@ import type {
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
 import type { Context, Provider } from "../provider.ts";
+import { withResultsInPlace } from "./late-results.ts";
 import { type ImageLimits, limitImages } from "./limit-images.ts";
 import { Memo } from "./memo.ts";
 import { sanitizeJson, sanitizeText } from "./sanitize.ts";
@@ -26,9 +27,9 @@ export interface HistoryOptions {
 
 /**
  * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
- * their calls and results, of replies that were cut the calls; every remaining call has exactly one result; call ids are acceptable to
- * the vendor and unique, and names are those under which the tools are sent; what only another
- * model understands (signatures, thinking) is dropped; images become a note for models that read
+ * their calls and results, of replies that were cut the calls; every remaining call has exactly one
+ * result, which follows it; call ids are acceptable to the vendor and unique, and names are those under
+ * which the tools are sent; data that only another model understands (signatures, thinking) is dropped; images become a note for models that read
  * text only, and the oldest where they are too many; lone surrogates are removed. Until images have
  * to go, the result for a prefix of the messages is a prefix of the result, so that prompt caches hit.
  */
@@ -68,7 +69,7 @@ function transformHistory(
 ): LlmMessage[] {
   const readsImages = model.input.includes("image");
   const names = toolRules(model.api);
-  const { pairing, replaced } = memo.fold(messages, {
+  const { pairing, replaced } = memo.fold(withResultsInPlace(messages), {
     rules: [model.provider, model.api, model.id, readsImages],
     start: () => ({
       pairing: new Pairing(),
