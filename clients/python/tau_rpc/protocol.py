@@ -234,6 +234,14 @@ class AutoCompactionStartEvent(TypedDict):
     """Whether the context window was nearly full or overflowed."""
 
 
+class AutoContinueEvent(TypedDict):
+    """The output limit cut a reply, which is now continued; at most once per prompt."""
+
+    type: Literal["auto_continue"]
+    reason: Literal["length"]
+    """Why the run continues."""
+
+
 class _AutoRetryEndEvent(TypedDict):
     type: Literal["auto_retry_end"]
     success: bool
@@ -3571,6 +3579,7 @@ Event: TypeAlias = Union[
     CompactionEndEvent,
     AutoRetryStartEvent,
     AutoRetryEndEvent,
+    AutoContinueEvent,
     SessionInfoChangedEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
@@ -3675,6 +3684,7 @@ HostFrame: TypeAlias = Union[
     CompactionEndEvent,
     AutoRetryStartEvent,
     AutoRetryEndEvent,
+    AutoContinueEvent,
     SessionInfoChangedEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
@@ -3836,6 +3846,7 @@ __all__ = [
     "Attachment",
     "AutoCompactionEndEvent",
     "AutoCompactionStartEvent",
+    "AutoContinueEvent",
     "AutoRetryEndEvent",
     "AutoRetryStartEvent",
     "Base64ImageSource",

@@ -3,7 +3,7 @@ import { basename, extname, resolve } from "node:path";
 import type { AgentSession, PromptResult } from "@tau-agent/coding-agent";
 import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
-import type { ImageContent } from "@tau-agent/rpc-protocol/messages";
+import type { AssistantMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import type { CliOptions } from "../command-line/args.ts";
 import type { FrameOutput } from "../process/output.ts";
 import { DeltaMerger } from "../rpc/connection/delta-merger.ts";
@@ -24,15 +24,16 @@ export interface OneShotOptions {
 
 /** Prints the text of the last reply; returns the exit code. */
 export async function runPrint(task: OneShotOptions): Promise<number> {
-  const { session, output } = task;
+  const { session, output, report } = task;
+  session.subscribe((event) => {
+    if (event.type === "auto_retry_start") report(describeRetry(event));
+  });
   const result = await runPrompts(task);
-  const last = session.messages.findLast((message) => message.role === "assistant");
-  const text = (last?.content ?? [])
-    .filter((block) => block.type === "text")
-    .map((block) => `${block.text}\n`)
-    .join("");
+  const parts = session.lastReplyParts;
+  const last = parts.at(-1);
+  const text = parts.map(({ content }) => textOf(content)).join("");
   await new Promise<void>((resolve) => {
-    output.write(text, resolve);
+    output.write(text === "" ? "" : `${text}\n`, resolve);
   });
   if (hasFailed(result, task)) return 1;
   if (last?.stopReason === "length") {
@@ -40,6 +41,21 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
     return 1;
   }
   return 0;
+}
+
+/** Without it a user watches a silent terminal for as long as all waits take. */
+function describeRetry({
+  attempt,
+  maxAttempts,
+  delayMs,
+  errorMessage,
+}: Extract<SessionEvent, { type: "auto_retry_start" }>): string {
+  const wait = `${Math.ceil(delayMs / 100) / 10} s`;
+  return `warning: ${errorMessage}; retry ${attempt} of ${maxAttempts} in ${wait}`;
+}
+
+function textOf(content: AssistantMessage["content"]): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 /** Prints the session header, then every event as a line; returns the exit code. */

@@ -1,5 +1,6 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import { isLocalUrl } from "../models/custom-models.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
@@ -18,6 +19,8 @@ export interface ModelRequestsOptions {
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
+  /** Receives what a request had to leave out. */
+  readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
 
 /** Puts together what a request to the model needs besides the conversation. */
@@ -66,7 +69,7 @@ export class ModelRequests {
    * @throws {SessionError} as {@link check}
    */
   async prepare(): Promise<ModelRequest> {
-    const { settings, sessionId, hooks, budget } = this.#options;
+    const { settings, sessionId, hooks, budget, onDiagnostic } = this.#options;
     budget.checkRequest();
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
@@ -88,6 +91,7 @@ export class ModelRequests {
         maxTokens: settings.get("maxOutputTokens") || undefined,
         idleTimeoutMs: settings.get("httpIdleTimeoutMs"),
         firstEventTimeoutMs: settings.get("retry.provider.timeoutMs") ?? firstEventLimit(model),
+        onDiagnostic: ({ message }) => onDiagnostic({ severity: "warning", message }),
         maxRetryDelayMs: settings.get("retry.maxDelayMs"),
       },
     };

@@ -5,11 +5,12 @@ import type { Compaction } from "../compaction/compaction.ts";
 import type { Retry } from "../models/retry.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import { failedAttempt } from "../session-log/failed-attempt.ts";
+import { LengthContinuation } from "./length-continuation.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import { TodoReminder, type TodoReminderOptions } from "./todo-reminder.ts";
 
 /** What follows a run by itself. */
-export type Continuation = "retry" | "compact" | "remind" | "none";
+export type Continuation = "retry" | "compact" | "continue" | "remind" | "none";
 
 /** What {@link RunContinuation} works with. */
 export interface RunContinuationOptions extends TodoReminderOptions {
@@ -20,29 +21,33 @@ export interface RunContinuationOptions extends TodoReminderOptions {
 }
 
 /**
- * Decides whether a run that ended goes on by itself: a retry, a compaction after an overflow, or a
- * reminder of open todos.
+ * Decides whether a run that ended goes on by itself: a retry, a compaction after an overflow, the rest
+ * of a reply that was cut, or a reminder of open todos.
  */
 export class RunContinuation {
   readonly #options: RunContinuationOptions;
   readonly #reminder: TodoReminder;
+  readonly #cutReply: LengthContinuation;
   /** One overflow is answered by one compaction; a second in a row is final. */
   #hasCompacted = false;
 
   constructor(options: RunContinuationOptions) {
     this.#options = options;
     this.#reminder = new TodoReminder(options);
+    this.#cutReply = new LengthContinuation(options);
   }
 
   /** What follows this run. */
   decide(outcome: RunOutcome): Continuation {
     const { retry, compaction } = this.#options;
     this.#reminder.noteRun(outcome);
+    this.#cutReply.noteRun(outcome);
     if (outcome.aborted || outcome.failure !== undefined) return "none";
     if (outcome.reply?.error?.code === "context_overflow") {
       return this.#hasCompacted || !compaction.isEnabled ? "none" : "compact";
     }
     if (retry.wants(outcome)) return "retry";
+    if (this.#cutReply.isDue(outcome)) return "continue";
     return this.#reminder.isDue(outcome) ? "remind" : "none";
   }
 
@@ -58,9 +63,10 @@ export class RunContinuation {
     signal: AbortSignal,
   ): Promise<readonly AgentMessage[] | undefined> {
     const { retry } = this.#options;
-    if (continuation === "none" || continuation === "remind") {
+    if (continuation !== "retry" && continuation !== "compact") {
       await this.#conclude(outcome, signal);
       if (continuation === "remind") return this.#remind(outcome, signal);
+      if (continuation === "continue") return this.#continueCutReply(signal);
       if (!(await this.#isKeptGoing(outcome))) return undefined;
       this.#dropFailedAttempt();
       return [];
@@ -102,6 +108,12 @@ export class RunContinuation {
   async #remind(outcome: RunOutcome, signal: AbortSignal): Promise<AgentMessage[] | undefined> {
     if (signal.aborted || !this.#reminder.isDue(outcome)) return undefined;
     const message = await this.#reminder.remind();
+    return signal.aborted ? undefined : [message];
+  }
+
+  async #continueCutReply(signal: AbortSignal): Promise<AgentMessage[] | undefined> {
+    if (signal.aborted) return undefined;
+    const message = await this.#cutReply.continue();
     return signal.aborted ? undefined : [message];
   }
 

@@ -38,8 +38,8 @@ export class RunEnd {
     if (outcome.failure !== undefined) problems.add(outcome.failure);
     problems.attempt(() => bash.recordHeld());
     problems.attempt(() => conversation.log.endTurn());
-    // A reminder is no retry: what the run said stands.
-    const willRetry = !isOver && decision !== "remind";
+    // A reminder or a continuation is not a retry: the run's replies stay.
+    const willRetry = decision === "retry" || decision === "compact";
     await emit({ type: "agent_end", messages: [...outcome.messages], willRetry });
     const next = await continuation.proceed(decision, outcome, signal);
     // Extensions may let it go on although nothing asked for it.

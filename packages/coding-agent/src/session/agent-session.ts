@@ -4,7 +4,12 @@ import type {
   SessionState,
   SessionStats,
 } from "@tau-agent/rpc-protocol";
-import type { AgentMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  Model,
+  ThinkingLevel,
+} from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
 import type { Compaction } from "../compaction/compaction.ts";
@@ -12,6 +17,7 @@ import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
+import { lastReplyParts } from "../run/length-continuation.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
 import type { PromptResult } from "../run/prompt-tracker.ts";
 import { applyQueueModes, type QueueModes } from "../run/queue-report.ts";
@@ -251,6 +257,11 @@ export class AgentSession implements AsyncDisposable {
   /** Counts, tokens and cost of the whole session. */
   get stats(): SessionStats {
     return describeStats(this.#parts);
+  }
+
+  /** The messages of the last reply: more than one when the output limit cut it and it was continued. */
+  get lastReplyParts(): readonly AssistantMessage[] {
+    return lastReplyParts(this.messages);
   }
 
   /** The text of the last reply that has one; null before the first. */

@@ -125,8 +125,12 @@ function buildLoop(inputs: SessionInputs, { events, emit, problems }: Reports, l
     },
     note: (diagnostic) => problems.note(diagnostic),
   });
-  const sessionId = () => conversation.log.header.id;
-  const requests = new ModelRequests({ ...inputs, models, sessionId });
+  const requests = new ModelRequests({
+    ...inputs,
+    models,
+    sessionId: () => conversation.log.header.id,
+    onDiagnostic: (diagnostic) => problems.note(diagnostic),
+  });
   return { agent, driver, models, conversation, requests };
 }
 

@@ -1,6 +1,7 @@
 import type { SessionState, SessionStats } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { countedContextTokens } from "../compaction/estimate.ts";
+import { lastReplyParts } from "../run/length-continuation.ts";
 import { queuedCount } from "../run/queue-report.ts";
 import type { SessionParts } from "./build-session.ts";
 
@@ -69,16 +70,18 @@ function contextUsage({
   return { contextUsage: { tokens, contextWindow, percent } };
 }
 
-/** The text of the last reply; null before the first. An empty reply that was aborted is none. */
+/** The text of the last reply; null before the first. An aborted reply without content is skipped. */
 export function lastAssistantText(messages: readonly AgentMessage[]): string | null {
-  const last = messages.findLast(
+  const said = messages.filter(
     (message) =>
-      message.role === "assistant" &&
-      !(message.stopReason === "aborted" && message.content.length === 0),
+      message.role !== "assistant" ||
+      message.stopReason !== "aborted" ||
+      message.content.length > 0,
   );
-  if (last?.role !== "assistant") return null;
-  return last.content
-    .map((block) => (block.type === "text" ? block.text : ""))
+  const parts = lastReplyParts(said);
+  if (parts.length === 0) return null;
+  return parts
+    .flatMap(({ content }) => content.map((block) => (block.type === "text" ? block.text : "")))
     .join("")
     .trim();
 }

@@ -105,6 +105,12 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     /** The error of the last attempt. */
     finalError: z.optional(z.string()),
   }),
+  /** The output limit cut a reply, which is now continued; at most once per prompt. */
+  z.object({
+    type: z.literal("auto_continue"),
+    /** Why the run continues. */
+    reason: z.literal("length"),
+  }),
   /** The session was renamed. */
   z.object({
     type: z.literal("session_info_changed"),
