@@ -20,7 +20,7 @@ const pacing = { chunkSize: 12, delayMs: 6 };
 /** The scripted model's next step if the conversation is about the changelog. */
 export function writeChangelog({ lastUserText, toolResults }: ScenarioRequest): Turn | undefined {
   const hasActed = toolResults.length > 0;
-  if (lastUserText.endsWith(CHANGELOG_PROMPT)) {
+  if (lastUserText === CHANGELOG_PROMPT) {
     return hasActed
       ? turn("It came back once it passed.", pacing)
       : turn(toolCall("task", { task: TASK, isolated: true, verify }), pacing);

@@ -93,11 +93,10 @@ function toolTexts({ session }: Test): string[] {
   );
 }
 
+/** Entries of a type, without the note on date and platform. */
 function entries({ session }: Test, type: string) {
-  return session.log.tree.entries.filter((entry) => entry.type === type) as unknown as Record<
-    string,
-    unknown
-  >[];
+  const all = session.log.tree.entries as unknown as readonly Record<string, unknown>[];
+  return all.filter((entry) => entry.type === type && entry.customType !== "environment");
 }
 
 describe("tools", () => {

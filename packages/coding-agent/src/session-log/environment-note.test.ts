@@ -43,7 +43,7 @@ describe("date and platform", () => {
     const second = await createTestSession(
       (request) => {
         expect(firstText(request)).toBe(firstText(first.requests[0] as ScenarioRequest));
-        expect(request.lastUserText).toBe("three");
+        expect(request.messages.at(-1)?.content).toBe("three");
         return "ok";
       },
       { session: { kind: "file", path } },
@@ -59,7 +59,7 @@ describe("date and platform", () => {
       vi.setSystemTime(new Date(2026, 10, 23, 12));
       await session.prompt("two");
       expect(firstText(requests[1] as ScenarioRequest)).toContain("Date: 2026-11-22");
-      expect(requests[1]?.lastUserText).toContain("Date: 2026-11-23");
+      expect(String(requests[1]?.messages.at(-1)?.content)).toContain("Date: 2026-11-23");
     } finally {
       vi.useRealTimers();
     }
