@@ -7,7 +7,6 @@ import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { findPhrases } from "./prose/find-phrases.ts";
 
-/** Folders are added when their comments and titles are clean. */
 const checked = [
   "*.md",
   ".changeset/*.md",
@@ -17,8 +16,9 @@ const checked = [
   "apps/*/README.md",
   "apps/bench/**/*.{ts,mjs}",
   "docs/examples/**/*.{md,ts,mjs}",
-  "packages/agent/**/*.ts",
-  "packages/rpc-client/**/*.{ts,mjs}",
+  "apps/cli/**/*.{ts,mjs}",
+  "packages/**/*.{ts,mjs}",
+  "clients/**/*.{ts,md,mjs}",
   "scripts/**/*.ts",
 ];
 
@@ -27,7 +27,8 @@ const excluded = [
   "**/node_modules/**",
   "**/dist/**",
   "docs/protocol-reference.md",
-  "docs/examples/clients/python/**",
+  "clients/python/tau_rpc/protocol.py",
+  "**/generated/**",
   "scripts/prose/*",
 ];
 

@@ -41,9 +41,9 @@ const oneChunkForTheStart: Plugin = {
 };
 
 /**
- * A module that is loaded lazily is there in full, and with it all it imports. Whoever imports
- * anything through a package's door would count as importing that too, and the start would load the
- * schemas of all commands. So each name comes straight from the module that the door has it from.
+ * A lazily loaded module brings everything it imports. An import through a package's index counts
+ * as importing all of it, and a start would load the schemas of all commands. So each name is
+ * imported from the module that defines it.
  */
 const straightThroughDoors: Plugin = {
   name: "straight-through-doors",

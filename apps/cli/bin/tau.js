@@ -15,7 +15,9 @@ if (major < 22 || (major === 22 && minor < 19)) {
   await import("../dist/cli.js");
 }
 
-/** Beside the program, else where Node keeps it: compiling anew would double the time to start. */
+/**
+ * Next to the program, else in Node's own place: compiling again would double the start-up time.
+ */
 function keepCompiledCode() {
   if (process.env.NODE_COMPILE_CACHE !== undefined || module.enableCompileCache === undefined)
     return;

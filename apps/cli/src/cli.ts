@@ -8,7 +8,7 @@ import { createLogger, type Logger } from "./process/logger.ts";
 import type { FrameOutput } from "./process/output.ts";
 import { isLibrary, output } from "./process/output.ts";
 import { Shutdown } from "./process/shutdown.ts";
-import { FAMILY_VERSION, VERSION } from "./process/version.ts";
+import { PI_VERSION, VERSION } from "./process/version.ts";
 import { chooseDialect } from "./rpc/choose-dialect.ts";
 import { serve } from "./rpc/serve.ts";
 import { UiRequests } from "./rpc/ui-requests.ts";
@@ -59,7 +59,7 @@ function exit(code: number): never {
 
 /** What only shows something and ends. */
 async function informationText(options: CliOptions): Promise<string | undefined> {
-  if (options.version) return `${isCalledPi() ? FAMILY_VERSION : VERSION}\n`;
+  if (options.version) return `${isCalledPi() ? PI_VERSION : VERSION}\n`;
   const isBare =
     options.mode === undefined &&
     !options.print &&

@@ -42,7 +42,7 @@ export function boundReplies(fetch: Fetch, given: Partial<ReplyLimits> = {}): Fe
   };
 }
 
-/** A response cannot be made anew with a status outside the standard. */
+/** A response cannot be rebuilt with a status outside the standard. */
 function constructible(status: number): number {
   return status >= 200 && status <= 599 ? status : 500;
 }
@@ -136,7 +136,7 @@ class EventCutter {
     return whole;
   }
 
-  /** What is left when the body ends. */
+  /** The remaining bytes when the body ends. */
   rest(): Uint8Array<ArrayBuffer> {
     return join(this.#pieces);
   }

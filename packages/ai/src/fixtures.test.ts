@@ -1,10 +1,10 @@
 /**
  * Replays wire bytes through the vendors' SDKs. A case is a folder `<api>/__fixtures__/<case>`:
  * - `input.json`: `{provenance, model, context, options?, response?: {status, headers}}`; `model`
- *   needs an id, a provider and what departs from the defaults below.
+ *   needs an id, a provider and what differs from the defaults below.
  * - `stream.sse`: the response's bytes as received.
- * - `request.json` and `events.jsonl`: what is sent and what comes of it (without `partial`);
- *   written anew by `vitest -u`, to be read before it is committed.
+ * - `request.json` and `events.jsonl`: the expected request and events (without `partial`);
+ *   rewritten by `vitest -u`, so read them before you commit.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -59,8 +59,8 @@ export interface StreamOptions {
   /** Default the global `fetch`; the seam for recording, proxies and tests. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /**
-   * From sending the request to the first event of the reply, in ms; headers, comments and pings are
-   * none. Default and 0: no limit.
+   * From sending the request to the first event of the reply, in ms; headers, comments and pings do
+   * not count. Default and 0: no limit.
    */
   readonly firstEventTimeoutMs?: number | undefined;
   /**

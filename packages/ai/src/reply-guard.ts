@@ -57,7 +57,7 @@ export class ReplyGuard {
     });
   }
 
-  /** Sets the time limit anew from now; undefined and 0 lift it. */
+  /** Restarts the time limit; undefined and 0 lift it. */
   watch(timeoutMs: number | undefined, what: string): void {
     this.#limit = { timeoutMs: timeoutMs ?? 0, what };
     const delay = timeoutMs || Number.POSITIVE_INFINITY;
@@ -70,7 +70,7 @@ export class ReplyGuard {
     if (this.#timer === undefined || isSooner) this.#arm(delay);
   }
 
-  /** Sets the time limit anew unless the one that runs ends sooner. */
+  /** Restarts the time limit, unless the current one ends sooner. */
   shorten(timeoutMs: number | undefined, what: string): void {
     const delay = timeoutMs || Number.POSITIVE_INFINITY;
     if (performance.now() + delay < this.#deadline) this.watch(timeoutMs, what);
@@ -83,8 +83,8 @@ export class ReplyGuard {
   }
 
   /**
-   * Reads what is left of a finished reply in the background, so that its connection can serve the
-   * next request, but not for longer than `timeoutMs`.
+   * Reads the rest of a finished reply in the background, for at most `timeoutMs`, so that its
+   * connection can serve the next request.
    */
   drain(chunks: AsyncIterator<unknown>, timeoutMs: number): void {
     const timer = setTimeout(() => this.#controller.abort(), timeoutMs);

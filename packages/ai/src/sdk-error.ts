@@ -23,7 +23,7 @@ export function readSdkError(error: unknown): VendorFailure {
   };
 }
 
-/** A vendor's code as a list to spread; numbers are codes where they are no status. */
+/** A vendor's code as a list to spread; a number that is not a status counts as a code. */
 function asCode(code: unknown): string[] {
   if (typeof code === "number") return isStatus(code) ? [] : [String(code)];
   return typeof code === "string" && code !== "" && code !== "error" ? [code] : [];

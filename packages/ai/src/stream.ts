@@ -101,7 +101,7 @@ async function* run(task: Run): AssistantStream {
   }
 }
 
-/** The vendor's request, made anew only where the conversation is new. */
+/** The vendor's request; only the new part of the conversation is encoded. */
 function encode(
   { model, context, request, history, estimate, tools: fitter }: Run,
   provider: Provider,

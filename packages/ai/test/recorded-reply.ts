@@ -30,7 +30,7 @@ const empty = (): Reading => ({
   stop: "error",
 });
 
-/** A reply without text and call is none; one with calls uses tools. */
+/** A reply without text and calls is empty; one with calls uses tools. */
 function settled(reading: Reading): Reading {
   if (reading.stop !== "stop" && reading.stop !== "toolUse") return reading;
   if (reading.calls.length > 0) return { ...reading, stop: "toolUse" };

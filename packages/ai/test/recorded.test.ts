@@ -101,7 +101,7 @@ describe.each(Object.entries(wires))("recorded streams: %s", (name, wire) => {
     }
   });
 
-  it("fail, to be tried again, where a line is no JSON", async () => {
+  it("fail, to be tried again, where a line is not JSON", async () => {
     for (const file of all.filter((name) => !files.includes(name))) {
       const lines = linesOf(join(folder, name, file));
       const { error } = await playBytes(wire, lines.map((line) => `data: ${line}\n\n`).join(""));

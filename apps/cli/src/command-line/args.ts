@@ -60,7 +60,7 @@ export interface CliOptions {
 interface BorrowedWord {
   readonly flag: string;
   readonly word: string;
-  /** How many messages stand before it. */
+  /** The number of messages before it. */
   readonly at: number;
 }
 

@@ -3,21 +3,21 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { HostModules } from "@tau-agent/coding-agent";
 import type { ProcessEnvironment } from "../process/environment.ts";
-import { FAMILY_VERSION } from "../process/version.ts";
+import { PI_VERSION } from "../process/version.ts";
 
 /** Modules of a package by the subpath they are imported under. */
 type Subpaths = Readonly<Record<string, string>>;
 
 /** Some extensions start programs that import pi's packages. */
 const packages: Readonly<Record<string, Subpaths>> = {
-  ...familyPackages("@earendil-works"),
-  ...familyPackages("@mariozechner"),
+  ...piPackages("@earendil-works"),
+  ...piPackages("@mariozechner"),
   typebox: { ".": "typebox", "./compile": "typebox/compile", "./value": "typebox/value" },
   // The newest of pi's packages import it themselves.
   "@earendil-works/chord": { ".": "", "./context": "" },
 };
 
-function familyPackages(scope: string): Record<string, Subpaths> {
+function piPackages(scope: string): Record<string, Subpaths> {
   const only = (name: string) => [`${scope}/${name}`, { ".": `${scope}/${name}` }] as const;
   const ai = `${scope}/pi-ai`;
   return {
@@ -87,7 +87,7 @@ function manifestOf(name: string, subpaths: Subpaths): object {
   const bin = name.endsWith("/pi-coding-agent") ? { bin: { pi: "dist/cli.js" } } : {};
   return {
     name,
-    version: FAMILY_VERSION,
+    version: PI_VERSION,
     type: "module",
     main: "dist/index.js",
     exports: { ...Object.fromEntries(exports), "./package.json": "./package.json" },

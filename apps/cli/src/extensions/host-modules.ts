@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { HostModules } from "@tau-agent/coding-agent";
 import { type ProcessEnvironment, readEnvironment } from "../process/environment.ts";
-import { FAMILY_VERSION } from "../process/version.ts";
+import { PI_VERSION } from "../process/version.ts";
 
 /** The modules extensions import from the host; loaded when there is an extension. */
 export async function loadHostModules(environment: ProcessEnvironment): Promise<HostModules> {
@@ -13,7 +13,7 @@ export async function loadHostModules(environment: ProcessEnvironment): Promise<
     homeDirectory,
     temporaryDirectory,
     environment: variables,
-    version: FAMILY_VERSION,
+    version: PI_VERSION,
     packageDirectory: fileURLToPath(
       new URL(".", import.meta.resolve("@tau-agent/cli/package.json")),
     ),

@@ -83,7 +83,7 @@ describe("files that are broken", () => {
     },
   );
 
-  it("a session file that is none is refused by name and untouched", async () => {
+  it("a file that is not a session is refused by name and left untouched", async () => {
     const files = { "notes.jsonl": "my notes\n" };
     const setup = { files, arguments: ["--session", "../notes.jsonl"] };
     const host = startHost(setup);
@@ -234,8 +234,8 @@ describe.runIf(process.platform === "linux")("an output that cannot be written",
 });
 
 describe("an older Node", () => {
-  it("is told in one line what is needed, with exit code 1", () => {
-    // The program only looks at the version it is told, so a shim may claim an old one.
+  it("prints one line that says what is needed, with exit code 1", () => {
+    // The program only looks at the version it is given, so a shim may claim an old one.
     const shim = 'Object.defineProperty(process.versions,"node",{value:"20.19.0"});';
     const argument = `data:text/javascript,${encodeURIComponent(shim)}`;
     const { status, stdout, stderr } = spawnSync(

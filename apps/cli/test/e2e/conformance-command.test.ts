@@ -127,7 +127,7 @@ describe.concurrent("tau conformance", () => {
     expect(stdout).toMatch(/Frames that are not as the document prints them:\n {4}response bash: /);
   });
 
-  it("passes over what a document leaves open, unless it is told to be strict", async () => {
+  it("ignores what a document leaves open, unless it is strict", async () => {
     const host = scriptedHost(`
   say({ type: "unheard_of" });
   const answer = { id: command.id, type: "response", command: command.type };

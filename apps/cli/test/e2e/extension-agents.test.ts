@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { FAMILY_VERSION } from "../../src/process/version.ts";
+import { PI_VERSION } from "../../src/process/version.ts";
 import { startHost } from "../support/start-host.ts";
 
-/** Runs an agent in a further host, as extensions of the family that bring subagents do. */
+/** Runs an agent in another host, as pi extensions with subagents do. */
 const extension = `
   import { join } from "node:path";
   import { getPackageDir, RpcClient } from "@earendil-works/pi-coding-agent";
@@ -51,7 +51,7 @@ it.each(["beside the host", "nowhere"])(
   },
 );
 
-/** Starts a program of its own that imports the family's packages, wherever they are. */
+/** Starts a program of its own that imports pi's packages from anywhere. */
 const starting = `
   import { createRequire } from "node:module";
   import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -77,12 +77,12 @@ const starting = `
   }
 `;
 
-it("a program that an extension starts imports the family's packages", async () => {
+it("a program that an extension starts imports pi's packages", async () => {
   const host = startHost({ files: { "agent/extensions/starting.ts": starting } });
   host.send({ id: "1", type: "prompt", message: "/program" });
   const { message } = await host.until({ "...": true, method: "notify" });
   const [name, isThere, said, version] = String(message).split("|");
   expect([name, isThere]).toEqual(["@earendil-works/pi-coding-agent", "true"]);
   expect(said).toMatch(/^function 36 .*agent$/);
-  expect(version).toBe(FAMILY_VERSION);
+  expect(version).toBe(PI_VERSION);
 });

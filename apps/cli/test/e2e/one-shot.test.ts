@@ -119,7 +119,7 @@ describe("--export", () => {
     expect(readFileSync(sessionFile, "utf8")).toBe(before);
   });
 
-  it("names a file that is not there, and one that is no session", async () => {
+  it("names a file that does not exist, and one that is not a session", async () => {
     const none = await runHost({ arguments: ["--export", "none.jsonl"] });
     expect(none.code).toBe(1);
     expect(none.stderr).toMatch(/^tau: error: .*none\.jsonl/);

@@ -142,7 +142,7 @@ describe.each(clients)("the published RpcClient for $protocol", ({ index, protoc
     expect(unused()).toEqual(["send", "getData"]);
   });
 
-  it("hears of a compaction and of a reply that streams", async () => {
+  it("receives a compaction and a streaming reply", async () => {
     const long = { content: "word ".repeat(400), usage: { input: 9000, output: 500 } };
     const place = makePlace({
       scenario: [long, long, { content: "All in short." }, long],

@@ -78,7 +78,7 @@ describe("tasks in processes of their own", () => {
     expect(existsSync(join(place.cwd, "made.txt"))).toBe(false);
   });
 
-  it("are told of under their parent's id when they start others [pisces.subagents.nested]", async () => {
+  it("are reported under their parent's id when they start others [pisces.subagents.nested]", async () => {
     const nested = { tasks: [{ id: "inner", task: "<inner>", agent: "explore" }] };
     const place = repositoryPlace([
       { when: { lastUserIncludes: "<inner>" }, content: "deep" },
@@ -242,7 +242,7 @@ describe("tasks in processes of their own", () => {
     },
   );
 
-  it.each(["SIGTERM", "stdin"])("are gone with a host that is told to end by %s", async (how) => {
+  it.each(["SIGTERM", "stdin"])("are gone with a host that is terminated by %s", async (how) => {
     const tasks = ["slow", "slower"].map((id) => ({ id, task: `<${id}>` }));
     const place = repositoryPlace([
       ...worker("<slow", call("bash", { command: "echo x > notes.txt; sleep 60" })),

@@ -19,7 +19,7 @@ export interface Violation {
   readonly problem: string;
 }
 
-/** What stands in the recordings of a run. */
+/** What the recordings of a run contain. */
 export interface Outcome {
   readonly violations: readonly Violation[];
   readonly unrecorded: readonly UnrecordedHost[];

@@ -1,7 +1,7 @@
 import type { WriteFileOptions } from "node:fs";
 import { basename, join } from "node:path";
 
-// Also when a test puts its own in the place of the module, and before anything here is in its way.
+// Even if a test replaces the module, and before anything can interfere.
 const fs = process.getBuiltinModule("node:fs");
 const {
   appendFileSync,

@@ -95,7 +95,7 @@ function badItems(
   }));
 }
 
-/** The types a field may not have; a text that is none of its words is wrong too. */
+/** The types a field may not have; a string that is not one of its values is wrong, too. */
 function wrongTypes(schema: Schema): string[] {
   const accepted = acceptedTypes(schema);
   return accepted.size === 0 ? [] : Object.keys(samples).filter((type) => !accepted.has(type));

@@ -1,6 +1,6 @@
 import { schemaViolation } from "./published-schema.ts";
 
-/** Holds every frame a host sends against the schema of the dialect that is on. */
+/** Validates every frame a host sends against the schema of the current dialect. */
 export class SchemaCheck {
   #dialect: string;
 
@@ -13,7 +13,7 @@ export class SchemaCheck {
     this.#dialect = place.variables.PI_RPC_PROTOCOL ?? flag;
   }
 
-  /** The dialect that is on. */
+  /** The current dialect. */
   get dialect(): string {
     return this.#dialect;
   }

@@ -61,7 +61,7 @@ export function isAlive(pid: number): boolean {
   return !isZombie(pid);
 }
 
-/** Dead, but not yet noticed by whoever inherited it. */
+/** Dead, but not yet reaped by its new parent. */
 function isZombie(pid: number): boolean {
   if (process.platform !== "linux") return false;
   try {

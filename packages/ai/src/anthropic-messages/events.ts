@@ -20,7 +20,7 @@ export async function* readEvents(response: Response): AsyncGenerator<RawMessage
   }
 }
 
-/** An error that is no JSON is its own text. */
+/** An error that is not JSON is used as text. */
 function parseOr(data: string): object {
   try {
     return JSON.parse(data);

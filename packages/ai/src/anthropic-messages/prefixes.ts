@@ -172,7 +172,7 @@ function isThinking({ type }: { type: string }): boolean {
 
 /**
  * What this request sends, and what later ones repeat of it. A change that no reply has followed yet
- * is made anew, because the turn before it may still grow.
+ * is made again, because the turn before it may still grow.
  */
 function continueWith(
   earlier: Conversation | undefined,

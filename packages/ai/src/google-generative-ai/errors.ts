@@ -13,7 +13,7 @@ export function classifyResponse(error: unknown, headers: Headers | undefined): 
   if (/api key not valid|API_KEY_INVALID/i.test(failure.message)) {
     return classifyFailure({ ...failure, vendorCode: "UNAUTHENTICATED" });
   }
-  // What the SDK says of a body that breaks off or is no JSON.
+  // The SDK's message for a body that breaks off or is not JSON.
   const isBroken = /^(?:Incomplete JSON segment|exception parsing stream chunk)/.test(
     failure.message,
   );

@@ -13,7 +13,7 @@ interface TierPrice {
  * Prices of service tiers by provider, the first row that fits counts. A tier that is not here costs
  * the catalogue's rates:
  *
- * - Anthropic's `priority` draws on capacity that was bought before; `batch` is no way of streaming.
+ * - Anthropic's `priority` draws on capacity that was bought before; `batch` cannot stream.
  *   https://platform.claude.com/docs/en/api/service-tiers
  * - Groq's `flex` and `performance` have on-demand prices, or those of a contract.
  *   https://console.groq.com/docs/service-tiers

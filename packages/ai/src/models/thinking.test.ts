@@ -30,7 +30,7 @@ describe("thinking levels", () => {
     expect(clampThinkingLevel({ reasoning: false }, "high")).toBe("off");
   });
 
-  it("cycles in order and starts anew after the last", () => {
+  it("cycles in order and starts over after the last", () => {
     expect(nextThinkingLevel(mapped, "low")).toBe("medium");
     expect(nextThinkingLevel(mapped, "xhigh")).toBe("low");
   });

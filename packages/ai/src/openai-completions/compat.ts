@@ -227,7 +227,7 @@ function detect(model: Model): Partial<CompletionsCompat> {
   return known?.compat ?? {};
 }
 
-/** The lower-case host of a base URL, or an empty text when it is none. */
+/** The lower-case host of a base URL, or an empty string if the URL is invalid. */
 function hostOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).hostname.toLowerCase() : "";
 }

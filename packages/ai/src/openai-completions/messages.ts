@@ -122,7 +122,7 @@ type AssistantParts = Exclude<
   string | null | undefined
 >;
 
-/** Reasoning members are no part of OpenAI's own type. */
+/** Reasoning members are not part of OpenAI's own type. */
 type AssistantParam = ChatCompletionAssistantMessageParam & Record<string, unknown>;
 
 function assistantMessage(

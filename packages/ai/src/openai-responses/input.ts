@@ -47,7 +47,7 @@ interface Conversation {
   readonly ids: Set<string>;
 }
 
-/** The item as a list to spread; servers that count their items in each reply anew repeat ids. */
+/** The item as a list to spread; servers that restart their count with each reply repeat ids. */
 function withOwnId(item: ResponseInputItem, ids: Set<string>): ResponseInputItem[] {
   const { id } = { id: undefined, ...item };
   if (typeof id !== "string") return [item];

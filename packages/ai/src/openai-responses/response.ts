@@ -121,7 +121,7 @@ class Reply {
       yield text === "" ? { type: "block_end", key } : { type: "block_end", key, text };
     } else if (data.type === "function_call") {
       yield* startCall(item, data);
-      // A call that nobody can run is no complete reply.
+      // A reply is incomplete if its only call cannot be run.
       if (!item.hasName) yield { type: "tool_call", key };
       const whole = asJson(data.arguments) || item.arguments;
       yield { type: "block_end", key, ...(whole && { arguments: whole }) };

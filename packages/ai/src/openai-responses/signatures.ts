@@ -19,7 +19,9 @@ export function readTextSignature(signature: string | undefined): TextSignature 
   return phase === "commentary" || phase === "final_answer" ? { id, phase } : { id };
 }
 
-/** Reads the reasoning item kept as a thinking signature; undefined when it is none of ours. */
+/**
+ * Reads a reasoning item stored as a thinking signature; undefined if the signature is not ours.
+ */
 export function readReasoningItem(
   signature: string | undefined,
 ): Record<string, unknown> | undefined {

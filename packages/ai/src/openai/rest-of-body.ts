@@ -5,8 +5,8 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>;
 const restMs = 1_000;
 
 /**
- * Wraps `fetch` so that the connection serves the next request too: OpenAI's SDK cancels a body at
- * `[DONE]`, which closes the connection unless the end came along with it. What is left is read
+ * Wraps `fetch` so that the connection can serve the next request: OpenAI's SDK cancels a body at
+ * `[DONE]`, which closes the connection unless the end has arrived as well. The rest is read
  * instead.
  */
 export function withRestOfBody(fetch: Fetch): Fetch {

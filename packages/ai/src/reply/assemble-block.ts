@@ -43,8 +43,8 @@ export function closeBlock(
 }
 
 /**
- * Gives a call its final arguments. When what was streamed is not one JSON object, the vendor's
- * closing repetition counts; when that is none either, nothing of it is trusted.
+ * Gives a call its final arguments. If the streamed text is not one JSON object, the vendor's final
+ * copy counts; if that is not one either, the arguments count as malformed.
  */
 export function settleToolCall(
   block: OpenBlock,

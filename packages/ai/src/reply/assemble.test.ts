@@ -134,7 +134,7 @@ describe("Assembler", () => {
   });
 
   it.each(["[1]", '"text"', "7"])(
-    "takes arguments that are no object (%s) for malformed",
+    "treats arguments that are not an object (%s) as malformed",
     (raw) => {
       const { message } = assemble(call(0, "run", raw), stop).finish();
       expect(message.content).toMatchObject([{ arguments: {}, argumentsError: raw }]);

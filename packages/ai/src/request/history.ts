@@ -174,7 +174,7 @@ class Pairing {
 }
 
 /**
- * Some servers count their ids anew in every reply. Each half of an OpenAI id (`call|item`) is sent on
+ * Some servers restart their ids with every reply. Each half of an OpenAI id (`call|item`) is sent on
  * its own, so each is unique; an item's id that was there before is left out.
  */
 class UniqueIds {

@@ -2,8 +2,8 @@
 export const mostNested = 512;
 
 /**
- * A value as JSON. What cannot be written (nested thousands deep, or a loop) becomes a text that is no
- * JSON, so that whoever reads it back sees that something is wrong.
+ * A value as JSON. What cannot be written (nested thousands deep, or a loop) becomes text that is not
+ * JSON, so that a reader notices.
  */
 export function jsonText(value: unknown): string {
   try {

@@ -4,7 +4,7 @@ import { createStream } from "../stream.ts";
 import { LastMade } from "./last-made.ts";
 
 describe("LastMade", () => {
-  it("makes anew what is made from something else, and after a failure", async () => {
+  it("recomputes after a change of input and after a failure", async () => {
     const last = new LastMade();
     const made: string[] = [];
     const get = (...parts: [string, ...unknown[]]) =>

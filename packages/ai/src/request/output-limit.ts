@@ -6,7 +6,7 @@ export const minOutputTokens = 16;
 /** The least budget that vendors take. */
 const minBudgetTokens = 1024;
 
-/** Most tokens of a reply: the model's own limit, the caller's, or what is left of the window. */
+/** Most tokens of a reply: the model's own limit, the caller's, or the rest of the window. */
 export function outputLimit(
   { maxTokens, contextWindow }: Pick<Model, "maxTokens" | "contextWindow">,
   { maxTokens: asked, inputTokens = 0 }: StreamOptions,

@@ -20,7 +20,7 @@ export type Fault =
   | { readonly kind: "truncate"; readonly afterDeltas?: number | undefined }
   /** Silence until the client leaves. */
   | { readonly kind: "stall"; readonly afterDeltas?: number | undefined }
-  /** Bytes that are no event. */
+  /** Bytes that are not an event. */
   | { readonly kind: "garbage"; readonly afterDeltas?: number | undefined }
   /** The vendor's error event in the stream. */
   | {

@@ -76,7 +76,7 @@ function checkCondition(when: unknown, number: number): void {
     if (!conditionMembers.includes(member)) {
       throw new TypeError(`turn ${number} has the unknown condition "${member}"`);
     }
-    // A pattern that is none throws here, with its own words.
+    // An invalid pattern throws here, with its own message.
     if (member.endsWith("Matches")) new RegExp(String(value));
   }
 }

@@ -134,7 +134,7 @@ export async function startLoopbackServer(options: LoopbackOptions): Promise<Loo
   };
 }
 
-/** Tells whoever listens in this process of each refusal, so that a test can fail by it. */
+/** Publishes each refusal in this process, so that a test can fail because of it. */
 const refusalChannel = channel("@tau-agent/ai/testing/refusal");
 
 class Loopback {

@@ -9,7 +9,7 @@ import type { Scenario } from "./scenario.ts";
 import { type PlainRequest, type PlayedTurn, ScenarioPlayer } from "./scenario-player.ts";
 import { turnDeltas, usageOf } from "./turn-deltas.ts";
 
-/** The wire format that is none: a scenario in this process. */
+/** A pseudo wire format: a scenario in this process. */
 export type ScriptedProvider = Provider<PlainRequest, Delta>;
 
 /** A provider whose replies are the turns of a scenario; its own progress is kept across requests. */

@@ -122,7 +122,7 @@ export function mutate(events: string[], random: Random, wire: WireFormat): Uint
     random.pick(mutations)(changed, random, wire);
   }
   const bytes = Buffer.from(changed.join(""));
-  // A byte that is no UTF-8.
+  // A byte that is not valid UTF-8.
   if (random.chance(0.05) && bytes.length > 0) bytes[random.below(bytes.length)] = 0xff;
   const pieces: Uint8Array[] = [];
   for (let start = 0; start < bytes.length; ) {

@@ -1,4 +1,7 @@
-/** Something the user should know that stopped nothing: libraries collect these, hosts show them. */
+/**
+ * A problem that the user should know of, but that stopped nothing: libraries collect these, hosts
+ * show them.
+ */
 export interface Diagnostic {
   readonly severity: "warning" | "error";
   readonly message: string;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@tau-agent/rpc-protocol";
 import { errorText } from "@tau-agent/rpc-protocol/plain";
 
-/** A session, or one of its parts, cannot do what was asked; `code` says why. */
+/** A session or one of its parts cannot do what was asked; `code` says why. */
 export class SessionError extends Error {
   override readonly name = "SessionError";
   readonly code: ErrorCode;

@@ -7,12 +7,12 @@ import { serializeConversation } from "./serialize-conversation.ts";
 import { summarize } from "./summarize.ts";
 import { branchSummaryInstructions, summaryRequest } from "./summary-prompts.ts";
 
-/** Window assumed when a model does not say. */
+/** The window to assume for a model without one. */
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 
 const preamble = "What was done on the branch that was left:";
 
-/** The fields of a branch summary besides where it hangs. */
+/** The fields of a branch summary except its place. */
 export interface BranchSummary {
   readonly type: "branch_summary";
   readonly fromId: string;
@@ -21,8 +21,8 @@ export interface BranchSummary {
 }
 
 /**
- * Summarises the entries of a branch that is left, the newest first as far as the model's window
- * goes.
+ * Summarises the entries of an abandoned branch, the newest first, as far as the model's window
+ * allows.
  *
  * @throws {SessionError} `summary_failed`, `compaction_cancelled`, `no_model`, `no_key`
  */

@@ -123,7 +123,7 @@ describe("compacting by hand", () => {
     expect(types(events)).toContain("compaction_end");
   });
 
-  it("tries a summary again that failed in passing", async () => {
+  it("retries a summary after a transient failure", async () => {
     let failures = 0;
     const { session } = await compactable((request) => {
       if (!isSummary(request)) return `reply ${long}`;

@@ -29,10 +29,10 @@ export type CompactionDecision =
 export interface CompactionOptions extends SummarizerOptions {
   readonly conversation: Pick<Conversation, "log" | "messages" | "append" | "adopt">;
   readonly model: () => Model | undefined;
-  /** The session's todo list, which the model is to know afterwards. */
+  /** The session's todo list, which the model needs afterwards. */
   readonly todos: () => readonly TodoItem[];
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
-  /** Asks extensions first; may cancel or bring a summary of its own. */
+  /** Asks extensions first; they may cancel or provide their own summary. */
   readonly decide?:
     | ((
         preparation: CompactionPreparation & { readonly tokensBefore: number },
@@ -42,11 +42,11 @@ export interface CompactionOptions extends SummarizerOptions {
     | undefined;
 }
 
-/** How a compaction is asked for. */
+/** How to compact. */
 export interface CompactionRequest {
   readonly reason: CompactionReason;
   readonly customInstructions?: string | undefined;
-  /** Whether the run goes on by itself afterwards. */
+  /** Whether the run continues automatically afterwards. */
   readonly willRetry?: boolean | undefined;
 }
 
@@ -56,7 +56,7 @@ interface Outcome {
   readonly fromHook: boolean;
 }
 
-/** Replaces the older part of a conversation by a summary; one path for every reason. */
+/** Replaces the older part of a conversation with a summary; one path for every reason. */
 export class Compaction {
   readonly #options: CompactionOptions;
   #controller: AbortController | undefined;
@@ -67,17 +67,17 @@ export class Compaction {
     this.#options = options;
   }
 
-  /** Whether one is on. */
+  /** Whether one is running. */
   get isRunning(): boolean {
     return this.#controller !== undefined;
   }
 
-  /** Whether it may happen by itself. */
+  /** Whether automatic compaction is on. */
   get isEnabled(): boolean {
     return this.#options.settings.get("compaction.enabled");
   }
 
-  /** Whether the conversation has come too near to the model's window, and can be made shorter. */
+  /** Whether the conversation is too close to the model's window, and can be shortened. */
   get isDue(): boolean {
     const { settings, conversation } = this.#options;
     const model = this.#options.model();
@@ -93,7 +93,7 @@ export class Compaction {
     this.#isFutile = false;
   }
 
-  /** Stops one that is on; nothing has changed then. */
+  /** Stops the current one; nothing has changed then. */
   abort(): void {
     this.#controller?.abort();
   }
@@ -102,7 +102,7 @@ export class Compaction {
    * Compacts now and reports it as events.
    *
    * @throws {SessionError} `nothing_to_compact`, `already_compacted`, `compaction_cancelled`,
-   *   `summary_failed`, `no_model`; the session is as it was then.
+   *   `summary_failed`, `no_model`; the session is then unchanged.
    */
   async run(request: CompactionRequest, signal?: AbortSignal): Promise<CompactionResult> {
     if (this.#controller !== undefined) throw new SessionError("compaction_running");
@@ -126,7 +126,7 @@ export class Compaction {
       this.#controller = undefined;
       this.#isFutile = true;
       const failure = controller.signal.aborted ? new SessionError("compaction_cancelled") : error;
-      // An extension's veto is no failure either.
+      // An extension's veto is not a failure either.
       const aborted = failure instanceof SessionError && failure.code === "compaction_cancelled";
       const message = failure instanceof Error ? failure.message : String(failure);
       await this.#emitEnd(reason, {
@@ -141,10 +141,10 @@ export class Compaction {
     }
   }
 
-  /** Compacts if it is due; its events say how that ended. */
+  /** Compacts if it is due; its events report the outcome. */
   async runWhenDue(signal: AbortSignal | undefined): Promise<void> {
-    // Between the turns of a run, too: one large tool result may be what fills the window. When it
-    // fails, the request goes out all the same.
+    // Between the turns of a run, too, because one large tool result may fill the window. If it
+    // fails, the request is sent anyway.
     if (this.isDue) await this.run({ reason: "threshold" }, signal).catch(() => undefined);
   }
 
@@ -156,7 +156,7 @@ export class Compaction {
     if (typeof preparation === "string") throw new SessionError(preparation);
     const tokensBefore = contextTokens(conversation.messages);
     const asked = decide?.({ ...preparation, tokensBefore }, request, signal);
-    // An extension that takes its time must not keep an abort waiting.
+    // A slow extension must not delay an abort.
     const decision = asked && (await orCancelled(asked, signal));
     if (decision && "cancel" in decision) throw new SessionError("compaction_cancelled");
     const account = { conversation, budget: this.#options.budget };
@@ -265,7 +265,7 @@ function historyRequest(preparation: CompactionPreparation, focus: string | unde
   );
 }
 
-/** The form in which the family stores a cut through a turn. */
+/** The form in which pi stores a cut through a turn. */
 function joinSummaries(history: string | undefined, prefix: string | undefined): string {
   if (prefix === undefined) return history ?? "";
   return `${history ?? "No prior history."}\n\n---\n\n**Turn Context (split turn):**\n\n${prefix}`;

@@ -2,14 +2,11 @@ import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import { messageOf } from "../session-log/session-context.ts";
 import { estimateTokens } from "./estimate.ts";
 
-/** Where a conversation is cut in two. Indices are into the entries given. */
+/** Where to cut a conversation in two. Indices refer to the given entries. */
 export interface CutPoint {
-  /** The first entry that is kept word for word. */
+  /** The first entry that is kept verbatim. */
   readonly firstKept: number;
-  /**
-   * Where the turn begins that the cut goes through; equal to `firstKept` when it goes between two
-   * turns.
-   */
+  /** The start of the turn that is cut; equal to `firstKept` if the cut is between two turns. */
   readonly turnStart: number;
 }
 
@@ -17,7 +14,7 @@ export interface CutPoint {
  * Finds the cut that keeps about `keepRecentTokens` of the newest messages. It never separates a
  * tool call from its result.
  *
- * @returns undefined when nothing would be left to summarise
+ * @returns undefined if nothing would be left to summarise
  */
 export function findCutPoint(
   entries: readonly SessionEntry[],
@@ -47,7 +44,7 @@ function newestWithin(entries: readonly SessionEntry[], keepTokens: number): num
   return undefined;
 }
 
-/** Names, labels and changes of model just before the cut stay with what follows them. */
+/** Names, labels and changes of model just before the cut stay with the entries after it. */
 function pullBack(entries: readonly SessionEntry[], cut: number): number {
   let index = cut;
   while (index > 0) {

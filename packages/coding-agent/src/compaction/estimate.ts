@@ -5,9 +5,9 @@ import type {
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
 
-/** Rough, on the safe side for prose and code alike. */
+/** Rough, but on the safe side for prose and code. */
 const CHARACTERS_PER_TOKEN = 4;
-/** What an image counts as; vendors charge by its size, which is bounded before it is sent. */
+/** The assumed size of an image; vendors charge by size, which is bounded before sending. */
 const IMAGE_CHARACTERS = 4800;
 
 /** About how many tokens a message takes. */
@@ -52,23 +52,23 @@ function assistantCharacters(message: AssistantMessage): number {
 }
 
 /**
- * How many tokens the conversation takes: what the vendor counted at the last reply, and an estimate
- * of what came after.
+ * How many tokens the conversation takes: the vendor's count at the last reply, plus an estimate of
+ * everything since.
  */
 export function contextTokens(messages: readonly AgentMessage[]): number {
   return measure(messages).tokens;
 }
 
 /**
- * As {@link contextTokens}, but null as long as no vendor has counted the conversation as it is: right
- * after a compaction an estimate would only look like knowledge.
+ * Like {@link contextTokens}, but null until a vendor has counted the current conversation: right
+ * after a compaction, an estimate would only look like knowledge.
  */
 export function countedContextTokens(messages: readonly AgentMessage[]): number | null {
   const { tokens, isCounted } = measure(messages);
   return isCounted || messages.length === 0 ? tokens : null;
 }
 
-/** A reply from before the latest compaction counted what is gone, so it says nothing. */
+/** A reply from before the latest compaction counted messages that are gone. */
 function measure(messages: readonly AgentMessage[]): { tokens: number; isCounted: boolean } {
   const [first] = messages;
   const sinceMs = first?.role === "compactionSummary" ? first.timestamp : 0;

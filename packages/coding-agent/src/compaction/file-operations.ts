@@ -27,7 +27,7 @@ export function collectFiles(messages: readonly AgentMessage[], earlier: unknown
   return { readFiles, modifiedFiles: [...modified].sort() };
 }
 
-/** The lists as they stand at the end of a summary; empty when no file was touched. */
+/** The lists as written at the end of a summary; empty if no file was touched. */
 export function renderFileLists({ readFiles, modifiedFiles }: FileLists): string {
   const sections = [
     renderList("read-files", readFiles),

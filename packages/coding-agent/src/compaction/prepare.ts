@@ -4,11 +4,11 @@ import { contextEntries, messageOf } from "../session-log/session-context.ts";
 import { findCutPoint } from "./cut-point.ts";
 import { collectFiles, type FileLists } from "./file-operations.ts";
 
-/** What is summarised and what is kept. */
+/** What to summarise and what to keep. */
 export interface CompactionPreparation {
   readonly firstKeptEntryId: string;
   readonly messagesToSummarize: readonly AgentMessage[];
-  /** The beginning of a turn that the cut goes through; empty when it goes between turns. */
+  /** The start of the turn that is cut; empty if the cut is between turns. */
   readonly turnPrefixMessages: readonly AgentMessage[];
   readonly isSplitTurn: boolean;
   readonly previousSummary: string | undefined;
@@ -18,7 +18,7 @@ export interface CompactionPreparation {
 /**
  * Decides what a compaction of this branch summarises; pure.
  *
- * @returns why there is nothing to do, as the code of the error to report
+ * @returns the error code that says why there is nothing to do
  */
 export function prepareCompaction(
   branch: readonly SessionEntry[],
@@ -46,7 +46,7 @@ export function prepareCompaction(
   };
 }
 
-/** What an extension put into `details` is its own business. */
+/** Extensions may put anything into `details`. */
 function earlierDetails(compaction: SessionEntryOf<"compaction"> | undefined): unknown {
   return compaction?.fromHook ? undefined : compaction?.details;
 }

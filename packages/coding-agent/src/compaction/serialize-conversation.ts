@@ -4,8 +4,8 @@ import type { AgentMessage, UserContent } from "@tau-agent/rpc-protocol/messages
 const MAX_RESULT_CHARACTERS = 2000;
 
 /**
- * The conversation as plain text: a model that is shown messages would go on with them instead of
- * summarising. Thinking is left out.
+ * The conversation as plain text, because a model that is shown messages would continue them
+ * instead of summarising. Without thinking.
  */
 export function serializeConversation(messages: readonly AgentMessage[]): string {
   return messages.flatMap(serializeMessage).map(neutralizeTags).join("\n\n");
@@ -63,7 +63,9 @@ function shorten(text: string): string {
   return `${text.slice(0, end)}\n[… ${text.length - end} more characters]`;
 }
 
-/** The conversation must not close the tags it stands in: a summary would follow its orders. */
+/**
+ * The conversation must not close the tags around it, or a summary would follow its instructions.
+ */
 function neutralizeTags(text: string): string {
   return text.replace(/<(\/?)(conversation|previous-summary)>/gi, "<$1 $2>");
 }

@@ -7,22 +7,22 @@ import type { SettingsStore } from "../settings/store.ts";
 import type { NoteUsage, UsageBudget } from "./summary-costs.ts";
 import { summarySystemPrompt } from "./summary-prompts.ts";
 
-/** What a summary is made with. */
+/** What a summary needs. */
 export interface SummarizerOptions {
   readonly stream: StreamFunction;
   readonly settings: Pick<SettingsStore, "get">;
-  /** The session's model and key, asked for at each request. */
+  /** The session's model and key, requested for each request. */
   readonly prepareRequest: () => Promise<ModelRequest>;
   readonly retry: Pick<Retry, "prepareNext">;
-  /** Hears what the requests for a summary used, once that is over. */
+  /** Gets the usage of the requests for a summary once they are over. */
   readonly budget: UsageBudget;
 }
 
 /**
  * Asks the session's model for a summary and returns its text, without tools and outside of the
- * session's prompt cache; transient failures are tried again as turns are.
+ * session's prompt cache. Transient failures are retried as for turns.
  *
- * @throws {SessionError} `summary_failed`; `compaction_cancelled` when aborted
+ * @throws {SessionError} `summary_failed`; `compaction_cancelled` if aborted
  */
 export async function summarize(
   text: string,
@@ -67,7 +67,7 @@ async function request(
   }
 }
 
-/** A summary that was cut off would lose what it did not get to: better none. */
+/** A truncated summary would lose what it did not reach, so use none. */
 function summaryOf(message: AssistantMessage): string {
   const fail = (reason: string): never => {
     throw new SessionError("summary_failed", { reason });

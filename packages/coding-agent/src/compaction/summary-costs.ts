@@ -4,7 +4,7 @@ import { USAGE_ENTRY } from "../session-log/session-totals.ts";
 
 type EntryWriter = Pick<Conversation, "append">;
 
-/** Hears what each request used, those that failed too. */
+/** Gets the usage of each request, including failed ones. */
 export type NoteUsage = (usage: Usage) => void;
 
 /** Counts what was used. */
@@ -13,8 +13,9 @@ export interface UsageBudget {
 }
 
 /**
- * Does work that asks for summaries, and accounts for all its requests: what the summary's own entry
- * cannot tell because there will be none is kept in one of its own. The budget hears the sum.
+ * Does work that requests summaries, and accounts for all its requests. What the summary's own
+ * entry cannot record, because there will be none, goes into a separate entry. The budget gets the
+ * sum.
  */
 export async function accountForSummary<T>(
   { conversation, budget }: { conversation: EntryWriter; budget: UsageBudget },
@@ -44,7 +45,8 @@ function keep(conversation: EntryWriter, usage: Usage): void {
   try {
     conversation.append({ type: "custom", customType: USAGE_ENTRY, data: { usage } });
   } catch {
-    // A session that cannot be written says so with the next message; what failed first is told now.
+    // A session that cannot be written reports that with the next message; this reports the first
+    // failure.
   }
 }
 

@@ -175,7 +175,7 @@ function createResources(
   });
 }
 
-/** Where the session's files are, and the folder it works in. */
+/** The place of the session's files, and the folder it works in. */
 function sessionFolders(
   options: CreateAgentSessionOptions,
   { places, workingFolder, settings, logOptions }: Surroundings,

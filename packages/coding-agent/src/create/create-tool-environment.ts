@@ -6,7 +6,7 @@ import type { AgentSession } from "../session/agent-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { WorkingFolder } from "./working-folder.ts";
 
-/** What the tools of a session are told about their surroundings. */
+/** What a session's tools know about their environment. */
 export interface ToolSurroundings {
   readonly workingFolder: WorkingFolder;
   readonly homeDirectory: string;

@@ -6,7 +6,7 @@ import type { SessionStart } from "../session-log/open-session.ts";
 import type { SessionLogOptions } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
-/** Folders as a session's options name them. */
+/** Folders as given in a session's options. */
 export interface PlaceOptions {
   readonly cwd: string;
   readonly baseDirectory?: string | undefined;
@@ -17,18 +17,18 @@ export interface PlaceOptions {
   readonly session?: SessionStart | undefined;
 }
 
-/** The folders a session is made in. */
+/** The folders of a session. */
 export interface Places {
   /** The project whose settings, extensions and trust count. */
   readonly cwd: string;
-  /** Where relative paths of options start: the caller's folder. */
+  /** Base of relative paths in options: the caller's folder. */
   readonly baseDirectory: string;
   readonly agentDirectory: string;
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
 }
 
-/** The folders that options name, or the usual ones. */
+/** The folders named in options, or the defaults. */
 export function resolvePlaces(options: PlaceOptions): Places {
   const homeDirectory = options.homeDirectory ?? findHomeDirectory();
   const cwd = resolve(options.cwd);

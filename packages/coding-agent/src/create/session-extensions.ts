@@ -9,27 +9,25 @@ import type { ModelRegistry } from "../models/registry.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
-/** How a session is extended by code of the user's. */
+/** Which extensions to load. */
 export interface ExtensionOptions {
-  /** Files or folders, relative to the options' `cwd`; loaded whatever else is said. */
+  /** Files or folders, relative to the options' `cwd`; always loaded. */
   readonly paths?: readonly string[] | undefined;
   /** Loads only what `paths` names. */
   readonly onlyNamed?: boolean | undefined;
-  /**
-   * Modules that imports of the family's packages resolve to; asked for at the first extension.
-   */
+  /** Modules that imports of pi's packages resolve to; requested with the first extension. */
   readonly hostModules: () => Promise<HostModules>;
-  /** Extensions that are at hand as functions; they come after those of files. */
+  /** Extensions given as functions; they come after those from files. */
   readonly factories?: readonly InlineFactory[] | undefined;
   /** Values for flags that extensions define, by name without dashes. */
   readonly flagValues?: ReadonlyMap<string, string | true> | undefined;
-  /** Hears, after each load, which flags of extensions are switches and take no value. */
+  /** Called after each load with the extension flags that are switches and take no value. */
   readonly onSwitches?: ((names: ReadonlySet<string>) => void) | undefined;
-  /** What extensions are told they run in; default `rpc`. */
+  /** The mode that extensions see; default `rpc`. */
   readonly mode?: "rpc" | "json" | "print" | undefined;
-  /** Sends dialogs and notices to a client; without it nobody is there to ask. */
+  /** Sends dialogs and notices to a client; without it there is no user interface. */
   readonly sendUiRequest?: ((request: ExtensionUiRequest) => void) | undefined;
-  /** Ends the host when an extension asks for it; without it the wish is ignored. */
+  /** Ends the host if an extension asks for it; without it the request is ignored. */
   readonly onShutdown?: (() => void) | undefined;
 }
 
@@ -38,13 +36,13 @@ export interface SessionExtensionsContext {
   readonly options: ExtensionOptions;
   readonly places: {
     readonly cwd: string;
-    /** Where relative paths of options start. */
+    /** Base of relative paths in options. */
     readonly baseDirectory: string;
     readonly agentDirectory: string;
     readonly homeDirectory: string;
     readonly temporaryDirectory: string;
   };
-  /** The folder of the session that is on. */
+  /** The folder of the current session. */
   readonly workingFolder: { readonly cwd: string };
   readonly settings: SettingsStore;
   readonly registry: ModelRegistry;
@@ -54,7 +52,7 @@ export interface SessionExtensionsContext {
 }
 
 /**
- * Finds out whether there are extensions at all, which costs one look into a folder; the system that
+ * Finds out whether there are extensions at all, at the cost of one directory read. The system that
  * runs them is loaded when the first one is found.
  */
 export class SessionExtensions {
@@ -66,12 +64,12 @@ export class SessionExtensions {
     this.#context = context;
   }
 
-  /** The extensions; undefined when there are none. */
+  /** The extensions; undefined without any. */
   get opened(): OpenExtensions | undefined {
     return this.#opened;
   }
 
-  /** What is wrong with extensions, and flags that nobody knows. */
+  /** Problems with extensions, and unknown flags. */
   get diagnostics(): readonly Diagnostic[] {
     if (this.#opened !== undefined) return this.#opened.diagnostics;
     const flags = [...(this.#context.options.flagValues?.keys() ?? [])].map((name) => ({
@@ -81,7 +79,7 @@ export class SessionExtensions {
     return [...this.#diagnostics, ...flags];
   }
 
-  /** Loads the user's own extensions, or those of a project that is trusted. */
+  /** Loads the user's own extensions, or those of a trusted project. */
   async load(part: "own" | "project"): Promise<void> {
     const { options, settings } = this.#context;
     if (this.#opened === undefined) {
@@ -100,7 +98,7 @@ export class SessionExtensions {
     options.onSwitches?.(this.#opened.system.runner.switchNames);
   }
 
-  /** What the user's extensions say about trusting the project. */
+  /** The decision of the user's extensions about trusting the project. */
   async askTrust() {
     return this.#opened?.system.askTrust();
   }
@@ -112,7 +110,7 @@ export class SessionExtensions {
     return { ...places, paths, onlyNamed, packages: this.#packages() };
   }
 
-  /** Loaded when there is something to find. */
+  /** Loaded once there is something to find. */
   #packages(): PackageFinder {
     const { places, settings } = this.#context;
     const { cwd, baseDirectory, agentDirectory, homeDirectory } = places;

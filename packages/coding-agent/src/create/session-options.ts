@@ -23,13 +23,13 @@ export type PromptOptionsOfSession = Omit<
 
 /** Options of `createAgentSession`. Only `cwd` is required. */
 export interface CreateAgentSessionOptions extends TaskOptions {
-  /** The project's directory; tools work here. */
+  /** The project's directory, in which tools work. */
   readonly cwd: string;
-  /** Where relative paths of the other options start; default `cwd`. */
+  /** Base of relative paths in the other options; `cwd` by default. */
   readonly baseDirectory?: string | undefined;
   /** Environment variables for keys and commands; nothing is read from the process itself. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Default `~/.pi/agent`. */
+  /** `~/.pi/agent` by default. */
   readonly agentDirectory?: string | undefined;
   readonly homeDirectory?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
@@ -42,17 +42,17 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   /** A key for the chosen provider, for this session only. */
   readonly apiKey?: string | undefined;
   readonly session?: SessionStart | undefined;
-  /** Folder for session files, used as it is. */
+  /** Folder for session files, used exactly as given. */
   readonly sessionDirectory?: string | undefined;
   readonly name?: string | undefined;
-  /** Which of the built-in tools are active; default all. */
+  /** Which built-in tools are active; all by default. */
   readonly tools?: ToolSelection | undefined;
   /** Tools of your own; one with the name of a built-in tool replaces it. */
   readonly customTools?: readonly AgentTool[] | undefined;
   readonly prompt?: PromptOptionsOfSession | undefined;
   /** Providers in addition to the built-in ones and those of models.json. */
   readonly providers?: readonly CustomProvider[] | undefined;
-  /** Default: the four built-in wire formats. */
+  /** The four built-in wire formats by default. */
   readonly stream?: StreamFunction | undefined;
   /** Settings to use instead of the files. */
   readonly settings?: SettingsStore | undefined;

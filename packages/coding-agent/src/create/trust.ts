@@ -8,26 +8,29 @@ import { withFileLock, writeFileAtomic } from "../base/files/write-file.ts";
 import { ancestorsOf } from "../resources/files/places.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
-/** What decided about trust: a flag, the trust file, the user's setting, or nothing to decide. */
+/**
+ * What decided about trust: a flag, the trust file, the user's setting, or the lack of anything to
+ * decide.
+ */
 type TrustSource = "flag" | "extension" | "trust_file" | "setting" | "not_needed";
 
 /** Whether code and settings of a project are loaded. */
 export interface ProjectTrust {
   readonly isTrusted: boolean;
   readonly source: TrustSource;
-  /** Files and folders of the project that count only with trust. */
+  /** Files and folders of the project that need trust. */
   readonly gated: readonly string[];
-  /** One that lists what was left out when nobody had decided; problems of the trust file. */
+  /** One that lists what was skipped without a decision; problems of the trust file. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What an extension says about a project, and whether that is to count next time, too. */
+/** What an extension decides about a project, and whether to save that. */
 interface ExtensionsAnswer {
   readonly isTrusted: boolean;
   readonly remember: boolean;
 }
 
-/** What a decision about trust is made from. */
+/** The inputs of a decision about trust. */
 export interface TrustInput {
   readonly agentDirectory: string;
   readonly cwd: string;
@@ -38,7 +41,7 @@ export interface TrustInput {
   readonly askExtensions?: (() => Promise<ExtensionsAnswer | undefined>) | undefined;
 }
 
-/** What runs or steers code when it is loaded; skills, templates and context files are text. */
+/** Files that run or steer code when loaded; skills, templates and context files are text. */
 const gatedNames: ReadonlySet<string> = new Set([
   "settings.json",
   "omp.jsonc",
@@ -46,7 +49,7 @@ const gatedNames: ReadonlySet<string> = new Set([
   "extensions",
 ]);
 
-/** The project's files that count only with trust; `agent` is the older place for all of them. */
+/** The project's files that need trust; `agent` is the older place for all of them. */
 export function findGated(cwd: string, agentDirectory: string): string[] {
   const dirs = [join(cwd, ".pi"), join(cwd, ".pi", "agent")].filter(
     (dir) => dir !== agentDirectory,
@@ -58,7 +61,7 @@ export function findGated(cwd: string, agentDirectory: string): string[] {
     .sort();
 }
 
-/** Read at once: every start waits for it, and the folder is small or not there at all. */
+/** Read synchronously, because every start waits for it, and the folder is small or missing. */
 function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir);
@@ -69,7 +72,7 @@ function namesIn(dir: string): string[] {
 
 async function canonical(dir: string): Promise<string> {
   const path = await realpath(dir).catch(() => dir);
-  // Windows does not tell names apart by case; the trust file must not, either.
+  // Windows ignores case in names, so the trust file must, too.
   return process.platform === "win32" ? path.toLowerCase() : path;
 }
 
@@ -79,7 +82,7 @@ async function readDecision(
 ): Promise<{ decision: boolean | undefined; diagnostics: Diagnostic[] }> {
   const file = await readJsonFile(path);
   if (file.kind === "missing") return { decision: undefined, diagnostics: [] };
-  // A damaged file may have held a no.
+  // A damaged file may have contained a no.
   if (file.kind === "unreadable") return { decision: false, diagnostics: [file.diagnostic] };
   const isWindows = process.platform === "win32";
   const saved = new Map(
@@ -93,9 +96,9 @@ async function readDecision(
 }
 
 /**
- * Decides whether the project is trusted: flag, extensions, the nearest decision in `trust.json`, the
- * user's `defaultProjectTrust`. Where nobody can be asked, undecided means no, with one diagnostic
- * that lists what was left out. Never rejects.
+ * Decides whether the project is trusted: by flag, extensions, the nearest decision in
+ * `trust.json`, or the user's `defaultProjectTrust`. If nobody can be asked, undecided means no,
+ * with one diagnostic that lists what was skipped. Never rejects.
  */
 export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTrust> {
   const { agentDirectory, cwd, settings, flag, askExtensions } = input;
@@ -121,7 +124,7 @@ export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTru
   return decided(false, "setting", [{ severity: "warning", message, path: cwd }]);
 }
 
-/** Saves what an extension decided; that it could not be saved changes nothing about this start. */
+/** Saves an extension's decision; a failure to save it does not change this start. */
 async function remember(
   { agentDirectory, cwd }: TrustInput,
   decision: boolean,
@@ -137,8 +140,8 @@ async function remember(
 }
 
 /**
- * Saves a decision for a folder and everything below it; `undefined` takes it back.
- * @throws {SessionError} `invalid_settings` when the trust file does not parse.
+ * Saves a decision for a folder and everything below it; `undefined` removes it.
+ * @throws {SessionError} `invalid_settings` if the trust file does not parse.
  */
 export async function saveProjectTrust(
   agentDirectory: string,

@@ -77,7 +77,7 @@ function folderOf(
   return { cwd: home, diagnostics: [{ severity: "warning", message, path: cwd }] };
 }
 
-/** What cannot be looked at, such as another user's, is none for this one. */
+/** An inaccessible folder, such as another user's, counts as missing. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

@@ -19,7 +19,7 @@ export function numberOf(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** A time that both people and programs read; nothing for what is no time. */
+/** A time that both people and programs can read; nothing for an invalid time. */
 export function timeOf(value: unknown): Html | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const date = new Date(value);

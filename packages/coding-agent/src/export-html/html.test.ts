@@ -27,7 +27,7 @@ it("escapes any text so that a browser reads the same text and no markup", () =>
   );
 });
 
-it("escapes what stands in a template, in text and attributes, but not HTML", () => {
+it("escapes values in a template, in text and attributes, but not HTML", () => {
   const name = `"><script>alert(1)</script>`;
   expect(html`<b title="${name}">${name}${trusted("<i>")}${[html`${"<"}`]}</b>`.text).toBe(
     '<b title="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;">' +

@@ -11,10 +11,10 @@ export class Html {
   }
 }
 
-/** What may stand in an {@link html} template; nothing appears for undefined and false. */
+/** What an {@link html} template may contain; undefined and false render as nothing. */
 export type HtmlValue = string | number | Html | readonly Html[] | undefined | false;
 
-// Control characters that are no white space have no place in HTML.
+// HTML allows no control characters except white space.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
@@ -50,7 +50,9 @@ function print(value: HtmlValue): string {
   return escapeHtml(String(value));
 }
 
-/** JSON that can stand in a `<script>`: no character of it can end the element or begin a comment. */
+/**
+ * JSON that is safe in a `<script>`: none of its characters can end the element or begin a comment.
+ */
 export function jsonForScript(value: unknown): Html {
   const toEscape = (found: string) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return new Html(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, toEscape));

@@ -4,8 +4,8 @@ import { SessionError } from "../base/errors.ts";
 const HEAD_BYTES = 512;
 
 /**
- * Where a page for `path` is to be written: links are followed. What a page must not take the place
- * of is refused: a conversation, and what is no plain file.
+ * The file to write a page for `path` to; links are followed. Refuses to replace a conversation or
+ * anything but a plain file.
  *
  * @throws {SessionError} `export_failed`
  */

@@ -26,7 +26,7 @@ export interface ExportTotals {
   readonly cost: number;
 }
 
-/** What stands above the conversation. */
+/** What comes before the conversation. */
 export interface PageHead {
   readonly title: string;
   readonly header: SessionHeader;

@@ -18,7 +18,7 @@ export interface EntryView {
   readonly kind: EntryKind;
   readonly who: string;
   readonly body: Html;
-  /** Tokens, cost, model: what stands beside the name. */
+  /** Tokens, cost and model, shown next to the name. */
   readonly facts?: Html | undefined;
 }
 

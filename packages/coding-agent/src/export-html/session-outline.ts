@@ -38,7 +38,7 @@ export function outlineSession(
   };
 }
 
-/** Where a parent is missing or comes later, the entry that stands before takes its place. */
+/** If a parent is missing or comes later, the preceding entry replaces it. */
 function linkEntries(entries: readonly SessionEntry[]) {
   const indexOf = new Map<string, number>();
   const parents: number[] = [];

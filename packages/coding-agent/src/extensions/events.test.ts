@@ -66,7 +66,7 @@ describe("handlers", () => {
     expect(failures).toEqual([{ extensionPath: "/1.ts", event: "agent_start", error: "broken" }]);
   });
 
-  it("hear of forks also under the name of branches", async () => {
+  it("receive forks under the name of branches, too", async () => {
     const name = "session_before_branch" as ExtensionEventName;
     const { runner } = runnerOf(name, () => ({ cancel: true }));
     const event = { type: "session_before_fork", entryId: "a", position: "before" } as const;
@@ -276,7 +276,7 @@ it("only who may change a request keeps it from being made of earlier ones", () 
   expect(asks("provider_stream_event")).toBe(false);
 });
 
-it("context handlers cannot put in what is no message", async () => {
+it("context handlers cannot add a malformed message", async () => {
   const wrong = [
     null,
     "text",
@@ -396,7 +396,7 @@ it("summaries without their parts are reported and left out", async () => {
   expect(move.failures).toHaveLength(1);
 });
 
-it("places of skills and templates add up, what is no path left out", async () => {
+it("places of skills and templates add up, without malformed paths", async () => {
   const { runner } = runnerOf(
     "resources_discover",
     () => ({ skillPaths: ["/a", ["/x"], 7], promptPaths: "/y" }),

@@ -47,7 +47,7 @@ const FAREWELL_MS = 2000;
 /** What {@link ExtensionHooks} needs of its host besides the session. */
 export interface ExtensionHooksOptions {
   readonly system: ExtensionSystem;
-  /** The folder of the session that is on. */
+  /** The folder of the current session. */
   readonly place: { readonly cwd: string };
   readonly temporaryDirectory: string;
   readonly ui: UiPort;

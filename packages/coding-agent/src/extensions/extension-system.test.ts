@@ -48,7 +48,7 @@ describe("loading", () => {
     expect(system.runner.commands.map(({ name }) => name)).toEqual(["red"]);
   });
 
-  it("resolves the family's packages and TypeBox to the host", async () => {
+  it("resolves pi's packages and TypeBox to the host", async () => {
     put(
       "extensions/tool.ts",
       `import { Type } from "@sinclair/typebox";

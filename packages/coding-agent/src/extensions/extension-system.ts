@@ -143,7 +143,7 @@ export class ExtensionSystem {
     this.#generation = this.#createGeneration(all, before.binding);
   }
 
-  /** What the user's extensions say about trusting the project. */
+  /** The decision of the user's extensions about trusting the project. */
   askTrust() {
     return askProjectTrust(this.runner, this.#options.cwd);
   }

@@ -16,7 +16,7 @@ import { createHeadlessUiPort, createUiPort, type UiPort } from "./ui/ui-port.ts
 
 /** What {@link OpenExtensions} is made from. */
 export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui" | "onFailure"> {
-  /** Sends dialogs and notices to a client; without it nobody is there to ask. */
+  /** Sends dialogs and notices to a client; without it there is no user interface. */
   readonly sendUiRequest: ((request: ExtensionUiRequest) => void) | undefined;
   readonly onShutdown: (() => void) | undefined;
   readonly temporaryDirectory: string;
@@ -96,7 +96,7 @@ export class OpenExtensions {
     return new Set(inactive.map(({ tool }) => tool.name));
   }
 
-  /** Lets extensions act on the session and hear of it. */
+  /** Lets extensions act on the session and receive its events. */
   connect({ session, parts, resources, textCommands, selectTools }: ConnectedParts): void {
     this.#session = session;
     this.#resources = resources;

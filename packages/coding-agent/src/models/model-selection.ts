@@ -5,19 +5,19 @@ import { nextModel } from "./initial-model.ts";
 import type { ModelRegistry } from "./registry.ts";
 import type { ScopedModel } from "./resolver.ts";
 
-/** What a change of model or level tells its owner, to be written into the session. */
+/** Called with a change of model or level, to write it into the session. */
 export interface ModelSelectionOptions {
   readonly registry: ModelRegistry;
   readonly model: Model | undefined;
-  /** The level wanted; what is in force is this clamped to the model. */
+  /** The requested level; the effective one is clamped to the model. */
   readonly thinkingLevel: ThinkingLevel;
-  /** The models of `--models`; empty when all available ones are cycled through. */
+  /** The models of `--models`; empty to cycle through all available ones. */
   readonly scope: readonly ScopedModel[];
   readonly onModelChange: (model: Model, source: "set" | "cycle") => void;
   readonly onThinkingLevelChange: (level: ThinkingLevel) => void;
 }
 
-/** Which model answers and how much it thinks. A change takes effect at the next request. */
+/** Which model answers and how much it thinks. Changes apply to the next request. */
 export class ModelSelection {
   readonly registry: ModelRegistry;
   readonly #options: ModelSelectionOptions;
@@ -35,19 +35,19 @@ export class ModelSelection {
     this.#wantedLevel = options.thinkingLevel;
   }
 
-  /** The model in use; undefined when none is available. */
+  /** The current model; undefined if none is available. */
   get model(): Model | undefined {
     return this.#model;
   }
 
-  /** The level in force: the wanted one as far as the model supports it. */
+  /** The effective level: the requested one as far as the model supports it. */
   get thinkingLevel(): ThinkingLevel {
     return this.#model === undefined
       ? this.#wantedLevel
       : clampThinkingLevel(this.#model, this.#wantedLevel);
   }
 
-  /** The models that have a key. */
+  /** The models with a key. */
   available(): Promise<readonly Model[]> {
     return this.registry.available();
   }
@@ -67,17 +67,19 @@ export class ModelSelection {
     return model;
   }
 
-  /** Switches to a model that is at hand, custom ones included. */
+  /** Switches to a given model object, including custom ones. */
   use(model: Model, source: "set" | "cycle" = "set"): void {
     const isSame = model.provider === this.#model?.provider && model.id === this.#model.id;
     const levelBefore = this.thinkingLevel;
-    // Written first: what cannot be stored is not in force either.
+    // Written first: a change that cannot be stored does not take effect.
     if (!isSame) this.#options.onModelChange(model, source);
     this.#model = model;
     if (this.thinkingLevel !== levelBefore) this.#options.onThinkingLevelChange(this.thinkingLevel);
   }
 
-  /** Goes to the next model of the scope, or of all available ones; null when there is no other. */
+  /**
+   * Switches to the next model of the scope, or of all available ones; null if there is no other.
+   */
   async cycle(): Promise<{ model: Model; thinkingLevel: ThinkingLevel; isScoped: boolean } | null> {
     const { scope } = this;
     const isScoped = scope.length > 0;
@@ -89,7 +91,7 @@ export class ModelSelection {
     return { model: next.model, thinkingLevel: this.thinkingLevel, isScoped };
   }
 
-  /** Asks for a level; what the model does not support becomes the nearest it does. */
+  /** Requests a level; the model gets the nearest one it supports. */
   setThinkingLevel(level: ThinkingLevel): void {
     const model = this.#model;
     const inForce = model === undefined ? level : clampThinkingLevel(model, level);
@@ -97,12 +99,12 @@ export class ModelSelection {
     this.#wantedLevel = level;
   }
 
-  /** The levels the model supports, least first; without a model only `off`. */
+  /** The levels the model supports, lowest first; without a model only `off`. */
   thinkingLevels(): ThinkingLevel[] {
     return this.#model === undefined ? ["off"] : [...supportedThinkingLevels(this.#model)];
   }
 
-  /** Goes to the next level the model supports; null when it cannot think. */
+  /** Switches to the next level the model supports; null if it cannot think. */
   cycleThinkingLevel(): { level: ThinkingLevel } | null {
     if (this.#model === undefined || supportedThinkingLevels(this.#model).length < 2) return null;
     const level = nextThinkingLevel(this.#model, this.thinkingLevel);
@@ -111,7 +113,7 @@ export class ModelSelection {
     return { level };
   }
 
-  /** Takes over what a session says, without writing it down again. */
+  /** Adopts the session's values without writing them again. */
   restore(model: Model | undefined, level: ThinkingLevel): void {
     this.#model = model;
     this.#wantedLevel = level;

@@ -21,10 +21,10 @@ interface ProxyPlan {
 const OWN_HOSTS = ["localhost", "127.0.0.1", "[::1]", "::1"];
 
 /**
- * Asks for the `fetch` that goes through the user's proxy; it is undefined when there is none, and
- * then nothing is loaded. It is made once for as long as the proxy stays the same.
+ * Returns the `fetch` that uses the user's proxy. Without a proxy it is undefined, and nothing is
+ * loaded. It is created once per proxy.
  *
- * @returns rejects with {@link SessionError} `invalid_option` when the proxy's address is none
+ * @returns rejects with {@link SessionError} `invalid_option` if the proxy's address is invalid
  */
 export function proxiedFetch(source: ProxySource): () => Promise<Fetch | undefined> {
   let made: { readonly key: string; readonly fetch: Promise<Fetch> } | undefined;

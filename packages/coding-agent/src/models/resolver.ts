@@ -152,7 +152,7 @@ class ModelSearch {
     const { preferredProvider } = this.#wanted;
     const preferred = candidates.find((model) => model.provider === preferredProvider);
     if (preferred !== undefined) return preferred;
-    // A maker's own model stands before the same maker's models at a reseller (`anthropic/…`).
+    // A maker's own model is preferred over the same model at a reseller (`anthropic/…`).
     const makers = candidates.map((model) => `${model.provider}/`.toLowerCase());
     const own = candidates.filter(
       ({ id }) => !makers.some((maker) => id.toLowerCase().startsWith(maker)),

@@ -32,7 +32,7 @@ async function failing(times: number, fault = overloaded()) {
 const retries = (events: readonly { type: string }[]) =>
   events.filter(({ type }) => type.startsWith("auto_retry"));
 
-describe("a request that failed in passing", () => {
+describe("a request that failed temporarily", () => {
   it("is tried again, and its failure leaves the conversation but not the file", async () => {
     const { session, events, written } = await failing(2);
     expect(await session.prompt("hello")).toMatchObject({ status: "completed" });

@@ -10,7 +10,7 @@ import type { KeyResolver } from "./auth/key-resolver.ts";
 export interface RetryOptions {
   readonly settings: Pick<SettingsStore, "get">;
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
-  /** Logins, whose tokens a vendor may refuse before their time is up. */
+  /** Logins, whose tokens a vendor may reject before they expire. */
   readonly logins: Pick<KeyResolver, "isLogin" | "renewRefused">;
 }
 
@@ -21,40 +21,42 @@ export interface FailedRequest {
 }
 
 /**
- * Tries a failed request again, with a growing wait, as long as the failure may pass, and once with
- * new tokens when those of a login were refused: requests of turns with events, those of summaries
- * without.
+ * Retries failed requests with growing waits as long as the failure may be transient, and once with
+ * new tokens if those of a login were rejected. Retries of turns are announced as events, those of
+ * summaries are not.
  */
 export class Retry {
   readonly #options: RetryOptions;
   #attempt = 0;
-  /** New tokens were asked for since the last success: a second refusal is final. */
+  /** New tokens were requested since the last success, so a second rejection is final. */
   #hasRenewed = false;
-  /** No attempt follows the one that is on. */
+  /** No attempt follows the current one. */
   #isCancelled = false;
-  /** Each ends a wait that is on: with `true` the request is made now, else its failure is final. */
+  /**
+   * Each ends a current wait: with `true` the request is made now, otherwise its failure is final.
+   */
   readonly #waits = new Set<(goesOn: boolean) => void>();
 
   constructor(options: RetryOptions) {
     this.#options = options;
   }
 
-  /** Which attempt of the turn's request is on, or waited for: 0 before the first failure. */
+  /** The current or pending attempt of the turn's request: 0 before the first failure. */
   get attempt(): number {
     return this.#attempt;
   }
 
-  /** Whether the run's failure is worth another attempt. */
+  /** Whether to retry the run's failure. */
   wants({ reply, aborted, failure }: RunOutcome): boolean {
     if (aborted || failure !== undefined || this.#isCancelled) return false;
     return this.#wayAfter(failureOf(reply), this.#attempt, this.#hasRenewed) !== undefined;
   }
 
   /**
-   * Waits until a failed request may be made again.
+   * Waits until a failed request may be retried.
    *
-   * @param retries - how often it was made again already
-   * @returns whether to make it again; false when the failure is final or the wait was cancelled
+   * @param retries - how often it has been retried already
+   * @returns whether to retry; false if the failure is final or the wait was cancelled
    */
   async prepareNext(
     failed: FailedRequest,
@@ -66,7 +68,7 @@ export class Retry {
     return { goesOn, hasRenewed: retries.hasRenewed || way === "renew" };
   }
 
-  /** The wait before a request is made again, in ms, or that new tokens come first. */
+  /** The wait before the retry in ms, or a note that new tokens come first. */
   #wayAfter(
     { error, provider }: FailedRequest,
     retries: number,
@@ -85,7 +87,7 @@ export class Retry {
     const { settings } = this.#options;
     const askedMs = error.retryAfterMs ?? 0;
     if (askedMs > settings.get("retry.maxDelayMs")) return undefined;
-    // Zero is no wish: many at once would come back at once.
+    // A hint of zero is ignored: many clients would return at the same moment.
     if (askedMs > 0) return askedMs;
     const backoffMs = settings.get("retry.baseDelayMs") * 2 ** retries;
     return Math.min(backoffMs, settings.get("retry.maxAgentDelayMs"));
@@ -94,13 +96,13 @@ export class Retry {
   /**
    * Announces the next attempt and waits for its time.
    *
-   * @returns whether to go on; false when the wait was cancelled
+   * @returns whether to continue; false if the wait was cancelled
    */
   async waitForNext({ reply }: RunOutcome, signal: AbortSignal | undefined): Promise<boolean> {
     const failed = failureOf(reply);
     const way = this.#wayAfter(failed, this.#attempt, this.#hasRenewed);
     if (way === undefined || this.#isCancelled) {
-      // Switched off since it was decided.
+      // Turned off since the decision.
       await this.noteFailure("Retry cancelled");
       return false;
     }
@@ -120,7 +122,7 @@ export class Retry {
     return end === true;
   }
 
-  /** A reply came: whatever was retried has succeeded. */
+  /** A reply arrived, so the retried request has succeeded. */
   async noteSuccess(): Promise<void> {
     if (this.#attempt > 0) await this.#end(true);
   }
@@ -130,18 +132,21 @@ export class Retry {
     if (this.#attempt > 0) await this.#end(false, finalError);
   }
 
-  /** Ends a wait that is on, its failure is final then; an attempt that is on is the last. */
+  /** Ends a current wait, whose failure is then final; a current attempt becomes the last. */
   cancel(): void {
     this.#isCancelled = this.#attempt > 0;
     for (const end of this.#waits) end(false);
   }
 
-  /** What was waited for is not what will be asked: ends a wait that is on, and the next attempt begins. */
+  /**
+   * The request will differ from the one that was waited for, so end the wait and make the next
+   * attempt.
+   */
   hasten(): void {
     for (const end of this.#waits) end(true);
   }
 
-  /** Waits, or gets new tokens; false when that was cancelled, a text when there are none. */
+  /** Waits, or gets new tokens; false if that was cancelled, a message if there are none. */
   #go(
     way: number | "renew",
     provider: string,
@@ -154,7 +159,7 @@ export class Retry {
       });
     }
     return this.#hold<boolean | string>(signal, (end) => {
-      // Tokens that were traded are kept, whether or not somebody still waits for them.
+      // New tokens are stored even if nothing waits for them any more.
       this.#options.logins.renewRefused(provider).then(
         (isNew) => end(isNew || `The login of ${provider} was refused. Log in again.`),
         (error: unknown) =>

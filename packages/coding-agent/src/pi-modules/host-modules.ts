@@ -2,33 +2,33 @@ import type { HostModules } from "../extensions/load/host-imports.ts";
 import { completePlaces, type HostModulesOptions } from "./base/host-places.ts";
 
 /**
- * The modules that imports of the family's packages and of TypeBox resolve to, by name. Nothing is
- * loaded before an extension asks for it.
+ * The modules that imports of pi's packages and of TypeBox resolve to, by name. Nothing is loaded
+ * before an extension imports it.
  */
 export function createHostModules(options: HostModulesOptions): HostModules {
   const places = completePlaces(options);
-  const ai = once(async () => (await import("./ai/ai.ts")).loadFamilyAi(places));
+  const ai = once(async () => (await import("./ai/ai.ts")).loadPiAi(places));
   const codingAgent = once(async () => {
-    const { loadFamilyCodingAgent } = await import("./coding-agent/coding-agent.ts");
-    return loadFamilyCodingAgent(places, () => all);
+    const { loadPiCodingAgent } = await import("./coding-agent/coding-agent.ts");
+    return loadPiCodingAgent(places, () => all);
   });
   const modules: Record<string, () => Promise<object>> = {
     "pi-coding-agent": codingAgent,
     "pi-ai": ai,
     "pi-ai/oauth": once(async () => (await import("./ai/ai.ts")).loginFunctions()),
     "pi-agent-core": once(async () =>
-      (await import("./agent/agent.ts")).loadFamilyAgent(codingAgent, ai),
+      (await import("./agent/agent.ts")).loadPiAgent(codingAgent, ai),
     ),
     "pi-tui": once(async () => (await import("./terminal/index.ts")).terminalModule),
-    "pi-utils": once(async () => (await import("./agent/agent.ts")).familyUtilities()),
+    "pi-utils": once(async () => (await import("./agent/agent.ts")).piUtilities()),
   };
   const scopes = ["@mariozechner", "@earendil-works", "@oh-my-pi"];
-  const family = scopes.flatMap((scope) =>
+  const pi = scopes.flatMap((scope) =>
     Object.entries(modules).map(([name, load]) => [`${scope}/${name}`, load] as const),
   );
   const typebox = () => import("./base/typebox.ts");
   const all: HostModules = {
-    ...Object.fromEntries(family),
+    ...Object.fromEntries(pi),
     "@tau-agent/coding-agent": codingAgent,
     "@tau-agent/ai": ai,
     "@tau-agent/agent": once(async () => import("@tau-agent/agent")),

@@ -3,7 +3,7 @@ import type { ProcessRegistry } from "./process-registry.ts";
 
 /** What the host gives its tools; tools read nothing about the process themselves. */
 export interface ToolEnvironment {
-  /** Directory of the session that is on; relative paths start here. */
+  /** Directory of the current session; relative paths start here. */
   readonly cwd: string;
   /** Environment variables of the host. */
   readonly environment: Readonly<Record<string, string | undefined>>;

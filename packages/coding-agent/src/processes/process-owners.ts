@@ -5,5 +5,5 @@
  */
 export const ownersVariable = "TAU_PROCESS_OWNERS";
 
-/** Given to a process that is to outlive whoever started it. */
+/** For a process that is meant to outlive its starter. */
 export const nobodys: Readonly<Record<string, string>> = { [ownersVariable]: "" };

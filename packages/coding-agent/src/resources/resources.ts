@@ -183,7 +183,7 @@ export class PromptResources {
       if (/\.[cm]?[jt]sx?$/.test(path)) continue;
       const { findNamedPackage } = await import("./packages/find-packages.ts");
       const found = await findNamedPackage(path, this.#dirsOf(this.#baseDirectory));
-      // What is wrong with it is told where its extensions are looked for.
+      // Its problems are reported where its extensions are looked for.
       if ("message" in found) continue;
       const { includes } = found.parts[kind];
       const own = { scope: "temporary" as const, isNamed: true, includes };

@@ -1,12 +1,12 @@
 import { SessionError } from "../base/errors.ts";
 
-/** Lets steps in one after another, so that two prompts cannot both find the session idle. */
+/** Runs steps one after another, so that two prompts never both find the session idle. */
 export class Admission {
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   /**
-   * Runs a step once those before it are through.
+   * Runs a step once the earlier ones are done.
    *
    * @throws {SessionError} `disposed`, or what the step throws
    */
@@ -17,17 +17,17 @@ export class Admission {
     return admitted;
   }
 
-  /** Whether no further step is let in. */
+  /** Whether further steps are refused. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Fulfilled once every step so far is through. */
+  /** Resolves once every step so far is done. */
   async settled(): Promise<void> {
     await this.#last;
   }
 
-  /** Lets no further step in. */
+  /** Refuses further steps. */
   close(): void {
     this.#isClosed = true;
   }

@@ -4,26 +4,26 @@ import { SessionError } from "../base/errors.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SessionHooks, ShellRequest } from "./session-hooks.ts";
 
-/** How a client's command is run. */
+/** How to run a client's command. */
 export interface BashCommandOptions {
-  /** Keeps the result from the model. */
+  /** Excludes the result from what the model reads. */
   readonly excludeFromContext?: boolean | undefined;
-  /** Hears the output as it comes; a promise it returns holds the command's output back. */
+  /** Gets the output as it arrives; the command's output waits for a returned promise. */
   readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
 }
 
 /** What {@link BashCommands} works with. */
 export interface BashCommandsOptions {
   readonly environment: ToolEnvironment;
-  /** Whether a run is on, into which no result may be put: it would part a call from its result. */
+  /** Whether a run is active, in which a result would separate a call from its result. */
   readonly isHeld: () => boolean;
-  /** Puts a result into the conversation. */
+  /** Adds a result to the conversation. */
   readonly record: (message: BashExecutionMessage) => void;
   /** May run the command elsewhere. */
   readonly hooks?: Pick<SessionHooks, "runShell"> | undefined;
 }
 
-/** Shell commands a client runs itself; several may run at once. */
+/** Shell commands that a client runs; several may run at once. */
 export class BashCommands {
   readonly #options: BashCommandsOptions;
   readonly #running = new Map<AbortController, Promise<BashResult>>();
@@ -35,10 +35,10 @@ export class BashCommands {
   }
 
   /**
-   * Runs a command and adds what it printed to the conversation.
+   * Runs a command and adds its output to the conversation.
    *
-   * @throws {SessionError} `bash_failed` when the shell cannot be started, `session_write_failed`
-   *   when it ran but its result could not be stored, `disposed`
+   * @throws {SessionError} `bash_failed` if the shell cannot be started, `session_write_failed` if
+   *   the command ran but its result could not be stored, `disposed`
    */
   async run(command: string, options: BashCommandOptions = {}): Promise<BashResult> {
     if (this.#isClosed) throw new SessionError("disposed");
@@ -56,7 +56,7 @@ export class BashCommands {
     }
   }
 
-  /** Whether a command runs. */
+  /** Whether a command is running. */
   get isRunning(): boolean {
     return this.#running.size > 0;
   }
@@ -66,19 +66,19 @@ export class BashCommands {
     for (const controller of this.#running.keys()) controller.abort();
   }
 
-  /** Kills every running command; fulfilled once they have ended and their results are recorded. */
+  /** Kills every running command; resolves once they have ended and their results are recorded. */
   async stop(): Promise<void> {
     this.abort();
     await Promise.allSettled(this.#running.values());
   }
 
-  /** As {@link stop}; from now on no command is run. */
+  /** Like {@link stop}, and refuses further commands. */
   close(): Promise<void> {
     this.#isClosed = true;
     return this.stop();
   }
 
-  /** Records the results that came while a run was on; one that cannot be stored stays held. */
+  /** Records the results that arrived during a run; one that cannot be stored stays held. */
   recordHeld(): void {
     for (let first = this.#held[0]; first !== undefined; first = this.#held[0]) {
       this.#options.record(first);
@@ -122,7 +122,7 @@ function toMessage(
     role: "bashExecution",
     command,
     ...result,
-    // The document shows the member also where nothing was cut off.
+    // The document shows the member even if nothing was truncated.
     fullOutputPath: result.fullOutputPath ?? null,
     ...(excludeFromContext ? { excludeFromContext } : {}),
     timestamp: Date.now(),

@@ -13,7 +13,7 @@ export class HandledPrompts {
     this.#announce = announce;
   }
 
-  /** Does what the prompt asks for, once whoever sent it is answered. */
+  /** Does what the prompt asks for, after its sender has been answered. */
   begin({ id, isAnnounced }: PromptIdentity, work?: () => Promise<void>): Promise<PromptResult> {
     const { promise, resolve } = Promise.withResolvers<PromptResult>();
     const prompt: HandledPrompt = {

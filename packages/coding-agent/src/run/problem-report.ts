@@ -3,9 +3,9 @@ import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 
-/** Failures that belong to no command: clients hear of them, the session goes on. */
+/** Failures that belong to no command: clients are notified, and the session continues. */
 export class ProblemReport {
-  /** What was found wrong, when the session was made and since. */
+  /** Problems found when the session was created, and since. */
   readonly diagnostics: Diagnostic[];
   readonly #emit: (event: SessionOnlyEvent) => void;
   #onNote: ((diagnostic: Diagnostic) => void) | undefined;
@@ -15,7 +15,7 @@ export class ProblemReport {
     this.#emit = emit;
   }
 
-  /** Notes a failure and tells clients. */
+  /** Records a failure and notifies clients. */
   add(error: unknown): void {
     const message = errorMessage(error);
     this.diagnostics.push({ severity: "error", message });
@@ -23,18 +23,18 @@ export class ProblemReport {
     this.#emit({ type: "error", error: message, ...(code === undefined ? {} : { code }) });
   }
 
-  /** Notes something that concerns the user's files and stopped nothing: no client is told. */
+  /** Notes a problem with the user's files that stopped nothing; clients are not notified. */
   note(diagnostic: Diagnostic): void {
     this.diagnostics.push(diagnostic);
     this.#onNote?.(diagnostic);
   }
 
-  /** Hears what is noted from now on, to show it where the first diagnostics were shown. */
+  /** Gets what is noted from now on, to show it where the first diagnostics were shown. */
   onNote(listener: (diagnostic: Diagnostic) => void): void {
     this.#onNote = listener;
   }
 
-  /** Does a step; a failure is reported instead of thrown. */
+  /** Runs a step; a failure is reported instead of thrown. */
   attempt(step: () => void): void {
     try {
       step();
@@ -43,7 +43,10 @@ export class ProblemReport {
     }
   }
 
-  /** As an event the failure would come back to the listener for ever: it is only noted, once. */
+  /**
+   * As an event, the failure would reach the failing listener again, forever; so it is only noted,
+   * once.
+   */
   noteListenerError(error: unknown): void {
     const message = `A listener failed: ${errorMessage(error)}`;
     const isKnown = this.diagnostics.some((diagnostic) => diagnostic.message === message);

@@ -28,7 +28,7 @@ export interface PromptIntakeOptions {
   readonly emit: (event: SessionEvent) => void | Promise<void>;
 }
 
-/** Where a message waits while a run is on; one for the next turn waits while none is, too. */
+/** Where a message waits during a run; one for the next turn also waits while idle. */
 type QueueName = "steer" | "followUp" | "nextTurn";
 
 /**
@@ -55,7 +55,7 @@ export class PromptIntake {
     this.#queues = new QueueReport(options.agent, (event) => void options.emit(event));
   }
 
-  /** Takes a prompt in; while a run is on, only with a `streamingBehavior`. Commands run at once. */
+  /** Takes a prompt in; during a run, only with a `streamingBehavior`. Commands run at once. */
   submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     return this.#note(this.#submit(text, options));
   }
@@ -66,7 +66,7 @@ export class PromptIntake {
     if (hooks !== undefined) await orCalledOff(hooks.begin());
     if (admission.isClosed) throw new SessionError("disposed");
     const command = options.isVerbatim ? undefined : hooks?.findCommand(text);
-    // What an extension says by itself is no prompt of a client, who would count its result.
+    // A prompt from an extension does not belong to a client, which would count its result.
     const prompt = { id: options.id, isAnnounced: options.source !== "extension" };
     // Outside of the admission: a command may itself wait until the session is idle.
     if (command !== undefined) return this.#handle(prompt, () => command.run());
@@ -82,8 +82,8 @@ export class PromptIntake {
   }
 
   /**
-   * Stops the run that is on and begins one with this prompt, before whatever is queued. What
-   * refuses the prompt does so before anything is stopped.
+   * Stops the current run and begins one with this prompt, ahead of the queue. A prompt that is
+   * refused is refused before anything is stopped.
    */
   interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     return this.#note(this.#interrupt(text, options));
@@ -142,7 +142,7 @@ export class PromptIntake {
     });
   }
 
-  /** Delivers a message of another kind: into the run that is on, or as the start of one. */
+  /** Delivers a message of another kind: into the current run, or as the start of one. */
   deliver(message: AgentMessage, behavior: "steer" | "followUp"): Promise<void> {
     const { admission, driver, check } = this.#options;
     const orCalledOff = this.#orCalledOff();
@@ -160,7 +160,7 @@ export class PromptIntake {
    */
   async settle(): Promise<void> {
     const calledOff = this.#calledOff;
-    // Whoever says something from now on knows of the abort and means it to be heard.
+    // Messages from now on were sent after the abort, so they are meant to be delivered.
     this.#calledOff = new AbortController();
     const timer = setTimeout(() => calledOff.abort(), CALL_OFF_AFTER_MS);
     await Promise.allSettled([...this.#arriving]);
@@ -187,7 +187,7 @@ export class PromptIntake {
     return acceptance;
   }
 
-  /** Empties all queues and returns what waited; prompts among it have been aborted. */
+  /** Empties all queues and returns their messages; prompts among them end as aborted. */
   async clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
     const { texts, messages } = this.#queues.clear();
     await this.#announce(this.#prompts.drop(messages));
@@ -215,7 +215,7 @@ export class PromptIntake {
     return this.#announce(this.#prompts.settle());
   }
 
-  /** The conversation is left behind: what was not answered was aborted. */
+  /** The conversation is abandoned: unanswered prompts were aborted. */
   abandon(): Promise<void> {
     return this.#announce(this.#prompts.abandon());
   }

@@ -9,11 +9,11 @@ export interface PromptResult {
   readonly error?: string | undefined;
 }
 
-/** Whose result it will be. */
+/** The prompt it belongs to. */
 export interface PromptIdentity {
   readonly id: string | number | undefined;
   /**
-   * Steering and follow-up messages are awaited, and so is what extensions send, but only a client's
+   * Steering and follow-up messages and prompts of extensions are awaited, too, but only a client's
    * prompts have a result to announce.
    */
   readonly isAnnounced: boolean;
@@ -36,7 +36,7 @@ export function resultEvent({ id, status, error }: PromptResult): SessionOnlyEve
   };
 }
 
-/** Follows every accepted prompt to its one result. */
+/** Follows every accepted prompt to its result. */
 export class PromptTracker {
   #prompts: AcceptedPrompt[] = [];
 
@@ -56,7 +56,7 @@ export class PromptTracker {
   /**
    * A run ended and will not be retried: that is the result of the prompts it answered.
    *
-   * @returns takes it back, as long as it was not given out, should the run go on all the same
+   * @returns undoes this, as long as the result was not delivered, if the run continues after all
    */
   noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
     const answered = this.#prompts.filter(
@@ -69,7 +69,7 @@ export class PromptTracker {
     };
   }
 
-  /** Gives out the results there are, each once, and returns those to announce. */
+  /** Delivers the available results, each once, and returns those to announce. */
   settle(): PromptResult[] {
     const settled = this.#prompts.filter((prompt) => prompt.result !== undefined);
     this.#prompts = this.#prompts.filter((prompt) => prompt.result === undefined);
@@ -80,7 +80,7 @@ export class PromptTracker {
     });
   }
 
-  /** Messages left a queue without having been delivered: their prompts were aborted. */
+  /** Messages left a queue without being delivered: their prompts were aborted. */
   drop(messages: readonly AgentMessage[]): PromptResult[] {
     const dropped = this.#prompts.filter((prompt) => messages.includes(prompt.message));
     this.#prompts = this.#prompts.filter((prompt) => !dropped.includes(prompt));
@@ -91,7 +91,7 @@ export class PromptTracker {
     });
   }
 
-  /** The conversation is left behind: what was not answered was aborted. */
+  /** The conversation is abandoned: unanswered prompts were aborted. */
   abandon(): PromptResult[] {
     for (const prompt of this.#prompts) prompt.result ??= { id: prompt.id, status: "aborted" };
     return this.settle();

@@ -7,7 +7,7 @@ export interface RunDriverOptions {
   /**
    * After each run, before the next one starts.
    *
-   * @returns the messages it goes on with, none for a retry; undefined when it is over
+   * @returns the messages it continues with, none for a retry; undefined when it is over
    */
   readonly onRunEnd: (
     input: readonly AgentMessage[],
@@ -16,9 +16,9 @@ export interface RunDriverOptions {
   ) => Promise<readonly AgentMessage[] | undefined>;
   /** Once nothing is running and nothing is queued. */
   readonly onSettled: (aborted: boolean) => Promise<void>;
-  /** Before it is waited for that what is on ends. */
+  /** Before waiting for the end of the current work. */
   readonly onStop?: () => void;
-  /** Nothing of the above may throw; this hears of it when it does. */
+  /** Nothing of the above may throw; errors are reported here if it does. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -31,9 +31,9 @@ export class RunDriver {
   readonly #options: RunDriverOptions;
   #controller: AbortController | undefined;
   #isWorking = false;
-  /** What is queued waits, because other work comes first. */
+  /** Queued messages wait, because other work comes first. */
   #isHeld = false;
-  /** The last run ended while held; that it is over is still to be said. */
+  /** The last run ended while held; its end has not been announced. */
   #unsettled: RunOutcome | undefined;
   #runEnded: PromiseWithResolvers<void> | undefined;
   #idle: Promise<void> = Promise.resolve();
@@ -42,17 +42,17 @@ export class RunDriver {
     this.#options = options;
   }
 
-  /** Whether a run or other work is on, or admitted and about to begin. */
+  /** Whether a run or other work is active, or admitted and about to begin. */
   get isBusy(): boolean {
     return this.#controller !== undefined;
   }
 
-  /** Whether a run is on, or admitted and about to begin. */
+  /** Whether a run is active, or admitted and about to begin. */
   get isRunning(): boolean {
     return this.isBusy && !this.#isWorking;
   }
 
-  /** Aborted with what is on right now. */
+  /** Aborted with the current work. */
   get signal(): AbortSignal | undefined {
     return this.#controller?.signal;
   }
@@ -63,8 +63,8 @@ export class RunDriver {
   }
 
   /**
-   * Admits a run. It begins in a later turn of the event loop, so that whoever asked for it can be
-   * answered before its first event.
+   * Admits a run. It begins in a later turn of the event loop, so that the request can be answered
+   * before its first event.
    */
   start(input: readonly AgentMessage[]): void {
     this.#begin();
@@ -76,7 +76,7 @@ export class RunDriver {
   }
 
   /**
-   * Stops what is on and lets nothing that is queued begin until {@link perform} or {@link release}.
+   * Stops the current work and lets nothing queued begin until {@link perform} or {@link release}.
    */
   async hold(): Promise<void> {
     this.#isHeld = true;
@@ -84,7 +84,7 @@ export class RunDriver {
     await this.#idle;
   }
 
-  /** Ends a {@link hold}: `first` runs, or else what is queued, or else the session settles. */
+  /** Ends a {@link hold}: runs `first`, or else what is queued, or else settles the session. */
   async release(first: readonly AgentMessage[] = []): Promise<void> {
     this.#isHeld = false;
     const queued = first.length > 0 ? first : this.#takeQueued();
@@ -95,8 +95,8 @@ export class RunDriver {
   }
 
   /**
-   * Does work that no run may overlap, such as a compaction, after a {@link hold}. What is queued
-   * meanwhile runs afterwards, whether the work succeeds or not.
+   * Does work that no run may overlap, such as a compaction, after a {@link hold}. Messages queued
+   * during the work run afterwards, whether it succeeds or not.
    */
   async perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#begin();
@@ -111,13 +111,13 @@ export class RunDriver {
       this.#runEnded?.resolve();
       this.#runEnded = undefined;
       this.#controller = undefined;
-      // Somebody else may have stopped this, and goes on from here.
+      // If another caller has stopped this, it also continues.
       if (!this.#isHeld) await this.release();
       idle.resolve(this.isBusy ? this.#idle : undefined);
     }
   }
 
-  /** Stops what is on; resolves once it has ended. What is queued then runs next. */
+  /** Stops the current work and resolves once it has ended. Queued messages run next. */
   async abort(): Promise<void> {
     this.#stop();
     await this.#runEnded?.promise;
@@ -145,7 +145,8 @@ export class RunDriver {
       this.#runEnded?.resolve();
       this.#begin();
     }
-    // From here on a new prompt starts its own run, also while the listeners hear of this one's end.
+    // From here on a new prompt starts its own run, even while listeners still receive the end of
+    // this one.
     const ended = this.#runEnded;
     this.#controller = undefined;
     this.#runEnded = undefined;

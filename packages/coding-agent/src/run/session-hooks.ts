@@ -10,25 +10,25 @@ import type { CompactionDecision, CompactionRequest } from "../compaction/compac
 import type { CompactionPreparation } from "../compaction/prepare.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 
-/** A user's input as it came. */
+/** A user's input as it arrived. */
 export interface InputText {
   readonly text: string;
   readonly images?: readonly ImageInput[] | undefined;
 }
 
-/** Where an input comes from and what is to become of it. */
+/** Where an input comes from and how it will be delivered. */
 export interface InputSource {
   readonly source: "interactive" | "rpc" | "extension";
   readonly streamingBehavior?: "steer" | "followUp" | undefined;
 }
 
-/** What one request to the model says, as far as extensions may change it. */
+/** The parts of a model request that extensions may change. */
 export interface RequestContext {
   readonly messages: readonly AgentMessage[];
   readonly systemPrompt: string;
 }
 
-/** Why a session takes another's place. */
+/** Why a session replaces another. */
 export type SessionChange = "new" | "resume" | "fork";
 
 /** A move within the tree of a session. */
@@ -61,34 +61,35 @@ export interface ShellRequest {
 }
 
 /**
- * Where code from outside may look at and change what a session does. A session without extensions
- * has none of it.
+ * Where extensions can observe and change a session. A session without extensions has none of this.
  */
 export interface SessionHooks {
   readonly tools: ToolHooks;
-  /** Tells of the session's beginning, once; fulfilled when everybody has heard. */
+  /** Announces the session's beginning, once; resolves when all handlers are done. */
   begin(): Promise<void>;
-  /** The command a prompt stands for; it runs at once. */
+  /** The command that a prompt invokes; it runs at once. */
   findCommand(text: string): { readonly name: string; run(): Promise<void> } | undefined;
-  /** Undefined when the input has been dealt with. */
+  /** Undefined if an extension handled the input. */
   changeInput(input: InputText, source: InputSource): Promise<InputText | undefined>;
-  /** Messages to go with the one that begins a run; chooses the run's system prompt. */
+  /**
+   * Messages to send along with the one that begins a run; also chooses the run's system prompt.
+   */
   beforeRun(message: AgentMessage): Promise<AgentMessage[]>;
-  /** The system prompt of the run that is on. */
+  /** The system prompt of the current run. */
   systemPrompt(base: string): string;
   headers(headers: Readonly<Record<string, string | null>>): Promise<Record<string, string | null>>;
   changeContext(context: RequestContext): Promise<RequestContext>;
-  /** Whether the turn that has just ended is to be followed by another, whatever it was. */
+  /** Whether another turn follows the one that has just ended, whatever its outcome. */
   wantsNextTurn(): boolean;
-  /** Whether a run that has nothing left to do is to go on all the same. */
+  /** Whether a run with nothing left to do continues anyway. */
   beforeSettle(outcome: "completed" | "error"): Promise<boolean>;
-  /** The message as it is to be stored. */
+  /** The message as it will be stored. */
   finishMessage<Message extends AgentMessage>(message: Message): Promise<Message>;
-  /** Whether the change is called off. */
+  /** Whether the change is cancelled. */
   isCancelled(change: SessionChange, detail: ChangeDetail): Promise<boolean>;
-  /** The session is about to be left for another. */
+  /** The session is about to be replaced. */
   leave(change: SessionChange, targetPath?: string): Promise<void>;
-  /** Another session has taken its place. */
+  /** Another session has replaced this one. */
   enter(change: SessionChange, previousPath: string | undefined): Promise<void>;
   decideMove(move: TreeMove, signal: AbortSignal): Promise<TreeDecision>;
   noteMove(
@@ -108,28 +109,28 @@ export interface SessionHooks {
   answer(response: ExtensionUiResponse): void;
   /** Commands that run at once, for the list of commands. */
   commandInfos(): CommandInfo[];
-  /** Ends open dialogs: what they were asked for has been aborted. */
+  /** Dismisses open dialogs, because their run was aborted. */
   dismissDialogs(): void;
   /** Whether anyone listens to an event of this name. */
   hears(event: string): boolean;
   /**
    * Reads settings, texts and extensions again.
    *
-   * @throws {SessionError} `busy` while a run is on
+   * @throws {SessionError} `busy` during a run
    */
   refresh(): Promise<void>;
   /** The session ends for good. */
   end(): Promise<void>;
 }
 
-/** What is to be changed, for those who may call it off. */
+/** A planned change, for handlers that may cancel it. */
 export interface ChangeDetail {
   readonly targetPath?: string | undefined;
   readonly entryId?: string | undefined;
   readonly position?: "before" | "at" | undefined;
 }
 
-/** The parts of the loop that hooks take part in. */
+/** The hooks of the loop. */
 export function loopHooks(
   hooks: SessionHooks,
   {
@@ -153,10 +154,10 @@ export function loopHooks(
   };
 }
 
-/** What somebody wrote in a user message, without the texts of what was attached. */
+/** The text of a user message without its attachments. */
 export function userText({ content, attachments = [] }: UserMessage): string {
   if (typeof content === "string") return content;
-  // Each attachment became one of the last blocks; other programs' files may hold them elsewhere.
+  // Each attachment became one of the last blocks; files of other programs may differ.
   const attachedFrom = content.length - attachments.length;
   return content
     .map((block, index) => {

@@ -32,7 +32,7 @@ export class TodoReminder {
     this.#options = options;
   }
 
-  /** A run has ended: what the user said in it, and what got done, begins the count anew. */
+  /** After a run: a message of the user, or finished work, restarts the count. */
   noteRun({ messages }: RunOutcome): void {
     const isAsked = messages.some(({ role }) => role === "user");
     if (isAsked) this.#fewestOpen = Number.POSITIVE_INFINITY;
@@ -46,7 +46,7 @@ export class TodoReminder {
     const { agent, budget, settings, todos, tools } = this.#options;
     if (!settings.get("todoCompletion.enabled") || aborted || reply === undefined) return false;
     if (this.#attempts >= settings.get("todoCompletion.maxReminders")) return false;
-    // What waits for a next turn comes along with the reminder.
+    // Messages for the next turn are delivered with the reminder.
     const isQueued = agent.steering.size + agent.followUp.size > 0;
     if (!hasStopped(reply.message) || isQueued) return false;
     if (!tools.active.some(({ name }) => name === "todo_write")) return false;

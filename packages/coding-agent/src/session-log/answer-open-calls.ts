@@ -8,10 +8,10 @@ const LEFT_TEXT =
   "No result provided: the conversation goes on from before this call had one. What it was doing may be done.";
 
 /**
- * Gives the calls that a killed host was carrying out a result that says so: a client would show them
- * as running for ever, and what their subagents used would be on nobody's bill.
+ * Gives the calls that a killed host was carrying out a result that says so. Otherwise clients
+ * would show them as running forever, and the use of their subagents would not be counted.
  *
- * @param writtenIn - the file the host wrote, when the log is a copy of it
+ * @param writtenIn - the file the host wrote, if the log is a copy of it
  */
 export async function answerOpenCalls(log: SessionLog, writtenIn = log.path): Promise<void> {
   for (const call of openCalls(log)) {
@@ -26,7 +26,10 @@ export async function answerOpenCalls(log: SessionLog, writtenIn = log.path): Pr
   }
 }
 
-/** Does so for a log that goes on from between calls and the results they have, or get, elsewhere. */
+/**
+ * Does the same for a log that continues from between calls and the results they have, or will get,
+ * elsewhere.
+ */
 export function answerLeftCalls(log: SessionLog): void {
   for (const message of resultsOfLeftCalls(log)) log.appendLater({ type: "message", message });
 }
@@ -48,7 +51,7 @@ function noResult({ id, name }: ToolCall, text: string, details?: object): ToolR
   };
 }
 
-/** The calls of the last reply that nothing follows but some of their results. */
+/** The calls of the last reply, if nothing follows but some of their results. */
 function openCalls(log: SessionLog): ToolCall[] {
   const answered = new Set<string>();
   for (const entry of log.tree.ancestors()) {
@@ -58,7 +61,7 @@ function openCalls(log: SessionLog): ToolCall[] {
     const { message } = known;
     if (message.role === "toolResult") answered.add(message.toolCallId);
     else if (message.role === "assistant") {
-      // Of a reply that failed or was called off no call is read again.
+      // Calls of a failed or aborted reply are never read again.
       if (message.stopReason === "error" || message.stopReason === "aborted") return [];
       const calls = message.content.filter((block) => block.type === "toolCall");
       return calls.filter(({ id }) => !answered.has(id));

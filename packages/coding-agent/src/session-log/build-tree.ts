@@ -1,6 +1,6 @@
 import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
 
-/** The last label of each entry that has one, of those in `ids`. */
+/** The last label of each entry in `ids` that has one. */
 export function labelsOf(
   entries: readonly SessionEntry[],
   ids: ReadonlySet<string>,
@@ -14,7 +14,7 @@ export function labelsOf(
   return labels;
 }
 
-/** Entries as a tree; those whose parent is not there are roots. */
+/** Entries as a tree; those whose parent is missing are roots. */
 export function buildTree(entries: readonly SessionEntry[]): SessionTreeNode[] {
   const labels = new Map<string, { label: string; labelTimestamp: string }>();
   for (const entry of entries as readonly KnownSessionEntry[]) {

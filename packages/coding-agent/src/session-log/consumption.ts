@@ -89,7 +89,7 @@ export function usedByTask(toolName: string, details: unknown): Consumption | un
   if (toolName !== "task") return undefined;
   const used: unknown = Reflect.get(Object(details), "used");
   if (typeof used !== "object" || used === null) return undefined;
-  // Tokens by cache are told by newer hosts only.
+  // Only newer hosts report tokens by cache.
   const told = { ...nothingUsed, ...used };
   return keys.every((key) => Number.isFinite(told[key])) ? told : undefined;
 }

@@ -49,7 +49,7 @@ export interface LeafMove {
 export class Conversation {
   readonly #options: ConversationOptions;
   #log: SessionLog;
-  /** Nothing was said since the leaf moved. */
+  /** Nothing has been said since the leaf moved. */
   #hasMoved = false;
   #notes = new Map<number, string>();
   #environment: SessionContext["environment"];
@@ -75,7 +75,7 @@ export class Conversation {
     return this.#notes;
   }
 
-  /** Adds a message outside of a run: written first, then part of the conversation. */
+  /** Adds a message outside of a run: first to the file, then to the conversation. */
   add(message: AgentMessage): void {
     this.record(message);
     this.#options.agent.append(message);

@@ -2,7 +2,7 @@ import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "../base/files/read-json.ts";
 
-/** What the model is told of its surroundings. */
+/** The facts that the model learns about its surroundings. */
 export interface EnvironmentFacts {
   /** The user's date, as in `2026-11-22`. */
   readonly date: string;

@@ -6,7 +6,7 @@ import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { LineDecoder } from "@tau-agent/rpc-protocol/plain";
 import { mendEntry } from "./entries/mend-entry.ts";
 
-/** What a list says of a session; times are ISO 8601. */
+/** A session in a list; times are ISO 8601. */
 export interface SessionInfo {
   readonly path: string;
   readonly id: string;
@@ -20,11 +20,11 @@ export interface SessionInfo {
   readonly firstMessage: string;
 }
 
-/** Files read at the same time. */
+/** How many files to read at the same time. */
 const CONCURRENCY = 8;
 const MAX_FIRST_MESSAGE_CHARACTERS = 500;
 
-/** The sessions in a folder, the latest first. Files that are no sessions are left out. */
+/** The sessions in a folder, the latest first. Files that are not sessions are skipped. */
 export async function listSessions(directory: string): Promise<SessionInfo[]> {
   const paths = await sessionFiles(directory);
   const found: SessionInfo[] = [];
@@ -47,8 +47,8 @@ export async function listAllSessions(root: string): Promise<SessionInfo[]> {
 }
 
 /**
- * The session file in a folder that was written to last and belongs to `cwd`; reads headers only,
- * and no more of them than needed.
+ * The most recently written session file in a folder that belongs to `cwd`; reads only headers, and
+ * no more of them than needed.
  */
 export async function latestSession(directory: string, cwd: string): Promise<string | undefined> {
   const paths = await sessionFiles(directory);
@@ -65,7 +65,7 @@ export async function latestSession(directory: string, cwd: string): Promise<str
   return undefined;
 }
 
-/** The session file in a folder whose id is, or begins with, `id`. */
+/** The session file in a folder whose id is `id` or begins with it. */
 export async function findSession(directory: string, id: string): Promise<string | undefined> {
   const candidates = (await sessionFiles(directory)).reverse();
   const byName = candidates.find((path) => path.endsWith(`_${id}.jsonl`));
@@ -85,7 +85,7 @@ async function sessionFiles(directory: string): Promise<string[]> {
     .map((name) => join(directory, name));
 }
 
-/** What a session file says of itself; reads no more than its first lines. */
+/** The header of a session file; reads no more than its first lines. */
 export async function readHeader(path: string): Promise<SessionHeader | undefined> {
   for await (const record of records(path)) return asHeader(record);
   return undefined;

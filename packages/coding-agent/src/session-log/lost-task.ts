@@ -18,7 +18,7 @@ interface LostSubagent {
 }
 
 /**
- * What subagents had done when their host was killed: their files stand beside the session's, and no
+ * What subagents had done when their host was killed: their files are next to the session's, and no
  * result of a `task` call names them.
  */
 export async function readLostTask(

@@ -11,30 +11,30 @@ import { SessionLog, type SessionLogOptions } from "./session-log.ts";
 
 /** Which conversation a session begins with. */
 export type SessionStart =
-  /** A new one in a file (the default); `id` instead of a random one. */
+  /** A new one in a file (the default); `id` instead of a random id. */
   | { readonly kind: "new"; readonly id?: string | undefined }
-  /** A new one that leaves no file. */
+  /** A new one without a file. */
   | { readonly kind: "memory"; readonly id?: string | undefined }
-  /** One that is open already. */
+  /** An open log. */
   | { readonly kind: "log"; readonly log: SessionLog }
   /**
-   * The one in this file, or with this id; where no file is yet, a new one there. With
-   * `goesToItsFolder` the project is that of the session, when its folder is there, and not `cwd`.
+   * The one in this file or with this id; if the file does not exist, a new one there. With
+   * `goesToItsFolder`, the session's own folder is the project, if it exists, and not `cwd`.
    */
   | { readonly kind: "file"; readonly path: string; readonly goesToItsFolder?: boolean }
-  /** The project's latest; a new one when there is none. */
+  /** The project's latest; a new one if there is none. */
   | { readonly kind: "latest" }
   /** A copy of the one in this file, or with this id. */
   | { readonly kind: "fork"; readonly from: string; readonly id?: string | undefined };
 
-/** A session log with what was found wrong with its file. */
+/** A session log with the problems found in its file. */
 export interface OpenedSession {
   readonly log: SessionLog;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Opens or makes the log that a session begins with.
+ * Opens or creates the log that a session begins with.
  *
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`,
  *   `session_write_failed`, `invalid_option`
@@ -59,7 +59,7 @@ export async function openSession(
 }
 
 /**
- * Opens a session file that is there; unlike at the start, a path where nothing is names no session.
+ * Opens an existing session file; unlike at the start, a missing path is an error.
  *
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
  */
@@ -85,7 +85,7 @@ async function openLatest(options: SessionLogOptions): Promise<OpenedSession> {
   return load(path, options);
 }
 
-/** Everything of the other session comes along, whichever project it is of. */
+/** Everything of the other session is copied, whichever project it belongs to. */
 async function forkSession(
   from: string,
   id: string | undefined,
@@ -99,7 +99,7 @@ async function forkSession(
   }
   const log = createLog(id, { ...options, parentSession: path });
   log.takeOver(migrateEntries({ header, entries }));
-  // Where its host is alive, the calls go on; the copy only has not their results.
+  // If its host is alive, the calls continue there; only the copy lacks their results.
   if (SessionLease.isHeld(path)) answerLeftCalls(log);
   else await answerOpenCalls(log, path);
   return { log, diagnostics };
@@ -115,8 +115,8 @@ function createLog(id: string | undefined, options: SessionLogOptions): SessionL
 }
 
 /**
- * The file that a path or an id names. A path looks like one; anything else is the id of a session of
- * this project.
+ * The file for a path or an id. What does not look like a path is the id of a session of this
+ * project.
  *
  * @throws {SessionError} `session_not_found`
  */

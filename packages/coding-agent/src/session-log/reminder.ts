@@ -13,7 +13,7 @@ export interface ReminderDetails {
   readonly contextMode: ContextMode;
 }
 
-/** The name the family has for reminders of stream rules. */
+/** pi's name for reminders of stream rules. */
 const customType = "ttsr-injection";
 
 const openings = {

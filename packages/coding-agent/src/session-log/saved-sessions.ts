@@ -3,17 +3,23 @@ import { findHomeDirectory } from "../base/home-directory.ts";
 import { sessionDirectoryFor } from "./file/session-path.ts";
 import type { SessionInfo } from "./list-sessions.ts";
 
-/** Where saved sessions are looked for; the same as for `createAgentSession`. */
+/** Where to look for saved sessions; the same as for `createAgentSession`. */
 export interface SavedSessionsOptions {
-  /** The project whose sessions are meant; without it, those of every project. */
+  /** Only sessions of this project; those of every project by default. */
   readonly cwd?: string | undefined;
-  /** Default `~/.pi/agent`. */
+  /** `~/.pi/agent` by default. */
   readonly agentDirectory?: string | undefined;
-  /** The folder itself, where a session was made with one; the other options do not count then. */
+  /**
+   * The session folder itself, if sessions were created with one; the other options are then
+   * ignored.
+   */
   readonly sessionDirectory?: string | undefined;
 }
 
-/** The sessions on disk, the latest first, without opening one. Files that are no sessions are left out. */
+/**
+ * The sessions on disk, the latest first, without opening one. Files that are not sessions are
+ * skipped.
+ */
 export async function listSessions(options: SavedSessionsOptions = {}): Promise<SessionInfo[]> {
   const { cwd, sessionDirectory } = options;
   const agentDirectory = options.agentDirectory ?? join(findHomeDirectory(), ".pi", "agent");
@@ -24,7 +30,7 @@ export async function listSessions(options: SavedSessionsOptions = {}): Promise<
 }
 
 /**
- * Deletes a session file that nobody uses. A file that is no session stays.
+ * Deletes a session file that is not in use. A file that is not a session stays.
  *
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
  */

@@ -5,14 +5,14 @@ import { environmentOf } from "./environment-note.ts";
 import { failedAttempt } from "./failed-attempt.ts";
 import { reminderDetails } from "./reminder.ts";
 
-/** Which model a branch goes on with, and how much it is to think. */
+/** Which model continues a branch, and how much it thinks. */
 export interface ResumedModel {
-  /** Undefined when the branch does not say. */
+  /** Undefined if the branch does not say. */
   readonly thinkingLevel: string | undefined;
   readonly model: { readonly provider: string; readonly modelId: string } | undefined;
 }
 
-/** What a branch says about the conversation to continue. */
+/** The conversation of a branch, and its model choice. */
 export interface SessionContext extends ResumedModel {
   readonly messages: AgentMessage[];
   /** What joins messages in requests only. */
@@ -42,7 +42,7 @@ export function resumedModel(entries: Iterable<SessionEntry>): ResumedModel {
   return { thinkingLevel, model };
 }
 
-/** The latest compaction of a branch and the entries that count besides it, oldest first. */
+/** The latest compaction of a branch and the other entries that count, oldest first. */
 export function contextEntries(branch: readonly SessionEntry[]): {
   readonly compaction: SessionEntryOf<"compaction"> | undefined;
   readonly entries: readonly SessionEntry[];
@@ -55,7 +55,7 @@ export function contextEntries(branch: readonly SessionEntry[]): {
   return { compaction, entries: [...kept, ...branch.slice(end + 1)] };
 }
 
-/** The latest compaction stands for everything before its first kept entry. */
+/** The latest compaction replaces everything before its first kept entry. */
 function collectMessages(
   branch: readonly SessionEntry[],
 ): Pick<SessionContext, "messages" | "notes" | "environment"> {
@@ -101,7 +101,7 @@ function latestEnvironment(branch: readonly SessionEntry[]): string | undefined 
 
 type ContextEdit = SessionEntryOf<"context_edit">;
 
-/** The latest edit of each entry; undefined when there is none. */
+/** The latest edit of each entry; undefined without any. */
 function contextEdits(branch: readonly SessionEntry[]): Map<string, ContextEdit> | undefined {
   const edits = branch.filter((entry): entry is ContextEdit => entry.type === "context_edit");
   return edits.length === 0 ? undefined : new Map(edits.map((edit) => [edit.targetId, edit]));
@@ -126,7 +126,7 @@ function dropRetried(messages: AgentMessage[]): void {
   messages.push(...rest.filter((message) => !attempt.includes(message)));
 }
 
-/** A reply that a stream rule stopped leaves the context with its results, unless it is to be kept. */
+/** A reply that a stream rule stopped leaves the context with its results, unless it is kept. */
 function dropStopped(messages: AgentMessage[], reminder: CustomMessage): void {
   if (reminderDetails(reminder)?.contextMode !== "discard") return;
   const last = messages.findLastIndex(

@@ -40,7 +40,7 @@ const refusal = (promise: Promise<unknown>) =>
   );
 
 describe("a file in use", () => {
-  it("that is deleted is written anew with the next entry, whichever it is", async () => {
+  it("is rewritten with the next entry of any kind after it was deleted", async () => {
     const path = writtenSession();
     const before = linesOf(path);
     const { log } = await load(path);
@@ -198,7 +198,7 @@ describe("a loaded session", () => {
     again.log.close();
   });
 
-  it("begins anew where nothing is, or an empty file", async () => {
+  it("begins a new session where there is no file, or an empty one", async () => {
     const folder = temporaryFolder();
     const missing = await load(join(folder, "a.jsonl"));
     missing.log.append(message(user("hi")));
@@ -386,7 +386,7 @@ describe("older files", () => {
     expect(linesOf(path)[1]).toMatchObject({ message: { role: "custom" } });
   });
 
-  it("keep their bytes beside them when a line does not come along", async () => {
+  it("keep a copy of their bytes when a line is dropped", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "v1.jsonl");
     write(path, version1);

@@ -18,17 +18,17 @@ import { sessionFileName } from "./file/session-path.ts";
 import { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
 
-/** An entry without the fields every entry has. */
+/** An entry without the fields that every entry has. */
 export type NewEntry = KnownSessionEntry extends infer E
   ? E extends KnownSessionEntry
     ? Omit<E, "id" | "parentId" | "timestamp">
     : never
   : never;
 
-/** When the file is forced onto the disk, for those who fear power cuts. */
+/** When to flush the file to disk, to survive power cuts. */
 export type FsyncMode = "none" | "turn" | "entry";
 
-/** Where a session is kept. */
+/** Where to keep a session. */
 export interface SessionLogOptions {
   readonly cwd: string;
   /** Folder for the new file; undefined keeps the session in memory. */
@@ -41,22 +41,25 @@ export interface SessionLogOptions {
 }
 
 /**
- * A session as it grows: the tree in memory and, unless it is kept in memory only, its file. An
- * entry is written first and in memory only afterwards, so the two never disagree.
+ * A growing session: the tree in memory and, unless it is memory only, its file. An entry is
+ * written to the file first and added in memory afterwards, so the two never disagree.
  */
 export class SessionLog {
   readonly header: SessionHeader;
   readonly tree = new SessionTree();
   readonly totals = new SessionTotals();
-  /** Where the session is or will be kept; undefined for one in memory. */
+  /** The path of the session's file, existing or planned; undefined for one in memory. */
   readonly path: string | undefined;
   readonly #fsync: FsyncMode;
   #file: SessionFile | undefined;
-  /** Entries that wait for the first user message: a session nobody used leaves no file. */
+  /** Entries that wait for the first user message: an unused session leaves no file. */
   #unwritten: SessionEntry[] = [];
-  /** Entries that are written with the next one: who only looks at a session leaves its file alone. */
+  /**
+   * Entries that are written with the next one, so that looking at a session does not change its
+   * file.
+   */
   #deferred: SessionEntry[] = [];
-  /** The file was deleted while it was in use; the next entry, whichever it is, writes it anew. */
+  /** The file was deleted while in use; the next entry of any kind writes it again. */
   #isGone = false;
   #name: string | undefined;
   #isClosed = false;
@@ -86,8 +89,7 @@ export class SessionLog {
   }
 
   /**
-   * Continues the session in `path`; a path where nothing is yet, or an empty file, begins a new
-   * one there.
+   * Continues the session in `path`; if the file is missing or empty, begins a new one there.
    *
    * @throws {SessionError} `session_invalid`, `session_locked`, `session_write_failed`
    */
@@ -98,7 +100,7 @@ export class SessionLog {
     if (!existsSync(path) || statSync(path).size === 0) {
       return { log: SessionLog.create({ ...options, path }), diagnostics: [] };
     }
-    // Before it is read: what another host adds meanwhile must be neither missed nor overwritten.
+    // Before it is read: entries that another host adds must be neither missed nor overwritten.
     const lease = SessionFile.lease(path);
     try {
       const content = await readSessionFile(path);
@@ -130,7 +132,7 @@ export class SessionLog {
     return { log, diagnostics: [...diagnostics, ...opened.diagnostics] };
   }
 
-  /** The display name; undefined when none was given or it was cleared. */
+  /** The display name; undefined if none was set or it was cleared. */
   get name(): string | undefined {
     return this.#name;
   }
@@ -150,7 +152,7 @@ export class SessionLog {
     return ordered;
   }
 
-  /** Appends an entry that can be made anew from the file, and writes it with the next one. */
+  /** Appends an entry that can be rebuilt from the file, and writes it with the next one. */
   appendLater(entry: NewEntry): void {
     const ordered = this.#complete(entry);
     if (this.#file !== undefined) this.#deferred.push(ordered);
@@ -159,8 +161,8 @@ export class SessionLog {
   }
 
   /**
-   * Begins this new session with entries of another one, ids and all. They are written at once when
-   * there is a conversation among them.
+   * Begins this new session with entries of another one, including their ids. They are written at
+   * once if they contain a conversation.
    *
    * @throws {SessionError} as {@link append}; the session is empty then.
    */
@@ -175,13 +177,13 @@ export class SessionLog {
     for (const entry of entries) this.#adopt(entry);
   }
 
-  /** Forces what was written onto the disk at the end of a turn, when that is asked for. */
+  /** Flushes to disk at the end of a turn, if configured. */
   endTurn(): void {
     if (this.#fsync === "turn") this.#file?.sync();
   }
 
   /**
-   * Looks whether the file still says what the session says.
+   * Checks whether the file still agrees with the session.
    *
    * @throws {SessionError} `session_changed`
    */
@@ -200,7 +202,7 @@ export class SessionLog {
   }
 
   #complete(entry: NewEntry, time?: Date): SessionEntry {
-    // `type` first, as the family writes it; and in memory nothing that the file cannot say.
+    // `type` first, as pi writes it; in memory, nothing that the file cannot represent.
     return toPlainValue(reorder({ ...entry, ...this.tree.createNode(time) } as SessionEntry));
   }
 
@@ -232,7 +234,7 @@ export class SessionLog {
     this.#isGone = false;
   }
 
-  /** Nothing that was said is to be lost with a file that somebody deleted. */
+  /** Do not lose the conversation with a file that was deleted. */
   #leaveFile(): void {
     this.#file?.close();
     this.#file = undefined;
@@ -256,7 +258,7 @@ interface ReadSession {
   readonly header: SessionHeader;
 }
 
-/** Lines that are no entries do not come along, so the file they stand in is kept then. */
+/** Malformed lines are dropped, so the original file is kept then. */
 function migrateFile(
   { path, content, header }: Omit<ReadSession, "lease">,
   entries: readonly SessionEntry[],
@@ -276,7 +278,9 @@ function reorder({ type, id, parentId, timestamp, ...rest }: SessionEntry): Sess
   return { type, id, parentId, timestamp, ...rest } as SessionEntry;
 }
 
-/** What makes a session worth a file. A message an extension sends to start a run counts too. */
+/**
+ * What makes a session worth a file. A message with which an extension starts a run counts, too.
+ */
 function isUserMessage(entry: SessionEntry): boolean {
   const known = entry as KnownSessionEntry;
   if (known.type === "custom_message") return true;

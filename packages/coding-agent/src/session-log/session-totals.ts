@@ -10,14 +10,14 @@ import {
 } from "./consumption.ts";
 import { normalizeMessage } from "./entries/normalize-message.ts";
 
-/** Type of the custom entries that keep what requests cost of which nothing else was kept. */
+/** Type of the custom entries that record the cost of requests whose results were not kept. */
 export const USAGE_ENTRY = "tau:usage";
 
 type Tokens = SessionStats["tokens"];
 
 const noTokens = (): Tokens => ({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 });
 
-/** Running counts over all entries of a session, so that statistics never walk the file. */
+/** Running totals over all entries of a session, so that statistics never traverse the file. */
 export class SessionTotals {
   userMessages = 0;
   assistantMessages = 0;
@@ -31,7 +31,7 @@ export class SessionTotals {
   readonly subagents = { count: 0, tokens: noTokens(), cost: 0 };
   /** As a budget counts it. */
   consumption: Consumption = nothingUsed;
-  /** Time spent in runs, as far as the entries' times tell. */
+  /** Time spent in runs, computed from the times of the entries. */
   runTimeMs = 0;
   #lastTime: string | undefined;
 
@@ -43,7 +43,7 @@ export class SessionTotals {
     if (known.type === "message") {
       const message = normalizeMessage(known.message);
       this.#addMessage(message);
-      // What a run writes comes after what it was doing: what else is written ends a pause.
+      // Entries of a run come after the work they record; any other entry ends a pause.
       const isOfRun = message.role === "assistant" || message.role === "toolResult";
       if (isOfRun && !isInterrupted(message)) this.#addTime(previousTime, known.timestamp);
     } else if (known.type === "custom_message") this.totalMessages += 1;
@@ -107,7 +107,7 @@ export class SessionTotals {
   }
 }
 
-/** Written when the session was continued, however long after the call had ended with its host. */
+/** Written when the session was continued, possibly long after the call had ended with its host. */
 function isInterrupted(message: AgentMessage): boolean {
   return (
     message.role === "toolResult" && Reflect.get(Object(message.details), "interrupted") === true

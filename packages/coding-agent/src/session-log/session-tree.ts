@@ -4,15 +4,15 @@ import { createEntryId } from "./entries/entry-id.ts";
 const noPosition = -1;
 
 /**
- * The entries of a session as a tree in memory. Appending makes a child of the leaf and moves the
+ * The entries of a session as a tree in memory. Appending adds a child of the leaf and moves the
  * leaf; nothing is ever changed or removed.
  */
 export class SessionTree {
   readonly #entries: SessionEntry[] = [];
   readonly #positions = new Map<string, number>();
   /**
-   * Where the parent of each entry stands, always before it; nowhere for a root. For a parent that is not
-   * in the file (its line was damaged) it is the entry before.
+   * The index of each entry's parent, always smaller than its own; none for a root. If the parent
+   * is missing from the file (its line was damaged), it is the preceding entry.
    */
   readonly #parents: number[] = [];
   #leafId: string | null = null;
@@ -22,7 +22,7 @@ export class SessionTree {
     return this.#entries;
   }
 
-  /** The entry the next one hangs from; null before the first. */
+  /** The parent of the next entry; null before the first. */
   get leafId(): string | null {
     return this.#leafId;
   }
@@ -38,7 +38,7 @@ export class SessionTree {
     return position === undefined ? undefined : this.#entries[position];
   }
 
-  /** Where the entry stands in {@link entries}. */
+  /** The entry's index in {@link entries}. */
   indexOf(id: string): number | undefined {
     return this.#positions.get(id);
   }
@@ -52,7 +52,7 @@ export class SessionTree {
     };
   }
 
-  /** Adds an entry that is written, and makes it the leaf. */
+  /** Adds a written entry and makes it the leaf. */
   adopt(entry: SessionEntry): void {
     const { id, parentId } = entry;
     const parent = this.#positionOf(parentId) ?? this.#positionOf(this.#leafId);
@@ -63,16 +63,16 @@ export class SessionTree {
   }
 
   /**
-   * The entries from the root to `leafId`, oldest first. Where a parent is missing, the entry that
-   * stood before in the file takes its place, so that a damaged line costs no more than itself.
+   * The entries from the root to `leafId`, oldest first. If a parent is missing, the preceding
+   * entry of the file replaces it, so that a damaged line costs only itself.
    */
   branch(leafId: string | null = this.#leafId): SessionEntry[] {
     return [...this.ancestors(leafId)].reverse();
   }
 
-  /** The entries of {@link branch} the other way round, for those who need only the last of them. */
+  /** The entries of {@link branch} in reverse, for callers that need only the last of them. */
   *ancestors(leafId: string | null = this.#leafId): Generator<SessionEntry> {
-    // Ids come twice only in files that somebody put together from others.
+    // Ids are duplicated only in files that someone put together from others.
     const seen = this.#positions.size < this.#entries.length ? new Set<string>() : undefined;
     let position = this.#positionOf(leafId) ?? noPosition;
     for (;;) {

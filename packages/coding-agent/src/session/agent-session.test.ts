@@ -67,7 +67,7 @@ describe("a prompt", () => {
     await session.dispose();
   });
 
-  it("with an image that is none is refused by the field's name", async () => {
+  it("with invalid image data is refused by the field's name", async () => {
     const { session, events } = await createTestSession(["x"]);
     const images = [{ type: "image" as const, data: "not an image", mimeType: "image/png" }];
     await expect(session.submit("look", { images })).rejects.toMatchObject({
@@ -272,7 +272,7 @@ describe("a client's shell command", () => {
     expect(unpaired(test.session.messages)).toEqual([]);
   });
 
-  it("that ends while listeners still hear of the run's end is not lost", async () => {
+  it("is not lost when it ends while listeners still get the run's end", async () => {
     const { session } = await createTestSession(["done"]);
     session.subscribe(async (event) => {
       if (event.type === "agent_end") await session.bash.run("printf hi");

@@ -264,7 +264,7 @@ export class AgentSession implements AsyncDisposable {
     return lastReplyParts(this.messages);
   }
 
-  /** The text of the last reply that has one; null before the first. */
+  /** The text of the last reply that has any; null before the first. */
   get lastAssistantText(): string | null {
     return lastAssistantText(this.messages);
   }

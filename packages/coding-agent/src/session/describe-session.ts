@@ -5,7 +5,7 @@ import { lastReplyParts } from "../run/length-continuation.ts";
 import { queuedCount } from "../run/queue-report.ts";
 import type { SessionParts } from "./build-session.ts";
 
-/** The parts of a session that its state is read from. */
+/** The parts of a session that its state is derived from. */
 type Described = Pick<
   SessionParts,
   "agent" | "driver" | "conversation" | "compaction" | "models" | "inputs"
@@ -37,7 +37,7 @@ export function describeState(parts: Described): SessionState {
   };
 }
 
-/** Counts, tokens and cost of a whole session, its subagents included. */
+/** Counts, tokens and cost of a whole session, including its subagents. */
 export function describeStats(parts: Pick<Described, "conversation" | "models">): SessionStats {
   const { path, header, totals } = parts.conversation.log;
   const { subagents } = totals;
@@ -58,7 +58,7 @@ export function describeStats(parts: Pick<Described, "conversation" | "models">)
   };
 }
 
-/** How full the model's window is; walks back to the last counted reply only. */
+/** How full the model's window is; only walks back to the last counted reply. */
 function contextUsage({
   conversation,
   models,

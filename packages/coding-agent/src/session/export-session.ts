@@ -4,9 +4,9 @@ import { SessionError } from "../base/errors.ts";
 import type { AgentSession } from "./agent-session.ts";
 
 /**
- * Writes a session, one in memory too, as one HTML page.
+ * Writes a session, even one in memory, as one HTML page.
  *
- * @param outputPath - default: a name made from the session's, in its working directory
+ * @param outputPath - by default a name derived from the session's, in its working directory
  * @returns the absolute path of the page
  * @throws {SessionError} `nothing_to_export`, `export_failed`
  */
@@ -29,12 +29,12 @@ export async function exportSession(session: AgentSession, outputPath?: string):
 }
 
 /**
- * Writes the session of a file as one HTML page. The file may belong to a host that is running: it is
- * read and left as it is.
+ * Writes a session file as one HTML page. The file may belong to a running host; it is only read.
  *
- * @param outputPath - default: a name made from the file's, in `cwd`
+ * @param outputPath - by default a name derived from the file's, in `cwd`
  * @returns the absolute path of the page
- * @throws {SessionError} `session_not_found`, `session_invalid`, `nothing_to_export`, `export_failed`
+ * @throws {SessionError} `session_not_found`, `session_invalid`, `nothing_to_export`,
+ *   `export_failed`
  */
 export async function exportSessionFile(
   sessionPath: string,

@@ -5,7 +5,7 @@ import { createTestSession, unpaired, userTexts } from "../create/__fixtures__/t
 const slow = (value: string) => turn(text(value, { chunkSize: 1, delayMs: 20 }));
 
 describe("abortAndPrompt", () => {
-  it("ends the run that is on and comes before what is queued, each with its one result", async () => {
+  it("ends the current run and comes before the queue, each with its one result", async () => {
     const { session, events } = await createTestSession([slow("one long reply"), "b", "c"]);
     const first = await session.submit("first", { id: "1" });
     const queued = await session.submit("queued", { id: "2", streamingBehavior: "followUp" });
@@ -43,7 +43,7 @@ describe("abortAndPrompt", () => {
 });
 
 describe("queueMessage", () => {
-  it("starts nothing while idle, counts as waiting and comes along with the next prompt", async () => {
+  it("starts nothing while idle, counts as waiting and is delivered with the next prompt", async () => {
     const { session, events } = await createTestSession(["a"]);
     const { disposition, result } = await session.queueMessage("by the way");
     expect(disposition).toBe("queued");

@@ -31,13 +31,13 @@ export interface SessionInputs {
   readonly userInput: UserInput;
   /** Date and platform as they are now, for the model. */
   readonly environment: () => EnvironmentFacts;
-  /** Opens a session file that is there. */
+  /** Opens an existing session file. */
   readonly openLog: (
     path: string,
   ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
   /** Whether code of the folder that the session is in may be loaded. */
   readonly isProjectTrusted: () => boolean;
-  /** Takes tools and texts to the folder of a session that goes on. */
+  /** Moves tools and texts to the folder of a continued session. */
   readonly enterFolder: (log: SessionLog) => {
     readonly hasMoved: boolean;
     readonly diagnostics: readonly Diagnostic[];
@@ -51,7 +51,7 @@ export interface SessionInputs {
   readonly diagnostics: readonly Diagnostic[];
   /** Commands of extensions, templates and skills. */
   readonly listCommands: () => Promise<CommandInfo[]>;
-  /** Looks at replies while they stream; what it loads is none of the session's. */
+  /** Watches replies while they stream; what it loads does not concern the session. */
   readonly watchReply?: AgentOptions["watchReply"];
   /** What extensions do; undefined without any. */
   readonly hooks?: SessionHooks | undefined;

@@ -45,7 +45,7 @@ describe("a fork", () => {
     expect(existsSync(session.log.path ?? "")).toBe(false);
   });
 
-  it("of an entry that is no user message changes nothing", async () => {
+  it("of an entry that is not a user message changes nothing", async () => {
     const { session } = await conversation();
     const { path } = session.log;
     const reply = session.log.tree.leafId ?? "";
@@ -83,7 +83,7 @@ describe("switching", () => {
     expect(readFileSync(old, "utf8")).toContain("fourth");
   });
 
-  it("to what is no session keeps the old one, and makes no file", async () => {
+  it("to a file that is not a session keeps the old one, and creates no file", async () => {
     const { session, folder } = await conversation();
     const missing = join(folder, "missing.jsonl");
     const text = join(folder, "text.jsonl");
@@ -146,7 +146,7 @@ describe("the tree", () => {
     expect(JSON.stringify(session.messages.at(-1))).toContain("what happened there");
   });
 
-  it("names an entry that is not there, and lets the run that is on go on", async () => {
+  it("names an entry that does not exist, and leaves the current run alone", async () => {
     const { session } = await conversation();
     const { result } = await session.submit("more");
     await expect(session.navigation.navigate("nope")).rejects.toMatchObject({

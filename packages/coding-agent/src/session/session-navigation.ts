@@ -19,27 +19,29 @@ import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionInfo } from "../session-log/list-sessions.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 
-/** What {@link SessionNavigation} needs of the session it belongs to. */
+/** What {@link SessionNavigation} needs from its session. */
 export interface NavigationOptions {
   readonly cwd: string;
   readonly hooks?: SessionHooks | undefined;
   readonly sessionDirectory: string | undefined;
   readonly sessionsRoot: string;
   readonly conversation: Conversation;
-  /** Makes an empty log in the same place. */
+  /** Creates an empty log in the same place. */
   readonly createLog: (options: { parentSession?: string | undefined }) => SessionLog;
-  /** Ends what runs and goes on with another log; `isContinued` restores its model and level. */
+  /**
+   * Ends the current work and switches to another log; `isContinued` restores its model and level.
+   */
   readonly replaceLog: (next: () => SessionLog, isContinued: boolean) => Promise<void>;
-  /** Does work that no run may overlap, after ending the one that is on. */
+  /** Does work that no run may overlap, after ending the current run. */
   readonly perform: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
-  /** Makes the summary of a branch that is left. */
+  /** Summarises an abandoned branch. */
   readonly summarizer: SummarizerOptions;
 }
 
-/** How a branch that is left is summarised. */
+/** How to summarise an abandoned branch. */
 interface BranchSummaryOptions {
   readonly customInstructions?: string | undefined;
-  /** Whether the custom instructions stand instead of the usual ones. */
+  /** Whether the custom instructions replace the default ones. */
   readonly replaceInstructions?: boolean | undefined;
 }
 
@@ -59,8 +61,8 @@ export class SessionNavigation {
   }
 
   /**
-   * Fulfilled when another session has taken this one's place, or none has after all; undefined
-   * while no such change is on. What is meant for the session after the change waits for this.
+   * Resolves when another session has replaced this one, or the change was cancelled; undefined if
+   * no change is in progress. Commands for the session after the change wait for this.
    */
   get underWay(): Promise<unknown> | undefined {
     return this.#underWay;
@@ -83,8 +85,8 @@ export class SessionNavigation {
   /**
    * Continues another session file.
    *
-   * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`, and for the one in
-   *   use `session_changed`: the session is as it was, and goes on.
+   * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`, and for the
+   *   current one `session_changed`; the session is then unchanged and usable.
    */
   switchSession(path: string): Promise<{ cancelled: boolean }> {
     return this.#note(this.#switch(path));
@@ -108,7 +110,7 @@ export class SessionNavigation {
     }
   }
 
-  /** Keeps a change in mind until it is over and whoever asked for it has heard so. */
+  /** Remembers a change until it is over and its caller has been answered. */
   #note<Result>(change: Promise<Result>): Promise<Result> {
     const over: Promise<void> = change.then(nextTurn, nextTurn).then(() => {
       if (this.#underWay === over) this.#underWay = undefined;
@@ -123,7 +125,7 @@ export class SessionNavigation {
     replace: () => Promise<void>,
   ): Promise<{ cancelled: boolean }> {
     if (this.#options.hooks === undefined) {
-      // At once, so that a prompt that comes next belongs to the new session.
+      // Immediately, so that a prompt that comes next belongs to the new session.
       await replace();
       return { cancelled: false };
     }
@@ -131,7 +133,7 @@ export class SessionNavigation {
     return this.#enter(change, replace, detail.targetPath);
   }
 
-  /** Whether an extension calls a change off; nothing has happened then. */
+  /** Whether an extension cancels a change; nothing has happened then. */
   async #isCancelled(change: SessionChange, detail: ChangeDetail): Promise<boolean> {
     return (await this.#options.hooks?.isCancelled(change, detail)) ?? false;
   }
@@ -159,9 +161,9 @@ export class SessionNavigation {
 
   /**
    * Begins a new session with the branch up to just before a user message, or with `position: "at"`
-   * up to and with any entry. The old file stays as it is.
+   * up to and including any entry. The old file stays unchanged.
    *
-   * @returns the text of the message, for the user to change
+   * @returns the text of the message, for the user to edit
    * @throws {SessionError} `invalid_fork_entry`
    */
   async fork(
@@ -198,7 +200,7 @@ export class SessionNavigation {
   }
 
   /**
-   * Deletes a session file that nobody uses, this session included.
+   * Deletes a session file that is not in use (the current one is).
    *
    * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
    */
@@ -208,7 +210,7 @@ export class SessionNavigation {
     await deleteSession(resolve(cwd, path));
   }
 
-  /** Entries in the order of the file; those after `since` when it is given. */
+  /** Entries in file order; with `since`, only later ones. */
   entries(since?: string): { entries: SessionEntry[]; leafId: string | null } {
     const { tree } = this.#options.conversation.log;
     if (since === undefined) return { entries: [...tree.entries], leafId: tree.leafId };
@@ -217,15 +219,15 @@ export class SessionNavigation {
     return { entries: tree.entries.slice(index + 1), leafId: tree.leafId };
   }
 
-  /** The whole tree; entries whose parent is not there are roots. */
+  /** The whole tree; entries whose parent is missing are roots. */
   tree(): { tree: SessionTreeNode[]; leafId: string | null } {
     const { tree } = this.#options.conversation.log;
     return { tree: buildTree(tree.entries), leafId: tree.leafId };
   }
 
   /**
-   * Goes on from another entry of the tree. From a user message the conversation goes back to just
-   * before it, and its text is returned for the user to change.
+   * Continues from another entry of the tree. From a user message the conversation goes back to
+   * just before it, and its text is returned for the user to edit.
    *
    * @throws {SessionError} `entry_not_found`, `summary_failed`, `compaction_cancelled`
    */
@@ -280,7 +282,7 @@ export class SessionNavigation {
   }
 
   /**
-   * Gives an entry a label; without one, takes it away.
+   * Labels an entry; without a label, removes it.
    *
    * @throws {SessionError} `entry_not_found`
    */
@@ -296,7 +298,7 @@ export class SessionNavigation {
   async #branchOff(log: SessionLog, leafOf: () => string | null): Promise<void> {
     const { createLog, replaceLog } = this.#options;
     await replaceLog(() => {
-      // Read only now: ending the run has recorded the results of the calls that were under way.
+      // Read only now, because ending the run has recorded the results of pending calls.
       const leafId = leafOf();
       const branch = leafId === null ? [] : log.tree.branch(leafId);
       const labels = labelsOf(log.tree.entries, new Set(branch.map(({ id }) => id)));
@@ -321,19 +323,19 @@ function userMessageOf(entry: SessionEntry): UserMessage | undefined {
   return known.type === "message" && known.message.role === "user" ? known.message : undefined;
 }
 
-/** The entry nearest to the leaf that is on the way to the new leaf, too. */
+/** The entry nearest to the leaf that is also on the way to the new leaf. */
 function commonAncestor({ tree }: SessionLog, newLeafId: string | null): string | null {
   const kept = new Set(newLeafId === null ? [] : tree.branch(newLeafId).map(({ id }) => id));
   return tree.branch().findLast(({ id }) => kept.has(id))?.id ?? null;
 }
 
-/** The summary an extension brings. */
+/** An extension's summary. */
 function ownSummary(decided: TreeDecision | undefined) {
   if (decided?.summary === undefined) return undefined;
   return { type: "branch_summary" as const, ...decided.summary, fromHook: true };
 }
 
-/** What hangs between the leaf and the branch that the new leaf is on. */
+/** The entries between the leaf and the branch of the new leaf. */
 function abandonedEntries({ tree }: SessionLog, newLeafId: string | null): SessionEntry[] {
   const kept = new Set(newLeafId === null ? [] : tree.branch(newLeafId).map(({ id }) => id));
   return tree.branch().filter(({ id }) => !kept.has(id));

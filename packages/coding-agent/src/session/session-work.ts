@@ -54,7 +54,7 @@ export class SessionWork {
     const { admission, bash, conversation, budget } = this.#options;
     return admission.admit(async () => {
       await this.#endConversation(bash.stop());
-      // Made before the old one is closed: when that fails, the session is as it was.
+      // Created before the old one is closed, so that a failure leaves the session unchanged.
       await conversation.replace(next(), isContinued);
       budget.startOver();
     });

@@ -33,8 +33,8 @@ export function settingProblem(key: SettingKey, value: unknown): string | undefi
 }
 
 /**
- * Reads a settings object whose keys are nested, dotted or both. A value that does not fit is left
- * out alone, never its group; an unknown key is kept out. Both are told in `diagnostics`.
+ * Reads a settings object whose keys are nested, dotted or both. An invalid value is dropped alone,
+ * without its group; an unknown key is dropped, too. Both are reported in `diagnostics`.
  */
 export function readLayer(
   object: JsonObject,

@@ -114,7 +114,7 @@ describe("problems in settings", () => {
     ]);
   });
 
-  it("reports a group that is no object", async () => {
+  it("reports a group that is not an object", async () => {
     putUser({ compaction: 5 });
     const settings = await load();
     expect(settings.get("compaction.enabled")).toBe(true);
@@ -128,7 +128,7 @@ describe("problems in settings", () => {
     expect(diagnostics[0]?.message).toContain("Unknown setting compaction.enabeld");
   });
 
-  it("takes packages as the family writes them, and says nothing of what only its terminal reads", async () => {
+  it("accepts packages as pi writes them, and does not report terminal settings", async () => {
     const packages = ["npm:one", { source: "git:example.com/two", skills: ["*"] }];
     putUser({ packages, outputPad: 1, warnings: { anthropicExtraUsage: false }, tuiMode: "x" });
     const settings = await load();
@@ -236,7 +236,7 @@ describe("changing settings", () => {
 });
 
 describe("settings without files", () => {
-  it("may be nested, and name what is no setting", () => {
+  it("may be nested, and contain unknown settings", () => {
     const values = {
       retry: { maxRetries: 1, maxretries: 2 },
       "compaction.enabled": false,

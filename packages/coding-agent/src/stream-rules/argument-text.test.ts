@@ -52,7 +52,7 @@ describe("the text of a call's arguments", () => {
     );
   });
 
-  it("passes what is no JSON as it came", () => {
+  it("passes malformed JSON through unchanged", () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.nat()), (text, cuts) => {
         expect(read(cut(text, cuts)).whole).toBe(read([text]).whole);

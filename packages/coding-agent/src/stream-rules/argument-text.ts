@@ -7,7 +7,7 @@ interface ValuePiece {
 
 /** What a delta of arguments adds. */
 export interface ArgumentPieces {
-  /** The JSON as it came, but for its strings, which stand there as they are meant. */
+  /** The JSON as it arrived, with its strings decoded. */
   readonly whole: string;
   /** The strings alone, one after the other. */
   readonly values: readonly ValuePiece[];
@@ -17,7 +17,7 @@ const escapes: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r
 
 /**
  * Decodes the JSON of a call's arguments while it streams, so that rules see what the model means
- * and not `\n` and `\"`. What is no JSON passes as it came. A piece costs its own length.
+ * and not `\n` and `\"`. Malformed JSON passes unchanged. Each piece costs only its own length.
  */
 export class ArgumentText {
   #state: "outside" | "string" | "escape" | "unicode" = "outside";

@@ -44,7 +44,7 @@ export class MatchThread {
   readonly #numbers = new Map<string, number>();
   /** How many of them the thread knows. */
   #sent = 0;
-  /** Whoever asks for one of them again is told at once. */
+  /** A caller that asks for one of them again is refused at once. */
   readonly #hopeless = new Set<number>();
   readonly #queue = new Set<Task>();
   #worker: Worker | undefined;

@@ -40,7 +40,7 @@ export class RuleHistory {
     return mode === "after-gap" && this.#replies - struckAt >= Math.max(1, gap);
   }
 
-  /** The entries since the leaf that is known; undefined when that is on another branch. */
+  /** The entries since the known leaf; undefined if that is on another branch. */
   #addedTo(tree: SessionTree): SessionEntry[] | undefined {
     if (this.#tree !== tree || this.#leafId === null) return undefined;
     const added: SessionEntry[] = [];
@@ -57,13 +57,13 @@ export class RuleHistory {
       if (stopReason !== "error" && stopReason !== "aborted") this.#replies++;
     } else if (entry.type === "custom_message") {
       const details = reminderDetails(entry);
-      // A reply that was stopped and kept is none that came in between.
+      // A stopped reply that was kept does not count as one in between.
       if (details?.contextMode === "keep") this.#replies--;
       for (const name of details?.rules ?? []) this.#struckAt.set(name, this.#replies);
     } else this.#readForeign(entry);
   }
 
-  /** Other hosts of the family keep the names in an entry of their own. */
+  /** Other pi-compatible hosts keep the names in a separate entry. */
   #readForeign(entry: SessionEntry): void {
     const { type, injectedRules } = entry as { type: string; injectedRules?: unknown };
     if (type !== "ttsr_injection" || !Array.isArray(injectedRules)) return;

@@ -90,7 +90,7 @@ export class StreamRules {
   }
 }
 
-/** A reply that hosts of the family leave out of the conversation, too. */
+/** A reply that pi-compatible hosts leave out of the conversation, too. */
 function discarded(reply: AssistantMessage, rules: readonly StreamRule[]): AssistantMessage {
   const names = rules.map(({ name }) => name).join(", ");
   return { ...reply, stopReason: "aborted", errorMessage: `Stopped by rule ${names}` };

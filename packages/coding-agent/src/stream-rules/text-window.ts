@@ -54,9 +54,9 @@ export class GrowingText {
 }
 
 /**
- * The end of a text that grows, or of its last line. It is cut from time to time, so that a long
- * reply costs no more per piece than a short one; a search never begins at a cut that is none in the
- * text, where `^` and `\b` would be wrong.
+ * The end of a growing text, or of its last line. It is cut from time to time, so that a long reply
+ * costs no more per piece than a short one. A search never begins at such a cut, where `^` and `\b`
+ * would be wrong.
  */
 class TextWindow {
   readonly #isLine: boolean;

@@ -2,7 +2,7 @@ import type { KnownSessionEntry, SessionEntry, TodoItem } from "@tau-agent/rpc-p
 import { isJsonObject } from "../base/files/read-json.ts";
 import { readPhases, readTodos } from "./read-todos.ts";
 
-/** The entry that keeps a list somebody other than the model has written; the family's name for it. */
+/** The entry for a list that was not written by the model; pi's name for it. */
 export const TODO_EDIT_TYPE = "user_todo_edit";
 
 /** The list an entry sets; undefined for all entries that set none. */
@@ -13,7 +13,7 @@ export function todosOf(entry: SessionEntry): TodoItem[] | undefined {
   const { toolName, isError, details } = known.message;
   if (isError) return undefined;
   if (toolName === "todo_write") return listOf(details);
-  // Other tools of this name keep lists of their own, which are no phases.
+  // Other tools of this name keep lists of their own, which are not phases.
   return toolName === "todo" && isJsonObject(details) ? readPhases(details.phases) : undefined;
 }
 

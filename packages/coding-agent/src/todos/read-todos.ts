@@ -19,8 +19,8 @@ const statusOf = new Map(
 const UNNAMED_PHASE = "Todos";
 
 /**
- * An item as the tool describes it, out of the forms that models and other programs use. What cannot
- * be understood stays as it is, for whoever checks it to name.
+ * An item in the tool's form, from the forms that models and other programs use. What is not
+ * understood stays as it is, for validation to name.
  */
 export function bendTodo(item: unknown): unknown {
   if (typeof item === "string") return { content: item, status: "pending" };
@@ -36,7 +36,10 @@ export function bendTodo(item: unknown): unknown {
   };
 }
 
-/** The todos in a value from a session file; undefined when it is no list, broken items are left out. */
+/**
+ * The todos in a value from a session file; undefined if it is not a list. Broken items are
+ * skipped.
+ */
 export function readTodos(value: unknown): TodoItem[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.map(bendTodo).flatMap((item) => {
@@ -53,7 +56,10 @@ export function readTodos(value: unknown): TodoItem[] | undefined {
   });
 }
 
-/** The todos of a list of phases, as other hosts of the family keep them; undefined when it is none. */
+/**
+ * The todos of a list of phases, in the form of other pi-compatible hosts; undefined if it is not
+ * one.
+ */
 export function readPhases(value: unknown): TodoItem[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.filter(isJsonObject).flatMap(({ name, tasks }) =>

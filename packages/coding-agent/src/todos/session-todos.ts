@@ -9,7 +9,7 @@ import { todoLines } from "./todo-text.ts";
 /** The session a todo list belongs to. */
 export interface TodoSession {
   readonly conversation: Pick<Conversation, "log" | "append">;
-  /** Brings a message to the model: at its next turn while a run is on, else at once. */
+  /** Brings a message to the model: at its next turn during a run, else at once. */
   tell(message: AgentMessage): void | Promise<void>;
 }
 
@@ -53,9 +53,9 @@ export class SessionTodos {
   }
 
   /**
-   * Replaces the list, as a client does; the model hears of it at its next turn.
+   * Replaces the list, as a client does; the model learns of it at its next turn.
    *
-   * @throws {SessionError} `session_write_failed`; the list is as it was then.
+   * @throws {SessionError} `session_write_failed`; the list is then unchanged.
    */
   async set(items: readonly TodoItem[]): Promise<void> {
     const { conversation } = this.#session;
@@ -65,7 +65,7 @@ export class SessionTodos {
     await this.#session.tell(noticeOf(todos));
   }
 
-  /** Replaces the list by one in the shape other hosts of the family keep; see {@link set}. */
+  /** Replaces the list with one in the shape of other pi-compatible hosts; see {@link set}. */
   setPhases(phases: readonly { name: string; tasks: readonly object[] }[]): Promise<void> {
     return this.set(readPhases(phases) ?? []);
   }

@@ -23,7 +23,7 @@ export function todoLines(todos: readonly TodoItem[]): string {
 
 const sectionPattern = /\n\n<todos>\n.*?\n<\/todos>/gs;
 
-/** The list as it stands at the end of a summary; empty when nothing is left to do. */
+/** The list as written at the end of a summary; empty if nothing is left to do. */
 export function todoSection(todos: readonly TodoItem[]): string {
   return todos.some(isOpen) ? `\n\n<todos>\n${todoLines(todos)}\n</todos>` : "";
 }

@@ -39,7 +39,7 @@ describe("the todo list of a session", () => {
     expect(shown(session.todos.open)).toEqual(["t1 in_progress"]);
   });
 
-  it("belongs to the branch: forks and clones bring it along, a new session has none", async () => {
+  it("belongs to the branch: forks and clones copy it, a new session has none", async () => {
     const { session } = await createTestSession([
       write("pending"),
       "one",
@@ -223,7 +223,7 @@ describe("an agent that stops with open todos", () => {
     expect(session.navigation.forkMessages().map(({ text }) => text)).toEqual(["go"]);
   });
 
-  it("is reminded three times at most, and anew after the next prompt", async () => {
+  it("is reminded three times at most, and again after the next prompt", async () => {
     const { session, events } = await reminding(({ index }) =>
       index === 0 ? write("pending") : "No.",
     );
@@ -233,7 +233,7 @@ describe("an agent that stops with open todos", () => {
     expect(reminders(events).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1, 2, 3]);
   });
 
-  it("is reminded anew when it got something done, but not for ever", async () => {
+  it("is reminded again after it got something done, but not forever", async () => {
     const steps = [
       write("pending", "pending", "pending"),
       "stop",

@@ -4,9 +4,12 @@ import type { SettingsStore } from "../settings/store.ts";
 
 /** Which tools are active. */
 export interface ToolSelection {
-  /** Plain names are the whole set; `+name` and `-name` change the default one. `*` fits any text. */
+  /**
+   * Plain names are the whole set; `+name` and `-name` change the default one. `*` matches any
+   * text.
+   */
   readonly only?: readonly string[] | undefined;
-  /** Left out whatever else is said. */
+  /** Excluded in any case. */
   readonly exclude?: readonly string[] | undefined;
   readonly noBuiltIn?: boolean | undefined;
   /** No tools at all. */
@@ -14,8 +17,8 @@ export interface ToolSelection {
 }
 
 /**
- * The active tools in a fixed order: built-in ones as listed (a custom tool stands in its
- * namesake's place), then custom ones. The order is part of every request and must not change.
+ * The active tools in a fixed order: built-in ones as listed (a custom tool replaces its namesake),
+ * then custom ones. The order is part of every request and must not change.
  */
 export function selectTools(
   builtIn: readonly AgentTool[],

@@ -1,6 +1,6 @@
 import type { AgentTool } from "@tau-agent/agent";
 
-/** The tools of a session and which of them the model may use. */
+/** A session's tools, and which of them the model may use. */
 export class ToolSet {
   #all: readonly AgentTool[];
   #active: readonly AgentTool[];
@@ -10,23 +10,23 @@ export class ToolSet {
     this.#active = active;
   }
 
-  /** Every tool there is, in a fixed order. */
+  /** All tools, in a fixed order. */
   get all(): readonly AgentTool[] {
     return this.#all;
   }
 
-  /** The tools the model is told of; the same list until something changes. */
+  /** The tools the model sees; the same list until something changes. */
   get active(): readonly AgentTool[] {
     return this.#active;
   }
 
-  /** Makes exactly these active; unknown names are ignored. */
+  /** Activates exactly these; unknown names are ignored. */
   activate(names: Iterable<string>): void {
     const wanted = new Set(names);
     this.#active = this.#all.filter((tool) => wanted.has(tool.name));
   }
 
-  /** Takes over another list; tools that are new become active as `active` says, others stay as they are. */
+  /** Adopts another list; new tools become active as `active` says, others stay as they are. */
   replace(all: readonly AgentTool[], active: readonly AgentTool[]): void {
     const known = new Set(this.#all.map(({ name }) => name));
     const before = new Set(this.#active.map(({ name }) => name));

@@ -2,7 +2,7 @@ import type { PromptResources } from "../resources/resources.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { UserInput } from "./input.ts";
 
-/** What prompts are made ready with. */
+/** What is needed to prepare prompts. */
 export interface UserInputParts {
   readonly resources: PromptResources;
   readonly settings: SettingsStore;
@@ -10,7 +10,7 @@ export interface UserInputParts {
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
 }
 
-/** Makes what the user sends a message: templates expanded, images fetched and made smaller. */
+/** Turns user input into a message: expands templates, fetches images and scales them down. */
 export function createUserInput({ resources, settings, fetch }: UserInputParts): UserInput {
   return new UserInput({
     expand: (text) => resources.expand(text),

@@ -27,7 +27,7 @@ export function fitContent(content: unknown, settings: Settings): Block[] | Prom
   return Promise.all(blocks.map((block) => fitBlock(block, settings))).then((all) => all.flat());
 }
 
-/** {@link fitContent} for a tool's result, of which all has to stand in a file and be copied. */
+/** {@link fitContent} for a tool's result, all of which must be written to a file and copied. */
 export async function fitResult(given: ToolResult, settings: Settings): Promise<ToolResult> {
   const result = toPlainValue(given);
   const content = await fitContent(result.content, settings);

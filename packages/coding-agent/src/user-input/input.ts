@@ -8,21 +8,21 @@ import type {
 import { SessionError } from "../base/errors.ts";
 import { fetchImage } from "./fetch-image.ts";
 
-/** What comes along with a user's text. */
+/** What a user sends along with text. */
 export interface PromptInput {
   readonly images?: readonly ImageInput[] | undefined;
   readonly attachments?: readonly Attachment[] | undefined;
-  /** Neither a command nor a template: the text is meant as it stands. */
+  /** Neither a command nor a template: the text is taken literally. */
   readonly isVerbatim?: boolean | undefined;
 }
 
 /** What {@link UserInput} works with. */
 export interface UserInputOptions {
-  /** Replaces `/skill:name` and `/template` by what they stand for. */
+  /** Expands `/skill:name` and `/template`. */
   readonly expand: (text: string) => Promise<string>;
-  /** Checks an image and makes it small enough; throws a reason in words. */
+  /** Checks an image and scales it down if needed; throws a readable reason. */
   readonly prepareImage: (image: ImageContent) => Promise<ImageContent>;
-  /** Gets an image from a URL. Default the global `fetch`. */
+  /** Fetches an image from a URL; the global `fetch` by default. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -35,7 +35,7 @@ export class UserInput {
   }
 
   /**
-   * A user message: plain text, or blocks when there are images or attachments.
+   * A user message: plain text, or blocks if there are images or attachments.
    *
    * @throws {SessionError} `prompt_empty`; `invalid_image`, `invalid_attachment` naming the field
    */
@@ -49,7 +49,7 @@ export class UserInput {
     for (const [index, attachment] of (input.attachments ?? []).entries()) {
       blocks.push(await this.#attachment(attachment, `attachments[${index}]`));
     }
-    // Vendors refuse an empty message, in words that nobody connects with it.
+    // Vendors reject an empty message with an error that does not say so.
     if (blocks.length === 0 && expanded.trim() === "") throw new SessionError("prompt_empty");
     const hasAttachments = (input.attachments ?? []).length > 0;
     const leading: UserContent[] = expanded === "" ? [] : [{ type: "text", text: expanded }];

@@ -83,8 +83,8 @@ export async function conformance(words: readonly string[], output: TextOutput):
 }
 
 /**
- * What is done when this process is told to end. Hosts lead groups of their own, which a Ctrl-C in
- * the terminal does not reach.
+ * What to do when this process is terminated. Hosts have process groups of their own, which a
+ * Ctrl-C in the terminal does not reach.
  */
 function abandonedAtSignals(): Set<() => void> {
   const abandoned = new Set<() => void>();

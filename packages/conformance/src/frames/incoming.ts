@@ -42,7 +42,7 @@ export class Incoming {
 /** Whether a pattern is about a response, and not about an event. */
 export function isAboutResponse(pattern: Pattern): boolean {
   if (!isRecord(pattern)) return false;
-  // Of all that has an id, only a response is told by it alone.
+  // Of all frames with an id, only a response is identified by it alone.
   const isToldByOthers = ["id", "command", "success"].some((name) => pattern[name] !== undefined);
   return pattern.type === "response" || (pattern.type === undefined && isToldByOthers);
 }

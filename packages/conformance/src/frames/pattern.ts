@@ -49,7 +49,7 @@ export function mismatch(pattern: Pattern, value: unknown, at: Where = start): s
     : `${path} is not ${JSON.stringify(pattern)}: ${JSON.stringify(value)}`;
 }
 
-/** One vendor's calls have two ids, of which the second stands behind the first. */
+/** One vendor's calls have two ids, the second after the first. */
 function isSameCall(pattern: Pattern, value: unknown, path: string): boolean {
   if (typeof pattern !== "string" || typeof value !== "string") return false;
   return /\.(?:toolCallId|id)$/.test(path) && value.startsWith(`${pattern}|`);
@@ -66,7 +66,7 @@ function inAnyOrder(items: readonly Pattern[], value: unknown, at: Where): strin
   return lacking === undefined ? undefined : `${at.path} has no item ${JSON.stringify(lacking)}`;
 }
 
-/** What a vendor wants back with the next request is no part of a protocol. */
+/** What a vendor wants back with the next request is not part of a protocol. */
 const replayTokens: ReadonlySet<string> = new Set([
   "textSignature",
   "thinkingSignature",

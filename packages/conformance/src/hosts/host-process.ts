@@ -36,7 +36,7 @@ export class HostProcess {
   readonly ended: Promise<Exit>;
   stderr = "";
   stdout = "";
-  /** Lines on stdout that are no frame; of a host whose output is not kept, the first one. */
+  /** Lines on stdout that are not frames; if the output is not kept, only the first one. */
   readonly noise: string[] = [];
   /** How many lines on stdout were no frame. */
   noiseCount = 0;

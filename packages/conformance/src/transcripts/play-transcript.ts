@@ -63,10 +63,10 @@ const additions: ReadonlySet<string> = new Set([
 /**
  * Plays a transcript against a host.
  *
- * @returns every frame that came
+ * @returns every frame that arrived
  * @throws {Deviation} at the first frame that is not the expected one
- * @throws {RangeError} at the first frame whose shape is not the documented one, unless somebody is
- *   told of those
+ * @throws {RangeError} at the first frame whose shape is not the documented one, unless shapes are
+ *   reported
  */
 export async function playTranscript(
   transcript: Transcript,

@@ -1,7 +1,7 @@
 /**
- * What the documents ask of a host: one id per statement; those of `rpc-pi-mono` first, by the
- * section it stands in, then the other dialects. Every id is named by a transcript that shows it, or
- * by a test.
+ * What the documents require of a host: one id per statement, those of `rpc-pi-mono` first, by
+ * section, then the other dialects. Every id is named by a transcript or a test that demonstrates
+ * it.
  */
 export const sections = {
   "Starting RPC Mode": {

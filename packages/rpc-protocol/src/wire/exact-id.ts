@@ -15,9 +15,9 @@ type ExactJson = {
 };
 
 /**
- * The id of a command as it was sent. A number that JavaScript cannot hold, such as a clock in
- * nanoseconds, would come back as another one, and its sender wait for ever; only for such an id is
- * the line read once more.
+ * The id of a command exactly as it was sent. JavaScript cannot hold some numbers, such as a clock
+ * in nanoseconds, and would return another one, for which the sender would wait forever. Only such
+ * ids make the line be read twice.
  */
 export function exactId(id: string | number, line: string): RequestId {
   if (typeof id === "string" || Number.isSafeInteger(id)) return id;

@@ -93,7 +93,7 @@ function isCount(value: number): boolean {
   return Number.isInteger(value) && value >= 1;
 }
 
-/** Output limits within the model's own and within what is left of its window. */
+/** Output limits within the model's own and within the rest of its window. */
 export const limitRules: readonly Rule[] = [
   anthropicLimits,
   completionsLimits,

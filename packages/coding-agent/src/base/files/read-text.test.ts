@@ -16,7 +16,7 @@ describe.each([
     expect(await read(join(path, "b"))).toMatchObject({ kind: "missing" });
   });
 
-  it("says why it reads no device, no folder and nothing huge, instead of reading for ever", async () => {
+  it("explains why it reads no device, no folder and nothing huge, instead of reading forever", async () => {
     const folder = temporaryFolder();
     symlinkSync("/dev/zero", join(folder, "device"));
     mkdirSync(join(folder, "folder"));

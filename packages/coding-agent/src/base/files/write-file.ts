@@ -42,9 +42,9 @@ async function takeLock(lock: string): Promise<boolean> {
 }
 
 /**
- * Runs `work` while holding `<path>.lock`, a directory as the family's other hosts use it. Creates
- * the parent directory.
- * @throws {SessionError} `file_locked` when another process keeps the lock for longer than 10 s.
+ * Runs `work` while holding `<path>.lock`, a directory as in other pi-compatible hosts. Creates the
+ * parent directory.
+ * @throws {SessionError} `file_locked` if another process keeps the lock for longer than 10 s.
  */
 export async function withFileLock<T>(
   path: string,

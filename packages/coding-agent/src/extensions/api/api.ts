@@ -13,7 +13,7 @@ import type { NativeProvider } from "./native-provider.ts";
 import type { ExtensionTool, SourceInfo, ToolInfo } from "./tool.ts";
 import type { VirtualModel } from "./virtual-model.ts";
 
-/** Hears one kind of event; what it returns may change what happens. */
+/** Handles one kind of event; its return value may change what happens. */
 export type ExtensionHandler<Name extends keyof ExtensionEventMap> = (
   event: ExtensionEvent<Name>,
   context: ExtensionContext,
@@ -24,7 +24,7 @@ export type ExtensionHandler<Name extends keyof ExtensionEventMap> = (
   // biome-ignore lint/suspicious/noConfusingVoidType: as above
   | Promise<ExtensionEventResult<Name> | undefined | void>;
 
-/** When a message that comes during a run is delivered. */
+/** When to deliver a message sent during a run. */
 export interface DeliveryOptions {
   readonly deliverAs?: "steer" | "followUp" | "nextTurn" | undefined;
 }
@@ -36,7 +36,7 @@ interface ArgumentCompletion {
   readonly description?: string | undefined;
 }
 
-/** A slash command; `args` is the text behind its name. */
+/** A slash command; `args` is the text after its name. */
 export interface ExtensionCommand {
   readonly description?: string | undefined;
   readonly getArgumentCompletions?:
@@ -54,7 +54,7 @@ export interface ExtensionFlag {
   readonly default?: boolean | string | undefined;
 }
 
-/** A key binding; kept for `getShortcuts`-like listings, never triggered without a terminal. */
+/** A key binding; listed, but never triggered without a terminal. */
 export interface ExtensionShortcut {
   readonly description?: string | undefined;
   readonly handler: (context: ExtensionContext) => unknown;
@@ -63,22 +63,22 @@ export interface ExtensionShortcut {
 /** Options of `exec`. */
 export interface ExecOptions {
   readonly cwd?: string | undefined;
-  /** Milliseconds; then the command and its children are killed. */
+  /** Milliseconds, after which the command and its children are killed. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Bytes kept of each stream. Default 10 MiB. */
+  /** Bytes to keep of each stream; 10 MiB by default. */
   readonly maxBuffer?: number | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** What a command run by `exec` gave. */
+/** The result of a command run by `exec`. */
 export interface ExecResult {
   readonly stdout: string;
   readonly stderr: string;
-  /** Exit code; 1 when the command was killed or could not be started. */
+  /** Exit code; 1 if the command was killed or could not be started. */
   readonly code: number;
   readonly killed: boolean;
-  /** Whether more was written than is kept. */
+  /** Whether output was dropped. */
   readonly truncated: boolean;
 }
 
@@ -114,7 +114,7 @@ type AddHandler = Intersection<
 
 /** What an extension's factory gets. */
 export interface ExtensionApi {
-  /** Adds a handler; returns what takes it away again. */
+  /** Adds a handler and returns a function that removes it. */
   readonly on: AddHandler;
   registerTool<Parameters>(tool: ExtensionTool<Parameters>): void;
   registerCommand(name: string, command: ExtensionCommand): void;
@@ -126,12 +126,14 @@ export interface ExtensionApi {
   registerMarkdownTransformer(transformer: unknown): () => void;
   registerToolRenderer(resolver: unknown): () => void;
   registerProvider(name: string, config: ProviderConfig): void;
-  /** A provider that finds its keys and streams itself, replacing any of its id. */
+  /** A provider that finds its keys and streams itself, replacing any with its id. */
   registerProvider(provider: NativeProvider): void;
   unregisterProvider(name: string): void;
   registerMcpServer(name: string, config: unknown): void;
   unregisterMcpServer(name: string): void;
-  /** Those of all extensions. The host connects to none; an extension that does reads them here. */
+  /**
+   * Those of all extensions. The host connects to none; an extension that connects reads them here.
+   */
   getMcpServers(): RegisteredMcpServer[];
   registerVirtualModel(definition: VirtualModel): void;
   unregisterVirtualModel(provider: string, id: string): void;
@@ -152,7 +154,7 @@ export interface ExtensionApi {
   getAllTools(): ToolInfo[];
   setActiveTools(names: readonly string[]): void;
   getCommands(): SlashCommandInfo[];
-  /** False when the model's provider has no key. */
+  /** False if the model's provider has no key. */
   setModel(model: Model): Promise<boolean>;
   getThinkingLevel(): ThinkingLevel;
   setThinkingLevel(level: ThinkingLevel): void;

@@ -12,7 +12,7 @@ export interface SessionTreeNode {
   readonly label?: string | undefined;
 }
 
-/** The session, to read. */
+/** Read access to the session. */
 export interface ReadonlySession {
   getCwd(): string;
   getSessionDir(): string;
@@ -27,14 +27,14 @@ export interface ReadonlySession {
   getEntryCount(): number;
   /** False for a session that lives in memory only. */
   isPersisted(): boolean;
-  /** The latest compaction of the branch, when there is one, and the entries that count besides it. */
+  /** The latest compaction of the branch, if any, and the other entries that count. */
   buildContextEntries(): SessionEntry[];
   /** Root to `fromId`, or to the leaf. */
   getBranch(fromId?: string): SessionEntry[];
   getChildren(parentId: string): SessionEntry[];
   getLabel(id: string): string | undefined;
   getTree(): SessionTreeNode[];
-  /** What the model is sent for the current branch, with the model and level it names. */
+  /** What the model gets for the current branch, with the model and level it names. */
   buildSessionContext(): {
     readonly messages: unknown[];
     readonly thinkingLevel: string;
@@ -42,7 +42,7 @@ export interface ReadonlySession {
   };
 }
 
-/** How full the model's context window is; null while nobody knows. */
+/** How full the model's context window is; null while unknown. */
 export interface ContextUsage {
   readonly tokens: number | null;
   readonly contextWindow: number;
@@ -50,7 +50,7 @@ export interface ContextUsage {
   readonly percent: number | null;
 }
 
-/** What a compaction that an extension asks for reports back. */
+/** The result of a compaction that an extension requested. */
 export interface CompactOptions {
   readonly customInstructions?: string | undefined;
   readonly onComplete?: ((result: unknown) => void) | undefined;
@@ -60,19 +60,19 @@ export interface CompactOptions {
 /** How the host talks to people. */
 export type ExtensionMode = "tui" | "rpc" | "json" | "print";
 
-/** What an event handler or tool gets besides its event. Members are live, not a copy. */
+/** What an event handler or tool gets besides its event. Members are live, not copies. */
 export interface ExtensionContext extends ManagedTimers {
   readonly ui: ExtensionUi;
   readonly mode: ExtensionMode;
-  /** Whether `ui` reaches anyone. */
+  /** Whether `ui` reaches a user. */
   readonly hasUI: boolean;
   readonly cwd: string;
   readonly sessionManager: ReadonlySession;
-  /** The models that can be asked, as some hosts show them. */
+  /** The available models, as some hosts show them. */
   readonly models: {
     list(): Model[];
     current(): Model | undefined;
-    /** The model of `provider/id`, or of an id that only one has. */
+    /** The model of `provider/id`, or of an id that is unique. */
     resolve(name: string): Model | undefined;
     family(model: Model): string;
   };
@@ -83,13 +83,13 @@ export interface ExtensionContext extends ManagedTimers {
     readonly thinkingLevel?: ThinkingLevel | undefined;
   }[];
   readonly thinkingLevel: ThinkingLevel;
-  /** Aborted with the run that is on; undefined while idle. */
+  /** Aborted with the current run; undefined while idle. */
   readonly signal: AbortSignal | undefined;
   isIdle(): boolean;
   isProjectTrusted(): boolean;
   abort(): void;
   hasPendingMessages(): boolean;
-  /** Ends the host as soon as it is idle and what was asked is answered. */
+  /** Ends the host as soon as it is idle and everything is answered. */
   shutdown(): void;
   getContextUsage(): ContextUsage | undefined;
   /** Begins a compaction and returns at once. */
@@ -97,7 +97,7 @@ export interface ExtensionContext extends ManagedTimers {
   getSystemPrompt(): string;
 }
 
-/** Whether something was called off, by an extension mostly. */
+/** Whether something was cancelled, usually by an extension. */
 export interface Cancellable {
   readonly cancelled: boolean;
 }
@@ -127,7 +127,7 @@ export interface SessionSetup extends ReadonlySession {
 
 /** Options of {@link CommandContext.fork}. */
 export interface ForkOptions {
-  /** `before` (default) leaves the entry out, `at` keeps it. */
+  /** `before` (default) excludes the entry, `at` includes it. */
   readonly position?: "before" | "at" | undefined;
   readonly withSession?: ((context: CommandContext) => void | Promise<void>) | undefined;
 }
@@ -140,13 +140,13 @@ export interface NavigateTreeOptions {
   readonly label?: string | undefined;
 }
 
-/** The parts of the system prompt. In `before_agent_start` what is changed in them counts for the run. */
+/** The parts of the system prompt. In `before_agent_start`, changes to them apply to the run. */
 export interface SystemPromptOptions {
   cwd: string;
-  /** Stands instead of preamble, tools and rules. */
+  /** Replaces preamble, tools and rules. */
   customPrompt?: string | undefined;
   selectedTools: string[];
-  /** Selected tools the prompt does not speak of. */
+  /** Active tools that the prompt does not mention. */
   hiddenTools: string[];
   toolSnippets: Record<string, string>;
   toolGuidelines: Record<string, string[]>;
@@ -160,7 +160,7 @@ export interface SystemPromptOptions {
     baseDir: string;
     disableModelInvocation: boolean;
   }[];
-  /** Further parts, by the tag around each. */
+  /** More parts, by the tag around each. */
   sections: Record<string, string>;
 }
 
@@ -172,7 +172,7 @@ export interface ToolContext extends ExtensionContext {
     readonly description: string;
     readonly parameters: object;
   }[];
-  /** Runs another tool like a call of the model's, with checks and handlers; never rejects. */
+  /** Runs another tool like a call of the model, with checks and handlers; never rejects. */
   executeTool(
     name: string,
     args: unknown,
@@ -183,7 +183,7 @@ export interface ToolContext extends ExtensionContext {
   ): Promise<NestedOutcome>;
 }
 
-/** How a tool that another one ran ended. */
+/** The outcome of a tool that another one ran. */
 export interface NestedOutcome {
   readonly toolCall: ToolCall;
   readonly result: ToolResult;

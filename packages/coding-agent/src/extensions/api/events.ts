@@ -29,12 +29,12 @@ interface Pair<Payload, Result = undefined> {
 export interface CustomMessageInput {
   readonly customType: string;
   readonly content: string | UserContent[];
-  /** Whether people see it. Default true. */
+  /** Whether users see it; true by default. */
   readonly display?: boolean | undefined;
   readonly details?: unknown;
 }
 
-/** What is to be compacted. */
+/** What is about to be compacted. */
 interface CompactionPreparation {
   readonly firstKeptEntryId: string;
   readonly messagesToSummarize: readonly AgentMessage[];
@@ -51,13 +51,13 @@ interface ToolExecution {
   readonly toolName: string;
 }
 
-/** What a direct bash command gave, as an extension says it. */
+/** The result of a direct bash command, as an extension returns it. */
 export type UserBashOutput = Pick<
   BashExecutionMessage,
   "output" | "exitCode" | "cancelled" | "truncated" | "fullOutputPath"
 >;
 
-/** Runs shell commands somewhere else, for instance over ssh. */
+/** Runs shell commands elsewhere, for example over ssh. */
 export interface BashOperations {
   exec(
     command: string,
@@ -72,7 +72,7 @@ export interface BashOperations {
   ): Promise<{ readonly exitCode: number | null }>;
 }
 
-/** An MCP server that an extension has registered, for the extension that connects to it. */
+/** An MCP server that an extension has registered, for an extension that connects to it. */
 export interface RegisteredMcpServer {
   readonly name: string;
   readonly config: unknown;
@@ -86,30 +86,30 @@ export interface SystemMessage {
   readonly timestamp: number;
 }
 
-/** An entry that an extension wants in the session where a turn or a run ends. */
+/** An entry that an extension adds where a turn or a run ends. */
 export type BoundaryDraft =
   | { readonly type: "custom"; readonly customType: string; readonly data?: unknown }
   | ({ readonly type: "custom_message" } & CustomMessageInput)
   | {
       readonly type: "context_edit";
       readonly targetId: string;
-      /** Stands for the target's content; null leaves the target out of the context. */
+      /** Replaces the target's content; null removes the target from the context. */
       readonly replacement: { readonly content: unknown } | null;
     }
   | {
       readonly type: "compaction";
       readonly summary: string;
-      /** Null keeps nothing of what came before. */
+      /** Null keeps nothing of the earlier conversation. */
       readonly firstKeptEntryId: string | null;
       readonly details?: unknown;
     };
 
-/** Where a turn or a run ends, with what earlier handlers want there. */
+/** The end of a turn or a run, with what earlier handlers want there. */
 export interface Boundary {
   readonly entries: readonly BoundaryDraft[];
   readonly continue: boolean;
   readonly outcome: "completed" | "aborted" | "error";
-  /** How it would go on with these entries; made when it is read. */
+  /** The conversation with these entries; computed when read. */
   readonly context: {
     readonly contextMessages: readonly AgentMessage[];
     readonly llmMessages: readonly LlmMessage[];
@@ -119,17 +119,17 @@ export interface Boundary {
   };
 }
 
-/** Takes the place of what earlier handlers want. */
+/** Replaces what earlier handlers want. */
 export interface BoundaryResult {
   readonly entries?: readonly BoundaryDraft[] | undefined;
-  /** Calls the model once more, also when it had nothing left to do. */
+  /** Calls the model once more, even if it had nothing left to do. */
   readonly continue?: boolean | undefined;
 }
 
 type StartReason = "startup" | "reload" | "new" | "resume" | "fork";
 type ShutdownReason = "quit" | "reload" | "new" | "resume" | "fork";
 
-/** Before something that can be called off. */
+/** Before something that can be cancelled. */
 interface CancelResult {
   readonly cancel?: boolean | undefined;
 }
@@ -236,7 +236,7 @@ export interface ExtensionEventMap {
       turnIndex: number;
       message: AgentMessage;
       toolResults: readonly ToolResultMessage[];
-      /** Empty when the message could not be recorded. */
+      /** Empty if the message could not be recorded. */
       messageEntryId: string;
       toolResultEntryIds: readonly string[];
     },
@@ -286,7 +286,7 @@ export interface ExtensionEventMap {
       content?: readonly UserContent[] | undefined;
       details?: unknown;
       isError?: boolean | undefined;
-      /** Goes with the content: new content without it drops what was there. */
+      /** Belongs to the content: new content without it removes the old value. */
       structuredContent?: unknown;
       usage?: Usage | undefined;
     }

@@ -11,7 +11,7 @@ export type ModelAuth =
     }
   | { readonly ok: false; readonly error: string };
 
-/** The models an extension can see. Lists are those known when extensions were loaded or last refreshed. */
+/** The models an extension can see, as known when extensions were loaded or last refreshed. */
 export interface ExtensionModels {
   find(provider: string, modelId: string): Model | undefined;
   getAll(): Model[];
@@ -24,13 +24,13 @@ export interface ExtensionModels {
   getApiKey(model: Model): Promise<string | undefined>;
   getApiKeyForProvider(provider: string): Promise<string | undefined>;
   getApiKeyAndHeaders(model: Model): Promise<ModelAuth>;
-  /** One reply of a model, with the host's key, headers and address. */
+  /** Requests one reply of a model with the host's key, headers and address. */
   complete(model: Model, context: unknown, options?: unknown): Promise<AssistantMessage>;
-  /** The reply as it comes: to be iterated, or awaited with `result()`. */
+  /** A streaming reply: iterate it, or await `result()`. */
   stream(model: Model, context: unknown, options?: unknown): ReplyStream;
   streamSimple(model: Model, context: unknown, options?: unknown): ReplyStream;
   getProvider(id: string): ProviderView | undefined;
-  /** Key and headers of a provider; undefined when it has none. */
+  /** Key and headers of a provider; undefined without any. */
   getProviderAuth(provider: string): Promise<
     | {
         readonly auth: {
@@ -48,7 +48,7 @@ export interface ExtensionModels {
   /** Ids of the providers that extensions have registered. */
   getRegisteredProviderIds(): string[];
   findOfType(type: string, provider: string, modelId: string): Model | undefined;
-  /** auth.json, as older hosts showed it. */
+  /** auth.json, as older hosts expose it. */
   readonly authStorage: object;
   registerProvider(name: string, config: ProviderConfig): void;
   registerProvider(provider: NativeProvider): void;
@@ -56,12 +56,12 @@ export interface ExtensionModels {
   refresh(): Promise<void>;
 }
 
-/** A reply as it comes. */
+/** A streaming reply. */
 interface ReplyStream extends AsyncIterable<AssistantMessageEvent> {
   result(): Promise<AssistantMessage>;
 }
 
-/** What can be seen of a provider. */
+/** What is visible of a provider. */
 export interface ProviderView {
   readonly id: string;
   readonly name?: string | undefined;
@@ -98,9 +98,9 @@ export interface ProviderConfig {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly authHeader?: boolean | undefined;
   readonly models?: readonly ProviderModelConfig[] | undefined;
-  /** Streams replies itself instead of over a built-in wire format. */
+  /** Streams replies itself instead of using a built-in wire format. */
   readonly streamSimple?: ProviderStream | undefined;
-  /** Logins that auth.json holds are renewed and used; only a terminal can log in. */
+  /** Logins in auth.json are renewed and used; only a terminal can log in. */
   readonly oauth?: ProviderOAuth | undefined;
 }
 
@@ -109,9 +109,9 @@ export interface ProviderOAuth {
   readonly name?: string | undefined;
   readonly login?: unknown;
   refreshToken(credentials: OAuthTokens, signal?: AbortSignal): Promise<OAuthTokens>;
-  /** What stands in a request; the access token without it. */
+  /** What a request contains; the access token by default. */
   getApiKey?(credentials: OAuthTokens): string;
-  /** The models of somebody who is logged in. */
+  /** The models available with a login. */
   modifyModels?(models: Model[], credentials: OAuthTokens): Model[];
 }
 

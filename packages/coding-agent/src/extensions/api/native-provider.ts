@@ -7,7 +7,7 @@ interface NativeAuth {
   readonly baseUrl?: string | undefined;
 }
 
-/** What a provider has to find a key with. */
+/** What a provider can find a key with. */
 interface KeySearch {
   readonly ctx: {
     env(name: string): Promise<string | undefined>;
@@ -32,7 +32,7 @@ export interface NativeProviderAuth {
   readonly apiKey?:
     | {
         readonly name?: string | undefined;
-        /** Tells cheaply whether there is a key; without it `resolve` is asked. */
+        /** A cheap check whether there is a key; without it, `resolve` is called. */
         check?(search: KeySearch): Promise<object | undefined>;
         resolve(
           search: KeySearch,
@@ -48,7 +48,7 @@ export interface NativeProviderAuth {
     | undefined;
 }
 
-/** A provider that an extension hands over whole: newer hosts' `createProvider` makes them. */
+/** A provider that an extension defines completely, with newer hosts' `createProvider`. */
 export interface NativeProvider {
   readonly id: string;
   readonly name?: string | undefined;
@@ -56,9 +56,9 @@ export interface NativeProvider {
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   readonly auth?: NativeProviderAuth | undefined;
   getModels(): readonly (Pick<Model, "id"> & Partial<Model>)[];
-  /** Fetches the list of models anew; given up on after five seconds. */
+  /** Fetches the list of models again; gives up after five seconds. */
   refreshModels?(context: object): Promise<void>;
-  /** The models of somebody with this credential. */
+  /** The models available with this credential. */
   filterModels?(
     models: ReturnType<NativeProvider["getModels"]>,
     credential: object | undefined,
@@ -67,7 +67,7 @@ export interface NativeProvider {
   readonly streamSimple: ProviderStream;
 }
 
-/** Streams a reply as the family's stream events; the last one carries the message. */
+/** Streams a reply as pi's stream events; the last one carries the message. */
 export type ProviderStream = (
   model: Model,
   context: unknown,

@@ -2,13 +2,13 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
 import type { ToolContext } from "./context.ts";
 
-/** What a tool of an extension hands back. */
+/** What a tool of an extension returns. */
 export interface ExtensionToolResult {
   readonly content: readonly UserContent[];
   /** For clients; not seen by the model. */
   readonly details?: unknown;
   readonly isError?: boolean | undefined;
-  /** Ends the run when every result of the batch asks for it. */
+  /** Ends the run if every result of the batch asks for it. */
   readonly terminate?: boolean | undefined;
   readonly usage?: ToolResult["usage"];
   readonly structuredContent?: unknown;
@@ -22,7 +22,10 @@ export interface ExtensionTool<Parameters = Record<string, unknown>> {
   readonly name: string;
   readonly label?: string | undefined;
   readonly description: string;
-  /** JSON Schema of an object, which TypeBox makes, or a Standard Schema that can be told as one (zod). */
+  /**
+   * JSON Schema of an object, such as TypeBox creates, or a Standard Schema that converts to one
+   * (zod).
+   */
   readonly parameters: object;
   /** One line for the system prompt's list of tools. */
   readonly promptSnippet?: string | undefined;
@@ -35,16 +38,16 @@ export interface ExtensionTool<Parameters = Record<string, unknown>> {
     onUpdate: ToolUpdate | undefined,
     context: ToolContext,
   ): ExtensionToolResult | Promise<ExtensionToolResult>;
-  /** Reshapes what a model sent before it is checked. */
+  /** Converts what a model sent before it is validated. */
   prepareArguments?(received: Record<string, unknown>): Record<string, unknown>;
-  /** `parallel` lets neighbouring calls run together. Default `sequential`. */
+  /** `parallel` lets adjacent calls run together; `sequential` by default. */
   readonly executionMode?: "sequential" | "parallel" | undefined;
   readonly annotations?: { readonly readOnlyHint?: boolean | undefined } | undefined;
-  /** `false` registers the tool without making it active. Default `true`. */
+  /** `false` registers the tool without activating it; `true` by default. */
   readonly defaultActive?: boolean | undefined;
   readonly outputSchema?: object | undefined;
   readonly exposure?: unknown;
-  /** Kept, but never called: only a terminal renders. */
+  /** Kept but never called: only a terminal renders. */
   readonly renderCall?: unknown;
   readonly renderResult?: unknown;
   readonly renderShell?: unknown;

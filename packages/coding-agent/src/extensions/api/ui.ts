@@ -1,6 +1,6 @@
 /** How a dialog may end without an answer. */
 export interface DialogOptions {
-  /** The dialog ends after this many milliseconds as if it had been dismissed. */
+  /** Dismisses the dialog after this many milliseconds. */
   readonly timeout?: number | undefined;
   /** Aborting dismisses the dialog. */
   readonly signal?: AbortSignal | undefined;
@@ -9,12 +9,12 @@ export interface DialogOptions {
 /** How urgent a notification is. */
 type NotificationType = "info" | "warning" | "error";
 
-/** Where a widget stands. */
+/** Where to show a widget. */
 interface WidgetOptions {
   readonly placement?: "aboveEditor" | "belowEditor" | undefined;
 }
 
-/** Styles text for a terminal; without one every method returns its text as it is. */
+/** Styles text for a terminal; without one, every method returns its text unchanged. */
 export interface Theme {
   readonly name?: string | undefined;
   fg(color: string, text: string): string;
@@ -41,15 +41,15 @@ export interface ClientUi {
   input(title: string, placeholder?: string, dialog?: DialogOptions): Promise<string | undefined>;
   editor(title: string, prefill?: string, dialog?: DialogOptions): Promise<string | undefined>;
   notify(message: string, type?: NotificationType): void;
-  /** No text clears the status. */
+  /** Without a text, clears the status. */
   setStatus(key: string, text?: string | undefined): void;
-  /** No lines clear the widget; anything but lines of text is ignored. */
+  /** Without lines, clears the widget; anything but lines of text is ignored. */
   setWidget(key: string, content?: unknown, options?: WidgetOptions): void;
   setTitle(title: string): void;
   setEditorText(text: string): void;
 }
 
-/** The methods only a terminal can carry out; here they do nothing and return what is documented. */
+/** The methods that need a terminal; here they do nothing and return what is documented. */
 export interface TerminalUi {
   readonly theme: Theme;
   pasteToEditor(text: string): void;
@@ -72,5 +72,5 @@ export interface TerminalUi {
   setTheme(theme?: unknown): { success: boolean; error?: string };
 }
 
-/** What an extension can show to people and ask them. */
+/** What an extension can show to users and ask them. */
 export interface ExtensionUi extends ClientUi, TerminalUi {}

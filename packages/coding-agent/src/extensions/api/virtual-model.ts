@@ -1,7 +1,7 @@
 import type { AssistantMessage, Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { ExtensionContext } from "./context.ts";
 
-/** A model that somebody can choose and that sends each request to another one. */
+/** A model that can be selected and sends each request to another one. */
 export interface VirtualModel {
   /** The provider it is listed under, with or without models of its own. */
   readonly provider: string;
@@ -12,7 +12,7 @@ export interface VirtualModel {
   readonly contextWindow?: number | undefined;
   readonly maxTokens?: number | undefined;
   readonly input?: readonly ("text" | "image")[] | undefined;
-  /** Says where a request goes; throwing ends it as an error. */
+  /** Decides where a request goes; if it throws, the request ends as an error. */
   route(request: RouteRequest, context: ExtensionContext): Route | Promise<Route>;
 }
 
@@ -20,9 +20,9 @@ export interface VirtualModel {
 export interface RouteRequest {
   readonly model: Model;
   readonly thinkingLevel: ThinkingLevel;
-  /** What it answers: a person, the run itself, a failed request, or somebody outside of the run. */
+  /** What it answers: a user, the run itself, a failed request, or a caller outside of the run. */
   readonly reason: "user" | "continuation" | "retry" | "direct";
-  /** Who answered last. */
+  /** The model that answered last. */
   readonly previous?: { readonly model: Model; readonly thinkingLevel?: ThinkingLevel } | undefined;
   /** The request that failed. */
   readonly failed?:
@@ -42,6 +42,6 @@ export interface RouteRequest {
 export interface Route {
   readonly model: Model;
   readonly thinkingLevel?: ThinkingLevel | undefined;
-  /** Kept on the branch and given to the next request. */
+  /** Stored on the branch and passed to the next request. */
   readonly state?: unknown;
 }

@@ -45,7 +45,7 @@ export function agentToolOf(
   };
 }
 
-/** What schema libraries that are no JSON Schema themselves say about one. */
+/** How schema libraries other than JSON Schema describe a schema. */
 interface StandardSchema {
   readonly "~standard"?: {
     readonly jsonSchema?: { readonly input?: (options: { target: string }) => object };

@@ -137,7 +137,7 @@ function registrations(sources: ApiSources): Registrations {
 function actions(sources: ApiSources): Omit<ExtensionApi, keyof Registrations | "events"> {
   const { binding, execEnvironment } = sources;
   const port = (member: string) => binding.port(`pi.${member}`);
-  /** Nobody waits for these, so what fails is told as the extension's error. */
+  /** Nothing waits for these, so failures are reported as the extension's error. */
   const later = (member: string, done: Promise<unknown>): void => {
     done.catch((error: unknown) => sources.onFailure(member, error));
   };

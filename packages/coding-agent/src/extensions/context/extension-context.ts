@@ -13,7 +13,7 @@ export interface ContextSources {
   readonly binding: Binding;
   readonly ui: ExtensionUi;
   readonly hasUi: boolean;
-  /** The folder of the session that is on. */
+  /** The folder of the current session. */
   readonly place: { readonly cwd: string };
   readonly mode: ExtensionMode;
   readonly models: ExtensionModels;

@@ -75,7 +75,7 @@ describe("a boundary", () => {
     expect(failures).toMatchObject([{ event: end.type, error: expect.stringContaining("turn") }]);
   });
 
-  it("writes nothing of a handler whose entries are none", async () => {
+  it("writes nothing for a handler with invalid entries", async () => {
     const wrong = [{ type: "message" }] as unknown as BoundaryDraft[];
     const { failures, messages } = await ask(
       [],

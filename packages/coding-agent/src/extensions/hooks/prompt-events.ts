@@ -20,7 +20,7 @@ export interface UserText {
   readonly images?: readonly ImageContent[] | undefined;
 }
 
-/** Where an input comes from and what is to become of it. */
+/** Where an input comes from and how it will be delivered. */
 export interface InputOrigin {
   readonly source: "interactive" | "rpc" | "extension";
   readonly streamingBehavior?: "steer" | "followUp" | undefined;
@@ -55,7 +55,7 @@ interface InputAnswer {
   readonly images?: readonly ImageContent[];
 }
 
-/** Some hosts of the family leave the action out: then the text or `handled` says it. */
+/** Some pi-compatible hosts leave the action out; then the text or `handled` decides. */
 function actionOf(given: object): InputAnswer {
   const answer = given as InputAnswer & { readonly handled?: unknown };
   if (answer.action !== undefined) return answer;
@@ -109,7 +109,7 @@ export async function askBeforeStart(
         const given: unknown = result.systemPrompt;
         isReplaced ||= given !== undefined;
         if (typeof given === "string") systemPrompt = given;
-        // Some hosts of the family keep it in pieces.
+        // Some pi-compatible hosts keep it in pieces.
         else if (Array.isArray(given)) systemPrompt = given.join("\n\n");
         if (isJsonObject(result.message)) messages.push(result.message);
         return undefined;
@@ -169,7 +169,7 @@ async function askWithSystem(
   };
 }
 
-/** What is no message would fail every request of the run. */
+/** A malformed message would fail every request of the run. */
 function usableMessages<Message extends { readonly role: string }>(
   given: readonly Message[],
   copies: MessageCopies,

@@ -12,7 +12,7 @@ import type { ExtensionTool } from "../api/tool.ts";
 import { type Extension, findConflicts } from "../load/registration.ts";
 import { sourceInfoOf } from "../load/source-info.ts";
 
-/** An extension's failure, as clients hear of it. */
+/** An extension's failure, as clients receive it. */
 export interface ExtensionFailure {
   readonly extensionPath: string;
   readonly event: string;
@@ -60,17 +60,17 @@ export class ExtensionRunner {
     this.#onFailure = options.onFailure;
   }
 
-  /** Whether anyone listens; events nobody hears of are not even made. */
+  /** Whether anything listens; events without listeners are not even created. */
   has(name: ExtensionEventName): boolean {
     return this.extensions.some(({ handlers }) => (handlers.get(name) ?? []).length > 0);
   }
 
   /**
-   * Asks every handler of an event.
+   * Calls every handler of an event.
    *
-   * @param event - made anew for each handler, so that one sees what earlier ones changed
-   * @param take - gets what each handler returned; {@link STOP} ends it
-   * @param fail - gets what a handler threw, instead of going on; for events that fail closed
+   * @param event - created for each handler, so that each sees what earlier ones changed
+   * @param take - gets each handler's result; {@link STOP} ends the loop
+   * @param fail - gets what a handler threw, instead of continuing; for events that fail closed
    */
   async each<Name extends ExtensionEventName>(
     name: Name,
@@ -166,7 +166,7 @@ export class ExtensionRunner {
     });
   }
 
-  /** The command a text begins with, and the text behind its name; undefined when it is none. */
+  /** The command a text begins with, and the text after its name; undefined if there is none. */
   findCommand(text: string): { command: NamedCommand; args: string } | undefined {
     const match = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text);
     const command = match && this.commands.find(({ name }) => name === match[1]);

@@ -26,7 +26,7 @@ export async function hostImports(
       /\b(?:modelRegistry|typebox|zod|arktype|getSystemPrompt)(?:Options)?\b|\.pi\b/g,
     ))
       mentions.add(word.replace(/^\.|Options$/g, ""));
-    // It looks for the family's packages as files, for programs of its own.
+    // It looks for pi's packages as files, for programs of its own.
     if (/\b(?:import\.meta|require)\.resolve\b/.test(text)) mentions.add("packages");
     // Lists of models have to be read ahead, also for those who ask for them by another name.
     if (/\b(?:ctx|context)\.models\./.test(text)) mentions.add("modelRegistry");

@@ -31,7 +31,7 @@ export function inlineFactories(given: readonly InlineFactory[]): LoadedFactory[
 
 /** What a {@link loadFactories} works with. */
 export interface LoadOptions {
-  /** Modules that imports of the family's packages resolve to. */
+  /** Modules that imports of pi's packages resolve to. */
   readonly hostModules: HostModules;
   /** Transpiled files are kept here. */
   readonly cacheDirectory: string;
@@ -84,7 +84,7 @@ async function loadFactory(file: ExtensionFile, options: LoadOptions): Promise<L
   return { file, factory, mentions };
 }
 
-/** The files that names of the family's packages stand for. */
+/** The files for the names of pi's packages. */
 async function packageFiles(hostModules: HostModules): Promise<Record<string, string>> {
   const load = hostModules["pi.packages"];
   return load === undefined ? {} : ((await load()) as Record<string, string>);

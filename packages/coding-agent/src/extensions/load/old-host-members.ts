@@ -9,7 +9,10 @@ const memberModules: Readonly<Record<string, string>> = {
   pi: "@oh-my-pi/pi-coding-agent",
 };
 
-/** Members of the `pi` object that only some hosts of the family have, as far as they are mentioned. */
+/**
+ * Members of the `pi` object that only some pi-compatible hosts have, as far as they are
+ * documented.
+ */
 export async function oldHostMembers(
   mentions: ReadonlySet<string>,
   hostModules: HostModules,

@@ -15,7 +15,7 @@ import type { ExtensionFile } from "./discover.ts";
 /** A handler whatever its event; the event's name says what it takes. */
 export type AnyHandler = ExtensionHandler<ExtensionEventName>;
 
-/** Names that some hosts of the family have for the same events. */
+/** Names of some pi-compatible hosts for the same events. */
 const otherNames: Readonly<Record<string, ExtensionEventName>> = {
   session_before_branch: "session_before_fork",
   session_branch: "session_fork",
@@ -29,7 +29,7 @@ export class Extension {
   readonly commands = new Map<string, ExtensionCommand>();
   readonly flags = new Map<string, ExtensionFlag>();
   readonly providers = new Map<string, RegisteredProvider>();
-  /** Kept for whoever lists them; nothing without a terminal calls them. */
+  /** Kept for listing; without a terminal nothing calls them. */
   readonly shortcuts = new Map<string, ExtensionShortcut>();
   readonly messageRenderers = new Map<string, unknown>();
   readonly entryRenderers = new Map<string, unknown>();
@@ -76,8 +76,8 @@ export class Extension {
   }
 
   addCommand(name: string, command: ExtensionCommand): void {
-    // What makes no sense later is no reason to lose the rest of the extension now: a name nobody
-    // can type is listed like any other, and a command without a handler fails when it is run.
+    // A useless registration must not cost the rest of the extension: a name that cannot be typed
+    // is listed like any other, and a command without a handler fails when it is run.
     if (typeof name !== "string" || name.trim() === "") {
       throw new ExtensionError(
         "invalid_registration",

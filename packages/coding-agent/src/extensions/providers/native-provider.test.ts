@@ -90,7 +90,7 @@ it("uses a login as the provider turns it into a key", async () => {
   expect(found && view.isUsingOAuth(found)).toBe(true);
 });
 
-it("asks the provider for its models anew, and keeps those it has when it cannot say", async () => {
+it("asks the provider for its models again, and keeps the old ones when that fails", async () => {
   const fetched = await providerOf(`${plain}, fetchModels: async () => [{ id: "n" }]`);
   expect((await fetched.registry.models("house")).map(({ id }) => id)).toEqual(["n"]);
   const failing = await providerOf(

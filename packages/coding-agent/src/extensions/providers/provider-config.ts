@@ -108,13 +108,13 @@ export function withProviderStreams(
   return (model, context, options) => {
     const own = find(model.provider);
     if (own === undefined) return stream(model, context, options);
-    const words = familyOptions(options);
+    const words = piOptions(options);
     return relay(model, () => own(model, context, words));
   };
 }
 
-/** The options in the words of the family. */
-function familyOptions(given: StreamOptions): Record<string, unknown> {
+/** The options under pi's names. */
+function piOptions(given: StreamOptions): Record<string, unknown> {
   const { thinkingLevel, onStreamEvent, ...options } = given;
   const reasoning = thinkingLevel === "off" ? undefined : thinkingLevel;
   const heard = onStreamEvent && { onProviderStreamEvent: onStreamEvent };

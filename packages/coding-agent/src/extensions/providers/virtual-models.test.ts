@@ -130,7 +130,7 @@ it("ends a request as an error when there is nowhere to send it", async () => {
   );
 });
 
-it("stands beside the models of a provider, and goes when it is taken back", async () => {
+it("is listed with the models of a provider, and disappears when it is unregistered", async () => {
   const { registry, system } = await routed(toBig, "house");
   const ids = async () => (await registry.models("house")).map(({ id }) => id);
   expect(await ids()).toEqual(["big", "small", "auto"]);

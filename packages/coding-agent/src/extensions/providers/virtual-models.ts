@@ -17,13 +17,13 @@ import { emptyReply } from "./reply-stream.ts";
 /** The wire format of models that have none. */
 const virtualApi = "pi-virtual";
 
-/** Entries that keep what routers remember; other hosts of the family write them, too. */
+/** Entries that store what routers remember; other pi-compatible hosts write them, too. */
 export const virtualStateEntry = "pi.virtual-model-state";
 
 /** What {@link VirtualModels} works with. */
 export interface VirtualModelsOptions {
   readonly registry: ModelRegistry;
-  /** Reaches the models that are no virtual ones. */
+  /** Reaches the models that are not virtual. */
   readonly stream: StreamFunction;
   readonly context: () => ExtensionContext;
   /** Undefined before there is a session. */
@@ -55,7 +55,7 @@ export class VirtualModels {
     throw new ExtensionError("invalid_registration", `registerVirtualModel: ${reason}`);
   }
 
-  /** Adds a model, in the place of one of its name. */
+  /** Adds a model, replacing one of the same name. */
   add(definition: VirtualModel): void {
     this.#models.set(keyOf(definition), { definition });
     this.#options.registry.addModel(modelOf(definition));
@@ -91,7 +91,7 @@ export class VirtualModels {
       const auth = await this.#options.registry.requestAuth(route.model);
       const thinkingLevel = clampThinkingLevel(route.model, route.thinkingLevel ?? "off");
       target = { model: route.model, thinkingLevel };
-      // Key and headers of the virtual model's provider are none of the other one's business.
+      // Key and headers of the virtual model's provider must not reach the other one.
       opened = this.#options.stream(target.model, context, { ...options, ...auth, thinkingLevel });
     } catch (error) {
       known.failed = undefined;

@@ -127,7 +127,7 @@ class OpenDialogs {
   }
 }
 
-/** Some hosts of the family describe what there is to choose; the answer is the label. */
+/** Some pi-compatible hosts describe the options; the answer is the label. */
 function shownOption(option: unknown): string {
   const { label } = Object(option) as { label?: unknown };
   return shownText(typeof label === "string" ? label : option);

@@ -153,7 +153,7 @@ describe("configured values", () => {
     await failed;
   });
 
-  it("runs a command once for callers that ask together, and anew later", async () => {
+  it("runs a command once for concurrent callers, and again later", async () => {
     const run = createCommandRunner({ processes });
     const count = join(agentDirectory, "count");
     const command = `echo x >> '${count}'; sleep 0.05`;
@@ -179,7 +179,7 @@ describe("auth.json", () => {
     expect(await store.get("anthropic")).toBeUndefined();
   });
 
-  it("is not overwritten when it does not parse, and the problem is told", async () => {
+  it("is not overwritten when it does not parse, and the problem is reported", async () => {
     putAuth("{ broken");
     const store = new AuthStore(agentDirectory);
     expect((await store.all()).size).toBe(0);

@@ -20,11 +20,11 @@ export interface FoundAuth {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** How the logins of a provider are used; whoever describes the provider knows its vendor. */
+/** How the logins of a provider are used; the description of the provider knows its vendor. */
 interface ProviderLogin {
   /** Trades the refresh token for new tokens. */
   readonly refresh: OAuthRefresh;
-  /** What stands in a request for the login. */
+  /** What a request contains for the login. */
   readonly keyOf: (credential: OAuthCredential) => string;
 }
 
@@ -56,7 +56,7 @@ export interface KeyResolverOptions {
   readonly runCommand: CommandRunner;
 }
 
-/** The access token that a key was found with; none when it is no login's. */
+/** The access token behind a key; undefined if the key is not from a login. */
 interface UsedLogin {
   token: string | undefined;
 }
@@ -70,7 +70,7 @@ export class KeyResolver {
   readonly #runCommand: CommandRunner;
   readonly #runtimeKeys = new Map<string, string>();
   readonly #secrets = new Set<string>();
-  /** Access tokens in use, by provider; none for providers whose key is no login's. */
+  /** Access tokens in use, by provider; none for providers whose key is not from a login. */
   readonly #tokens = new Map<string, string>();
 
   constructor(options: KeyResolverOptions) {
@@ -164,7 +164,7 @@ export class KeyResolver {
     const { environment } = this.#options;
     const result = await resolveConfigValue(raw, { environment, runCommand: this.#runCommand });
     if ("reason" in result) throw new SessionError("key_unresolved", { ...owner, ...result });
-    // A short literal ("My App" in a title header) is no secret, and blanking it out would hurt.
+    // A short literal ("My App" in a title header) is not a secret, and redacting it would hurt.
     if (result.value !== raw || raw.length >= 16) this.#secrets.add(result.value);
     return result.value;
   }

@@ -8,8 +8,8 @@ const isPlain = /^[\x21-\x7e]+$/;
 const urlPassword = /(?<=:\/\/[^\s/@:]{0,200}:)[^\s/@]+(?=@)/g;
 
 /**
- * Blanks out `secrets` wherever they stand in `text`, also URL-encoded, and besides them what looks
- * like a key: vendor prefixes, bearer tokens, key headers and passwords in URLs.
+ * Redacts `secrets` anywhere in `text`, also URL-encoded, and everything that looks like a key:
+ * vendor prefixes, bearer tokens, key headers and passwords in URLs.
  */
 export function redactSecrets(text: string, secrets: Iterable<string> = []): string {
   const known = [...new Set(secrets)]

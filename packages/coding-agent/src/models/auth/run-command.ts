@@ -71,8 +71,8 @@ function defined(environment: Environment): Record<string, string> {
 }
 
 /**
- * A runner for `!command` values: each call runs anew, but calls made while the same command runs
- * share its result. The command sees no stdin.
+ * A runner for `!command` values: each call runs the command again, but concurrent calls share one
+ * result. The command has no stdin.
  */
 export function createCommandRunner(options: CommandRunnerOptions): CommandRunner {
   const running = new Map<string, Promise<string>>();

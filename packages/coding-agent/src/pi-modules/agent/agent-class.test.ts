@@ -83,7 +83,7 @@ it("an agent that an extension makes calls its tools and tells its listeners", a
   expect(agent.state.messages).toEqual([]);
 });
 
-it("a request that fails is told in the agent's state", async () => {
+it("a request that fails is reported in the agent's state", async () => {
   const { Agent, model } = await fauxAgent(() => []);
   const streamFn = () => {
     throw new TypeError("no line");

@@ -17,8 +17,8 @@ import { Extension } from "../../extensions/load/registration.ts";
 import { withProviderStreams } from "../../extensions/providers/provider-config.ts";
 import { toLlmMessages } from "../../user-input/llm-messages.ts";
 
-/** What the family's agent works on; everything in it may be set. */
-interface FamilyState {
+/** The options of pi's agent; all of them can be set. */
+interface PiState {
   systemPrompt: string;
   model: Model | undefined;
   thinkingLevel: ThinkingLevel;
@@ -31,8 +31,8 @@ interface FamilyState {
 }
 
 /** What extensions make an agent from. */
-interface FamilyAgentOptions {
-  readonly initialState?: Partial<FamilyState>;
+interface PiAgentOptions {
+  readonly initialState?: Partial<PiState>;
   readonly streamFn?: ProviderStream;
   readonly convertToLlm?: (messages: AgentMessage[]) => LlmMessage[] | Promise<LlmMessage[]>;
   readonly transformContext?: (
@@ -50,10 +50,10 @@ interface FamilyAgentOptions {
 type Decision = { readonly block?: boolean; readonly reason?: string } | undefined;
 type Listener = (event: object, signal: AbortSignal) => unknown;
 
-/** The family's agent on top of our loop; `stream` answers for those that bring none. */
-export function familyAgentClass(stream: () => ProviderStream): object {
-  return class FamilyAgent extends AgentOfExtension {
-    constructor(options: FamilyAgentOptions = {}) {
+/** pi's agent on top of our loop; `stream` answers if the agent has none. */
+export function piAgentClass(stream: () => ProviderStream): object {
+  return class PiAgent extends AgentOfExtension {
+    constructor(options: PiAgentOptions = {}) {
       super(options, stream);
     }
   };
@@ -61,15 +61,15 @@ export function familyAgentClass(stream: () => ProviderStream): object {
 
 /** One conversation with a model that an extension has by itself. */
 class AgentOfExtension {
-  readonly state: FamilyState;
-  readonly #options: FamilyAgentOptions;
+  readonly state: PiState;
+  readonly #options: PiAgentOptions;
   readonly #agent: Agent;
   readonly #listeners = new Set<Listener>();
   #running: Promise<void> | undefined;
   #controller: AbortController | undefined;
   readonly #pendingToolCalls = new Set<string>();
 
-  constructor(options: FamilyAgentOptions, stream: () => ProviderStream) {
+  constructor(options: PiAgentOptions, stream: () => ProviderStream) {
     this.#options = options;
     const { streamFn, steeringMode, followUpMode, initialState } = options;
     this.#agent = new Agent({
@@ -265,12 +265,12 @@ class AgentOfExtension {
   }
 }
 
-/** The state as the family has it; the messages are the loop's own. */
+/** pi's view of the state; the messages are the loop's own. */
 function stateOf(
   agent: Agent,
   pendingToolCalls: ReadonlySet<string>,
-  given: Partial<FamilyState> = {},
-): FamilyState {
+  given: Partial<PiState> = {},
+): PiState {
   agent.replaceMessages(given.messages ?? []);
   const { messages: _, ...rest } = given;
   const state = {
@@ -283,7 +283,7 @@ function stateOf(
     errorMessage: undefined,
     ...rest,
   };
-  return Object.defineProperties(state as unknown as FamilyState, {
+  return Object.defineProperties(state as unknown as PiState, {
     messages: {
       enumerable: true,
       get: () => agent.messages,
@@ -308,7 +308,7 @@ function streamOf(find: () => ProviderStream): StreamFunction {
   return withProviderStreams(never, () => opened);
 }
 
-/** Tools of the family's agent know no session. */
+/** Tools of pi's agent know no session. */
 function toolOf(tool: ExtensionTool) {
   const file = { path: tool.name, realPath: tool.name, scope: "temporary" } as const;
   const owned = { tool, extension: new Extension(file) };

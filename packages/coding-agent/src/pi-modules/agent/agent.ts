@@ -2,7 +2,7 @@ import { randomUuid } from "../../base/random.ts";
 import type { ProviderStream } from "../../extensions/api/native-provider.ts";
 import { unsupported, unsupportedClass } from "../base/unsupported.ts";
 
-/** What newer agent libraries of the family offer as well as its coding agent. */
+/** Members that newer agent libraries of pi share with its coding agent. */
 const sharedNames = [
   "calculateContextTokens",
   "compact",
@@ -43,15 +43,15 @@ const results = {
   toError: (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
 };
 
-/** What stands in for the family's agent library: its agent on top of our loop. */
-export async function loadFamilyAgent(
+/** Replaces pi's agent library: its agent on top of our loop. */
+export async function loadPiAgent(
   codingAgent: () => Promise<object>,
   ai: () => Promise<object>,
 ): Promise<object> {
   const shared = (await codingAgent()) as Record<string, unknown>;
   const { streamSimple } = (await ai()) as { streamSimple: ProviderStream };
   let stream = streamSimple;
-  const { familyAgentClass } = await import("./agent-class.ts");
+  const { piAgentClass } = await import("./agent-class.ts");
   return {
     ...Object.fromEntries(sharedNames.map((name) => [name, shared[name]])),
     ...(await import("@tau-agent/agent")),
@@ -63,15 +63,15 @@ export async function loadFamilyAgent(
     setDefaultStreamFn: (chosen?: ProviderStream) => {
       stream = chosen ?? streamSimple;
     },
-    Agent: familyAgentClass(() => stream),
+    Agent: piAgentClass(() => stream),
     agentLoop: unsupported("agentLoop"),
     agentLoopContinue: unsupported("agentLoopContinue"),
     streamProxy: unsupported("streamProxy"),
   };
 }
 
-/** The few utilities of a relative of the family that extensions import. */
-export function familyUtilities(): object {
+/** The few utilities of another pi-compatible host that extensions import. */
+export function piUtilities(): object {
   const silent = (): void => {};
   return { logger: { debug: silent, info: silent, warn: silent, error: silent } };
 }

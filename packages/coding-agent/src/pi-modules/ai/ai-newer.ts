@@ -1,7 +1,7 @@
 import { classifyFailure, isContextOverflow, ProviderError } from "@tau-agent/ai";
 import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
 
-/** What newer model libraries of the family throw. */
+/** The errors of pi's newer model libraries. */
 class ModelsError extends Error {
   override readonly name = "ModelsError";
   readonly code: string;
@@ -12,7 +12,7 @@ class ModelsError extends Error {
   }
 }
 
-/** Small functions of newer (and one of older) model libraries of the family. */
+/** Small functions of newer (and one of older) versions of pi's model library. */
 export function newerAiFunctions(version: string): object {
   return {
     PI_AI_VERSION: version,

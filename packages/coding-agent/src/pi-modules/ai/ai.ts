@@ -32,8 +32,8 @@ type Options = Partial<StreamOptions> & {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What stands in for the family's model library, on top of ours. */
-export async function loadFamilyAi(places: HostPlaces): Promise<object> {
+/** Replaces pi's model library, on top of ours. */
+export async function loadPiAi(places: HostPlaces): Promise<object> {
   const streamReply = createStream();
   const catalog = await readCatalog();
   const typebox = (await loadOldTypebox()) as { Type: unknown };

@@ -1,4 +1,4 @@
-/** Streams of one wire format, as the family hands them around. */
+/** Streams of one wire format, in pi's form. */
 interface ProviderStreams {
   stream(model: never, context: unknown, options?: unknown): unknown;
   streamSimple(model: never, context: unknown, options?: unknown): unknown;

@@ -13,19 +13,19 @@ import type { SessionParts } from "../../session/build-session.ts";
 import { exportSession } from "../../session/export-session.ts";
 import type { Conversation } from "../../session-log/conversation.ts";
 
-/** What a session of the family was made with, as it shows it again. */
-export interface FamilySessionParts {
+/** What a pi session was created with, as it shows it. */
+export interface PiSessionParts {
   readonly sessionManager: unknown;
   readonly settingsManager: unknown;
   readonly modelRegistry: unknown;
   readonly resourceLoader: unknown;
-  /** What a prompt may begin with, of which the family shows the templates. */
+  /** What a prompt may begin with; pi shows the templates among these. */
   readonly commands: readonly CommandInfo[];
-  /** As it was at the start; the session makes it anew when its tools change. */
+  /** As at the start; the session rebuilds it when its tools change. */
   readonly systemPrompt: string;
 }
 
-interface FamilyPromptOptions {
+interface PiPromptOptions {
   readonly images?: ImageContent[];
   readonly streamingBehavior?: "steer" | "followUp";
   readonly expandPromptTemplates?: boolean;
@@ -34,11 +34,11 @@ interface FamilyPromptOptions {
 
 type QueueMode = "all" | "one-at-a-time";
 
-/** A session with the members that the family's has beside ours. */
-export function inFamilyWords(
+/** A session with pi's members in addition to ours. */
+export function inPiWords(
   session: AgentSession,
   made: SessionParts,
-  { commands, ...parts }: FamilySessionParts,
+  { commands, ...parts }: PiSessionParts,
 ): AgentSession {
   const state = stateOf(session, made.conversation);
   const live = {
@@ -124,7 +124,7 @@ function prompting(session: AgentSession) {
   const content = (given: string | readonly UserContent[]) =>
     typeof given === "string" ? [{ type: "text" as const, text: given }] : given;
   return {
-    prompt: async (text: string, options: FamilyPromptOptions = {}): Promise<void> => {
+    prompt: async (text: string, options: PiPromptOptions = {}): Promise<void> => {
       const { images, streamingBehavior, preflightResult } = options;
       const isVerbatim = options.expandPromptTemplates === false;
       const accepted = await session

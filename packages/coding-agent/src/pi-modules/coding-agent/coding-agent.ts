@@ -21,39 +21,39 @@ import { toLlmMessages } from "../../user-input/llm-messages.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 import { unsupported, unsupportedClass } from "../base/unsupported.ts";
 import { BorderedLoader, Component, Container, CustomEditor } from "../terminal/components.ts";
-import { familyCompaction } from "./compaction.ts";
-import { familyFiles } from "./files.ts";
-import { familyModels } from "./models.ts";
-import { familySession } from "./session.ts";
-import { familySessions } from "./sessions.ts";
-import { familySettings } from "./settings.ts";
-import { familyTexts } from "./texts.ts";
-import { familyTools } from "./tools.ts";
+import { piCompaction } from "./compaction.ts";
+import { piFiles } from "./files.ts";
+import { piModels } from "./models.ts";
+import { piSession } from "./session.ts";
+import { piSessions } from "./sessions.ts";
+import { piSettings } from "./settings.ts";
+import { piTexts } from "./texts.ts";
+import { piTools } from "./tools.ts";
 
-/** What stands in for the family's coding agent: the same names on top of our parts. */
-export async function loadFamilyCodingAgent(
+/** Replaces pi's coding agent: the same names on top of our parts. */
+export async function loadPiCodingAgent(
   places: HostPlaces,
   hostModules: () => HostModules,
 ): Promise<object> {
-  const texts = await familyTexts();
+  const texts = await piTexts();
   const stream = async (): Promise<ProviderStream> => {
     const ai = (await hostModules()["@earendil-works/pi-ai"]?.()) as { stream: ProviderStream };
     return ai.stream;
   };
   return {
     ...notSupported(),
-    ...familyTools(places),
-    ...familySessions(places),
-    ...familySettings(places),
+    ...piTools(places),
+    ...piSessions(places),
+    ...piSettings(places),
     ...texts,
-    ...(await familyFiles(places, texts.loadSkillsFromDir)),
-    ...familyCompaction(stream),
+    ...(await piFiles(places, texts.loadSkillsFromDir)),
+    ...piCompaction(stream),
     ...paths(places),
     ...toolEvents(),
     ...conversations(),
     ...terminalParts(),
-    ...familySession(places, hostModules),
-    ...familyModels(places),
+    ...piSession(places, hostModules),
+    ...piModels(places),
     ...(places.loadRpcClient === undefined ? {} : { RpcClient: await places.loadRpcClient() }),
     ModelRegistry,
     defineTool: <Tool>(tool: Tool): Tool => tool,
@@ -210,7 +210,7 @@ function terminalParts(): object {
   };
 }
 
-/** Parts of the family's program that are no part of this host. */
+/** Parts of pi's program that this host does not have. */
 function notSupported(): object {
   const functions = [
     "discoverAndLoadExtensions",

@@ -80,7 +80,7 @@ it("a compaction that an extension makes itself has the form of the host's", asy
 });
 
 it("a branch is cut, compared and read as the host does it", async () => {
-  const family = await load();
+  const pi = await load();
   const entries = ["one", "two", "three"].map((text, index) => ({
     type: "message",
     id: `e${index}`,
@@ -88,35 +88,35 @@ it("a branch is cut, compared and read as the host does it", async () => {
     timestamp: "2026-01-01T00:00:00.000Z",
     message: user(text.repeat(50)),
   })) as unknown as SessionEntry[];
-  expect(family.findCutPoint(entries, 0, 3, 10)).toEqual({
+  expect(pi.findCutPoint(entries, 0, 3, 10)).toEqual({
     firstKeptEntryIndex: 2,
     turnStartIndex: -1,
     isSplitTurn: false,
   });
-  expect(family.findTurnStartIndex(entries, 1, 0)).toBe(1);
-  expect(family.buildContextEntries(entries, "e1")).toHaveLength(2);
-  expect(family.sessionEntryToContextMessages(entries[0])).toMatchObject([{ role: "user" }]);
+  expect(pi.findTurnStartIndex(entries, 1, 0)).toBe(1);
+  expect(pi.buildContextEntries(entries, "e1")).toHaveLength(2);
+  expect(pi.sessionEntryToContextMessages(entries[0])).toMatchObject([{ role: "user" }]);
   const session = { getBranch: (id: string) => entries.slice(0, Number(id.slice(1)) + 1) };
-  const left = family.collectEntriesForBranchSummary(session, "e2", "e0");
+  const left = pi.collectEntriesForBranchSummary(session, "e2", "e0");
   expect(left).toMatchObject({ entries: [{ id: "e1" }, { id: "e2" }], commonAncestorId: "e0" });
   const { streamFn } = echo();
-  expect(await family.generateBranchSummary(left.entries, { model, streamFn })).toMatchObject({
+  expect(await pi.generateBranchSummary(left.entries, { model, streamFn })).toMatchObject({
     summary: "about 1",
     readFiles: [],
   });
   const failing = { model, streamFn: echo("error").streamFn };
-  expect(await family.generateBranchSummary(left.entries, failing)).toMatchObject({
+  expect(await pi.generateBranchSummary(left.entries, failing)).toMatchObject({
     error: expect.stringContaining("no"),
   });
 });
 
 it("files say what changed, and directories what they hold, at once", async () => {
   const folder = temporaryFolder();
-  const family = await load(folder);
+  const pi = await load(folder);
   const { cwd } = placesIn(folder);
-  const { diff, firstChangedLine } = family.generateDiffString("a\nb\nc\n", "a\nB\nc\n");
+  const { diff, firstChangedLine } = pi.generateDiffString("a\nb\nc\n", "a\nB\nc\n");
   expect([firstChangedLine, diff.split("\n")]).toEqual([2, [" 1 a", "-2 b", "+2 B", " 3 c"]]);
-  expect(family.generateUnifiedPatch("x.txt", "a\n", "b\n")).toContain("+++ b/x.txt");
+  expect(pi.generateUnifiedPatch("x.txt", "a\n", "b\n")).toContain("+++ b/x.txt");
   for (const [place, text] of [
     [join(cwd, ".pi", "skills"), "near"],
     [join(folder, "agent", "skills"), "far"],
@@ -124,16 +124,16 @@ it("files say what changed, and directories what they hold, at once", async () =
     mkdirSync(join(place, "sew"), { recursive: true });
     writeFileSync(join(place, "sew", "SKILL.md"), `---\nname: sew\ndescription: ${text}\n---\n`);
   }
-  expect(family.loadSkills({ cwd }).skills).toMatchObject([{ name: "sew", description: "near" }]);
-  expect(family.loadSkills({ cwd, includeDefaults: false }).skills).toEqual([]);
+  expect(pi.loadSkills({ cwd }).skills).toMatchObject([{ name: "sew", description: "near" }]);
+  expect(pi.loadSkills({ cwd, includeDefaults: false }).skills).toEqual([]);
   writeFileSync(join(cwd, "AGENTS.md"), "Be tidy.");
-  expect(family.loadProjectContextFiles({ cwd })).toContainEqual({
+  expect(pi.loadProjectContextFiles({ cwd })).toContainEqual({
     path: join(cwd, "AGENTS.md"),
     content: "Be tidy.",
   });
-  expect(await family.detectSupportedImageMimeTypeFromFile(join(cwd, "AGENTS.md"))).toBeNull();
-  expect(family.hasTrustRequiringProjectResources(cwd)).toBe(false);
+  expect(await pi.detectSupportedImageMimeTypeFromFile(join(cwd, "AGENTS.md"))).toBeNull();
+  expect(pi.hasTrustRequiringProjectResources(cwd)).toBe(false);
   writeFileSync(join(cwd, ".pi", "settings.json"), "{}");
-  expect(family.hasTrustRequiringProjectResources(cwd)).toBe(true);
-  expect(family.formatReadLineRange({ offset: 3, limit: 2 })).toBe(":3-4");
+  expect(pi.hasTrustRequiringProjectResources(cwd)).toBe(true);
+  expect(pi.formatReadLineRange({ offset: 3, limit: 2 })).toBe(":3-4");
 });

@@ -48,8 +48,8 @@ interface Asked {
   readonly streamFn?: ProviderStream | undefined;
 }
 
-/** The family's functions that cut and summarise conversations; `stream` answers unless one is given. */
-export function familyCompaction(stream: () => Promise<ProviderStream>): object {
+/** pi's functions to cut and summarise conversations; `stream` answers unless one is given. */
+export function piCompaction(stream: () => Promise<ProviderStream>): object {
   const ask = (text: string, asked: Asked) => summarize(text, asked, stream);
   const generate = async (...given: readonly unknown[]) => {
     const [messages, model, , apiKey, ...rest] = given as [AgentMessage[], Model, number, string];
@@ -177,7 +177,7 @@ async function branchSummary(entries: readonly SessionEntry[], asked: BranchAske
   }
 }
 
-/** The messages of entries, the newest first as far as the budget goes; 0 is none. */
+/** The messages of entries, the newest first, as far as the budget reaches; 0 means no messages. */
 function branchMessages(entries: readonly SessionEntry[], budgetTokens = 0) {
   const { messages, totalTokens } = newestWithin(entries, budgetTokens || Number.POSITIVE_INFINITY);
   const { readFiles, modifiedFiles } = collectFiles(messages, undefined);

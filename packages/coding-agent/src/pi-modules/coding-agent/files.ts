@@ -13,8 +13,8 @@ type LoadDirectory = (options: { dir: string; source?: string }) => {
   readonly skills: readonly { readonly name: string }[];
 };
 
-/** The family's functions for files that say what changed, and for texts of a directory, all at once. */
-export async function familyFiles(places: HostPlaces, loadDirectory: LoadDirectory) {
+/** pi's functions for files: announcing changes, and reading all texts of a directory. */
+export async function piFiles(places: HostPlaces, loadDirectory: LoadDirectory) {
   const { diffArrays } = await import("diff");
   const change = (oldContent: string, newContent: string, path = "file") =>
     describeChangeNow({ path, oldContent, newContent }, diffArrays);

@@ -24,7 +24,7 @@ interface Named {
 }
 
 /** Models and keys apart from any session, and how names of models are read. */
-export function familyModels(places: HostPlaces): object {
+export function piModels(places: HostPlaces): object {
   return {
     ModelRuntime: { create: () => createRuntime(places) },
     resolveCliModel: ({ cliModel, cliProvider, ...given }: CliModel): Named => {
@@ -116,7 +116,7 @@ async function createRuntime({ agentDirectory, environment }: HostPlaces): Promi
   return withRuntimeMembers(view);
 }
 
-/** The names that the family's newer parts have for the same. */
+/** The names of pi's newer parts for the same. */
 function withRuntimeMembers(view: ModelsView): object {
   const ofProvider = (provider: string | undefined, models: Model[]) =>
     provider === undefined ? models : models.filter((model) => model.provider === provider);

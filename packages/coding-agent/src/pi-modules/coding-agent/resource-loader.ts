@@ -7,7 +7,7 @@ import { SettingsStore } from "../../settings/store.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 
 /** What extensions ask of a loader, their own ones included. */
-export interface FamilyResourceLoader {
+export interface PiResourceLoader {
   reload?(): Promise<void>;
   getSkills?(): { readonly skills: readonly Pick<Skill, "name" | "filePath">[] };
   getPrompts?(): { readonly prompts: readonly Pick<PromptTemplate, "name" | "filePath">[] };
@@ -31,7 +31,7 @@ export interface AgentsFile {
   readonly content: string;
 }
 
-/** The options of the family's loader that say something without a terminal. */
+/** The options of pi's loader that matter without a terminal. */
 interface LoaderOptions {
   readonly cwd?: string;
   readonly agentDir?: string;
@@ -56,10 +56,10 @@ export function createRuntime(): object {
 }
 
 /**
- * The family's loader: once it is reloaded it knows skills, templates and context files of a
- * directory. Extensions are loaded with the session that is made with it.
+ * pi's loader. Once reloaded, it knows skills, templates and context files of a directory.
+ * Extensions are loaded with the session that is created with it.
  */
-class ResourceLoader implements FamilyResourceLoader {
+class ResourceLoader implements PiResourceLoader {
   readonly #places: HostPlaces;
   readonly #options: LoaderOptions;
   #skills: readonly Skill[] = [];
@@ -135,7 +135,7 @@ export function resourceLoaderClass(
   places: HostPlaces,
 ): new (
   options?: LoaderOptions,
-) => FamilyResourceLoader {
+) => PiResourceLoader {
   return class DefaultResourceLoader extends ResourceLoader {
     constructor(options?: LoaderOptions) {
       super(places, options);

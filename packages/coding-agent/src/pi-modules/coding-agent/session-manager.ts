@@ -88,7 +88,7 @@ export function fileWithId(directory: string, id: string): string | undefined {
   return sessionFiles(directory).find((path) => path.endsWith(`_${id}.jsonl`));
 }
 
-/** How a session that is to work with a manager begins; undefined for what is no manager of ours. */
+/** How a session with a given manager begins; undefined if the manager is not ours. */
 export function startOf(manager: unknown): { start: SessionStart; directory?: string } | undefined {
   const managed = managedBy(manager);
   if (managed === undefined) return undefined;
@@ -111,7 +111,7 @@ export function attach(manager: unknown, log: () => SessionLog): void {
   managed.isLive = true;
 }
 
-/** Header and entries of a session file's text; lines that are none are left out. */
+/** Header and entries of a session file's text, without malformed lines. */
 export function parseSessionEntries(text: string): unknown[] {
   const entries: unknown[] = [];
   for (const line of text.split("\n")) {

@@ -12,7 +12,7 @@ import { expect, it } from "vitest";
 import { placesIn, temporaryFolder } from "../../create/__fixtures__/test-session.ts";
 import { createHostModules } from "../host-modules.ts";
 
-/** The family's module for extensions whose requests a script answers. */
+/** pi's module for extensions whose requests a script answers. */
 async function open(scenario: Scenario = []) {
   const folder = temporaryFolder();
   const { cwd } = placesIn(folder);
@@ -27,12 +27,12 @@ async function open(scenario: Scenario = []) {
   const provider = scriptedProvider(scenario);
   const openStream = createStream({ providers: { scripted: async () => provider } });
   // biome-ignore lint/suspicious/noExplicitAny: extensions use these modules untyped, as this test does
-  const family = ((await modules["@earendil-works/pi-coding-agent"]?.()) ?? {}) as any;
-  return { folder, cwd, family, model: scriptedModel(), modelRegistry: { openStream } };
+  const pi = ((await modules["@earendil-works/pi-coding-agent"]?.()) ?? {}) as any;
+  return { folder, cwd, pi, model: scriptedModel(), modelRegistry: { openStream } };
 }
 
-it("a session inside this process is driven with the family's members", async () => {
-  const { family, cwd, ...given } = await open([
+it("a session inside this process is driven with pi's members", async () => {
+  const { pi, cwd, ...given } = await open([
     turn([toolCall("look", { at: "it" })]),
     "seen",
     "again",
@@ -52,11 +52,11 @@ it("a session inside this process is driven with the family's members", async ()
       return { content: [{ type: "text", text: "there" }], details: {} };
     },
   };
-  const { session } = await family.createAgentSession({
+  const { session } = await pi.createAgentSession({
     ...given,
     cwd,
-    sessionManager: family.SessionManager.inMemory(cwd),
-    settingsManager: family.SettingsManager.inMemory({ compaction: { enabled: false } }),
+    sessionManager: pi.SessionManager.inMemory(cwd),
+    settingsManager: pi.SettingsManager.inMemory({ compaction: { enabled: false } }),
     customTools: [look],
     noTools: "builtin",
   });
@@ -83,14 +83,14 @@ it("a session inside this process is driven with the family's members", async ()
 });
 
 it("what waits, may be cycled through or begins a prompt is shown as it is", async () => {
-  const { family, cwd, model, ...given } = await open(["one", "two"]);
+  const { pi, cwd, model, ...given } = await open(["one", "two"]);
   mkdirSync(join(cwd, ".pi", "prompts"), { recursive: true });
   writeFileSync(join(cwd, ".pi", "prompts", "greet.md"), "Say hello");
-  const { session } = await family.createAgentSession({
+  const { session } = await pi.createAgentSession({
     ...given,
     model,
     cwd,
-    sessionManager: family.SessionManager.inMemory(cwd),
+    sessionManager: pi.SessionManager.inMemory(cwd),
   });
   expect(session.promptTemplates).toMatchObject([{ name: "greet" }]);
   expect([session.hasExtensionHandlers("agent_end"), session.retryAttempt]).toEqual([false, 0]);
@@ -111,8 +111,8 @@ it("what waits, may be cycled through or begins a prompt is shown as it is", asy
 });
 
 it("a session goes on in the file its manager names, and managers read and write files", async () => {
-  const { family, cwd, folder, ...given } = await open(["one", "two"]);
-  const { SessionManager, createAgentSession } = family;
+  const { pi, cwd, folder, ...given } = await open(["one", "two"]);
+  const { SessionManager, createAgentSession } = pi;
   const directory = join(folder, "own");
   const first = SessionManager.create(cwd, directory);
   first.appendCustomEntry("mark", { n: 1 });
@@ -162,7 +162,7 @@ it("a session goes on in the file its manager names, and managers read and write
 });
 
 it("a loader that is reloaded gives a session the texts it found, and no others", async () => {
-  const { family, cwd, folder, ...given } = await open();
+  const { pi, cwd, folder, ...given } = await open();
   mkdirSync(join(folder, "agent", "skills", "sew"), { recursive: true });
   writeFileSync(
     join(folder, "agent", "skills", "sew", "SKILL.md"),
@@ -170,10 +170,10 @@ it("a loader that is reloaded gives a session the texts it found, and no others"
   );
   writeFileSync(join(cwd, "AGENTS.md"), "Be tidy.");
   const promptWith = async (options: object) => {
-    const resourceLoader = new family.DefaultResourceLoader({ cwd, ...options });
+    const resourceLoader = new pi.DefaultResourceLoader({ cwd, ...options });
     await resourceLoader.reload();
-    const sessionManager = family.SessionManager.inMemory();
-    const { session } = await family.createAgentSession({
+    const sessionManager = pi.SessionManager.inMemory();
+    const { session } = await pi.createAgentSession({
       ...given,
       cwd,
       sessionManager,
@@ -198,7 +198,7 @@ it("a loader that is reloaded gives a session the texts it found, and no others"
 });
 
 it("a session has the extensions its loader is given, as files and as functions", async () => {
-  const { family, cwd, folder, ...given } = await open([turn([toolCall("add", {})]), "done"]);
+  const { pi, cwd, folder, ...given } = await open([turn([toolCall("add", {})]), "done"]);
   const heard: string[] = [];
   const add = (pi: {
     registerTool(tool: object): void;
@@ -217,15 +217,15 @@ it("a session has the extensions its loader is given, as files and as functions"
     file,
     `export default (pi) => pi.on("before_agent_start", () => ({ systemPrompt: "LOUD" }));`,
   );
-  const resourceLoader = new family.DefaultResourceLoader({
+  const resourceLoader = new pi.DefaultResourceLoader({
     cwd,
     noExtensions: true,
     additionalExtensionPaths: [file],
     extensionFactories: [add],
   });
   await resourceLoader.reload();
-  const sessionManager = family.SessionManager.inMemory(cwd);
-  const { session } = await family.createAgentSession({
+  const sessionManager = pi.SessionManager.inMemory(cwd);
+  const { session } = await pi.createAgentSession({
     ...given,
     cwd,
     sessionManager,
@@ -242,7 +242,7 @@ it("a session has the extensions its loader is given, as files and as functions"
 });
 
 it("models and keys are there without a session, and are found by their names", async () => {
-  const { family, folder } = await open();
+  const { pi, folder } = await open();
   mkdirSync(join(folder, "agent"), { recursive: true });
   const models = [{ id: "small" }, { id: "large" }];
   const local = {
@@ -255,8 +255,8 @@ it("models and keys are there without a session, and are found by their names", 
     join(folder, "agent", "models.json"),
     JSON.stringify({ providers: { near: local } }),
   );
-  const modelRuntime = await family.ModelRuntime.create();
-  const resolve = (cliModel: string) => family.resolveCliModel({ cliModel, modelRuntime });
+  const modelRuntime = await pi.ModelRuntime.create();
+  const resolve = (cliModel: string) => pi.resolveCliModel({ cliModel, modelRuntime });
   expect(resolve("near/small:high")).toMatchObject({
     model: { provider: "near", id: "small" },
     thinkingLevel: "high",
@@ -266,7 +266,7 @@ it("models and keys are there without a session, and are found by their names", 
   expect(await modelRuntime.getAuth("near")).toMatchObject({ auth: { apiKey: "k" } });
   modelRuntime.registerProvider("far", { ...local, models: [{ id: "x" }] });
   await modelRuntime.refresh();
-  const scope = await family.resolveModelScopeWithDiagnostics(["near/*", "nothing"], modelRuntime);
+  const scope = await pi.resolveModelScopeWithDiagnostics(["near/*", "nothing"], modelRuntime);
   expect(scope.scopedModels).toHaveLength(2);
   expect(scope.diagnostics).toHaveLength(1);
   expect(resolve("far/x").model.baseUrl).toBe(local.baseUrl);

@@ -12,16 +12,12 @@ import { createHeadlessUiPort } from "../../extensions/ui/ui-port.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
 import { sessionDirectoryFor } from "../../session-log/file/session-path.ts";
 import type { HostPlaces } from "../base/host-places.ts";
-import { type FamilySessionParts, inFamilyWords } from "./agent-session.ts";
-import {
-  createRuntime,
-  type FamilyResourceLoader,
-  resourceLoaderClass,
-} from "./resource-loader.ts";
+import { inPiWords, type PiSessionParts } from "./agent-session.ts";
+import { createRuntime, type PiResourceLoader, resourceLoaderClass } from "./resource-loader.ts";
 import { attach, newManager, startOf } from "./session-manager.ts";
 
-/** What sessions inside this process are opened with, in the family's words. */
-interface FamilySessionOptions {
+/** The options of sessions inside this process, under pi's names. */
+interface PiSessionOptions {
   readonly cwd?: string | undefined;
   readonly agentDir?: string | undefined;
   readonly model?: Model | undefined;
@@ -32,12 +28,12 @@ interface FamilySessionOptions {
   /** `all`: none; `builtin`: only `customTools`. */
   readonly noTools?: "all" | "builtin" | undefined;
   readonly excludeTools?: readonly string[] | undefined;
-  readonly resourceLoader?: FamilyResourceLoader | undefined;
+  readonly resourceLoader?: PiResourceLoader | undefined;
   readonly sessionManager?: unknown;
   readonly settingsManager?: unknown;
   /** The context's own; the session then uses the host's keys and providers. */
   readonly modelRegistry?: { readonly openStream?: StreamFunction | undefined } | undefined;
-  readonly modelRuntime?: FamilySessionOptions["modelRegistry"];
+  readonly modelRuntime?: PiSessionOptions["modelRegistry"];
 }
 
 /** What sessions of one directory share. */
@@ -46,13 +42,13 @@ interface ServiceOptions {
   readonly agentDir?: string;
   readonly resourceLoaderOptions?: object;
   readonly settingsManager?: unknown;
-  readonly modelRuntime?: FamilySessionOptions["modelRegistry"];
+  readonly modelRuntime?: PiSessionOptions["modelRegistry"];
 }
 
-type FromServices = FamilySessionOptions & { readonly services: FamilySessionOptions };
+type FromServices = PiSessionOptions & { readonly services: PiSessionOptions };
 
 /** Sessions of their own for extensions. */
-export function familySession(places: HostPlaces, hostModules: () => HostModules): object {
+export function piSession(places: HostPlaces, hostModules: () => HostModules): object {
   const Loader = resourceLoaderClass(places);
   return {
     createAgentSessionServices: async ({
@@ -68,14 +64,14 @@ export function familySession(places: HostPlaces, hostModules: () => HostModules
       openSession(places, { ...services, ...options }, hostModules),
     createExtensionRuntime: createRuntime,
     DefaultResourceLoader: Loader,
-    createAgentSession: (options: FamilySessionOptions = {}) =>
+    createAgentSession: (options: PiSessionOptions = {}) =>
       openSession(places, options, hostModules),
   };
 }
 
 async function openSession(
   places: HostPlaces,
-  options: FamilySessionOptions,
+  options: PiSessionOptions,
   hostModules: () => HostModules,
 ) {
   const { cwd = places.cwd, agentDir = places.agentDirectory, resourceLoader } = options;
@@ -105,7 +101,7 @@ async function openSession(
   const commands = await session.listCommands();
   const given = { modelRegistry, settingsManager, resourceLoader, commands };
   const parts = { ...given, sessionManager: manager, systemPrompt };
-  const shown = inFamilyWords(session, made, parts);
+  const shown = inPiWords(session, made, parts);
   Object.defineProperties(context, Object.getOwnPropertyDescriptors(contextOf(shown, parts)));
   const extensionsResult = { extensions: [], errors: [], runtime: createRuntime() };
   return { session: shown, extensionsResult };
@@ -122,7 +118,7 @@ function applySettings({ settings }: AgentSession, manager: unknown): void {
 }
 
 /** A session without a loader of ours has no extensions: the one that opens it would open more. */
-function extensionsOf(loader: FamilyResourceLoader | undefined, hostModules: () => HostModules) {
+function extensionsOf(loader: PiResourceLoader | undefined, hostModules: () => HostModules) {
   const wanted = loader?.extensionOptions;
   if (wanted === undefined) return {};
   const load = async () => hostModules();
@@ -130,7 +126,7 @@ function extensionsOf(loader: FamilyResourceLoader | undefined, hostModules: () 
 }
 
 /** What tools of the caller's get with their calls: nobody is there to ask. */
-function contextOf(session: AgentSession, { sessionManager, modelRegistry }: FamilySessionParts) {
+function contextOf(session: AgentSession, { sessionManager, modelRegistry }: PiSessionParts) {
   return {
     cwd: session.log.header.cwd,
     hasUI: false,
@@ -152,7 +148,7 @@ function contextOf(session: AgentSession, { sessionManager, modelRegistry }: Fam
   };
 }
 
-function toolsOf(options: FamilySessionOptions, context: ExtensionContext) {
+function toolsOf(options: PiSessionOptions, context: ExtensionContext) {
   const { tools, customTools = [], noTools, excludeTools } = options;
   const given = [...(tools ?? []).filter((tool) => typeof tool !== "string"), ...customTools];
   const custom = given.filter((tool) => typeof tool.execute === "function");
@@ -168,7 +164,7 @@ function toolsOf(options: FamilySessionOptions, context: ExtensionContext) {
 }
 
 /** Lets the host send the requests, which knows the keys and the providers of extensions. */
-function hostModels({ modelRegistry, modelRuntime, model }: FamilySessionOptions) {
+function hostModels({ modelRegistry, modelRuntime, model }: PiSessionOptions) {
   const models = modelRegistry ?? modelRuntime;
   const stream: StreamFunction | undefined = models?.openStream?.bind(models);
   if (typeof stream !== "function" || model === undefined) return {};
@@ -184,7 +180,7 @@ function toolOf(tool: ExtensionTool, context: ExtensionContext): AgentTool {
 }
 
 /** The texts that the loader has found, and no others. */
-function promptOf(loader: FamilyResourceLoader): CreateAgentSessionOptions["prompt"] {
+function promptOf(loader: PiResourceLoader): CreateAgentSessionOptions["prompt"] {
   const systemPrompt = loader.getSystemPrompt?.();
   const paths = (found: readonly { readonly filePath: string }[] | undefined): string[] =>
     (found ?? []).map(({ filePath }) => filePath);

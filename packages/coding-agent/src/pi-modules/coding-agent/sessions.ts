@@ -18,8 +18,8 @@ import {
   parseSessionEntries,
 } from "./session-manager.ts";
 
-/** What stands in for the family's functions around session files. */
-export function familySessions(places: HostPlaces): object {
+/** Replaces pi's functions for session files. */
+export function piSessions(places: HostPlaces): object {
   const folder = (cwd = places.cwd) => sessionDirectoryFor(places.agentDirectory, cwd);
   const create = (cwd = places.cwd, directory = folder(cwd), options = {}) =>
     newManager(cwd, directory, options);
@@ -51,7 +51,7 @@ export function familySessions(places: HostPlaces): object {
   };
 }
 
-/** The family's lists hold dates, ours their text. */
+/** pi's lists hold dates, ours their text. */
 function withDates(info: SessionInfo) {
   const { created, modified } = info;
   return { ...info, created: new Date(created), modified: new Date(modified) };

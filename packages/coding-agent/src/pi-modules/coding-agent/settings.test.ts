@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { placesIn, temporaryFolder } from "../../create/__fixtures__/test-session.ts";
-import { familySettings } from "./settings.ts";
+import { piSettings } from "./settings.ts";
 
 function open() {
   const folder = temporaryFolder();
@@ -11,11 +11,11 @@ function open() {
   mkdirSync(agentDirectory);
   const places = { cwd, agentDirectory, homeDirectory: folder, temporaryDirectory: folder };
   // biome-ignore lint/suspicious/noExplicitAny: extensions use these modules untyped, as this test does
-  const family = familySettings({ ...places, environment: {}, version: "1" }) as any;
-  return { ...family, agentDirectory, cwd };
+  const pi = piSettings({ ...places, environment: {}, version: "1" }) as any;
+  return { ...pi, agentDirectory, cwd };
 }
 
-it("settings are read by the family's getters, with defaults and changes of their own", () => {
+it("settings are read by pi's getters, with defaults and changes of their own", () => {
   const { SettingsManager, agentDirectory, cwd } = open();
   const file = join(agentDirectory, "settings.json");
   const written = JSON.stringify({ theme: "dark", retry: { maxRetries: 1 }, skills: ["~/s"] });

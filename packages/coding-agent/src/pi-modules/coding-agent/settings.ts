@@ -6,7 +6,7 @@ import { unsupported } from "../base/unsupported.ts";
 
 type Values = Record<string, unknown>;
 
-/** What a setting is when nobody has said it, by the family's names; others are undefined. */
+/** Defaults of settings, by pi's names; others are undefined. */
 const defaults: Values = {
   compaction: { enabled: true, reserveTokens: 20_000, keepRecentTokens: 20_000 },
   branchSummary: { reserveTokens: 20_000 },
@@ -44,7 +44,7 @@ const paths: Readonly<Record<string, string>> = {
 };
 
 /** Settings and keys as extensions read them from the user's files, at once. */
-export function familySettings({ agentDirectory, cwd: ownCwd }: HostPlaces): object {
+export function piSettings({ agentDirectory, cwd: ownCwd }: HostPlaces): object {
   const settings = (cwd = ownCwd, agentDir = agentDirectory) =>
     settingsManager(
       () => readObject(join(agentDir, "settings.json")),

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** A skill as the family describes it. */
-interface FamilySkill {
+/** A skill as pi describes it. */
+interface PiSkill {
   readonly name: string;
   readonly description: string;
   readonly filePath: string;
@@ -12,7 +12,7 @@ interface FamilySkill {
 }
 
 /** Functions for Markdown files with frontmatter and for skills; at once, without a promise. */
-export async function familyTexts() {
+export async function piTexts() {
   const { parse } = await import("yaml");
   const parseFrontmatter = (text: string) => {
     const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
@@ -21,7 +21,7 @@ export async function familyTexts() {
     const frontmatter = (parse(match[1] ?? "") ?? {}) as Record<string, unknown>;
     return { frontmatter, body: (match[2] ?? "").trim() };
   };
-  const readSkill = (filePath: string, source: string): FamilySkill | undefined => {
+  const readSkill = (filePath: string, source: string): PiSkill | undefined => {
     try {
       const { frontmatter } = parseFrontmatter(readFileSync(filePath, "utf8"));
       const { name, description } = frontmatter as { name?: unknown; description?: unknown };
@@ -66,7 +66,7 @@ function skillFiles(dir: string): string[] {
   }
 }
 
-function formatSkillsForPrompt(skills: readonly FamilySkill[]): string {
+function formatSkillsForPrompt(skills: readonly PiSkill[]): string {
   const rows = skills
     .filter((skill) => !skill.disableModelInvocation)
     .map(

@@ -16,8 +16,8 @@ import { runShellCommand } from "../../tools/bash/shell-command.ts";
 import { createTools } from "../../tools/index.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 
-/** A tool in the family's form; the context may be left out. */
-type FamilyTool = Omit<ExtensionTool, "execute"> & {
+/** A tool in pi's form; the context is optional. */
+type PiTool = Omit<ExtensionTool, "execute"> & {
   execute(
     toolCallId: string,
     params: Record<string, unknown>,
@@ -28,7 +28,7 @@ type FamilyTool = Omit<ExtensionTool, "execute"> & {
 };
 
 /** How a tool of another working directory may be changed. */
-interface FamilyToolOptions {
+interface PiToolOptions {
   /** Does the tool's work somewhere else, for instance on another machine. */
   readonly operations?: Readonly<Record<string, (...given: never[]) => unknown>> | undefined;
   readonly commandPrefix?: string | undefined;
@@ -45,10 +45,10 @@ interface FamilyToolOptions {
 type ToolName = "read" | "bash" | "edit" | "write" | "grep" | "find" | "ls";
 
 /** Makes the built-in tools for any directory, and what goes with them. */
-export function familyTools(places: HostPlaces): object {
+export function piTools(places: HostPlaces): object {
   const fileQueue = new FileQueue();
   const processes = new ProcessRegistry({ systemRoot: places.environment.SystemRoot });
-  const environmentFor = (cwd: string, options: FamilyToolOptions = {}): ToolEnvironment => ({
+  const environmentFor = (cwd: string, options: PiToolOptions = {}): ToolEnvironment => ({
     cwd,
     environment: places.environment,
     homeDirectory: places.homeDirectory,
@@ -59,11 +59,11 @@ export function familyTools(places: HostPlaces): object {
   });
   const create =
     (name: ToolName) =>
-    (cwd = places.cwd, options: FamilyToolOptions = {}): FamilyTool => {
+    (cwd = places.cwd, options: PiToolOptions = {}): PiTool => {
       const environment = environmentFor(cwd, options);
       const tool = createTools(environment).find((candidate) => candidate.name === name);
       if (tool === undefined) throw new ExtensionError("not_supported", `There is no tool ${name}`);
-      return withOptions(familyToolOf(tool), environment, options);
+      return withOptions(piToolOf(tool), environment, options);
     };
   const makers = {
     createReadTool: create("read"),
@@ -100,7 +100,7 @@ export function familyTools(places: HostPlaces): object {
   };
 }
 
-function familyToolOf(tool: AgentTool): FamilyTool {
+function piToolOf(tool: AgentTool): PiTool {
   const { execute, isReadOnly, ...described } = tool;
   return {
     ...described,
@@ -115,10 +115,10 @@ function familyToolOf(tool: AgentTool): FamilyTool {
 }
 
 function withOptions(
-  tool: FamilyTool,
+  tool: PiTool,
   environment: ToolEnvironment,
-  { operations, spawnHook }: FamilyToolOptions,
-): FamilyTool {
+  { operations, spawnHook }: PiToolOptions,
+): PiTool {
   if (tool.name === "bash" && (operations?.exec !== undefined || spawnHook !== undefined)) {
     const local = localBash((cwd) => ({ ...environment, cwd }));
     const run = (operations as unknown as BashOperations | undefined) ?? local;
@@ -160,8 +160,8 @@ function localBash(environmentFor: (cwd: string) => ToolEnvironment): BashOperat
 function bashElsewhere(
   operations: BashOperations,
   environment: ToolEnvironment,
-  spawnHook: FamilyToolOptions["spawnHook"],
-): FamilyTool["execute"] {
+  spawnHook: PiToolOptions["spawnHook"],
+): PiTool["execute"] {
   return async (_id, params, signal, onUpdate) => {
     const prefix = environment.shellCommandPrefix;
     const command = [prefix, String(params.command)].filter(Boolean).join("\n");
@@ -192,7 +192,7 @@ function bashElsewhere(
   };
 }
 
-/** The family's words for the two ways in which a command is stopped. */
+/** pi's words for the two ways to stop a command. */
 function outcomeOf(error: unknown): CommandOutcome {
   const text = error instanceof Error ? error.message : "";
   if (text === "aborted") return { kind: "aborted" };

@@ -28,7 +28,7 @@ class KeybindingsManager {
 const keybindings = new KeybindingsManager();
 const nothing = (): void => {};
 
-/** What stands in for the family's terminal library: the same names, no terminal behind them. */
+/** Replaces pi's terminal library: the same names, with no terminal behind them. */
 export const terminalModule = {
   ...components,
   Key,

@@ -117,7 +117,7 @@ export function matchesKey(data: string, key: string): boolean {
   return alt === undefined ? data === key : data === `\u001B${alt}`;
 }
 
-/** The name of the key that a terminal sent; undefined when it is none. */
+/** The name of the key that a terminal sent; undefined if it is not a key. */
 export function parseKey(data: string): string | undefined {
   const named = Object.entries(sequences).find(([, known]) => known.includes(data));
   if (named !== undefined) return named[0];

@@ -49,7 +49,9 @@ export function truncateToWidth(
   return kept + ellipsis;
 }
 
-/** What stands in `length` columns of a line from column `start` on; its escape sequences come along. */
+/**
+ * The text in `length` columns of a line from column `start` on, including its escape sequences.
+ */
 export function sliceByColumn(line: string, start: number, length: number): string {
   let at = 0;
   let kept = "";

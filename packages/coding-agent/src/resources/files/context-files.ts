@@ -24,7 +24,7 @@ export const contextFileNames = [
   "CLAUDE.MD",
 ];
 
-/** The context file of one folder; a folder of that name is none. */
+/** The context file of one folder; a folder of that name does not count. */
 async function contextFileIn(dir: string): Promise<string | undefined> {
   for (const name of contextFileNames) {
     const path = join(dir, name);

@@ -59,7 +59,7 @@ export async function realPathOf(path: string): Promise<string> {
   }
 }
 
-/** What stands at `path`, links followed. */
+/** What is at `path`; links are followed. */
 export async function kindOf(path: string): Promise<"file" | "directory" | "other" | "missing"> {
   try {
     const found = await stat(path);

@@ -52,7 +52,7 @@ describe("rules", () => {
     expect(diagnostics).toMatchObject([{ path, message: expect.stringContaining("is hidden by") }]);
   });
 
-  it("say what they watch for in one pattern or several, under each of the family's names", async () => {
+  it("take one pattern or several, under each of the known names", async () => {
     const { rules } = await load({
       ".pi/agent/rules/a.md": rule("['x', '(?i)y']", "description: About x\n"),
       ".pi/agent/rules/b.md": "---\ncondition: z\ndescription: Only this\n---\n",
@@ -83,7 +83,7 @@ describe("rules", () => {
     expect(coversFiles(rule.scope, "bash", ["src/a.ts"])).toBe(false);
   });
 
-  it("without a pattern are none, and one without any text is a broken one", async () => {
+  it("without a pattern are not stream rules, and one without any text is invalid", async () => {
     const { rules, diagnostics } = await load({
       ".pi/agent/rules/plain.md": "Be kind.",
       ".pi/agent/rules/always.md": "---\nalwaysApply: true\n---\nBe kind.",

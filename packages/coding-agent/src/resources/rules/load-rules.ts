@@ -17,8 +17,8 @@ export interface LoadedRules {
 }
 
 /**
- * Loads the rules that watch replies, from the folders where rules are. Of two with one name the
- * project's wins; rules without a pattern are none of ours and pass in silence.
+ * Loads the rules that watch replies. Of two with one name, the project's wins; rules without a
+ * pattern are not stream rules and are ignored.
  */
 export async function loadRules(dirs: ResourceDirs): Promise<LoadedRules> {
   const diagnostics: Diagnostic[] = [];

@@ -26,7 +26,7 @@ export async function readRule(
   if (problem !== undefined) {
     return leaveOut(`${problem}. Put patterns and globs in single quotes`);
   }
-  // `no`, `off` and a quoted word are texts to YAML, and mean the same to whoever writes them.
+  // `no`, `off` and a quoted word are strings to YAML, and mean the same to their author.
   if (/^(?:false|no|off)$/i.test(String(attributes.enabled).trim())) return undefined;
   const written = listAttribute(attributes, "ttsr_trigger", "ttsrTrigger", "condition");
   if (written === undefined) {

@@ -14,7 +14,7 @@ const usableFlags = /^[dgimsuvy]*$/;
 /**
  * Reads `source`, `/source/flags` or `(?flags)source`.
  *
- * @returns the pattern, or why it is none
+ * @returns the pattern, or why it is invalid
  */
 export function parsePattern(written: string): RulePattern | { readonly problem: string } {
   const literal = /^\/((?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/([a-z]*)$/s.exec(written);

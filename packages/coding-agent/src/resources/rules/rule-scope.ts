@@ -25,7 +25,7 @@ export type ToolInterest = "always" | "file" | "never";
 /**
  * Reads a rule's scope: `text`, `thinking`, `tool`, `tool:name`, `tool:name(glob, glob)`.
  *
- * @returns the scope, or the word that is none
+ * @returns the scope, or the invalid word
  */
 export function parseScope(
   tokens: readonly string[] | undefined,
@@ -76,7 +76,7 @@ export function coversFiles(scope: RuleScope, toolName: string, paths: readonly 
   );
 }
 
-/** Splits at commas that stand in no brackets. */
+/** Splits at commas outside brackets. */
 export function splitList(list: string): string[] {
   const parts: string[] = [""];
   let depth = 0;

@@ -7,7 +7,7 @@ export interface StreamRule {
   readonly name: string;
   readonly filePath: string;
   readonly description: string | undefined;
-  /** What the model is told when the rule strikes. */
+  /** What the model gets to read when the rule triggers. */
   readonly content: string;
   /** One match of one of them is enough. */
   readonly patterns: readonly RulePattern[];

@@ -39,7 +39,7 @@ const right: Record<string, unknown>[] = [
   { type: "of a later version", anything: 1 },
 ].map((entry, index) => ({ ...entry, id: `e${index}`, ...node }));
 
-/** Puts something else in the place of one member, however deep, or takes it away. */
+/** Replaces or removes one member, however deep. */
 function spoil(value: unknown, path: readonly number[], other: unknown): unknown {
   if (typeof value !== "object" || value === null || path.length === 0) return other;
   const [at = 0, ...rest] = path;

@@ -15,7 +15,9 @@ import { content, normalizeMessage, usage } from "./normalize-message.ts";
 
 type RawEntry = Record<string, unknown>;
 
-/** Dates as they are usually written; parsing every one would take half of the time for a long session. */
+/**
+ * The usual form of dates; parsing every date would take half the time of loading a long session.
+ */
 const usualDate =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?Z$/;
 
@@ -27,7 +29,7 @@ const timestamp: Rule = {
 
 const message: Rule = {
   fits: (value) => isJsonObject(value) && normalizeMessage(value as AgentMessage) === value,
-  // What is no message at all is left to whoever reads the file.
+  // A malformed message is left to its reader.
   mend: (value) =>
     isJsonObject(value) ? normalizeMessage(value as unknown as AgentMessage) : value,
 };
@@ -39,7 +41,7 @@ const replacement: Rule = {
 
 const stamped = rulesOf({ timestamp });
 
-/** Of each type: the members it means nothing without, and rules for all others. */
+/** For each type: the members it needs, and rules for all others. */
 const types: Readonly<Record<KnownSessionEntry["type"], { needs?: Rules; mends: Rules }>> = {
   message: { mends: rulesOf({ message, timestamp }) },
   model_change: { needs: rulesOf({ provider: text, modelId: text }), mends: stamped },
@@ -69,8 +71,8 @@ const types: Readonly<Record<KnownSessionEntry["type"], { needs?: Rules; mends: 
 };
 
 /**
- * An entry of a file as the session can use it, itself when nothing is wrong with it. One that lacks
- * what it is about keeps its place in the tree and means nothing.
+ * An entry of a file in a usable form; itself if nothing is wrong with it. One that lacks a needed
+ * member keeps its place in the tree and is otherwise ignored.
  */
 export function mendEntry(entry: RawEntry): RawEntry {
   const type = String(entry.type);

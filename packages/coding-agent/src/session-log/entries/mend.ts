@@ -1,13 +1,13 @@
 import { isJsonObject } from "../../base/files/read-json.ts";
 
-/** What a member of a record has to be, and what stands in for one that is something else. */
+/** What a member of a record must be, and what replaces one that is something else. */
 export interface Rule {
   fits(value: unknown): boolean;
-  /** Undefined takes the member away. */
+  /** Undefined removes the member. */
   mend(value: unknown): unknown;
 }
 
-/** A rule for each member; a list, since it is gone through for every entry of a long session. */
+/** A rule for each member; a list, because it is traversed for every entry of a long session. */
 export type Rules = readonly (readonly [name: string, rule: Rule])[];
 
 /** Rules by the names of members. */
@@ -15,7 +15,7 @@ export function rulesOf(members: Readonly<Record<string, Rule>>): Rules {
   return Object.entries(members);
 }
 
-/** `record` with its members mended; itself when all of them fit. */
+/** `record` with its members repaired; itself if all of them are valid. */
 export function mendMembers<T extends object>(record: T, rules: Rules): T {
   const given = record as Readonly<Record<string, unknown>>;
   for (const [name, rule] of rules) if (!rule.fits(given[name])) return mendAll(given, rules) as T;
@@ -45,7 +45,7 @@ export function oneOf(values: readonly unknown[], fallback: unknown): Rule {
   return orElse((value) => values.includes(value), fallback);
 }
 
-/** A member that may be missing, and goes when it is something else. */
+/** An optional member, removed if it is something else. */
 export function optional({ fits }: Rule): Rule {
   return { fits: (value) => value === undefined || fits(value), mend: () => undefined };
 }
@@ -55,14 +55,14 @@ export function orNull({ fits }: Rule): Rule {
   return optional(orElse((value) => value === null || fits(value), undefined));
 }
 
-/** An object with members of its own. */
+/** An object with members. */
 export function object(members: Readonly<Record<string, Rule>>): Rule {
   const rules = rulesOf(members);
   const mend = (value: unknown) => mendMembers(isJsonObject(value) ? value : {}, rules);
   return { fits: (value) => mend(value) === value, mend };
 }
 
-/** A list; what `member` makes nothing of is left out. A text becomes a list by `ofText`. */
+/** A list; members that `member` rejects are dropped. A text becomes a list by `ofText`. */
 export function list(
   member: (value: unknown) => unknown,
   ofText: (value: string) => unknown[] = () => [],

@@ -5,16 +5,16 @@ import { mendEntry } from "./mend-entry.ts";
 
 type RawEntry = Record<string, unknown>;
 
-/** Entries as they stand in a file, whatever its version. */
+/** Entries as in a file, of whatever version. */
 export interface RawSession {
   readonly header: SessionHeader;
   readonly entries: readonly RawEntry[];
 }
 
 /**
- * Brings the entries of an older file into the form of version 3, in memory. Version 1 is a list
- * without ids: it becomes a chain. Version 2 calls custom messages `hookMessage`. What other programs
- * wrote wrongly is mended, whatever the version.
+ * Converts the entries of an older file to version 3, in memory. Version 1 is a list without ids:
+ * it becomes a chain. Version 2 calls custom messages `hookMessage`. Mistakes of other programs are
+ * repaired in every version.
  */
 export function migrateEntries({ header, entries }: RawSession): SessionEntry[] {
   const version = header.version ?? 1;

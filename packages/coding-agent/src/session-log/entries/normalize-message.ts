@@ -18,7 +18,7 @@ import {
 } from "./mend.ts";
 
 const tokens = { input: number, output: number, cacheRead: number, cacheWrite: number };
-/** What a model call used. */
+/** The usage of a model call. */
 export const usage = object({
   ...tokens,
   totalTokens: optional(number),
@@ -27,7 +27,7 @@ export const usage = object({
   cost: object({ ...tokens, total: number }),
 });
 
-/** Of each kind of block: the members without which it says nothing, and rules for others. */
+/** For each kind of block: the members it needs, and rules for others. */
 const blocks: Readonly<Record<string, { needs: readonly string[]; rules: Rules }>> = {
   text: { needs: ["text"], rules: rulesOf({ textSignature: optional(text) }) },
   image: { needs: ["data", "mimeType"], rules: [] },
@@ -64,7 +64,7 @@ const attachment = object({
   content: text,
 });
 
-/** What a user or an extension says: a text, or blocks. */
+/** Content from a user or an extension: a text, or blocks. */
 export const content = either(text, said);
 
 const members: Readonly<Record<AgentMessage["role"], Readonly<Record<string, Rule>>>> = {
@@ -111,8 +111,8 @@ const roles = new Map(
 
 /**
  * Makes a message from a file safe to use: other programs wrote `null` or a string where blocks
- * belong, or left usage out. A message that is right is returned as it is, and so is one of a role
- * that is not known.
+ * belong, or omitted usage. A valid message is returned unchanged, and so is one of an unknown
+ * role.
  */
 export function normalizeMessage(message: AgentMessage): AgentMessage {
   const rules = roles.get(message.role);

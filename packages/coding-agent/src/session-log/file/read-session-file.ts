@@ -5,22 +5,22 @@ import type { Diagnostic } from "../../base/diagnostic.ts";
 import { SessionError } from "../../base/errors.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
-/** Images make long lines; a single one beyond this is not a session entry. */
+/** Images make long lines; a longer line than this is not a session entry. */
 const MAX_LINE_BYTES = 512 * 1024 * 1024;
 
-/** How the bytes of a file end; what must be mended before the first append. */
+/** How a file ends: what must be repaired before the first append. */
 export interface FileTail {
   /** Size of the file when it was read. */
   readonly sizeBytes: number;
-  /** Where an unterminated last line begins; undefined when the file ends in a line feed. */
+  /** Where an unterminated last line begins; undefined if the file ends in a line feed. */
   readonly unterminatedFrom: number | undefined;
   /** Whether that last line is a whole record that only lacks its line feed. */
   readonly isTailComplete: boolean;
 }
 
-/** What a session file holds, before migration. */
+/** The content of a session file, before migration. */
 export interface SessionFileContent {
-  /** Undefined when the file is empty. */
+  /** Undefined if the file is empty. */
   readonly header: SessionHeader | undefined;
   readonly entries: Record<string, unknown>[];
   readonly diagnostics: Diagnostic[];
@@ -28,11 +28,11 @@ export interface SessionFileContent {
 }
 
 /**
- * Reads a session file line by line. Lines that are no entries are left out and reported with their
- * number; they stay in the file.
+ * Reads a session file line by line. Malformed lines are skipped and reported with their number;
+ * they stay in the file.
  *
- * @throws {SessionError} `session_invalid` when the file cannot be read, or is not empty and does
- *   not begin with a header.
+ * @throws {SessionError} `session_invalid` if the file cannot be read, or is not empty and does not
+ *   begin with a header.
  */
 export async function readSessionFile(path: string): Promise<SessionFileContent> {
   const reader = new SessionReader(path);
@@ -88,7 +88,7 @@ class SessionReader {
     let isTailComplete = true;
     const reported = this.#diagnostics.length;
     for (const line of this.#decoder.end()) isTailComplete = this.#take(line);
-    // A torn record does not stay in the file; whoever sets it aside reports it.
+    // A torn record does not stay in the file; the code that sets it aside reports it.
     this.#diagnostics.length = Math.min(this.#diagnostics.length, reported);
     if (this.#header === undefined && this.#sizeBytes > 0) this.#refuse("it has no session header");
     return {
@@ -127,7 +127,7 @@ class SessionReader {
     return true;
   }
 
-  /** What a later version means by its entries is not known, so nothing is added to them. */
+  /** A later version may give its entries another meaning, so nothing is added to them. */
   #refuseNewer(version: number): void {
     if (version > SESSION_VERSION) {
       this.#refuse(

@@ -14,8 +14,8 @@ import { encodeLine, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 const BATCH_ENTRIES = 1000;
 
 /**
- * Replaces an older file by its version 3 form: beside it first, onto the disk, then in its place,
- * so that a crash leaves one of the two whole.
+ * Replaces an older file with its version 3 form: written next to it, flushed, then renamed, so
+ * that a crash leaves one of the two intact.
  *
  * @returns the size of the new file in bytes
  */

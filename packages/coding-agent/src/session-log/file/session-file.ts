@@ -20,7 +20,7 @@ import { SessionLease } from "./session-lease.ts";
 
 /**
  * The one writer of a session file. Each record is handed to the operating system before the call
- * returns; a write that fails half-way is taken back, so that the file always ends in a whole line.
+ * returns. A write that fails half-way is undone, so that the file always ends in a whole line.
  */
 export class SessionFile {
   readonly path: string;
@@ -28,7 +28,7 @@ export class SessionFile {
   readonly #lease: SessionLease;
   #sizeBytes: number;
   #isOpen = true;
-  /** Part of a record that failed is still in the file. */
+  /** A part of a failed record is still in the file. */
   #isTorn = false;
 
   private constructor(path: string, descriptor: number, lease: SessionLease, sizeBytes: number) {
@@ -60,7 +60,7 @@ export class SessionFile {
   }
 
   /**
-   * Takes the lease of a file that is going to be read and continued.
+   * Takes the lease of a file that will be read and continued.
    *
    * @throws {SessionError} `session_write_failed`, `session_locked`
    */
@@ -69,8 +69,8 @@ export class SessionFile {
   }
 
   /**
-   * Opens a file that was read, after mending its tail: a missing line feed is added, a torn last
-   * record is set aside in a file next to it. Gives `lease` back when that fails.
+   * Opens a file that was read, after repairing its end: a missing line feed is added, a torn last
+   * record is moved to a file next to it. Releases `lease` on failure.
    *
    * @throws {SessionError} `session_write_failed`, `session_changed`
    */
@@ -116,22 +116,22 @@ export class SessionFile {
     this.#sizeBytes += bytes.length;
   }
 
-  /** Asks the operating system to put everything on the disk. */
+  /** Asks the operating system to flush everything to disk. */
   sync(): void {
     if (this.#isOpen) fsyncSync(this.#descriptor);
   }
 
-  /** Whether the file was deleted or replaced, so that what is appended would be lost. */
+  /** Whether the file was deleted or replaced, so that appended lines would be lost. */
   get isGone(): boolean {
     const { nlink, ino, dev } = fstatSync(this.#descriptor);
     if (nlink > 0) return false;
-    // File systems that count no links tell it by the path.
+    // On file systems that do not count links, the path tells.
     const there = statSync(this.path, { throwIfNoEntry: false });
     return there?.ino !== ino || there.dev !== dev;
   }
 
   /**
-   * Looks whether another program has written to the file.
+   * Checks whether another program has written to the file.
    *
    * @throws {SessionError} `session_changed`
    */
@@ -142,7 +142,7 @@ export class SessionFile {
     this.#refuseForeignGrowth();
   }
 
-  /** Closes the file and gives the lease back. */
+  /** Closes the file and releases the lease. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -161,7 +161,7 @@ export class SessionFile {
       ftruncateSync(this.#descriptor, this.#sizeBytes);
       this.#isTorn = false;
     } catch {
-      // A disk that refuses this too: the next append tries again, or the next load sets it aside.
+      // A disk that refuses this too: the next append tries again, or the next load moves it aside.
       this.#isTorn = true;
     }
   }
@@ -202,7 +202,7 @@ function withLease<T>(lease: SessionLease, open: () => T): T {
   }
 }
 
-/** Runs a step that touches the file; what the system says becomes a {@link SessionError}. */
+/** Runs a step that touches the file; system errors become a {@link SessionError}. */
 export function opening<T>(path: string, open: () => T): T {
   try {
     return open();

@@ -12,11 +12,11 @@ import { hostname } from "node:os";
 import { SessionError } from "../../base/errors.ts";
 import { randomUuid } from "../../base/random.ts";
 
-/** How often the owner shows that it lives. */
+/** How often the owner refreshes it. */
 const HEARTBEAT_MS = 10_000;
-/** A lease file that says nothing yet is being written by somebody who is this young. */
+/** An empty lease file of at most this age is still being written. */
 const WRITING_MS = 2_000;
-/** A lease whose owner showed nothing for this long is free, wherever the owner ran. */
+/** A lease that was not refreshed for this long is free, wherever its owner ran. */
 const STALE_MS = 45_000;
 
 interface LeaseOwner {
@@ -25,7 +25,7 @@ interface LeaseOwner {
   readonly token: string;
 }
 
-/** The right to write one session file, held in a file beside it. */
+/** The right to write one session file, held in a file next to it. */
 export class SessionLease {
   readonly #path: string;
   readonly #token = randomUuid();
@@ -34,7 +34,7 @@ export class SessionLease {
   /**
    * Takes the lease of `sessionPath`.
    *
-   * @throws {SessionError} `session_locked` when another living process holds it.
+   * @throws {SessionError} `session_locked` if another living process holds it.
    */
   constructor(sessionPath: string) {
     this.#path = `${sessionPath}.lock`;
@@ -49,7 +49,7 @@ export class SessionLease {
     return existsSync(path) && isAlive(readOwner(path), path);
   }
 
-  /** Gives the lease back. */
+  /** Releases the lease. */
   release(): void {
     if (this.#heartbeat === undefined) return;
     clearInterval(this.#heartbeat);
@@ -59,7 +59,7 @@ export class SessionLease {
 
   #take(sessionPath: string): void {
     const owner: LeaseOwner = { pid: process.pid, host: hostname(), token: this.#token };
-    // Twice: the second time after a dead owner's lease was cleared away.
+    // Twice: the second time after a dead owner's lease was removed.
     for (const isLastTry of [false, true]) {
       try {
         writeNew(this.#path, JSON.stringify(owner));
@@ -83,7 +83,7 @@ export class SessionLease {
       const now = new Date();
       utimesSync(this.#path, now, now);
     } catch {
-      // Taken away by hand; the next writer's own check of the file's growth still protects it.
+      // Removed by hand; the next writer's check of the file's size still protects it.
     }
   }
 }
@@ -93,7 +93,7 @@ function writeNew(path: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    // A full disk; an empty lease would lock out everybody.
+    // On a full disk, an empty lease would lock out everyone.
     remove(path);
     throw error;
   } finally {

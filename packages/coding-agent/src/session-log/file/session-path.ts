@@ -14,7 +14,7 @@ export function sessionFileName(timestamp: string, id: string): string {
   return `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`;
 }
 
-/** One directory has one folder, whichever link led there. */
+/** One directory has one folder, whichever link leads there. */
 function canonical(path: string): string {
   try {
     return realpathSync(path);

@@ -206,7 +206,7 @@ describe("the budget of a session", () => {
     expect(budget.snapshot.wallTimeMs).toBe(before);
   });
 
-  it("gives children what is left", async () => {
+  it("gives children the remaining budget", async () => {
     const { budget, tell } = budgetWith({
       "task.budget.maxTotalTokens": 100,
       "task.budget.maxSubagents": 5,

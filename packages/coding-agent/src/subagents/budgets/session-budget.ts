@@ -64,8 +64,8 @@ interface SpentBefore {
 }
 
 /**
- * Counts what a session and its subagents use, against the limits of `task.budget.*`. What stands in
- * the session's file counts; wall time is the time spent in runs.
+ * Counts what a session and its subagents use, against the limits of `task.budget.*`. Entries in
+ * the session's file count; wall time is the time spent in runs.
  */
 export class SessionBudget {
   readonly #settings: SettingsStore;
@@ -95,8 +95,8 @@ export class SessionBudget {
   }
 
   /**
-   * Counts from what the session's entries say, after it went on with others. Limits that were set
-   * stay. What is used up by then is told when a run needs more.
+   * Counts again from the session's entries after a change of session. Limits that were set stay. A
+   * limit exceeded by then is reported when a run needs more.
    */
   startOver(): void {
     const { consumption, runTimeMs } = this.#session?.log.totals ?? nothingSpent;
@@ -181,8 +181,8 @@ export class SessionBudget {
   }
 
   /**
-   * Refuses a further request of a run. That no more subagents are left is no reason: the run has
-   * used nothing too much, and is told so by its call.
+   * Refuses a further request of a run. Running out of subagents is not a reason: the refused call
+   * has reported it.
    *
    * @throws {SessionError} `budget_exceeded`
    */
@@ -288,7 +288,7 @@ export class SessionBudget {
     this.#announce("budget_exceeded", dimension);
   }
 
-  /** In a microtask: every listener has heard the event that led here when it hears of this. */
+  /** In a microtask, so that every listener gets the causing event before this one. */
   #announce(type: "budget_warning" | "budget_exceeded", { reason }: Dimension): void {
     const snapshot = this.#snapshot(reason);
     queueMicrotask(() => void this.#session?.report({ type, scope: "session", snapshot }));

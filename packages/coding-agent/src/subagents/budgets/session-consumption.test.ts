@@ -124,7 +124,7 @@ describe("what a session has used", () => {
     await expect(again.session.prompt("more")).resolves.toMatchObject({ status: "completed" });
   });
 
-  it("begins anew with a new session, comes back with the old one, and goes along with a fork", async () => {
+  it("starts fresh with a new session, returns with the old one, and follows a fork", async () => {
     const { session } = await start(placesIn(temporaryFolder()), {
       "task.budget.maxInputTokens": 250,
     });

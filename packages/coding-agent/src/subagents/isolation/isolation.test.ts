@@ -59,7 +59,7 @@ describe("a tree for a task", () => {
     expect(readdirSync(join(workspace.spillDirectory, "worktrees"))).toEqual([]);
   });
 
-  it("stands in the caller's folder when that is not the top", async () => {
+  it("is in the caller's folder when that is not the top", async () => {
     const workspace = repository({ "sub/deep/b.txt": "b\n" });
     const isolation = await isolate(workspace, { cwd: workspace.path("sub/deep") });
     const tree = await isolation.createTree();
@@ -394,7 +394,7 @@ describe("many and killed", () => {
     mkdirSync(left, { recursive: true });
     const owner = { pid: 2 ** 30, host: hostname(), commonDirs: [] };
     writeFileSync(join(left, "owner.json"), JSON.stringify(owner));
-    // Whoever puts a merge back first looks whether somebody writes on.
+    // Before a merge is put back, wait until nothing is being written.
     const journal = {
       root: workspace.directory,
       patch: "p",

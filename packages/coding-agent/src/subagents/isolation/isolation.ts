@@ -164,7 +164,7 @@ export class Isolation {
   async #remove(worktree: Worktree): Promise<void> {
     if (!this.#trees.delete(worktree)) return;
     await forgetWorktree(worktree);
-    // When all is over at once, what is left is removed at once, too.
+    // When everything ends at once, the remaining trees are removed at once, too.
     if (this.#signal?.aborted) return;
     await Promise.all([worktree.path, `${worktree.path}.git`].map((path) => removeFolder(path)));
   }

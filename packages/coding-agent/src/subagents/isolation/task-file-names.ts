@@ -1,4 +1,7 @@
-/** What is left of an id in names of files and branches; bounded, since ids are a model's. */
+/**
+ * The part of an id that is safe in names of files and branches; bounded, because models choose
+ * ids.
+ */
 export function slugOf(id: string): string {
   const words = id.replace(/[^\p{L}\p{N}_]+/gu, "-").replace(/^-+|-+$/g, "");
   return [...words].slice(0, 40).join("") || "task";

@@ -25,7 +25,7 @@ export interface SubagentHostRequest {
 /** A host that speaks the RPC protocol, as far as a subagent needs it. */
 export type SubagentHost = Subagent;
 
-/** Starts a host; whoever knows the protocol's client brings it along. */
+/** Starts a host; the caller provides the protocol's client. */
 export type StartSubagentHost = (request: SubagentHostRequest) => Promise<SubagentHost>;
 
 /** What subagents' hosts are started with. */

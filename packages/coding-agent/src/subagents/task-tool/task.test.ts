@@ -383,7 +383,7 @@ describe("budgets and tasks", () => {
     expect(types(events).filter((type) => type === "subagent_end")).toHaveLength(4);
   });
 
-  it("of a subagent's own subagents are told at once, since others draw on the same", async () => {
+  it("of a subagent's own subagents are reported at once, because others draw on the same budget", async () => {
     const step = () => turn(toolCall("ls", {}), { usage: { input: 1, output: 30 } });
     const a = (count: number) => (count < 6 ? step() : "done");
     const places = { ...project(), taskDepth: 1 };

@@ -10,7 +10,7 @@ import { readOrder, type TaskArguments } from "./read-order.ts";
 import { resultText } from "./result-text.ts";
 
 const UPDATE_INTERVAL_MS = 200;
-/** Most names of files that a tree is without that the model is told. */
+/** How many names of missing files to list for the model. */
 const MAX_NAMES = 20;
 
 /** Runs the `task` tool. */
@@ -21,7 +21,7 @@ export async function runTaskTool(
 ): Promise<ToolResult> {
   const order = await readOrder(args, services, call.toolCallId);
   services.budget.checkRequest();
-  // Whoever gave this session its budget has to know at once what is used of it.
+  // The giver of this session's budget must know at once what is used of it.
   const tellsUse = services.depth > 0;
   const progress = new Progress(order.tasks, { send: call.onUpdate, tellsUse });
   try {
@@ -68,7 +68,7 @@ interface TaskProgress {
 
 interface ProgressOptions {
   readonly send: (partial: ToolResult) => void;
-  /** Whether what was used is told at once. */
+  /** Whether use is reported at once. */
   readonly tellsUse: boolean;
 }
 

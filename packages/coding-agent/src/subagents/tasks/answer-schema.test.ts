@@ -42,7 +42,7 @@ describe("an answer", () => {
     );
   });
 
-  it("that does not fit is told where", async () => {
+  it("reports where an answer does not fit", async () => {
     const schema = await readAnswerSchema({
       type: "object",
       properties: { list: { type: "array", items: { $ref: "#/$defs/word" } } },
@@ -78,11 +78,11 @@ describe("a schema", () => {
     [{ not: { anyOf: {} } }, /outputSchema\.not has a member anyOf that is not a list/],
     [{ oneOf: [true, 7] }, /outputSchema\.oneOf\[1\] must be an object/],
     [{ patternProperties: null }, /outputSchema has patternProperties that are not an object/],
-  ])("that is none is refused: %j", async (schema, words) => {
+  ])("refuses an invalid schema: %j", async (schema, words) => {
     await expect(readAnswerSchema(schema)).rejects.toThrow(words);
   });
 
-  it("that refers to another document is told as the answer gets there", async () => {
+  it("reports a reference to another document when the answer reaches it", async () => {
     const { check } = await readAnswerSchema({
       properties: { a: { $ref: "https://x.invalid/y" } },
     });

@@ -9,7 +9,7 @@ const PATTERN_LIMIT_MS = 50;
 
 /** Checks answers against a JSON Schema. */
 export interface AnswerSchema {
-  /** What a subagent is told about its answer. */
+  /** What a subagent learns about its answer. */
   readonly instruction: string;
   /** The value in an answer, or what is wrong with it. */
   check(text: string): { readonly value: unknown } | { readonly problem: string };
@@ -18,7 +18,7 @@ export interface AnswerSchema {
 /**
  * Reads a JSON Schema.
  *
- * @throws {ToolError} naming the place that is no schema
+ * @throws {ToolError} naming the invalid place
  */
 export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
   const patterns = checkSchema(schema, "outputSchema");
@@ -95,7 +95,7 @@ function endlessProblem(at: string, source: string | undefined): string {
   return `The answer could not be checked against ${subject}: that did not end within ${CHECK_LIMIT_MS} ms. ${mend}`;
 }
 
-/** It comes from the other context and is no `Error` of this one. */
+/** It comes from the other context and is not an `Error` of this one. */
 function isTimeout(error: unknown): boolean {
   if (typeof error !== "object" || error === null || !("code" in error)) return false;
   return error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";

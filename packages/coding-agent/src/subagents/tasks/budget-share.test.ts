@@ -32,7 +32,7 @@ describe("a subagent's share of the budget", () => {
     expect(passed).toHaveLength(2);
   });
 
-  it("hears of what was changed while the subagent started, once it is there", async () => {
+  it("receives changes made while the subagent started, once it is up", async () => {
     const { budget, share, passed, subagent } = shareOf({ "task.budget.maxToolCalls": 1 });
     budget.setLimits({ maxToolCalls: 9 });
     await share.bind(subagent);

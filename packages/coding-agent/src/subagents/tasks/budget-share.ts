@@ -5,15 +5,15 @@ import type { Subagent } from "../runners/subagent-runner.ts";
 /** What {@link BudgetShare} works with. */
 export interface BudgetShareOptions {
   readonly budget: SessionBudget;
-  /** How many subagents share what is left. */
+  /** How many subagents share the remaining budget. */
   readonly count: number;
   /** What the subagent has used so far. */
   readonly used: () => Consumption;
 }
 
 /**
- * What a subagent gets of its session's budget: what is left when it starts, and anew whenever limits
- * are changed, so that a raised one lets it go on, too.
+ * A subagent's part of the session's budget: the rest at its start, and again at every change of
+ * limits, so that a raised one lets it continue, too.
  */
 export class BudgetShare {
   readonly #options: BudgetShareOptions;

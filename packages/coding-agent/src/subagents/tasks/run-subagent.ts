@@ -40,7 +40,7 @@ export interface TaskRun {
   readonly signal: AbortSignal;
   /** Why the signal was aborted. */
   readonly abortStatus: () => TaskStatus;
-  /** How many tasks share what is left of the budget. */
+  /** How many tasks share the remaining budget. */
   readonly shares: number;
   readonly onProgress: (event: SessionEvent, used: Consumption) => void;
 }
@@ -182,7 +182,7 @@ async function chooseModel(
   };
 }
 
-/** A subagent's own subagents are told of under its id. */
+/** A subagent's own subagents are reported under its id. */
 function nestedEvent(event: SessionEvent, parent: string): SessionEvent | undefined {
   if (!event.type.startsWith("subagent_") || !("id" in event)) return undefined;
   return { ...event, id: `${parent}/${event.id}` } as SessionEvent;

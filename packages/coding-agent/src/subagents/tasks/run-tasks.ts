@@ -151,7 +151,7 @@ async function bringBack(
     const told = unmerged.length > 0 ? { unmerged } : {};
     const merged = { ...result, patch: { ...result.patch, ...outcome, ...told } };
     if (outcome.status !== "conflict") return merged;
-    // The work is done and yet not there: whoever counts on it has to hear so.
+    // The work is done but was not merged, and callers that rely on it must know.
     return { ...merged, exitCode: 1, error: `Its changes do not apply: ${outcome.reason}` };
   });
 }

@@ -33,10 +33,10 @@ const lists = ["required", "enum", ...choices];
 const named = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /**
- * Checks a schema that is to be called `name` before anybody works for an answer to it.
+ * Checks a schema called `name` before any work is done for an answer to it.
  *
  * @returns its regular expressions
- * @throws {ToolError} naming the place that is no schema
+ * @throws {ToolError} naming the invalid place
  */
 export function checkSchema(schema: unknown, name: string): SchemaPattern[] {
   const refuse = (at: string, reason: string): never => {

@@ -81,7 +81,7 @@ function readConfig(verify: unknown, settings: Pick<SettingsStore, "get">): Conf
     throw new ToolError("verify.profile must be a name.");
   }
   const { profile: name, values: base } = readConfig(profile, settings);
-  // What is given stands in the profile's place; commands come after the profile's own.
+  // Given members replace the profile's; commands come after the profile's own.
   const commands = [...listOf(base.commands), ...listOf(own.commands)];
   return { profile: name, values: { ...base, ...own, commands } };
 }

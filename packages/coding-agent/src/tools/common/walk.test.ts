@@ -40,7 +40,7 @@ it("applies rules of nested .gitignore files to their own directories only", asy
   ]);
 });
 
-it("starts anew in a repository inside of another", async () => {
+it("starts over in a nested repository", async () => {
   workspace.write({
     ".git/HEAD": "",
     ".gitignore": "*.txt\n",

@@ -25,9 +25,9 @@ interface Rules {
 }
 
 /**
- * Everything below a directory, in the order of names, without what git would ignore. Rules of a
- * directory hold below it only; a repository inside of another starts anew. Unreadable directories
- * are left out, links are not followed.
+ * Everything below a directory, ordered by name, without what git would ignore. Rules of a
+ * directory apply below it only; a nested repository starts over. Unreadable directories are
+ * skipped, links are not followed.
  */
 export async function* walk(root: string, options: WalkOptions): AsyncGenerator<WalkEntry> {
   yield* walkDirectory({ root, directory: root, rules: await outerRules(root) }, options);

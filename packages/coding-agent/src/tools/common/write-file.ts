@@ -21,9 +21,9 @@ const notReplaceable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EBUSY",
 
 /**
  * Writes a file so that a failure half-way (a full disk, a crash) leaves the old content: into a
- * temporary file beside it that then takes its place. Links are followed, mode and owner kept.
- * Written in place are files with several names, things that are no files, and files where the
- * directory does not allow the exchange.
+ * temporary file next to it, which then replaces it. Links are followed, mode and owner kept.
+ * Written in place are files with several names, special files, and files in directories that do
+ * not allow the exchange.
  */
 export async function writeFileSafely(path: string, content: string | Uint8Array): Promise<void> {
   const target = await followLinks(path);

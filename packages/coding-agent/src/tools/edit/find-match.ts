@@ -32,7 +32,7 @@ export class MatchFinder {
     if (text.trim() === "") return { count: 0 };
     this.#fuzzy ??= fuzzyText(this.#content);
     const { starts, ends, text: content } = this.#fuzzy;
-    // Half of a character (the i of a ligature) is no match.
+    // Half of a character (the i of a ligature) does not match.
     const isWhole = (start: number) => {
       const end = start + text.length;
       return starts[start] !== starts[start - 1] && ends[end - 1] !== ends[end];

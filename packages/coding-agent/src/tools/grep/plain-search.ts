@@ -7,10 +7,10 @@ import type { Search } from "./search.ts";
 const maxFileBytes = 50 * 1024 * 1024;
 
 /**
- * Searches without ripgrep, for platforms it is not built for: slower, with JavaScript's regular
- * expressions, the same output.
+ * Searches without ripgrep, on platforms it is not built for: slower, with JavaScript's regular
+ * expressions, and with the same output.
  *
- * @throws {ToolError} the pattern is no regular expression
+ * @throws {ToolError} if the pattern is not a regular expression
  */
 export async function plainSearch(search: Search): Promise<void> {
   const expression = expressionOf(search);

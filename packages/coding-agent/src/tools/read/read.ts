@@ -51,7 +51,7 @@ async function openRegularFile(path: string, shown: string): Promise<FileHandle>
   if (found.isDirectory()) {
     throw new ToolError(`${shown} is a directory, not a file. Use ls to list it.`);
   }
-  // Opening a pipe or a terminal could wait for ever.
+  // Opening a pipe or a terminal could block forever.
   if (!found.isFile()) {
     throw new ToolError(`${shown} is not a regular file. Use bash to read from it.`);
   }

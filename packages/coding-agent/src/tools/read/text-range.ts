@@ -41,7 +41,7 @@ export async function readTextRange(
   return collector.finish();
 }
 
-// UTF-16 is told by its byte order mark.
+// UTF-16 is recognised by its byte order mark.
 function wideDecoder(start: Buffer): TextDecoder | undefined {
   if (start[0] === 0xff && start[1] === 0xfe) return new TextDecoder("utf-16le");
   if (start[0] === 0xfe && start[1] === 0xff) return new TextDecoder("utf-16be");

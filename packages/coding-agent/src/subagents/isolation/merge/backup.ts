@@ -14,7 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { lookAt, placeOf } from "../repository/file-names.ts";
 
-/** A file as it stands before it is replaced. */
+/** A file before it is replaced. */
 export interface BackedUp {
   /** From the root; a character stands for a byte. */
   readonly name: string;

@@ -13,7 +13,7 @@ import type { Git, GitRequest } from "../repository/git.ts";
 import type { Repository } from "../repository/repository.ts";
 import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
 
-/** Tells whoever comes after a kill what was being written. */
+/** Records what is being written, for the host that comes after a kill. */
 const JOURNAL = "merge.json";
 /** Made by who writes, once all is written: what is not there any more the user has removed since. */
 const WRITTEN = "merge.written";
@@ -26,7 +26,7 @@ const writerScript = `words=$1; written=$2; shift 2
 : >"$written"`;
 /** What has not changed for so long, nobody is writing any more. */
 const STILL_MS = 500;
-/** Whoever writes on for longer is not git, and a task waits. */
+/** A process that writes for longer is not git, and a task is waiting. */
 const MAX_LOOKS = 20;
 
 /** A file that a patch replaces, makes or removes. */

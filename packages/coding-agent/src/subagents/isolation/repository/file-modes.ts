@@ -47,7 +47,7 @@ export async function restoreFileModes(root: string, modes: readonly FileMode[])
   }
 }
 
-/** Whoever may read a file may run it, or nobody. */
+/** If a file is executable, everyone who may read it may execute it. */
 function runnable(mode: number, isRunnable: boolean): number {
   return isRunnable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
 }

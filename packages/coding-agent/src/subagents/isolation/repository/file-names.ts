@@ -21,7 +21,7 @@ export function writeNames(path: string, names: readonly string[]): Promise<void
   return writeFile(path, Buffer.from(names.map((name) => `${name}\0`).join(""), "latin1"));
 }
 
-/** What stands there; undefined when nothing does, or nothing that may be looked at. */
+/** What is there; undefined if there is nothing, or nothing readable. */
 export function lookAt(root: string, name: string): Promise<Stats | undefined> {
   return lstat(placeOf(root, name)).catch(() => undefined);
 }

@@ -179,7 +179,7 @@ export class Git {
   }
 }
 
-/** The command's name, after what stands before it for git itself. */
+/** The command's name, after git's own options. */
 function nameOf(args: readonly string[]): string {
   return args.find((word) => /^[a-z][a-z-]*$/.test(word)) ?? "";
 }

@@ -18,7 +18,7 @@ import { Workspace } from "../../../tools/common/__fixtures__/workspace.ts";
 import { changeOf, gitIn, isolate, repository } from "../__fixtures__/isolated.ts";
 import { mergeChanges } from "../merge-back.ts";
 
-/** All that stands in a folder: modes, contents, links. Names are bytes. */
+/** Everything in a folder: modes, contents, links. Names are bytes. */
 function contentOf(folder: string, skipped: readonly string[] = []): Record<string, string> {
   const found: Record<string, string> = {};
   const look = (path: Buffer, name: string): void => {
@@ -201,7 +201,7 @@ describe.each(Object.entries(cases))("with %s", (_, { prepare, seen }) => {
     await isolation.dispose();
     const after = everythingOf(directory);
     if (changed.includes("c.txt")) {
-      // What stands there is no file: a conflict, and nothing is touched.
+      // It is not a file: report a conflict, and touch nothing.
       expect(outcome).toMatchObject({ status: "conflict" });
       expect(after).toEqual(before);
       return;

@@ -78,7 +78,7 @@ describe("changes in a submodule", () => {
     expect(workspace.read("lib/lib.txt")).toBe("task\n2\n3\n4\n5\n");
   }, 30_000);
 
-  it("are told of when they are only in the patch: not checked out here, or on a branch", async () => {
+  it("are reported when they are only in the patch: not checked out here, or on a branch", async () => {
     const workspace = withSubmodule();
     gitIn(workspace.directory, "submodule", "--quiet", "deinit", "--all", "--force");
     rmSync(workspace.path(".git/modules"), { recursive: true });

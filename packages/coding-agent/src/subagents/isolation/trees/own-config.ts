@@ -3,8 +3,8 @@ import type { Git } from "../repository/git.ts";
 import type { Repository } from "../repository/repository.ts";
 
 /**
- * Settings that say what a repository is or start something in the background, and the names of files
- * that git includes: what stands in those is copied, and would count twice.
+ * Settings that define a repository or start something in the background, and the names of files
+ * that git includes: the content of those is copied, and would count twice.
  */
 const leftOut =
   /^(core\.(bare|worktree|repositoryformatversion|fsmonitor)|gc\.auto|maintenance\.auto|extensions\..*|include(if)?\..*)$/;
@@ -13,7 +13,7 @@ const leftOut =
 const objectExtensions = new Set(["extensions.objectformat", "extensions.partialclone"]);
 
 interface Setting {
-  /** The file it stands in. */
+  /** The rule's file. */
   readonly origin: string;
   /** Section, subsection if any, name; with dots in between. */
   readonly key: string;

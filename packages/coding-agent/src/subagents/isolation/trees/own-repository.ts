@@ -37,7 +37,7 @@ export async function makeTemplate(
     join(commonDir, "logs/refs/stash"),
     join(path, "logs/refs/stash"),
   );
-  // Addresses with passwords may come to stand in it.
+  // It may contain addresses with passwords.
   await writeFile(join(path, "config"), "[core]\n\tbare = false\n", { mode: 0o600 });
   await writeFile(join(path, "config"), await ownConfig(git, repository, path));
   return { path, refs: await writeRefs(git, repository, { path, hasStash }) };
@@ -60,13 +60,13 @@ export async function giveOwnRepository(
   return gitDir;
 }
 
-/** Refs by their full names; what symbolic ones point to is told as git resolves it. */
+/** Refs by their full names; symbolic ones as git resolves them. */
 export async function readRefs(
   git: Git,
   request: Parameters<Git["try"]>[1],
 ): Promise<{ name: string; id: string; target: string }[]> {
   const format = "--format=%(objectname) %(refname) %(symref)";
-  // A broken ref is no reason to be without the others.
+  // Skip broken refs.
   const { stdout } = await git.try(["for-each-ref", format], request);
   return stdout.split("\n").flatMap((line) => {
     const [id = "", name = "", target = ""] = line.split(" ");

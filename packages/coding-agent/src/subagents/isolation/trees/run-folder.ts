@@ -12,7 +12,7 @@ const HEARTBEAT_MS = 10_000;
 const STALE_MS = 10 * 60_000;
 /** So is one here, whatever process has its number now; a computer may sleep for less. */
 const STALE_HERE_MS = 7 * 24 * 60 * 60_000;
-/** A lock that nobody has kept young; whoever holds one does so every few seconds. */
+/** A lock that has not been refreshed; owners refresh it every few seconds. */
 const STALE_LOCK_MS = 60_000;
 /** A folder without an owner's name in it is being made by somebody who is this young. */
 const MAKING_MS = 5_000;
@@ -21,7 +21,7 @@ const OWNER_FILE = "owner.json";
 interface Owner {
   readonly pid: number;
   readonly host: string;
-  /** Repositories whose worktrees stand in the folder. */
+  /** Repositories whose worktrees are in the folder. */
   readonly commonDirs: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export class RunFolder {
     return new RunFolder(path);
   }
 
-  /** Notes where worktrees are registered, for whoever has to clean up after a kill. */
+  /** Records where worktrees are registered, for the clean-up after a kill. */
   noteRepository(commonDir: string): Promise<void> {
     this.#commonDir = commonDir;
     return writeOwner(this.path, [commonDir]);
@@ -77,12 +77,12 @@ export async function removeLeftovers(root: string, git: Git): Promise<void> {
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
     if (Date.now() - mtimeMs > STALE_LOCK_MS) await rmdir(path).catch(() => undefined);
   }
-  // Nothing but folders of ours: locks stand beside them.
+  // Only folders of ours: locks are next to them.
   for (const name of names.filter((found) => /^[0-9a-f]{8}$/.test(found))) {
     const path = join(root, name);
     const owner = await readOwner(path);
     if (await isAlive(owner, path)) continue;
-    // Whoever is before us with a half merge removes the rest as well.
+    // Another process that finishes a half merge removes the rest as well.
     const isMended = await mendMerge(path, git).catch(() => false);
     if (!isMended) continue;
     await releaseMergeLock(path);

@@ -10,7 +10,7 @@ import { makeTemplate } from "./own-repository.ts";
 export interface Submodule {
   /** From the top of the caller's repository. */
   readonly path: string;
-  /** The commit it stood at in the beginning. */
+  /** The commit it was at in the beginning. */
   readonly commit: string;
   /** What its states are kept in; undefined where the caller has not checked it out. */
   readonly repository: Repository | undefined;
@@ -73,9 +73,9 @@ export async function addModules(
 }
 
 /**
- * Records what stands in the submodules of a task's tree, where anything does.
+ * Records the contents of the submodules in a task's worktree, if any.
  *
- * @returns also the paths of those that cannot be read
+ * @returns also the paths of unreadable ones
  */
 export async function captureSubmodules(
   git: Git,

@@ -62,10 +62,10 @@ async function addWorktree(
 }
 
 /**
- * Shares the blocks of the caller's files where that is possible, and has git know them by their
- * times, which came along, so that it does not write them again.
+ * Shares the blocks of the caller's files where possible. Their copied times let git recognise
+ * them, so that it does not write them again.
  *
- * @returns what git must be told for that
+ * @returns what to tell git for that
  */
 async function cloneTree(
   git: Git,
@@ -85,7 +85,7 @@ async function cloneTree(
 export async function forgetWorktree({ adminDir }: Worktree): Promise<void> {
   if (basename(dirname(adminDir)) === "worktrees") {
     await rm(adminDir, { recursive: true, force: true, maxRetries: 3 });
-    // Empty, it goes as it does with git; whoever needs it meanwhile tries again.
+    // An empty one disappears, as with git; a concurrent user of it tries again.
     await rmdir(dirname(adminDir)).catch(() => undefined);
   }
 }
