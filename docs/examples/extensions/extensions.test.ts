@@ -184,7 +184,7 @@ describe("prompts", () => {
     const test = await sessionWith("command.ts", undefined, { answer });
     const { disposition, result } = await test.session.submit("/deploy", { id: "7" });
     expect(disposition).toBe("handled");
-    expect(await result).toEqual({ id: "7", status: "handled" });
+    expect(await result).toMatchObject({ id: "7", status: "handled" });
     expect(test.notices()).toEqual(["Deployed to staging"]);
     expect(test.requests.map(({ method }) => method)).toEqual([
       "select",

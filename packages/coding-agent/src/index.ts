@@ -27,6 +27,7 @@ export type {
   ImageContent,
   ImageInput,
   Model,
+  PromptResult,
   TextContent,
   ThinkingLevel,
   ToolResultMessage,
@@ -61,7 +62,6 @@ export type { Retry } from "./models/retry.ts";
 export type { CommandInfo } from "./resources/list-commands.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
-export type { PromptResult } from "./run/prompt-tracker.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";
 export { AgentSession } from "./session/agent-session.ts";
 export { exportSession, exportSessionFile } from "./session/export-session.ts";

@@ -14,6 +14,7 @@ export type {
   ImageContent,
   ImageInput,
   Model,
+  PromptResult,
   ThinkingLevel,
   ToolResultMessage,
   UserMessage,
@@ -32,7 +33,6 @@ export type { ExtensionUiHandlers } from "./extension-ui.ts";
 export type { HostCommandOptions } from "./host-command.ts";
 export type { StopOptions } from "./host-process.ts";
 export type { CommandArguments, CommandMethods } from "./methods.ts";
-export type { PromptResult } from "./prompt-run.ts";
 export {
   type CollectEventsOptions,
   type PromptAndWaitOptions,

@@ -1,17 +1,13 @@
 import type { PromptStatus, SessionEvent } from "@tau-agent/rpc-protocol";
-import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import {
+  type AgentMessage,
+  lastReplyParts,
+  lastReplyText,
+  type PromptResult,
+} from "@tau-agent/rpc-protocol/messages";
 import { RpcError } from "./errors.ts";
 import type { Settle } from "./event-hub.ts";
 import { type SettleSource, SettleWatch } from "./settle.ts";
-
-/** The outcome of a prompt. */
-export interface PromptResult {
-  readonly status: PromptStatus;
-  /** Every message completed since the prompt, including the prompt itself. */
-  readonly messages: readonly AgentMessage[];
-  /** The text of the last reply; empty if there was none. */
-  readonly text: string;
-}
 
 /** Follows one prompt from before it is sent to its end. */
 export class PromptRun {
@@ -40,7 +36,7 @@ export class PromptRun {
 
   /** With a host that does not report outcomes, the last reply tells. */
   #endByLastReply(): void {
-    const reply = lastReply(this.#messages);
+    const reply = lastReplyParts(this.#messages).at(-1);
     if (reply?.stopReason === "error") this.#end("error", reply.errorMessage);
     else this.#end(reply?.stopReason === "aborted" ? "aborted" : "completed", undefined);
   }
@@ -52,16 +48,7 @@ export class PromptRun {
       return;
     }
     const messages = this.#messages;
-    this.#settle.resolve({ status, messages, text: textOf(lastReply(messages)) });
+    const text = lastReplyText(messages);
+    this.#settle.resolve({ id: this.requestId, status, messages, text });
   }
-}
-
-function lastReply(messages: readonly AgentMessage[]): AssistantMessage | undefined {
-  return messages.findLast((message) => message.role === "assistant");
-}
-
-function textOf(reply: AssistantMessage | undefined): string {
-  // A faulty host may send anything.
-  const blocks = Array.isArray(reply?.content) ? reply.content : [];
-  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
 }

@@ -7,6 +7,7 @@ import {
   type SessionEvent,
   type StreamForm,
 } from "@tau-agent/rpc-protocol";
+import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { Connection, type RequestOptions } from "./connection.ts";
 import { describeExit } from "./describe-exit.ts";
 import { ConnectionClosedError, type HostExit, RpcError } from "./errors.ts";
@@ -17,7 +18,7 @@ import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./extensio
 import { type HostCommandOptions, hostCommand, hostEnvironment } from "./host-command.ts";
 import { HostProcess, type HostProcessOptions, type StopOptions } from "./host-process.ts";
 import { createCommandClient, decodeResult } from "./methods.ts";
-import { type PromptResult, PromptRun } from "./prompt-run.ts";
+import { PromptRun } from "./prompt-run.ts";
 import { type SettleSource, SettleWatch } from "./settle.ts";
 
 const REQUEST_TIMEOUT_MS = 60_000;

@@ -1,4 +1,5 @@
-import type { PromptIdentity, PromptResult } from "./prompt-tracker.ts";
+import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
+import { type PromptIdentity, type PromptOutcome, promptResult } from "./prompt-tracker.ts";
 
 interface HandledPrompt {
   readonly finish: (status: "handled" | "aborted") => Promise<void>;
@@ -6,10 +7,10 @@ interface HandledPrompt {
 
 /** Sees each prompt that begins no run, because an extension takes it, to its one result. */
 export class HandledPrompts {
-  readonly #announce: (result: PromptResult) => Promise<void>;
+  readonly #announce: (outcome: PromptOutcome) => Promise<void>;
   readonly #underWay = new Set<HandledPrompt>();
 
-  constructor(announce: (result: PromptResult) => Promise<void>) {
+  constructor(announce: (outcome: PromptOutcome) => Promise<void>) {
     this.#announce = announce;
   }
 
@@ -19,9 +20,9 @@ export class HandledPrompts {
     const prompt: HandledPrompt = {
       finish: async (status) => {
         if (!this.#underWay.delete(prompt)) return;
-        const result: PromptResult = { id, status };
-        if (isAnnounced) await this.#announce(result);
-        resolve(result);
+        const outcome: PromptOutcome = { id, status };
+        if (isAnnounced) await this.#announce(outcome);
+        resolve(promptResult(outcome));
       },
     };
     this.#underWay.add(prompt);

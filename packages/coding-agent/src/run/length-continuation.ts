@@ -1,26 +1,7 @@
 import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import { type AgentMessage, CONTINUE_TYPE } from "@tau-agent/rpc-protocol/messages";
 import type { SettingsStore } from "../settings/store.ts";
-
-/** The type of the message that asks for the rest of a cut reply. */
-const CONTINUE_TYPE = "auto_continue";
-
-/** The messages of the last reply, oldest first: more than one when it was cut and continued. */
-export function lastReplyParts(messages: readonly AgentMessage[]): readonly AssistantMessage[] {
-  const parts: AssistantMessage[] = [];
-  let isContinuation = true;
-  for (const message of messages.toReversed()) {
-    if (message.role === "assistant") {
-      if (!isContinuation) break;
-      parts.unshift(message);
-      isContinuation = false;
-    } else if (message.role === "custom" && message.customType === CONTINUE_TYPE) {
-      isContinuation = true;
-    } else if (message.role === "user" && parts.length > 0) break;
-  }
-  return parts;
-}
 
 /** What {@link LengthContinuation} works with. */
 export interface LengthContinuationOptions {

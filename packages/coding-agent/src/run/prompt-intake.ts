@@ -8,7 +8,7 @@ import { HandledPrompts } from "./handled-prompts.ts";
 import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 import {
   type PromptIdentity,
-  type PromptResult,
+  type PromptOutcome,
   PromptTracker,
   resultEvent,
 } from "./prompt-tracker.ts";
@@ -201,7 +201,7 @@ export class PromptIntake {
 
   /** A message has become part of the conversation. */
   noteRecorded(message: AgentMessage): void {
-    this.#prompts.noteDelivered(message);
+    this.#prompts.noteRecorded(message);
     if (message.role === "user") this.#queues.update();
   }
 
@@ -284,7 +284,7 @@ export class PromptIntake {
     return { disposition: "handled", result: this.#handled.begin(prompt, work) };
   }
 
-  async #announce(results: readonly PromptResult[]): Promise<void> {
+  async #announce(results: readonly PromptOutcome[]): Promise<void> {
     for (const result of results) await this.#options.emit(resultEvent(result));
   }
 }

@@ -1,5 +1,5 @@
+import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 import type { PromptInput } from "../user-input/input.ts";
-import type { PromptResult } from "./prompt-tracker.ts";
 
 /** The disposition of an accepted prompt, and its end. */
 export interface PromptAcceptance {

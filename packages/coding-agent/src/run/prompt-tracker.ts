@@ -1,13 +1,13 @@
 import type { RunOutcome } from "@tau-agent/agent";
-import type { PromptStatus, SessionOnlyEvent } from "@tau-agent/rpc-protocol";
-import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
+import {
+  type AgentMessage,
+  lastReplyText,
+  type PromptResult,
+} from "@tau-agent/rpc-protocol/messages";
 
-/** How an accepted prompt ended. */
-export interface PromptResult {
-  readonly id: string | number | undefined;
-  readonly status: PromptStatus;
-  readonly error?: string | undefined;
-}
+/** How an accepted prompt ended, as its event tells. */
+export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error">;
 
 /** The prompt it belongs to. */
 export interface PromptIdentity {
@@ -23,11 +23,13 @@ interface AcceptedPrompt extends PromptIdentity {
   readonly message: AgentMessage;
   readonly resolve: (result: PromptResult) => void;
   isDelivered: boolean;
-  result: PromptResult | undefined;
+  /** The messages recorded since its delivery, its own first. */
+  readonly messages: AgentMessage[];
+  outcome: PromptOutcome | undefined;
 }
 
 /** The event that announces a result. */
-export function resultEvent({ id, status, error }: PromptResult): SessionOnlyEvent {
+export function resultEvent({ id, status, error }: PromptOutcome): SessionOnlyEvent {
   return {
     type: "prompt_result",
     ...(id === undefined ? {} : { id }),
@@ -43,14 +45,17 @@ export class PromptTracker {
   /** Notes a prompt and returns the promise of its result. */
   accept(message: AgentMessage, { id, isAnnounced }: PromptIdentity): Promise<PromptResult> {
     const { promise, resolve } = Promise.withResolvers<PromptResult>();
-    const state = { isDelivered: false, result: undefined };
+    const state = { isDelivered: false, messages: [], outcome: undefined };
     this.#prompts.push({ id, isAnnounced, message, resolve, ...state });
     return promise;
   }
 
   /** A message has become part of the conversation. */
-  noteDelivered(message: AgentMessage): void {
-    for (const prompt of this.#prompts) if (prompt.message === message) prompt.isDelivered = true;
+  noteRecorded(message: AgentMessage): void {
+    for (const prompt of this.#prompts) {
+      prompt.isDelivered ||= prompt.message === message;
+      if (prompt.isDelivered) prompt.messages.push(message);
+    }
   }
 
   /**
@@ -60,45 +65,53 @@ export class PromptTracker {
    */
   noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
     const answered = this.#prompts.filter(
-      ({ isDelivered, message, result }) =>
-        result === undefined && (isDelivered || input.includes(message)),
+      ({ isDelivered, message, outcome: known }) =>
+        known === undefined && (isDelivered || input.includes(message)),
     );
-    for (const prompt of answered) prompt.result = resultOf(prompt.id, outcome);
+    for (const prompt of answered) prompt.outcome = outcomeOf(prompt.id, outcome);
     return () => {
-      for (const prompt of answered) prompt.result = undefined;
+      for (const prompt of answered) prompt.outcome = undefined;
     };
   }
 
   /** Delivers the available results, each once, and returns those to announce. */
-  settle(): PromptResult[] {
-    const settled = this.#prompts.filter((prompt) => prompt.result !== undefined);
-    this.#prompts = this.#prompts.filter((prompt) => prompt.result === undefined);
-    return settled.flatMap(({ result, resolve, isAnnounced }) => {
-      if (result === undefined) return [];
-      resolve(result);
-      return isAnnounced ? [result] : [];
+  settle(): PromptOutcome[] {
+    const settled = this.#prompts.filter(({ outcome }) => outcome !== undefined);
+    this.#prompts = this.#prompts.filter(({ outcome }) => outcome === undefined);
+    return settled.flatMap(({ outcome, messages, resolve, isAnnounced }) => {
+      if (outcome === undefined) return [];
+      resolve(promptResult(outcome, messages));
+      return isAnnounced ? [outcome] : [];
     });
   }
 
   /** Messages left a queue without being delivered: their prompts were aborted. */
-  drop(messages: readonly AgentMessage[]): PromptResult[] {
+  drop(messages: readonly AgentMessage[]): PromptOutcome[] {
     const dropped = this.#prompts.filter((prompt) => messages.includes(prompt.message));
     this.#prompts = this.#prompts.filter((prompt) => !dropped.includes(prompt));
     return dropped.flatMap(({ id, resolve, isAnnounced }) => {
-      const result: PromptResult = { id, status: "aborted" };
-      resolve(result);
-      return isAnnounced ? [result] : [];
+      const outcome: PromptOutcome = { id, status: "aborted" };
+      resolve(promptResult(outcome));
+      return isAnnounced ? [outcome] : [];
     });
   }
 
   /** The conversation is abandoned: unanswered prompts were aborted. */
-  abandon(): PromptResult[] {
-    for (const prompt of this.#prompts) prompt.result ??= { id: prompt.id, status: "aborted" };
+  abandon(): PromptOutcome[] {
+    for (const prompt of this.#prompts) prompt.outcome ??= { id: prompt.id, status: "aborted" };
     return this.settle();
   }
 }
 
-function resultOf(id: string | number | undefined, outcome: RunOutcome): PromptResult {
+/** The result of a prompt with the messages recorded for it. */
+export function promptResult(
+  outcome: PromptOutcome,
+  messages: readonly AgentMessage[] = [],
+): PromptResult {
+  return { ...outcome, text: lastReplyText(messages), messages };
+}
+
+function outcomeOf(id: string | number | undefined, outcome: RunOutcome): PromptOutcome {
   if (outcome.failure !== undefined) {
     const { failure } = outcome;
     return {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { text, toolCall, turn } from "@tau-agent/ai/testing";
-import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -9,7 +9,6 @@ import {
   unpaired,
   userTexts,
 } from "../create/__fixtures__/test-session.ts";
-import type { PromptResult } from "../run/prompt-tracker.ts";
 import { buildSessionContext } from "../session-log/session-context.ts";
 import { SessionLog } from "../session-log/session-log.ts";
 

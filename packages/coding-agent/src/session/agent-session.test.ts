@@ -21,7 +21,7 @@ describe("a prompt", () => {
     expect(disposition).toBe("started");
     expect(events).toEqual([]);
     expect(session.isStreaming).toBe(true);
-    expect(await result).toEqual({ id: "p1", status: "completed" });
+    expect(await result).toMatchObject({ id: "p1", status: "completed" });
     expect(types(events).slice(-3)).toEqual(["agent_end", "agent_settled", "prompt_result"]);
     expect(events.at(-1)).toEqual({ type: "prompt_result", id: "p1", status: "completed" });
     expect(session.isStreaming).toBe(false);
@@ -162,7 +162,7 @@ describe("abort", () => {
     await eventOf(test, isType("message_update"));
     await test.session.abort();
     expect(test.session.isStreaming).toBe(false);
-    expect(await result).toEqual({ id: "1", status: "aborted" });
+    expect(await result).toMatchObject({ id: "1", status: "aborted" });
     expect(test.events.find(isType("agent_settled"))).toEqual({
       type: "agent_settled",
       aborted: true,
@@ -316,8 +316,8 @@ describe("a new session", () => {
     const switching = test.session.newSession();
     const second = test.session.submit("new", { id: "2" });
     await switching;
-    expect(await first.result).toEqual({ id: "1", status: "aborted" });
-    expect(await (await second).result).toEqual({ id: "2", status: "completed" });
+    expect(await first.result).toMatchObject({ id: "1", status: "aborted" });
+    expect(await (await second).result).toMatchObject({ id: "2", status: "completed" });
     expect(userTexts(test.session.messages)).toEqual(["new"]);
     expect(test.session.state.pendingMessageCount).toBe(0);
   });
@@ -359,8 +359,8 @@ describe("dispose", () => {
     const second = await test.session.submit("two", followUp);
     await eventOf(test, isType("message_update"));
     await Promise.all([test.session.dispose(), test.session.dispose()]);
-    expect(await first.result).toEqual({ id: "1", status: "aborted" });
-    expect(await second.result).toEqual({ id: "2", status: "aborted" });
+    expect(await first.result).toMatchObject({ id: "1", status: "aborted" });
+    expect(await second.result).toMatchObject({ id: "2", status: "aborted" });
     expect(userTexts(test.session.messages)).toEqual(["one"]);
     for (const late of [
       test.session.submit("late"),

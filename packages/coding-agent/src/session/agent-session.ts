@@ -4,11 +4,13 @@ import type {
   SessionState,
   SessionStats,
 } from "@tau-agent/rpc-protocol";
-import type {
-  AgentMessage,
-  AssistantMessage,
-  Model,
-  ThinkingLevel,
+import {
+  type AgentMessage,
+  type AssistantMessage,
+  lastReplyParts,
+  type Model,
+  type PromptResult,
+  type ThinkingLevel,
 } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
@@ -17,9 +19,7 @@ import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
-import { lastReplyParts } from "../run/length-continuation.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
-import type { PromptResult } from "../run/prompt-tracker.ts";
 import { applyQueueModes, type QueueModes } from "../run/queue-report.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
 import type { SessionLogView } from "../session-log/session-log-view.ts";

@@ -1,7 +1,6 @@
 import type { SessionState, SessionStats } from "@tau-agent/rpc-protocol";
-import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { type AgentMessage, lastReplyParts, lastReplyText } from "@tau-agent/rpc-protocol/messages";
 import { countedContextTokens } from "../compaction/estimate.ts";
-import { lastReplyParts } from "../run/length-continuation.ts";
 import { queuedCount } from "../run/queue-report.ts";
 import type { SessionParts } from "./build-session.ts";
 
@@ -78,10 +77,5 @@ export function lastAssistantText(messages: readonly AgentMessage[]): string | n
       message.stopReason !== "aborted" ||
       message.content.length > 0,
   );
-  const parts = lastReplyParts(said);
-  if (parts.length === 0) return null;
-  return parts
-    .flatMap(({ content }) => content.map((block) => (block.type === "text" ? block.text : "")))
-    .join("")
-    .trim();
+  return lastReplyParts(said).length === 0 ? null : lastReplyText(said).trim();
 }

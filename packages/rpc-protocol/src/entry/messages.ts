@@ -24,3 +24,9 @@ export {
   UserMessage,
 } from "../vocabulary/message.ts";
 export { Model, ModelCost, ThinkingLevel } from "../vocabulary/model.ts";
+export {
+  CONTINUE_TYPE,
+  lastReplyParts,
+  lastReplyText,
+  type PromptResult,
+} from "../vocabulary/prompt-result.ts";

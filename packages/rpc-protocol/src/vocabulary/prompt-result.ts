@@ -1,0 +1,44 @@
+import type { AgentMessage, AssistantMessage } from "./message.ts";
+import type { PromptStatus } from "./session-event.ts";
+
+/** How an accepted prompt ended: what `AgentSession.prompt` and `RpcClient.promptAndWait` return. */
+export interface PromptResult {
+  /** The id the prompt was sent with, if any. */
+  readonly id: string | number | undefined;
+  readonly status: PromptStatus;
+  /** The error message, when `status` is `error`; the client rejects with it instead. */
+  readonly error?: string | undefined;
+  /** The text of the last reply; empty if there was none. */
+  readonly text: string;
+  /** Every message completed since the prompt, including the prompt itself. */
+  readonly messages: readonly AgentMessage[];
+}
+
+/** The type of the custom message that asks for the rest of a reply cut by the output limit. */
+export const CONTINUE_TYPE = "auto_continue";
+
+/** The messages of the last reply, oldest first: more than one when it was cut and continued. */
+export function lastReplyParts(messages: readonly AgentMessage[]): readonly AssistantMessage[] {
+  const parts: AssistantMessage[] = [];
+  let isContinuation = true;
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at];
+    if (message?.role === "assistant") {
+      if (!isContinuation) break;
+      parts.unshift(message);
+      isContinuation = false;
+    } else if (message?.role === "custom" && message.customType === CONTINUE_TYPE) {
+      isContinuation = true;
+    } else if (message?.role === "user" && parts.length > 0) break;
+  }
+  return parts;
+}
+
+/** The text of the last reply; empty if there is none. */
+export function lastReplyText(messages: readonly AgentMessage[]): string {
+  // A faulty host may send anything as content.
+  const blocks = lastReplyParts(messages).flatMap(({ content }) =>
+    Array.isArray(content) ? content : [],
+  );
+  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
