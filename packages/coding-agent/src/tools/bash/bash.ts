@@ -5,13 +5,19 @@ import { OutputBuffer, type OutputSnapshot } from "../../processes/output-buffer
 import type { OutputSink } from "../../processes/output-pump.ts";
 import type { ProcessOutcome } from "../../processes/process.ts";
 import { ProcessError } from "../../processes/process-error.ts";
-import type { BashArguments } from "./definition.ts";
 import { bashDetails, outputText } from "./output-text.ts";
 import { runShellCommand } from "./shell-command.ts";
 
 const updateIntervalMs = 100;
 /** The longest a timer can run. */
 const maxTimeoutSeconds = 2_147_483;
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+interface BashArguments {
+  readonly command: string;
+  /** In seconds. */
+  readonly timeout?: number | undefined;
+}
 
 /** Runs a shell command and shows the end of its output. */
 export async function runBashTool(

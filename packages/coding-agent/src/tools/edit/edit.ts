@@ -8,9 +8,16 @@ import { describeChange } from "../common/diff.ts";
 import { resolveExistingPath } from "../common/paths.ts";
 import { writeFileSafely } from "../common/write-file.ts";
 import { applyEdits, type TextEdit } from "./apply-edits.ts";
-import type { EditArguments } from "./definition.ts";
 
 const maxFileBytes = 100 * 1024 * 1024;
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+export interface EditArguments {
+  readonly path: string;
+  readonly oldText?: string | undefined;
+  readonly newText?: string | undefined;
+  readonly edits?: readonly TextEdit[] | undefined;
+}
 
 /** Replaces texts in a file. */
 export async function runEditTool(

@@ -8,11 +8,17 @@ import { detectImageType } from "../../user-input/images/image-type.ts";
 import { resolveExistingPath } from "../common/paths.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
 import { countArgument } from "../common/schema.ts";
-import type { ReadArguments } from "./definition.ts";
 import { readImage } from "./read-image.ts";
 import { readTextRange, type TextRange } from "./text-range.ts";
 
 type ReadEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+interface ReadArguments {
+  readonly path: string;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+}
 
 /** Shows a text file or an image. */
 export async function runReadTool(
