@@ -71,6 +71,10 @@ export const settingsTable = {
   shellPath: text(undefined, "Shell that runs commands."),
   shellCommandPrefix: text(undefined, "Line put before every command of the bash tool."),
   "bash.inheritKeys": flag(false, "Whether commands see the provider keys of the environment."),
+  "bash.timeoutMs": count(
+    600_000,
+    "Longest run of a bash call that has no timeout of its own, in ms; 0 means no limit.",
+  ),
   "images.autoResize": flag(true, "Whether images too large for a vendor are scaled down."),
   "images.blockImages": flag(false, "Whether images are kept from the model."),
 

@@ -17,6 +17,9 @@ export const readTool = toolRow({
   },
   isReadOnly: true,
   promptSnippet: "Read files and images",
-  promptGuidelines: ["Use read to look at files, not cat or sed."],
+  promptGuidelines: [
+    "Use read to look at files, not cat or sed.",
+    "Send independent read, grep, find and ls calls together in one reply; they run at the same time.",
+  ],
   load: async () => (await import("./read.ts")).runReadTool,
 });
