@@ -1,7 +1,10 @@
 import { ToolError } from "@tau-agent/agent";
 import { closestLine } from "./closest-line.ts";
-import { type Match, MatchFinder } from "./find-match.ts";
-import { NormalizedText, toLineFeeds, weaveRegion } from "./line-endings.ts";
+import { describeDifferences } from "./differences.ts";
+import { indentsOf, type Match, MatchFinder } from "./find-match.ts";
+import { NormalizedText, toLineFeeds } from "./line-endings.ts";
+import { spellings } from "./spellings.ts";
+import { weaveRegion } from "./weave.ts";
 
 /** One replacement. */
 export interface TextEdit {
@@ -13,6 +16,13 @@ interface PlacedEdit extends TextEdit, Match {
   readonly name: string;
 }
 
+/** A file after its edits. */
+export interface EditedText {
+  readonly text: string;
+  /** For the model: which of the texts did not match exactly, and why. */
+  readonly notes: readonly string[];
+}
+
 /**
  * Applies all edits to a file's content, or none. Every byte outside of what they change stays.
  *
@@ -22,16 +32,20 @@ export async function applyEdits(
   path: string,
   raw: string,
   edits: readonly TextEdit[],
-): Promise<string> {
+): Promise<EditedText> {
   const bom = raw.startsWith("\uFEFF") ? "\uFEFF" : "";
   const file = new NormalizedText(raw.slice(bom.length));
   const placed = placeEdits(path, file.text, edits);
   let result = bom;
   let at = 0;
-  for (const { start, end, oldText, newText } of placed) {
+  for (const edit of placed) {
+    const { start, end, looseness, spelling } = edit;
     const [from, to] = [file.rawOffset(start), file.rawOffset(end)];
     result += file.raw.slice(at, from);
-    const change = { oldText, newText, lineEnd: file.lineEnd };
+    const oldText = spelling.convert(edit.oldText);
+    const newText = spelling.convert(edit.newText);
+    const indents = looseness === undefined ? undefined : indentsOf(file.text, edit, oldText);
+    const change = { oldText, newText, lineEnd: file.lineEnd, looseness, indents };
     result += await weaveRegion(file.raw.slice(from, to), change);
     at = to;
   }
@@ -39,7 +53,21 @@ export async function applyEdits(
   if (result === raw) {
     throw new ToolError(`No change to ${path}: the new text gives the content it already has.`);
   }
-  return result;
+  return { text: result, notes: placed.flatMap((edit) => noteOn(edit, file.text)) };
+}
+
+/** Why a match is not exact, for the model to know what the file really has. */
+function noteOn(edit: PlacedEdit, content: string): string[] {
+  const { name, spelling, looseness, start, end } = edit;
+  const reasons = spelling.words === undefined ? [] : [spelling.words];
+  if (looseness !== undefined) {
+    const oldText = spelling.convert(edit.oldText);
+    const what = describeDifferences(oldText, content.slice(start, end));
+    reasons.push(
+      `it and the file differ in ${what}; what you did not change keeps the file's form`,
+    );
+  }
+  return reasons.length === 0 ? [] : [`${name} was not an exact match: ${reasons.join("; ")}.`];
 }
 
 function placeEdits(path: string, content: string, edits: readonly TextEdit[]): PlacedEdit[] {
@@ -72,7 +100,8 @@ function emptyMatch(
   content: string,
   edit: TextEdit & { readonly name: string },
 ): PlacedEdit {
-  if (content === "") return { ...edit, start: 0, end: 0 };
+  const [spelling] = spellings;
+  if (content === "" && spelling !== undefined) return { ...edit, start: 0, end: 0, spelling };
   throw new ToolError(
     `${edit.name} is empty, but ${path} is not. Give the text to replace, or use write.`,
   );
@@ -91,6 +120,6 @@ function missing(path: string, name: string, content: string, oldText: string): 
       ? "Read the file and copy the text from it."
       : `The closest is line ${closest.line}: ${JSON.stringify(closest.text)}.`;
   return new ToolError(
-    `Text not found in ${path}: ${name} must match the file, whitespace and newlines included. ${hint}`,
+    `Could not find the exact text in ${path}: ${name} must match the file, whitespace and newlines included. ${hint}`,
   );
 }

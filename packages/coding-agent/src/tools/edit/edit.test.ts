@@ -165,8 +165,8 @@ describe("a refused edit leaves the file alone and says why", () => {
     ["aaa", "aa", "Found 2 occurrences"],
     ["“a” “a”", '"a"', "Found 2 occurrences"],
     ["text", "", "oldText is empty, but f.txt is not"],
-    ["text", "same", "Text not found"],
-    ["ﬁx", "ix", "Text not found"],
+    ["text", "same", "Could not find the exact text in f.txt: oldText must match"],
+    ["ﬁx", "ix", "Could not find the exact text in f.txt: oldText must match"],
   ])("%j does not take %j", async (content, oldText, expected) => {
     expect(await refusal(content, { oldText, newText: "new" })).toContain(expected);
   });

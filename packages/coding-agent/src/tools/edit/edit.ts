@@ -29,7 +29,7 @@ export async function runEditTool(
   const file = resolveExistingPath(args.path, environment);
   return environment.fileQueue.run(file, async () => {
     const before = await readText(file, args.path);
-    const after = await applyEdits(args.path, before, edits);
+    const { text: after, notes } = await applyEdits(args.path, before, edits);
     const details = await describeChange(args.path, before, after);
     call.signal.throwIfAborted();
     await writeFileSafely(file, after).catch((error: unknown) => {
@@ -39,7 +39,7 @@ export async function runEditTool(
       args.edits === undefined
         ? `Successfully replaced text in ${args.path}.`
         : `Successfully replaced ${edits.length} block(s) in ${args.path}.`;
-    return { content: [{ type: "text", text }], details };
+    return { content: [{ type: "text", text: [text, ...notes].join(" ") }], details };
   });
 }
 
