@@ -72,17 +72,23 @@ function noteOn(edit: PlacedEdit, content: string): string[] {
 
 function placeEdits(path: string, content: string, edits: readonly TextEdit[]): PlacedEdit[] {
   const finder = new MatchFinder(content);
-  const placed = edits.map((edit, index) => {
-    const name = edits.length === 1 ? "oldText" : `edits[${index}].oldText`;
-    const oldText = toLineFeeds(edit.oldText).replace(/^\uFEFF/, "");
-    const newText = toLineFeeds(edit.newText).replace(/^\uFEFF/, "");
+  const wanted = edits.map((edit, index) => ({
+    name: edits.length === 1 ? "oldText" : `edits[${index}].oldText`,
+    oldText: toLineFeeds(edit.oldText).replace(/^\uFEFF/, ""),
+    newText: toLineFeeds(edit.newText).replace(/^\uFEFF/, ""),
+  }));
+  const found = finder.findAll(wanted.map(({ oldText }) => oldText));
+  const placed = wanted.map(({ name, oldText, newText }, index) => {
     if (oldText === newText) {
       throw new ToolError(`No change to ${path}: ${name} and its newText are identical.`);
     }
     if (oldText === "") return emptyMatch(path, content, { oldText, newText, name });
-    const { match, count } = finder.find(oldText);
+    const { match, count = 0 } = found[index] ?? {};
     if (match !== undefined) return { oldText, newText, name, ...match };
-    throw count > 1 ? ambiguous(path, name, count) : missing(path, name, content, oldText);
+    if (count === 0) throw missing(path, name, content, oldText);
+    // Among many texts, the second occurrence of one ended the search for it.
+    const [counted] = finder.findAll([oldText]);
+    throw ambiguous(path, name, counted?.count ?? count);
   });
   placed.sort((left, right) => left.start - right.start);
   for (const [index, edit] of placed.entries()) {

@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { fileError } from "../../base/files/file-error.ts";
+import { openRegularFile } from "../../base/files/open-regular-file.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { formatSize } from "../../processes/truncate.ts";
 import { describeChange } from "../common/diff.ts";
@@ -76,7 +77,10 @@ async function readBytes(file: string, shown: string): Promise<Buffer> {
       const size = formatSize(found.size);
       throw new ToolError(`${shown} is too large to edit (${size}). Use bash, for example sed.`);
     }
-    return await readFile(file);
+    const handle = await openRegularFile(file);
+    // Reading a directory is an error with a text of its own.
+    if (handle === undefined) return await readFile(file);
+    return await handle.readFile().finally(() => handle.close());
   } catch (error) {
     throw fileError(error, "read", shown);
   }

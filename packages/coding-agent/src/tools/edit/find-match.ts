@@ -1,5 +1,6 @@
 import { IndentMap, indentOf } from "./indentation.ts";
 import { type Looseness, type LooseText, loosen } from "./loose-text.ts";
+import { areMany, eachOccurrence } from "./many-texts.ts";
 import { type Spelling, spellings } from "./spellings.ts";
 
 /** A place in a text, and how the wanted text was read to be found there. */
@@ -33,38 +34,53 @@ export class MatchFinder {
     this.#content = content;
   }
 
-  find(wanted: string): Found {
+  /** Of each text the place; of one that is there several times only that it is. */
+  findAll(wanted: readonly string[]): Found[] {
+    const results = new Map<number, Found>();
     for (const spelling of spellings) {
-      if (!spelling.fits(wanted)) continue;
-      const text = spelling.convert(wanted);
-      const exact = positions(this.#content, text, (start) => ({
-        start,
-        end: start + text.length,
-      }));
-      if (exact.count > 0) return found(exact, { spelling });
-      for (const looseness of ladder) {
-        const loose = this.#findLoosely(text, looseness);
-        if (loose.count > 0) return found(loose, { spelling, looseness });
+      const open = wanted.flatMap((text, index) =>
+        results.has(index) || !spelling.fits(text) ? [] : [{ index, text: spelling.convert(text) }],
+      );
+      for (const looseness of [undefined, ...ladder]) {
+        const left = open.filter(({ index }) => !results.has(index));
+        if (left.length === 0) break;
+        const hits = this.#look(
+          left.map(({ text }) => text),
+          looseness,
+        );
+        for (const [position, { index }] of left.entries()) {
+          const hit = hits[position];
+          if (hit === undefined || hit.count === 0) continue;
+          results.set(index, found(hit, { spelling, ...(looseness && { looseness }) }));
+        }
       }
     }
-    return { count: 0 };
+    return wanted.map((_, index) => results.get(index) ?? { count: 0 });
   }
 
-  #findLoosely(wanted: string, looseness: Looseness): Hits {
-    const { text } = loosen(wanted, looseness);
-    if (text.trim() === "") return { count: 0, first: undefined };
+  #look(texts: readonly string[], looseness: Looseness | undefined): Hits[] {
+    if (looseness === undefined) {
+      return allPositions(this.#content, texts, (index, start) => {
+        return { start, end: start + (texts[index] ?? "").length };
+      });
+    }
     let content = this.#loose.get(looseness);
     if (content === undefined) {
       content = loosen(this.#content, looseness);
       this.#loose.set(looseness, content);
     }
     const { starts, ends } = content;
-    return positions(content.text, text, (start) => {
-      const end = start + text.length;
+    const loose = texts.map((text) => {
+      const { text: read } = loosen(text, looseness);
+      // Blanks alone would be found everywhere.
+      return read.trim() === "" ? "" : read;
+    });
+    return allPositions(content.text, loose, (index, start) => {
+      const end = start + (loose[index] ?? "").length;
       // Half of a character (the i of a ligature) is no match.
       if (starts[start] === starts[start - 1] || ends[end - 1] === ends[end]) return undefined;
       const place = { start: starts[start] ?? 0, end: ends[end - 1] ?? 0 };
-      return looseness === "typography" ? place : this.#withIndentation(place, wanted);
+      return looseness === "typography" ? place : this.#withIndentation(place, texts[index] ?? "");
     });
   }
 
@@ -108,6 +124,29 @@ function found({ count, first }: Hits, how: Pick<Match, "spelling" | "looseness"
   return count === 1 && first !== undefined ? { count, match: { ...first, ...how } } : { count };
 }
 
+/** Where texts are; an empty one is nowhere. */
+function allPositions(
+  content: string,
+  texts: readonly string[],
+  placeAt: (index: number, start: number) => Place | undefined,
+): Hits[] {
+  if (!areMany(texts)) {
+    return texts.map((text, index) => positions(content, text, (start) => placeAt(index, start)));
+  }
+  const hits: { count: number; first: Place | undefined }[] = texts.map(() => {
+    return { count: 0, first: undefined };
+  });
+  eachOccurrence(content, texts, (index, start) => {
+    const hit = hits[index];
+    const place = placeAt(index, start);
+    if (hit === undefined || place === undefined) return true;
+    hit.first ??= place;
+    hit.count++;
+    return hit.count < 2;
+  });
+  return hits;
+}
+
 function positions(
   content: string,
   wanted: string,
@@ -115,6 +154,7 @@ function positions(
 ): Hits {
   let count = 0;
   let first: Place | undefined;
+  if (wanted === "") return { count, first };
   let from = 0;
   for (let at = content.indexOf(wanted); at !== -1; at = content.indexOf(wanted, from)) {
     from = at + 1;

@@ -5,9 +5,9 @@ export type Looseness = "typography" | "blanks" | "quotes";
 export interface LooseText {
   readonly text: string;
   /** Per character: start of what it represents in the source. */
-  readonly starts: readonly number[];
+  readonly starts: Uint32Array;
   /** Per character: end of what it represents in the source. */
-  readonly ends: readonly number[];
+  readonly ends: Uint32Array;
 }
 
 const curlySingle = /[\u2018-\u201B\u2032]/g;
@@ -25,7 +25,7 @@ const clusters = /\P{M}\p{M}*|\p{M}+/gsu;
  * breaks (LF) stay one to one.
  */
 export function loosen(source: string, looseness: Looseness): LooseText {
-  const sink = new Sink(looseness);
+  const sink = new Sink(looseness, source.length);
   let lineStart = 0;
   for (const line of source.split("\n")) {
     if (lineStart > 0) sink.add("\n", lineStart - 1, lineStart);
@@ -46,15 +46,18 @@ export function loosen(source: string, looseness: Looseness): LooseText {
 }
 
 class Sink {
-  readonly #pieces: string[] = [];
-  readonly #starts: number[] = [];
-  readonly #ends: number[] = [];
+  #text = "";
+  #length = 0;
+  #starts: Uint32Array;
+  #ends: Uint32Array;
   readonly #joinsBlanks: boolean;
   readonly #joinsQuotes: boolean;
   #isIndentation = true;
   #endsInBlank = false;
 
-  constructor(looseness: Looseness) {
+  constructor(looseness: Looseness, expectedLength: number) {
+    this.#starts = new Uint32Array(expectedLength + 16);
+    this.#ends = new Uint32Array(expectedLength + 16);
     this.#joinsBlanks = looseness !== "typography";
     this.#joinsQuotes = looseness === "quotes";
   }
@@ -71,26 +74,43 @@ class Sink {
     }
     this.#isIndentation = false;
     this.#endsInBlank = false;
-    this.#push(this.#joinsQuotes ? piece.replace(/["`]/g, "'") : piece, start, end);
+    const isQuote = this.#joinsQuotes && (piece === '"' || piece === "`");
+    this.#push(isQuote ? "'" : piece, start, end);
   }
 
   finish(): LooseText {
-    return { text: this.#pieces.join(""), starts: this.#starts, ends: this.#ends };
+    const [starts, ends] = [this.#starts, this.#ends];
+    return {
+      text: this.#text,
+      starts: starts.subarray(0, this.#length),
+      ends: ends.subarray(0, this.#length),
+    };
   }
 
   #addBlank(start: number, end: number): void {
     if (this.#isIndentation) return;
-    if (this.#endsInBlank) this.#ends[this.#ends.length - 1] = end;
+    if (this.#endsInBlank) this.#ends[this.#length - 1] = end;
     else this.#push(" ", start, end);
     this.#endsInBlank = true;
   }
 
   #push(piece: string, start: number, end: number): void {
-    this.#pieces.push(piece);
+    this.#text += piece;
     for (let index = 0; index < piece.length; index++) {
-      this.#starts.push(start);
-      this.#ends.push(end);
+      if (this.#length === this.#starts.length) this.#grow();
+      this.#starts[this.#length] = start;
+      this.#ends[this.#length] = end;
+      this.#length++;
     }
+  }
+
+  /** Ligatures become several characters. */
+  #grow(): void {
+    const [starts, ends] = [this.#starts, this.#ends];
+    this.#starts = new Uint32Array(starts.length * 2);
+    this.#starts.set(starts);
+    this.#ends = new Uint32Array(ends.length * 2);
+    this.#ends.set(ends);
   }
 }
 
