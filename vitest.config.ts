@@ -8,7 +8,9 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
 // Every frame of a run is recorded, and held against the published schema at its end.
 const recording = fileURLToPath(new URL("apps/cli/test/recording", import.meta.url));
-const setupFiles = [join(recording, "record-tests.ts")];
+// No test sends what a vendor would refuse.
+const noRefusals = fileURLToPath(new URL("packages/ai/test/no-refusals.ts", import.meta.url));
+const setupFiles = [join(recording, "record-tests.ts"), noRefusals];
 
 // What runs around a run knows no conditions, and unit tests need no build.
 const protocol = fileURLToPath(new URL("packages/rpc-protocol/src/index.ts", import.meta.url));
@@ -51,7 +53,11 @@ export default defineConfig({
         test: {
           name: "e2e",
           setupFiles,
-          include: ["apps/cli/test/e2e/**/*.test.ts", "docs/examples/**/*.test.ts"],
+          include: [
+            "apps/cli/test/e2e/**/*.test.ts",
+            "docs/examples/**/*.test.ts",
+            "clients/*/*.test.ts",
+          ],
           testTimeout: 60_000,
         },
       },

@@ -1,22 +1,27 @@
 /**
- * Writes the pages of docs/, the schema and the Python types that follow from schemas and tables. `--check` writes nothing and exits
- * with 1 when a page is not what it should be.
+ * Writes the pages of docs/, the schema and the Python types that are generated from schemas and
+ * tables. `--check` writes nothing and exits with 1 if a page is stale.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { errorsPage } from "./docs/errors-page.ts";
-import { protocolReference } from "./docs/protocol-reference.ts";
-import { protocolSchema } from "./docs/protocol-schema.ts";
-import { settingsPage } from "./docs/settings-page.ts";
-import { pythonCommands, pythonProtocol } from "./python/python-module.ts";
+import { keepFieldTexts } from "./docs/field-texts.ts";
+
+keepFieldTexts();
+const { errorsPage } = await import("./docs/errors-page.ts");
+const { protocolReference } = await import("./docs/protocol-reference.ts");
+const { protocolSchema } = await import("./docs/protocol-schema.ts");
+const { settingsPage } = await import("./docs/settings-page.ts");
+const { pythonCommands, pythonProtocol } = await import(
+  "../clients/python/generator/python-module.ts"
+);
 
 const pages = {
   "docs/protocol-reference.md": protocolReference,
   "docs/errors.md": errorsPage,
   "docs/settings.md": settingsPage,
   "packages/rpc-protocol/generated/schema.json": protocolSchema,
-  "docs/examples/clients/python/tau_rpc/protocol.py": pythonProtocol,
-  "docs/examples/clients/python/tau_rpc/commands.py": pythonCommands,
+  "clients/python/tau_rpc/protocol.py": pythonProtocol,
+  "clients/python/tau_rpc/commands.py": pythonCommands,
 };
 
 const isCheck = process.argv.includes("--check");

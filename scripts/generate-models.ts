@@ -1,11 +1,11 @@
 /**
- * Writes the model catalogue of `@tau-agent/ai` from the shared facts:
- * `node scripts/generate-models.ts [models.json]`.
+ * Writes the model catalogue of `@tau-agent/ai` from the shared data: `node
+ * scripts/generate-models.ts [models.json]`.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import * as z from "zod/mini";
-import { Model } from "../packages/rpc-protocol/src/model.ts";
+import { Model } from "../packages/rpc-protocol/src/vocabulary/model.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const source = resolve(process.argv[2] ?? join(root, "../shared/data/models.json"));

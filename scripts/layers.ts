@@ -69,6 +69,26 @@ export const layers: readonly Layers[] = [
     floors: [["base", "terminal"], ["ai"], ["coding-agent"], ["agent"]],
     looseFiles: ["host-modules.ts"],
   },
+  {
+    root: "packages/rpc-protocol/src",
+    floors: [["vocabulary"], ["dialects"], ["commands"], ["wire"], ["entry"]],
+    looseFiles: ["index.ts"],
+  },
+  {
+    root: "packages/conformance/src",
+    floors: [["frames"], ["transcripts"], ["hosts"], ["command"]],
+    looseFiles: ["index.ts"],
+  },
+  {
+    root: "apps/cli/src",
+    floors: [
+      ["process", "command-line"],
+      ["extensions", "rpc"],
+      ["session", "one-shot"],
+    ],
+    looseFiles: ["cli.ts"],
+  },
+  { root: "apps/cli/src/rpc", floors: [["connection"], ["handlers"]] },
 ];
 
 /** Folders that code outside of them imports through one file only. */

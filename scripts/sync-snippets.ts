@@ -1,15 +1,18 @@
 /**
  * Copies example files into the Markdown that shows them: a line `<!-- file: path -->` and the code
- * block after it. `--check` writes nothing and exits with 1 when a block is not what the file holds.
+ * block after it. `--check` writes nothing and exits with 1 if a block differs from its file.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const pages = globSync(["*.md", "docs/**/*.md", "packages/*/*.md", "apps/*/*.md"], {
-  cwd: inRepository(""),
-  exclude: ["**/node_modules/**"],
-});
+const pages = globSync(
+  ["*.md", "docs/**/*.md", "packages/*/*.md", "apps/*/*.md", "clients/*/*.md"],
+  {
+    cwd: inRepository(""),
+    exclude: ["**/node_modules/**"],
+  },
+);
 const languages: Readonly<Record<string, string>> = {
   ".ts": "ts",
   ".mjs": "js",

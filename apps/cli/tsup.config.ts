@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from "node:fs";
+import { cpSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -104,6 +104,11 @@ export default defineConfig({
   minify: true,
   // What `tsc -b` wrote stays; JavaScript of earlier builds would be published.
   clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
+  define: { CONFORMANCE_DATA: JSON.stringify("./conformance/") },
+  onSuccess: async () => {
+    const data = new URL("../../packages/conformance/data/", import.meta.url);
+    cpSync(data, new URL("dist/conformance/", import.meta.url), { recursive: true });
+  },
   removeNodeProtocol: false,
   noExternal: [
     /^(?!node:|@anthropic-ai\/|openai|@google\/|@vscode\/ripgrep|@silvia-odwyer\/photon-node|jiti|undici)/,

@@ -2,7 +2,7 @@
 import { RpcClient } from "@tau-agent/rpc-client";
 
 const client = new RpcClient({
-  // For a real model set a key, such as ANTHROPIC_API_KEY, and leave this out.
+  // For a real model, set a key such as ANTHROPIC_API_KEY and leave this out.
   provider: "scripted",
   args: ["--no-session"],
 });

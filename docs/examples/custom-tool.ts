@@ -1,4 +1,4 @@
-// A session with tools of your own: node docs/examples/custom-tool.ts
+// A session with custom tools: node docs/examples/custom-tool.ts
 import { createStream } from "@tau-agent/ai";
 import { scriptedModel, scriptedProvider, toolCall, turn } from "@tau-agent/ai/testing";
 import { createAgentSession, defineTool } from "@tau-agent/coding-agent";
@@ -9,7 +9,7 @@ const provider = scriptedProvider([
   turn("Ticket 7 is {{1}} now.", { when: { lastToolResultMatches: "is now (\\w+)" } }),
 ]);
 
-// With a schema of zod the arguments have its types, and its defaults and transforms apply.
+// A zod schema types the arguments and applies its defaults and transforms.
 const ticket = defineTool({
   name: "ticket",
   description: "Look up a ticket of the issue tracker.",
@@ -24,7 +24,7 @@ const ticket = defineTool({
   },
 });
 
-// With JSON Schema, TypeBox's included, you say the type of the arguments.
+// With JSON Schema, including TypeBox, you declare the type of the arguments.
 const closeTicket = defineTool<{ number: number }>({
   name: "close_ticket",
   description: "Close a ticket of the issue tracker.",
@@ -42,7 +42,7 @@ const closeTicket = defineTool<{ number: number }>({
 const session = await createAgentSession({
   cwd: process.cwd(),
   session: { kind: "memory" },
-  // For a real model put `environment: process.env, model: "sonnet"` in the place of these three.
+  // For a real model, use `environment: process.env, model: "sonnet"` instead of these three.
   model: scriptedModel(),
   stream: createStream({ providers: { scripted: async () => provider } }),
   apiKey: "none",

@@ -11,7 +11,7 @@ const node = process.execPath;
 const inExamples = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const inRepository = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-/** A folder with one file in it, whose name an answer must show. */
+/** A folder with one file whose name the answer must contain. */
 function folderWithOneFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "tau-example-"));
   writeFileSync(join(folder, "only-file.txt"), "");
@@ -47,7 +47,7 @@ describe("the three ways in", () => {
     ([, [program]]) => program !== "python3" || hasPython,
   );
 
-  it.each(runnable)("%s answers from what the tool found", async (name, [program]) => {
+  it.each(runnable)("%s answers with what the tool found", async (name, [program]) => {
     const cwd = folderWithOneFile();
     const done = await runProgram([program, inExamples(name)], { cwd });
     expect(done.stderr).toBe("");
@@ -57,7 +57,7 @@ describe("the three ways in", () => {
     rmSync(cwd, { recursive: true });
   });
 
-  it("answers with a tool of its own in custom-tool.ts", async () => {
+  it("answers with a custom tool in custom-tool.ts", async () => {
     const done = await runProgram([node, inExamples("custom-tool.ts")]);
     expect(done).toMatchObject({ exitCode: 0, stdout: "Ticket 7 is closed now.\n", stderr: "" });
   });
@@ -75,7 +75,7 @@ describe("the three ways in", () => {
     ]);
   });
 
-  it("asks the provider it brings along, with an extension's tool, in own-provider.ts", async () => {
+  it("asks its own provider, with an extension's tool, in own-provider.ts", async () => {
     const home = mkdtempSync(join(tmpdir(), "tau-example-"));
     const done = await runProgram([node, inExamples("own-provider.ts")], { env: { HOME: home } });
     expect(done).toMatchObject({ exitCode: 0, stderr: "" });
@@ -122,7 +122,7 @@ describe("the three ways in", () => {
     expect(lines.length).toBeLessThanOrEqual(25);
   });
 
-  it.each(Object.keys(examples))("%s stands in the README as it is", (name) => {
+  it.each(Object.keys(examples))("%s is in the README, byte for byte", (name) => {
     const code = readFileSync(inExamples(name), "utf8").trimEnd();
     expect(readFileSync(inRepository("README.md"), "utf8")).toContain(`\n${code}\n\`\`\``);
   });
@@ -160,7 +160,7 @@ describe("the demo", () => {
     });
   });
 
-  it.each(["month, 1", "month + 1, 0"])("finds another slip: %s", async (slip) => {
+  it.each(["month, 1", "month + 1, 0"])("finds another bug: %s", async (slip) => {
     const project = copyOfProject();
     replaceIn(join(project, "src/calendar.js"), "month - 1, 0", slip);
     const { stdout, exitCode } = await demo("--project", project);
@@ -170,7 +170,7 @@ describe("the demo", () => {
     rmSync(project, { recursive: true });
   });
 
-  it("takes the model that the user's own files name", async () => {
+  it("uses the model that the user's own files name", async () => {
     await using server = await startLoopbackServer({ scenario: fixTheTests });
     const home = mkdtempSync(join(tmpdir(), "tau-example-"));
     const own = { baseUrl: server.urls["openai-responses"], api: "openai-responses" };

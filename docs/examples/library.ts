@@ -3,7 +3,7 @@ import { createStream } from "@tau-agent/ai";
 import { scriptedModel, scriptedProvider, toolCall, turn } from "@tau-agent/ai/testing";
 import { createAgentSession } from "@tau-agent/coding-agent";
 
-// For a real model put `environment: process.env, model: "sonnet"` in the place of `scripted`.
+// For a real model, use `environment: process.env, model: "sonnet"` instead of `scripted`.
 const provider = scriptedProvider([
   turn([toolCall("ls", {})]),
   turn("The first thing here is {{1}}.", { when: { lastToolResultMatches: "^(\\S+)" } }),

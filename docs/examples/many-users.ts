@@ -19,10 +19,10 @@ function sessionOf(user: string): Promise<AgentSession> {
   const session = createAgentSession({
     cwd: process.cwd(),
     session: { kind: "memory" },
-    // No settings of whoever runs the server, and no rights but to read.
+    // Without the server operator's settings, and with read-only tools.
     settings: SettingsStore.inMemory({ "retry.maxRetries": 1, "task.budget.maxToolCalls": 50 }),
     tools: { only: ["read", "grep", "find", "ls"] },
-    // For a real model put `model: "sonnet"` and the user's own `apiKey` in the place of these.
+    // For a real model, use `model: "sonnet"` and the user's own `apiKey` instead of these.
     model: scriptedModel(),
     stream: createStream({ providers: { scripted: async () => provider } }),
     apiKey: "none",
@@ -31,7 +31,9 @@ function sessionOf(user: string): Promise<AgentSession> {
   return session;
 }
 
-/** What a route of a web server would do; `send` is its event stream, `signal` ends with the request. */
+/**
+ * What a web server's route would do; `send` is its event stream, `signal` ends with the request.
+ */
 async function handle(
   { user, text }: { user: string; text: string },
   send: (line: string) => void,
@@ -42,7 +44,7 @@ async function handle(
   const abort = () => void session.abort();
   signal.addEventListener("abort", abort);
   try {
-    // While a run is on, a further prompt of the same user goes into it.
+    // During a run, another prompt of the same user steers it.
     const { status, error } = await session.prompt(text, { streamingBehavior: "steer" });
     send(status === "error" ? `failed: ${error}` : status);
   } finally {

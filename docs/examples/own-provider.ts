@@ -1,4 +1,4 @@
-// A provider and an extension of your own: node docs/examples/own-provider.ts
+// A custom provider and an extension: node docs/examples/own-provider.ts
 import { fileURLToPath } from "node:url";
 import { startLoopbackServer, toolCall, turn } from "@tau-agent/ai/testing";
 import { createAgentSession, createCustomProvider, SessionError } from "@tau-agent/coding-agent";
@@ -8,7 +8,7 @@ import { createHostModules } from "@tau-agent/coding-agent/host-modules";
 const scenario = [turn([toolCall("greet", { name: "Ada" })]), turn("I have greeted Ada.")];
 const server = await startLoopbackServer({ scenario });
 
-// The members are those of a provider in models.json.
+// The fields are those of a provider in models.json.
 const house = createCustomProvider("house", {
   baseUrl: server.urls["openai-completions"],
   api: "openai-completions",
@@ -19,7 +19,7 @@ const options = {
   cwd: process.cwd(),
   session: { kind: "memory" },
   providers: [house],
-  // A name in `apiKey` above is looked up here, and nowhere else.
+  // The name in `apiKey` above is looked up here and nowhere else.
   environment: { PATH: process.env.PATH, HOUSE_KEY: "secret" },
   extensions: {
     onlyNamed: true,

@@ -1,9 +1,9 @@
-// Three isolated, verified tasks at once, shown as they go: node docs/examples/parallel-tasks.ts
+// Three isolated, verified tasks at once, shown as they run: node docs/examples/parallel-tasks.ts
 import { fileURLToPath } from "node:url";
 import { RpcClient, type SessionEvent } from "@tau-agent/rpc-client";
 import { changesIn, makeRepository, testsPass } from "./three-functions.ts";
 
-/** What a `task` call tells of its tasks: while they run, and in the end. */
+/** What a `task` call reports about its tasks: while they run, and at the end. */
 interface TaskDetails {
   readonly tasks?: readonly { readonly id: string; readonly activity: string }[];
   readonly results?: readonly { readonly id: string; readonly patch?: Patch }[];
@@ -26,7 +26,7 @@ const scripted = {
 };
 console.log(`Repository: ${cwd}`);
 
-// The project brings the check along, in its settings; code of a project runs once it is trusted.
+// The check is in the project's settings, and a project's code runs only once it is trusted.
 const own = new RpcClient({ cwd, args: ["--approve"] });
 await own.start();
 const { model } = await own.getState();

@@ -9,23 +9,23 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** How a program is run. */
+/** How to run a program. */
 export interface RunOptions {
-  /** In front of the rest of the PATH. */
+  /** Prepended to the PATH. */
   readonly path?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The program is interrupted (Ctrl+C) once this stands in its output. */
+  /** Interrupts the program (Ctrl+C) once its output contains this. */
   readonly interruptAt?: string;
 }
 
-/** Where the commands `tau` and `pi` of this repository are. */
+/** The folder with this repository's commands `tau` and `pi`. */
 export const commandFolder = fileURLToPath(new URL("node_modules/.bin", import.meta.url));
 
 /** Whether this machine can run Python programs; Tau itself never does. */
 export const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-/** Runs a program to its end, in its own process group so that nothing of it is left behind. */
+/** Runs a program to its end, in its own process group so that nothing is left behind. */
 export function runProgram(
   command: readonly [string, ...string[]],
   options: RunOptions = {},
@@ -43,7 +43,7 @@ export function runProgram(
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
     if (interruptAt === undefined || !stdout.includes(interruptAt)) return;
-    // As a terminal does: to the whole group.
+    // To the whole group, as a terminal does.
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGINT");
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -16,7 +16,7 @@ const provider = scriptedProvider(replies.map((reply) => turn(reply)));
 const folder = mkdtempSync(join(tmpdir(), "tau-saved-"));
 const options = {
   cwd: folder,
-  // Away from ~/.pi/agent, so that your application and the user's own sessions keep apart.
+  // Outside ~/.pi/agent, to keep your application's sessions apart from the user's own.
   agentDirectory: join(folder, "agent"),
   model: scriptedModel(),
   stream: createStream({ providers: { scripted: async () => provider } }),
@@ -31,12 +31,12 @@ await first.dispose();
 const [saved] = await listSessions(options);
 console.log(`${saved?.name}: ${saved?.messageCount} messages, "${saved?.firstMessage}"`);
 
-// The conversation goes on where it was: `latest`, or by path or id.
+// Continue the conversation: `latest`, or by path or id.
 const again = await createAgentSession({ ...options, session: { kind: "latest" } });
 await again.prompt("What is it called?");
 console.log(again.lastAssistantText);
 
-// Back to before the second prompt, in a file of its own; the old file stays as it is.
+// Back to before the second prompt, in a new file; the old file stays unchanged.
 const { path: original } = again.log;
 const [, second] = again.navigation.forkMessages();
 if (second !== undefined) await again.navigation.fork(second.entryId);

@@ -68,7 +68,7 @@ describe("the example clients of the protocol documents, with pi on the PATH", (
 
   it("correlates tool calls with results as co-mono's client code does", async () => {
     const program = join(home, "tools.mts");
-    // The document leaves out where the events come from and what becomes of the text.
+    // The document leaves out where events come from and where the text goes.
     const rest = `
       import { spawn } from "node:child_process";
       import { createInterface } from "node:readline";

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-// For a real model set a key, such as ANTHROPIC_API_KEY, and leave `scripted` out.
+// For a real model, set a key such as ANTHROPIC_API_KEY and leave `scripted` out.
 const scripted = ["--provider", "scripted"];
 const args = ["--mode", "rpc", "--no-session", ...scripted];
 const tau = spawn("tau", args, { stdio: ["pipe", "pipe", "inherit"] });

@@ -1,4 +1,4 @@
-/** The repository that parallel-tasks.ts works on: tests that ask for functions nobody has written yet. */
+/** The repository that parallel-tasks.ts works on: tests for functions that do not exist yet. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const settings = {
   "task.verification.enabled": true,
   "task.verification.profiles": {
     changed: {
-      // Runs in the tree of one task, where only its own file has changed.
+      // Runs in the worktree of one task, where only its own file has changed.
       commands: [{ name: "tests of what changed", command: "node test-changed.js" }],
       onFailure: "retry_once",
     },
@@ -59,7 +59,7 @@ export function makeRepository(): string {
   return folder;
 }
 
-/** What has come back into the working tree. */
+/** What was merged into the working tree. */
 export function changesIn(folder: string): string {
   git(folder, "add", "--all", "--intent-to-add");
   return git(folder, "diff", "--stat").trimEnd();

@@ -6,7 +6,7 @@ export default defineConfig({
   format: "esm",
   target: "node22",
   sourcemap: false,
-  // What `tsc -b` wrote stays; JavaScript of earlier builds would be published.
+  // Removes JavaScript of earlier builds, which would be published, and keeps what `tsc -b` wrote.
   clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
   splitting: true,
 });

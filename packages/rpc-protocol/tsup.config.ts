@@ -5,9 +5,9 @@ export default defineConfig({
   entry: [
     "src/index.ts",
     "src/commands/index.ts",
-    "src/messages.ts",
-    "src/events.ts",
-    "src/plain.ts",
+    "src/entry/messages.ts",
+    "src/entry/events.ts",
+    "src/entry/plain.ts",
   ],
   format: "esm",
   target: "node22",

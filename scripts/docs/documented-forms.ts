@@ -1,4 +1,4 @@
-/** The part of JSON Schema that is changed here. */
+/** The part of JSON Schema that changes here. */
 interface JsonSchema {
   readonly $ref?: string;
   readonly description?: string;
@@ -10,7 +10,7 @@ interface JsonSchema {
 
 type Definitions = Record<string, JsonSchema>;
 
-/** Members of the state that the document of a dialect does not print; Tau sends them everywhere. */
+/** Members of the state that a dialect's document does not print; Tau sends them everywhere. */
 const statesWithout: Readonly<Record<string, readonly string[]>> = {
   Pi: ["interruptMode", "queueMode", "queuedMessageCount", "tokens", "cost"],
   Pisces: ["queueMode", "pendingMessageCount", "tokens", "cost"],
@@ -25,8 +25,8 @@ const statesWithout: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Lets the frames of a dialect be as its document prints them, too: what other hosts of the family
- * send is a frame of the dialect, also where Tau says more.
+ * Also allows the frames of a dialect as its document prints them: frames of other pi-compatible
+ * hosts belong to the dialect, even where Tau sends more.
  */
 export function allowDocumentedForms(defs: Definitions): void {
   for (const [dialect, members] of Object.entries(statesWithout))

@@ -10,8 +10,8 @@ export function errorsPage(): string {
   ]);
   return [
     generated("Errors"),
-    "What `error` of a failed response says, and the `code` it has after `initialize`. Words in",
-    "braces are filled in. A client decides by `code`; the texts may gain words.\n",
+    "The `error` texts of failed responses, and their `code` after `initialize`. Names in braces are",
+    "placeholders. Decide by `code`; the texts may be extended.\n",
     table(["Code", "Text", "The same request"], rows),
   ].join("\n");
 }

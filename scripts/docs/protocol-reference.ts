@@ -1,13 +1,11 @@
 import type * as z from "zod/mini";
-import { eventSummaries } from "../../packages/rpc-protocol/src/event-summaries.ts";
-import * as events from "../../packages/rpc-protocol/src/events.ts";
+import * as events from "../../packages/rpc-protocol/src/entry/events.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
-import { code, generated, pascal, table } from "./markdown.ts";
+import { code, generated, table } from "./markdown.ts";
 import { namedSchemas } from "./named-schemas.ts";
-import { protocolSchema } from "./protocol-schema.ts";
 import { type Member, TypeRenderer } from "./render-type.ts";
 
-/** Listed by their members in a table of their own. */
+/** Types whose members are listed in a separate table. */
 const listedElsewhere = new Set([
   "AgentEvent",
   "SessionOnlyEvent",
@@ -23,19 +21,19 @@ export function protocolReference(): string {
   const renderer = new TypeRenderer(namedSchemas());
   return [
     generated("Protocol reference"),
-    "Each frame is one line of JSON that ends with LF alone.\n",
+    "Each frame is one line of JSON, ended by LF.\n",
     "## Commands\n",
-    "A command is `{ id?, type, …params }`; `id` is a string or a number. It is answered once, with",
+    "A command is `{ id?, type, …params }`; `id` is a string or a number. It is answered exactly once, with",
     '`{ id?, type: "response", command, success, data?, error? }`; after `initialize`, an error also',
     "has a [`code`](errors.md). `null` for an optional field counts as absent.\n",
     commandList(renderer),
     "## Events\n",
     "Events carry no `id`. Their members:\n",
-    alternatives(renderer, "type", [events.AgentEvent, events.SessionOnlyEvent], eventSummaries),
+    alternatives(renderer, "type", [events.AgentEvent, events.SessionOnlyEvent]),
     "### Steps of a reply\n",
     '`assistantMessageEvent` of a `message_update`. With `stream: "delta"`, `message` and `partial`',
-    "are left out and `usage` stands beside it. In `co-mono`, `toolcall_start` has no `id` and no",
-    "`toolName` before `initialize`: they stand in `partial`.\n",
+    "are left out and `usage` is added. In `co-mono`, `toolcall_start` has no `id` and no",
+    "`toolName` before `initialize`: they are in `partial`.\n",
     alternatives(renderer, "type", [events.AssistantMessageEvent]),
     "## Extension UI\n",
     "`extension_ui_request` asks the client to show something. `select`, `confirm`, `input` and",
@@ -51,35 +49,25 @@ export function protocolReference(): string {
   ].join("\n");
 }
 
-/** The part of a schema that says what its members mean. */
-interface Described {
-  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
-}
-
 function commandList(renderer: TypeRenderer): string {
   const entries = Object.entries(protocol.commands);
-  const { $defs } = JSON.parse(protocolSchema()) as { $defs: Record<string, Described> };
   const index = entries.map(([name]) => `[\`${name}\`](#${name})`).join(" · ");
   return [
     `${index}\n`,
-    ...entries.map(([name, command]) => {
-      const described = $defs[`${pascal(name)}Command`]?.properties ?? {};
-      return commandEntry(renderer, { name, ...command }, described);
-    }),
+    ...entries.map(([name, command]) => commandEntry(renderer, { name, ...command })),
   ].join("\n");
 }
 
 function commandEntry(
   renderer: TypeRenderer,
   { name, summary, params, result, data }: protocol.Command & { readonly name: string },
-  descriptions: NonNullable<Described["properties"]>,
 ): string {
   const members = renderer.members(params());
   const rows = members.map((member) => [
     code(member.name),
     code(member.type),
     member.isRequired ? "required" : "",
-    descriptions[member.name]?.description ?? "",
+    member.text,
   ]);
   return [
     `### ${name}\n`,
@@ -90,7 +78,7 @@ function commandEntry(
 }
 
 function answer(data: protocol.Command["data"], type: string): string {
-  if (data === "none") return "The answer has no `data`.\n";
+  if (data === "none") return "The response has no `data`.\n";
   const condition = data === "initialized" ? " (after `initialize`)" : "";
   return `\`data\`${condition}: ${code(type)}\n`;
 }
@@ -100,17 +88,15 @@ function alternatives(
   renderer: TypeRenderer,
   discriminator: string,
   schemas: readonly z.core.$ZodType[],
-  summaries?: Readonly<Record<string, string>>,
 ): string {
-  const rows = schemas
-    .flatMap((schema) => renderer.alternatives(schema))
-    .map((members) => {
-      const name = members.find((member) => member.name === discriminator)?.constant;
-      const listed = code(memberList(members, ["type", discriminator]));
-      const summary = summaries === undefined ? [] : [summaries[String(name)] ?? ""];
-      return [code(String(name)), listed, ...summary];
-    });
-  return table([discriminator, "Members", ...(summaries === undefined ? [] : [""])], rows);
+  const found = schemas.flatMap((schema) => renderer.alternatives(schema));
+  const hasTexts = found.some(({ text }) => text !== "");
+  const rows = found.map(({ members, text }) => {
+    const name = members.find((member) => member.name === discriminator)?.constant;
+    const listed = code(memberList(members, ["type", discriminator]));
+    return [code(String(name)), listed, ...(hasTexts ? [text] : [])];
+  });
+  return table([discriminator, "Members", ...(hasTexts ? [""] : [])], rows);
 }
 
 function memberList(members: readonly Member[], except: readonly string[]): string {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import * as z from "zod/mini";
-import { hostFrames } from "../../packages/rpc-protocol/src/dialects/host-frames.ts";
 import * as protocol from "../../packages/rpc-protocol/src/index.ts";
-import { describeMembers } from "./describe-members.ts";
+import { hostFrames } from "../../packages/rpc-protocol/src/wire/host-frames.ts";
 import { allowDocumentedForms } from "./documented-forms.ts";
+import { checkTexts, plainComment, takeTexts } from "./field-texts.ts";
 import { pascal } from "./markdown.ts";
 import { namedSchemas } from "./named-schemas.ts";
 
@@ -12,8 +12,8 @@ type JsonSchema = Record<string, unknown>;
 const sources = new URL("../../packages/rpc-protocol/src/", import.meta.url);
 
 /**
- * `schema.json`: every client frame, host frame and session entry as JSON Schema. Members that a
- * newer host adds to an object are allowed; a frame itself has exactly its members.
+ * `schema.json`: every client frame, host frame and session entry as JSON Schema. Objects may have
+ * members that a newer host adds; a frame itself has exactly its members.
  */
 export function protocolSchema(): string {
   const defs = protocolDefinitions();
@@ -29,7 +29,7 @@ export function protocolSchema(): string {
   return JSON.stringify(schema, null, 1);
 }
 
-/** The definitions of everything that Tau says and hears, by name. */
+/** The definitions of everything that Tau sends and receives, by name. */
 export function protocolDefinitions(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   const descriptions = readComments();
@@ -42,10 +42,12 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     if (name !== "ExtensionUiRequest" && !name.endsWith("Event")) add(name, schema);
   }
   const listed = new Set<string>();
+  const otherForms = new Map<string, string>();
   for (const [dialect, list] of Object.entries(hostFrames)) {
-    const names = list().map(({ name, summary, schema }) => {
+    const names = list().map(({ name, summary, event, schema }) => {
       if (!listed.has(name)) add(name, schema, summary);
       listed.add(name);
+      if (event !== undefined) otherForms.set(name, pascal(event));
       return name;
     });
     frames.set(`${pascal(dialect)}HostFrame`, names);
@@ -56,6 +58,9 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     return id;
   });
   const defs = definitions(registry, listed, descriptions);
+  for (const [name, event] of otherForms) {
+    defs[name] = { description: defs[event]?.description, ...defs[name] };
+  }
   defs.ClientFrame = anyOf(
     "What a client may send, in every dialect. A member that is null counts as absent.",
     [...requests, "ExtensionUiResponse"],
@@ -68,24 +73,25 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     defs[name] = anyOf("What a host may send in this dialect.", alternatives);
   }
   withSourceImages(defs, "OhMyPi");
-  describeMembers(defs, Object.keys(hostFrames).map(pascal));
+  checkTexts(defs);
   return defs;
 }
 
-/** All schemas of the registry; those of frames have their members and no others. */
+/** All schemas of the registry; those of frames allow no other members. */
 function definitions(
   registry: z.core.$ZodRegistry<{ id: string }>,
   frames: ReadonlySet<string>,
   descriptions: ReadonlyMap<string, string>,
 ): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(registry, { io: "input", uri: (id) => `#/$defs/${id}` });
+  takeTexts(schemas);
   if ("__shared" in schemas) throw new Error("Something is shared and has no name");
   const defs: Record<string, JsonSchema> = {};
   for (const [name, { $schema: _, $id: __, ...schema }] of Object.entries(schemas)) {
-    const description = descriptions.get(name);
+    const { description = descriptions.get(name), ...rest } = schema;
     defs[name] = {
       ...(description === undefined ? {} : { description }),
-      ...schema,
+      ...rest,
       ...(frames.has(name) ? { additionalProperties: false } : {}),
     };
   }
@@ -94,13 +100,14 @@ function definitions(
 
 function request(name: string, { params }: protocol.Command): z.ZodMiniType {
   return z.object({
+    "text:id": z.optional(z.literal("Comes back in the response as it was sent.")),
     id: z.optional(z.union([z.string(), z.number(), z.null()])),
     type: z.literal(name),
     ...params().def.shape,
   });
 }
 
-/** One of a type that is not listed: a known one without its members is not meant. */
+/** Any other type, but not a known type without its members. */
 function unknownEntry(): JsonSchema {
   const known = protocol.KnownSessionEntry.def.options.flatMap(
     ({ def }) => def.shape.type.def.values,
@@ -108,16 +115,22 @@ function unknownEntry(): JsonSchema {
   return {
     type: "object",
     properties: {
-      type: { type: "string", not: { enum: known } },
-      id: { type: "string" },
-      parentId: { type: ["string", "null"] },
-      timestamp: { type: "string" },
+      type: { type: "string", not: { enum: known }, description: "The kind of entry." },
+      id: { type: "string", description: "The id of the entry." },
+      parentId: {
+        type: ["string", "null"],
+        description: "The id of the entry before it; null at the root.",
+      },
+      timestamp: { type: "string", description: "When it was written, in ISO 8601." },
     },
     required: ["type", "id", "parentId", "timestamp"],
   };
 }
 
-/** Several types in a row are alternatives of their own: strict compilers take a list for a slip. */
+/**
+ * Several types in a row become separate alternatives, because strict compilers take a list for a
+ * mistake.
+ */
 function splitTypes(schema: unknown): void {
   if (typeof schema !== "object" || schema === null) return;
   for (const member of Object.values(schema)) splitTypes(member);
@@ -131,7 +144,7 @@ function anyOf(description: string, names: readonly string[]): JsonSchema {
   return { description, anyOf: names.map((name) => ({ $ref: `#/$defs/${name}` })) };
 }
 
-/** What hangs together with images has a twin in the dialect whose images have a source. */
+/** Types that contain images have a twin for the dialect whose images have a source. */
 function withSourceImages(defs: Record<string, JsonSchema>, prefix: string): void {
   const twins = new Set(["ImageContent"]);
   for (let size = 0; size !== twins.size; ) {
@@ -170,16 +183,17 @@ const sourceImage: JsonSchema = {
       type: "object",
       properties: {
         type: { type: "string", const: "base64" },
-        mediaType: { type: "string" },
-        data: { type: "string" },
+        mediaType: { type: "string", description: "The MIME type." },
+        data: { type: "string", description: "The image as base64." },
       },
       required: ["type", "mediaType", "data"],
+      description: "Where the image comes from.",
     },
   },
   required: ["type", "source"],
 };
 
-/** The comments of exported names: what they say stands once. */
+/** The doc comments of exported schemas, by name. */
 function readComments(): Map<string, string> {
   const comments = new Map<string, string>();
   for (const name of readdirSync(sources, { recursive: true, encoding: "utf8" })) {
@@ -188,7 +202,7 @@ function readComments(): Map<string, string> {
     for (const [, comment = "", exported = ""] of text.matchAll(
       /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*export const (\w+)/g,
     )) {
-      comments.set(exported, comment.replace(/\s*\n\s*\*\s?/g, " ").trim());
+      comments.set(exported, plainComment(comment));
     }
   }
   return comments;

@@ -1,8 +1,10 @@
 import * as z from "zod/mini";
+import { takeTexts } from "./field-texts.ts";
 
-/** The part of JSON Schema that our schemas come out as. */
+/** The part of JSON Schema that our schemas convert to. */
 interface JsonSchema {
   $ref?: string;
+  description?: string;
   type?: string | string[];
   const?: unknown;
   enum?: unknown[];
@@ -22,9 +24,16 @@ export interface Member {
   readonly isRequired: boolean;
   readonly type: string;
   readonly constant: unknown;
+  readonly text: string;
 }
 
-/** Writes schemas as types, the shared ones by name. */
+/** One of the objects of a union. */
+export interface Alternative {
+  readonly members: readonly Member[];
+  readonly text: string;
+}
+
+/** Renders schemas as types, with shared ones by name. */
 export class TypeRenderer {
   readonly #names: z.core.$ZodRegistry<{ id: string }> = z.registry();
   readonly #named: Record<string, z.core.$ZodType>;
@@ -42,27 +51,17 @@ export class TypeRenderer {
 
   /** The members of an object schema. */
   members(schema: z.core.$ZodType): Member[] {
-    const { properties = {}, required = [] } = this.#whole(schema);
-    return Object.entries(properties).map(([name, member]) => ({
-      name,
-      isRequired: required.includes(name),
-      type: this.#render(member),
-      constant: member.const,
-    }));
+    return this.#membersOf(this.#whole(schema));
   }
 
   /** The alternatives of a union, each with its members. */
-  alternatives(schema: z.core.$ZodType): Member[][] {
+  alternatives(schema: z.core.$ZodType): Alternative[] {
     const whole = this.#whole(schema);
     const options = whole.oneOf ?? whole.anyOf ?? [];
-    return options.map(({ properties = {}, required = [] }) =>
-      Object.entries(properties).map(([name, member]) => ({
-        name,
-        isRequired: required.includes(name),
-        type: this.#render(member),
-        constant: member.const,
-      })),
-    );
+    return options.map((option) => ({
+      members: this.#membersOf(option),
+      text: option.description ?? "",
+    }));
   }
 
   /** Each named schema with its type spelled out. */
@@ -72,12 +71,24 @@ export class TypeRenderer {
     }
   }
 
-  #convert(schema: z.core.$ZodType): JsonSchema {
-    const options = { metadata: this.#names, unrepresentable: "any", io: "input" } as const;
-    return z.toJSONSchema(schema, options) as JsonSchema;
+  #membersOf({ properties = {}, required = [] }: JsonSchema): Member[] {
+    return Object.entries(properties).map(([name, member]) => ({
+      name,
+      isRequired: required.includes(name),
+      type: this.#render(member),
+      constant: member.const,
+      text: member.description ?? "",
+    }));
   }
 
-  /** A named schema converts to a reference to itself; what it refers to is meant here. */
+  #convert(schema: z.core.$ZodType): JsonSchema {
+    const options = { metadata: this.#names, unrepresentable: "any", io: "input" } as const;
+    const converted = z.toJSONSchema(schema, options) as JsonSchema;
+    takeTexts(converted);
+    return converted;
+  }
+
+  /** A named schema converts to a reference to itself; this returns what it refers to. */
   #whole(schema: z.core.$ZodType): JsonSchema {
     const converted = this.#convert(schema);
     const name = converted.$ref?.split("/").at(-1);

@@ -13,7 +13,7 @@ export function settingsPage(): string {
   return [
     generated("Settings"),
     "Settings are JSON with comments, in `settings.json` of the agent directory (yours) and of the",
-    "project's `.pi` folder (stronger, once the project is trusted). A key may be written nested or",
+    "project's `.pi` folder, which takes precedence once the project is trusted. Write keys nested or",
     "with dots.\n",
     table(["Key", "Type", "Default", "Meaning"], rows),
   ].join("\n");

@@ -1,6 +1,6 @@
 /**
- * Measures the host against floors that are measured in the same run, in turn with it:
- * `bench [--quick] [--only name]… [--json path] [--host "argv"]`.
+ * Measures the host against floors from the same run, taking turns: `bench [--quick] [--only name]…
+ * [--json path] [--host "argv"]`.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";

@@ -15,13 +15,13 @@ interface Waiter {
 export type Frame = Record<string, unknown>;
 
 /**
- * A child that speaks lines of JSON. Lines of streamed text are counted and not parsed: the
- * benchmark must not become the reader that its subject waits for.
+ * A child process that speaks lines of JSON. Lines of streamed text are counted but not parsed, so
+ * that the benchmark does not become the slow reader its subject waits for.
  */
 export class Child {
   /** Bytes the child has written to stdout. */
   stdoutBytes = 0;
-  /** Frames of streamed text. */
+  /** The number of frames of streamed text. */
   updates = 0;
   readonly #process: ChildProcess;
   readonly #stdin: Writable;
@@ -69,14 +69,14 @@ export class Child {
     this.#stdin.write(`${JSON.stringify(frame)}\n`);
   }
 
-  /** The next frame for which `matches` holds. */
+  /** The next frame that `matches`. */
   next(matches: (frame: Frame) => boolean): Promise<Frame> {
     return new Promise((resolve, reject) => {
       this.#waiters.add({ matches, resolve, reject });
     });
   }
 
-  /** Sends a command and returns the data of its answer. */
+  /** Sends a command and returns the data of its response. */
   async request(type: string, fields: Frame = {}): Promise<unknown> {
     const answer = this.next((frame) => frame.type === "response" && frame.command === type);
     this.send({ id: "bench", type, ...fields });
@@ -85,7 +85,7 @@ export class Child {
     return data;
   }
 
-  /** Closes the child's input and waits for its end. */
+  /** Closes the child's stdin and waits for its exit. */
   async stop(): Promise<void> {
     for (const waiter of this.#waiters) waiter.reject(new Error("stopped"));
     this.#waiters.clear();
@@ -98,7 +98,7 @@ export class Child {
     clearTimeout(timer);
   }
 
-  /** Ends the child at once, if it is still there. */
+  /** Kills the child if it is still running. */
   kill(): void {
     this.#process.kill("SIGKILL");
   }

@@ -1,4 +1,4 @@
-/** What all measurements are given. */
+/** What every measurement gets. */
 export interface BenchOptions {
   /** Fewer repetitions and smaller sizes, to see that it runs. */
   readonly isQuick: boolean;
@@ -11,18 +11,18 @@ export interface Row {
   /** What was measured, e.g. `text delta ×16000, full`. */
   readonly what: string;
   readonly unit: string;
-  /** The host's best and middle result. */
+  /** The host's best and median result. */
   readonly host: Summary;
   /** The floor's, measured in turn with the host. */
   readonly floor?: Summary;
-  /** What the ratio compares: the host with the floor, or a large case with a small one. */
+  /** The ratio of the host to the floor, or of a large case to a small one. */
   readonly ratioOf?: string;
   readonly ratio?: number;
-  /** The largest ratio that is accepted. */
+  /** The largest acceptable ratio. */
   readonly target?: number;
 }
 
-/** The best and the middle of several results. */
+/** The best and the median of several results. */
 export interface Summary {
   readonly min: number;
   readonly median: number;
@@ -35,7 +35,7 @@ export interface Measurement {
   run(options: BenchOptions): Promise<Row[]>;
 }
 
-/** The best and the middle of `values`. */
+/** The best and the median of `values`. */
 export function summarize(values: readonly number[]): Summary {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -46,7 +46,7 @@ export function summarize(values: readonly number[]): Summary {
   return { min: sorted[0] ?? Number.NaN, median: median ?? Number.NaN, count: sorted.length };
 }
 
-/** Whether a row is within its target; a row without one always is. */
+/** Whether a row is within its target; a row without a target always is. */
 export function passes({ ratio, target }: Row): boolean {
   return target === undefined || (ratio !== undefined && ratio <= target);
 }

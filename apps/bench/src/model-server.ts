@@ -3,17 +3,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** One reply: the deltas of a text, at a pace if it has one, or those of a tool call's arguments. */
+/** One reply: the deltas of a text, at a given pace or not, or those of a tool call's arguments. */
 export type Reply =
   | { readonly text: Iterable<string>; readonly pauseMs?: number }
   | { readonly tool: string; readonly argumentDeltas: Iterable<string> };
 
-/** Events written at once; a network hands over a few at a time, not one and not all. */
+/** Events per write: a network delivers a few at a time, not one and not all. */
 const EVENTS_PER_WRITE = 4;
 
-/** An endpoint for chat completions that says what it is told, as fast as it is read. */
+/** A chat completions endpoint that sends the given replies as fast as they are read. */
 export class ModelServer implements AsyncDisposable {
-  /** The replies to give, in this order; then a short text. */
+  /** The replies to send, in this order; after them a short text. */
   replies: Reply[] = [];
   /** When each request had arrived completely (ms). */
   readonly requestTimes: number[] = [];
@@ -34,7 +34,7 @@ export class ModelServer implements AsyncDisposable {
     return `http://127.0.0.1:${port}/v1`;
   }
 
-  /** Holds back what would be answered with the short text, until the returned function is called. */
+  /** Holds back the short text until the returned function is called. */
   holdBack(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gate = promise;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** CPU time of a process in microseconds, all its living threads together. */
+/** CPU time of a process in microseconds, all its live threads together. */
 export function cpuMicroseconds(pid: number): number {
   let nanoseconds = 0;
   for (const task of readdirSync(`/proc/${pid}/task`)) {
@@ -9,12 +9,12 @@ export function cpuMicroseconds(pid: number): number {
   return nanoseconds / 1_000;
 }
 
-/** What a process holds in memory now, in MiB. */
+/** Current memory of a process, in MiB. */
 export function residentMib(pid: number): number {
   return statusMib(pid, "VmRSS");
 }
 
-/** The most a process has held in memory, in MiB. */
+/** Peak memory of a process, in MiB. */
 export function peakMib(pid: number): number {
   return statusMib(pid, "VmHWM");
 }

@@ -1,4 +1,4 @@
-/** The lines of a session file with this many messages, questions and replies in turn. */
+/** The lines of a session file with this many messages, questions and replies alternating. */
 export function* sessionLines(count: number, cwd: string): Generator<string> {
   const timestamp = new Date(0).toISOString();
   const id = (index: number) => index.toString(16).padStart(8, "0");

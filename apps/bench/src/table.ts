@@ -31,7 +31,7 @@ function number(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toFixed(2);
 }
 
-/** Words to the left, numbers to the right. */
+/** Words are aligned left, numbers right. */
 function pad(cell: string, width: number, column: number): string {
   return [1, 3, 5, 6].includes(column) ? cell.padStart(width) : cell.padEnd(width);
 }

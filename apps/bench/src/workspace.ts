@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Child, type Environment } from "./child.ts";
 
-/** A folder of its own for hosts: a home without keys, a project, and a model at `baseUrl`. */
+/** A separate folder for hosts: a home without keys, a project, and a model at `baseUrl`. */
 export class Workspace implements Disposable {
   readonly cwd: string;
   readonly agentDirectory: string;
@@ -41,7 +41,7 @@ export class Workspace implements Disposable {
     return child;
   }
 
-  /** Starts a host and waits until it answers; `stream` is how it is to send replies. */
+  /** Starts a host and waits until it answers; `stream` is the form of its replies. */
   async startHost(
     host: readonly [string, ...string[]],
     options: { stream?: "full" | "delta"; args?: readonly string[] } = {},

@@ -1,19 +1,18 @@
 // First of all: from here on nothing but frames reaches stdout.
-import "./output.ts";
+import "./process/output.ts";
 import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import { type CliOptions, parseArgs } from "./args.ts";
-import { readEnvironment } from "./environment.ts";
-import { isLibrary } from "./library.ts";
-import { createLogger, type Logger } from "./logger.ts";
-import { output } from "./output.ts";
+import { type CliOptions, parseArgs } from "./command-line/args.ts";
+import { readEnvironment } from "./process/environment.ts";
+import { createLogger, type Logger } from "./process/logger.ts";
+import type { FrameOutput } from "./process/output.ts";
+import { isLibrary, output } from "./process/output.ts";
+import { Shutdown } from "./process/shutdown.ts";
+import { FAMILY_VERSION, VERSION } from "./process/version.ts";
 import { chooseDialect } from "./rpc/choose-dialect.ts";
 import { serve } from "./rpc/serve.ts";
 import { UiRequests } from "./rpc/ui-requests.ts";
-import { type ExtensionSeams, sessionOptions } from "./session-options.ts";
-import { Shutdown } from "./shutdown.ts";
-import type { FrameOutput } from "./stdout.ts";
-import { FAMILY_VERSION, VERSION } from "./version.ts";
+import { type ExtensionSeams, sessionOptions } from "./session/session-options.ts";
 
 if (!isLibrary) void main(output);
 
@@ -21,7 +20,7 @@ async function main(output: FrameOutput): Promise<void> {
   try {
     const words = process.argv.slice(2);
     if (words[0] === "conformance") {
-      const { conformance } = await import("./conformance/command.ts");
+      const { conformance } = await import("@tau-agent/conformance");
       exit(await conformance(words.slice(1), output));
     }
     await run(parseArgs(words), output);
@@ -51,7 +50,7 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   else await runOneShot(mode, options, output, logger);
 }
 
-/** Ends the process. What could not be written has not been said, so that is no success. */
+/** Ends the process. If output could not be written, the exit code is not 0. */
 function exit(code: number): never {
   if (output.failure === undefined || code !== 0) process.exit(code);
   process.stderr.write(`tau: error: cannot write to stdout: ${output.failure.message}\n`);
@@ -71,7 +70,7 @@ async function informationText(options: CliOptions): Promise<string | undefined>
   if (!options.help && !(isBare && options.files.length === 0 && process.stdin.isTTY)) {
     return undefined;
   }
-  const { helpText } = await import("./help.ts");
+  const { helpText } = await import("./command-line/help.ts");
   return helpText();
 }
 
@@ -81,7 +80,7 @@ async function printModels(
   logger: Logger,
 ): Promise<void> {
   const session = await openSession({ ...options, noSession: true }, logger);
-  const { listModels } = await import("./list-models.ts");
+  const { listModels } = await import("./one-shot/list-models.ts");
   const text = listModels(await session.models.available(), options.listModels);
   // A list without what a broken models.json holds is not the list that was asked for.
   const problems = await session.models.registry.diagnostics();
@@ -127,7 +126,7 @@ async function runOneShot(
   output: FrameOutput,
   logger: Logger,
 ): Promise<void> {
-  const { runJson, runPrint } = await import("./one-shot.ts");
+  const { runJson, runPrint } = await import("./one-shot/one-shot.ts");
   const shutdown = new Shutdown(exit);
   shutdown.listen();
   const session = await openSession(options, logger);
@@ -152,17 +151,17 @@ async function openSession(options: CliOptions, logger: Logger, seams: Extension
   const environment = readEnvironment();
   const session = await createAgentSession(await sessionOptions(options, environment, seams));
   logger.diagnostics(session.diagnostics);
-  session.problems.onNote((diagnostic) => logger.diagnostics([diagnostic]));
+  session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;
 }
 
-/** Whether this is the command that clients of the family start; they look at its version. */
+/** Whether this is the command `pi`, which pi clients start and ask for its version. */
 function isCalledPi(): boolean {
   const path = process.argv[1] ?? "";
   return /(^|[/\\])(pi|pi-coding-agent[/\\]dist[/\\]cli)(\.js)?$/.test(path);
 }
 
-/** Whoever leaves the pipe open is told what the host waits for. */
+/** After this time, a notice says that the host waits for the end of the piped input. */
 const PIPE_NOTICE_MS = 3000;
 
 async function readAll(input: NodeJS.ReadableStream, logger: Logger): Promise<string> {

@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
+import {
+  documentedProblem,
+  mismatch,
+  playTranscript,
+  readTranscripts,
+  requirements,
+} from "@tau-agent/conformance";
 import { describe, expect, it } from "vitest";
-import { documentedProblem } from "../src/conformance/documented.ts";
-import { mismatch } from "../src/conformance/pattern.ts";
-import { playTranscript } from "../src/conformance/play-transcript.ts";
-import { requirements } from "../src/conformance/requirements.ts";
-import { readTranscripts } from "../src/conformance/transcript.ts";
 import { shownElsewhere } from "./shown-elsewhere.ts";
 import { commandExamples, frameExamples } from "./support/documented-examples.ts";
 import { memoryHost } from "./support/hosts.ts";

@@ -1,7 +1,6 @@
+import { FrameQueue, readTranscripts } from "@tau-agent/conformance";
 import { decodeClientFrame, protocolNames } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
-import { FrameQueue } from "../src/conformance/frame-queue.ts";
-import { readTranscripts } from "../src/conformance/transcript.ts";
 import { exampleFrames as frames } from "./support/example-frames.ts";
 import { schemaViolation } from "./support/published-schema.ts";
 import { SchemaCheck } from "./support/schema-check.ts";

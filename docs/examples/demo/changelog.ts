@@ -1,7 +1,7 @@
-/** What the third act asks for, and what the scripted model makes of it. */
+/** The task of the third act, and how the scripted model does it. */
 import { type ScenarioRequest, type Turn, toolCall, turn } from "@tau-agent/ai/testing";
 
-/** A first attempt that forgets the heading will not come back before it is repaired. */
+/** The first attempt forgets the heading, so verification sends it back for repair. */
 const verify = {
   commands: [
     { name: "tests", command: "node --test", timeoutMs: 120_000 },
@@ -17,7 +17,7 @@ export const CHANGELOG_PROMPT = `Have a subagent do this: "${TASK}" Call the too
 const note = "The number of days in a month comes out right again, and with it the invoices.";
 const pacing = { chunkSize: 12, delayMs: 6 };
 
-/** The scripted model's next step, where the conversation is about the changelog. */
+/** The scripted model's next step if the conversation is about the changelog. */
 export function writeChangelog({ lastUserText, toolResults }: ScenarioRequest): Turn | undefined {
   const hasActed = toolResults.length > 0;
   if (lastUserText === CHANGELOG_PROMPT) {

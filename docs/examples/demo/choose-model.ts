@@ -6,9 +6,9 @@ import { RpcClient, type RpcClientOptions } from "@tau-agent/rpc-client";
 import fixTheTests from "./scenario.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** The model that will do the work, and how a host is told. */
+/** The model that will do the work, and how to select it in a host. */
 export interface ChosenModel {
-  /** Says plainly what it is. */
+  /** Names the model in plain words. */
   readonly words: string;
   readonly host: Pick<RpcClientOptions, "provider" | "model" | "env">;
   readonly close: () => Promise<void>;
@@ -16,7 +16,7 @@ export interface ChosenModel {
 
 const nothingToClose = async () => {};
 
-/** A model with a key, else one on this machine, else a scripted one. */
+/** A model with a key, else a local one, else a scripted one. */
 export async function chooseModel(
   workspace: Workspace,
   options: { isScripted: boolean },
@@ -29,7 +29,7 @@ export async function chooseModel(
   );
 }
 
-/** What the host itself would take, by the keys and settings of this user. */
+/** The model that the host itself would choose from this user's keys and settings. */
 async function modelWithKey({ project }: Workspace): Promise<ChosenModel | undefined> {
   await using client = new RpcClient({ cwd: project, args: ["--no-session"] });
   await client.start();
@@ -59,7 +59,7 @@ async function localModel(workspace: Workspace): Promise<ChosenModel | undefined
   };
 }
 
-/** Scripted decisions, served over HTTP the way Anthropic serves a model's. */
+/** Scripted decisions, served over HTTP in Anthropic's format. */
 async function scriptedModel(workspace: Workspace, why: string): Promise<ChosenModel> {
   const server = await startLoopbackServer({ scenario: fixTheTests, records: false });
   return {
@@ -73,7 +73,7 @@ async function scriptedModel(workspace: Workspace, why: string): Promise<ChosenM
   };
 }
 
-/** A host that knows one more provider, from a models.json of its own. */
+/** A host with one more provider, from its own models.json. */
 function ownProvider(
   { agent }: Workspace,
   id: string,
@@ -87,7 +87,7 @@ function ownProvider(
     join(agent, "models.json"),
     JSON.stringify({ providers: { [id]: entry } }, null, 2),
   );
-  // The conversation is short; what is kept of it must be shorter for a compaction to have work.
+  // The conversation is short, so keep little of it to leave work for a compaction.
   writeFileSync(join(agent, "settings.json"), '{ "compaction.keepRecentTokens": 600 }');
   const [model] = entry.models;
   return {

@@ -1,6 +1,6 @@
 import type { ScenarioRequest } from "@tau-agent/ai/testing";
 
-/** A tool call of the conversation with what it returned. */
+/** A tool call of the conversation with its result. */
 export interface DoneCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export interface TestRun {
   readonly failures: readonly Failure[];
 }
 
-/** Every call that has an answer, in order. */
+/** Every call that has a result, in order. */
 export function doneCalls({ messages }: ScenarioRequest): DoneCall[] {
   const texts = new Map<string, string>();
   for (const message of messages) {
@@ -43,7 +43,7 @@ export function doneCalls({ messages }: ScenarioRequest): DoneCall[] {
   return done;
 }
 
-/** Reads the output of `node --test --test-reporter=spec`; undefined when it is something else. */
+/** Reads the output of `node --test --test-reporter=spec`; undefined for other output. */
 export function parseTestRun(output: string): TestRun | undefined {
   const passed = /^ℹ pass (\d+)$/m.exec(output)?.[1];
   const failed = /^ℹ fail (\d+)$/m.exec(output)?.[1];
@@ -57,7 +57,7 @@ function parseFailure(detail: string): Failure | undefined {
   const place = /^(.+?):(\d+):\d+\n✖ (.*?)(?: \([\d.]+ms\))?\n/.exec(detail);
   const [, file, declaredAt, title] = place ?? [];
   if (file === undefined || title === undefined) return undefined;
-  // The stack names the assertion; the heading only the test.
+  // The stack names the assertion; the heading names only the test.
   const stack = [...detail.matchAll(/^\s+at .*?([^\s(]+):(\d+):\d+\)?$/gm)];
   const assertion = stack.find(([, path]) => path?.endsWith(file));
   return {

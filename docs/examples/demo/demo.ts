@@ -1,7 +1,7 @@
 /**
- * The main job, for real: a project whose tests fail, a host that is started as a process, one prompt,
- * and what came of it. `--scripted` uses the scripted model even where a real one is there;
- * `--project <folder>` takes another project (of Node, with tests for `node --test`).
+ * The main job: a project whose tests fail, a host process, one prompt, and the result.
+ * `--scripted` uses the scripted model even if a real one is available; `--project <folder>` takes
+ * another project (Node, with tests for `node --test`).
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";

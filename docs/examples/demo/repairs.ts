@@ -1,6 +1,6 @@
 import type { SourceFunction } from "./source-files.ts";
 
-/** One line and what could stand there instead. */
+/** One line and a possible replacement. */
 export interface Repair {
   readonly path: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface Repair {
 
 type Rewrite = readonly [pattern: RegExp, replacement: string | ((match: string) => string)];
 
-/** Slips that are made again and again, the likeliest first. */
+/** Common slips, the likeliest first. */
 const rewrites: readonly Rewrite[] = [
   [/ [+-] \d+\b/g, ""],
   [/ \+ (?=\d)/g, " - "],

@@ -1,7 +1,7 @@
 /**
- * The decisions of the demo's scripted model. It knows nothing of the project: it reads the failure out
- * of the real test output, follows the imports from there, asks which documented example is broken,
- * and changes one line at a time until the tests pass.
+ * The decisions of the demo's scripted model. It knows nothing about the project: it finds the
+ * failure in the real test output, follows the imports from there, asks which documented example is
+ * broken, and changes one line at a time until the tests pass.
  */
 import { type ScenarioRequest, type Turn, toolCall, turn } from "@tau-agent/ai/testing";
 import { writeChangelog } from "./changelog.ts";
@@ -20,11 +20,11 @@ const MAX_REPAIRS = 25;
 const PROBE = "node --input-type=module <<'END'";
 const pacing = { chunkSize: 12, delayMs: 6 };
 
-/** What has been learned so far; made anew from the conversation at each request. */
+/** What is known so far; rebuilt from the conversation for each request. */
 interface Knowledge {
   readonly testCommand: string | undefined;
   readonly runs: readonly TestRun[];
-  /** A run whose output nobody could read. */
+  /** A test run with unreadable output. */
   readonly isUnreadable: boolean;
   readonly files: ReadonlyMap<string, SourceFile>;
   readonly probe: string | undefined;
@@ -93,13 +93,13 @@ interface Diagnosis {
 function repair({ known, run, testCommand, functions }: Diagnosis): Turn {
   const broken = brokenExamples(known.probe ?? "");
   const guilty = functions.filter(({ name }) => broken.has(name));
-  // The deepest comes first: what calls a broken function is broken with it.
+  // The deepest first: callers of a broken function are broken with it.
   const suspects = guilty.length > 0 ? guilty : functions;
   const repairs = possibleRepairs(suspects).slice(0, MAX_REPAIRS);
   if (known.hasUntestedEdit) {
     return say("Do the tests agree?", toolCall("bash", { command: testCommand }));
   }
-  // The first run came before any idea; each other run is the verdict on one.
+  // The first run came before any attempt; every other run judges one.
   const tried = known.runs.length - 1;
   const last = repairs[tried - 1];
   const next = repairs[tried];
@@ -113,7 +113,7 @@ function repair({ known, run, testCommand, functions }: Diagnosis): Turn {
   return say(words, ...editCalls(last, next));
 }
 
-/** Takes the last idea back and tries the next. */
+/** Reverts the last attempt and tries the next. */
 function editCalls(last: Repair | undefined, next: Repair) {
   const redo = { oldText: next.oldText, newText: next.newText };
   if (last === undefined) return [toolCall("edit", { path: next.path, ...redo })];
@@ -129,7 +129,7 @@ function editCalls(last: Repair | undefined, next: Repair) {
   return [toolCall("edit", { path: next.path, edits })];
 }
 
-/** Once the last idea is taken back and the tests have run again, there is none left. */
+/** When the last attempt is reverted and the tests have run again, none is left. */
 function giveUp(last: Repair | undefined, count: number): Turn {
   if (last !== undefined) {
     const undo = { path: last.path, oldText: last.newText, newText: last.oldText };
@@ -176,7 +176,7 @@ function learn(calls: readonly DoneCall[]): Knowledge {
       const run = parseTestRun(text);
       if (run !== undefined) runs.push(run);
       else if (runs.length === 0) isUnreadable = true;
-      // A change that breaks the runner itself is no good either.
+      // A change that breaks the test runner is not a fix either.
       else runs.push({ passed: 0, failed: 1, failures: [] });
     }
   }
@@ -204,7 +204,9 @@ function testScript(manifest: string): string {
   }
 }
 
-/** The files from the failing test down its imports: the known ones, deepest first, and all paths. */
+/**
+ * The files from the failing test down its imports: the known ones, deepest first, and all paths.
+ */
 function chain({ files }: Knowledge, start: string): { files: SourceFile[]; path: string[] } {
   const depths = new Map<string, number>();
   const visit = (path: string, depth: number, above: ReadonlySet<string>): void => {
@@ -224,7 +226,7 @@ function say(words: string, ...calls: ReturnType<typeof toolCall>[]): Turn {
   return turn([words, ...calls], pacing);
 }
 
-/** A summary of the conversation it is shown, from the conversation itself. */
+/** A summary of the conversation, made from the conversation itself. */
 function summarize(text: string): string {
   const goal = /^\[User\]: (.+)$/m.exec(text)?.[1] ?? "(in the earlier part)";
   const said = [...text.matchAll(/^\[Assistant\]: (.+)$/gm)].map((match) => match[1]);

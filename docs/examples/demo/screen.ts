@@ -33,7 +33,7 @@ export function showPatch(patch: string): void {
   }
 }
 
-/** Prints the list of tests of Node's test runner, without its details. */
+/** Prints the test list of Node's test runner, without details. */
 export function showTests(output: string): void {
   for (const line of output.split("✖ failing tests:")[0]?.trimEnd().split("\n") ?? []) {
     if (line.startsWith("✔")) console.log(green(line));
@@ -42,9 +42,9 @@ export function showTests(output: string): void {
   }
 }
 
-/** Shows a run as it happens: the model's words as they come, each tool call and what it returned. */
+/** Shows a run as it happens: the model's text, each tool call and its result. */
 export class Screen {
-  /** Where the cursor stands at the beginning of a line. */
+  /** Whether the cursor is at the beginning of a line. */
   #isAtStart = true;
   /** The call whose line was printed last; its result needs no heading. */
   #lastCall: string | undefined;
@@ -86,7 +86,7 @@ export class Screen {
   #result(event: Extract<SessionEvent, { type: "tool_execution_end" }>): void {
     const { toolCallId, isError, result } = event;
     this.#endLine();
-    // Calls that only read run together: their results come when they come.
+    // Read-only calls run in parallel, so their results come in any order.
     if (this.#lastCall !== toolCallId) console.log(cyan(`  < ${this.#calls.get(toolCallId)}`));
     this.#lastCall = undefined;
     const blocks = result.content;
@@ -101,7 +101,7 @@ export class Screen {
   }
 }
 
-/** The beginning and the end: where tests fail, the end says so. */
+/** The beginning and the end of a text: with failing tests, the end says so. */
 function shorten(lines: readonly string[]): readonly string[] {
   if (lines.length <= MAX_LINES + 1) return lines;
   const half = MAX_LINES / 2;

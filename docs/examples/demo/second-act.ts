@@ -1,4 +1,4 @@
-/** What else a session can do once the work is done: be read as a page, be shortened, be forked. */
+/** What else a session can do once the work is done: export as a page, compact, fork. */
 import { join } from "node:path";
 import { type RpcClient, RpcError } from "@tau-agent/rpc-client";
 import { fact, heading } from "./screen.ts";
@@ -26,7 +26,7 @@ async function compact(client: RpcClient): Promise<void> {
     for (const line of lines.slice(0, SHOWN_SUMMARY_LINES)) console.log(`  ${line}`);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    // A short conversation with a real model's settings: that is an answer, too.
+    // With a real model's settings a conversation may be too short to compact; show that, too.
     fact("Refused", error.message);
   }
 }

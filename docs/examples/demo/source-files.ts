@@ -6,13 +6,13 @@ export interface SourceFile {
   readonly lines: readonly string[];
 }
 
-/** A function with what its comment says of it. */
+/** A function and its documented examples. */
 export interface SourceFunction {
   readonly file: SourceFile;
   readonly name: string;
-  /** Places of the lines between its braces, from 0. */
+  /** The range of lines between its braces, from 0. */
   readonly body: readonly number[];
-  /** `call // result` pairs of its comment. */
+  /** The `call // result` pairs of its comment. */
   readonly examples: readonly { readonly call: string; readonly result: string }[];
 }
 
@@ -45,7 +45,7 @@ function examplesAbove({ lines }: SourceFile, start: number): SourceFunction["ex
   return examples;
 }
 
-/** A program that says of each documented example whether it holds. */
+/** A program that reports whether each documented example holds. */
 export function exampleProbe(functions: readonly SourceFunction[]): string {
   const documented = functions.filter(({ examples }) => examples.length > 0);
   const imports = documented.map(({ name, file }) => `import { ${name} } from "./${file.path}";`);

@@ -1,11 +1,13 @@
-/** A subagent's work: done in a tree of its own, checked there, repaired, and only then brought back. */
+/**
+ * A subagent's work: done in an isolated worktree, verified there, repaired, and only then merged.
+ */
 import { type RpcClient, RpcError } from "@tau-agent/rpc-client";
 import { CHANGELOG_PROMPT } from "./changelog.ts";
 import { fact, heading, showPatch } from "./screen.ts";
 
 type SessionEvent = Parameters<Parameters<RpcClient["onEvent"]>[0]>[0];
 
-/** What a `task` call tells of its only task. */
+/** What a `task` call reports about its only task. */
 interface TaskDetails {
   readonly results?: readonly {
     readonly status: string;

@@ -15,21 +15,21 @@ import { fileURLToPath } from "node:url";
 import { createTwoFilesPatch } from "diff";
 import { parseTestRun, type TestRun } from "./conversation.ts";
 
-/** The project that comes with the demo. */
+/** The demo's own project. */
 export const shippedProject = fileURLToPath(new URL("./project", import.meta.url));
 
-/** A fresh copy of the project with the places beside it; nothing of it is deleted afterwards. */
+/** A fresh copy of the project with the folders next to it; it is not deleted afterwards. */
 export interface Workspace {
   readonly folder: string;
   /** Where the project was copied from. */
   readonly original: string;
   readonly project: string;
   readonly sessions: string;
-  /** For a models.json of the demo's own. */
+  /** For the demo's own models.json. */
   readonly agent: string;
 }
 
-/** Copies a project to a temporary folder, under version control where git is installed. */
+/** Copies a project to a temporary folder, under version control if git is installed. */
 export function createWorkspace(original: string): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "tau-demo-"));
   const project = join(folder, "project");
@@ -43,7 +43,10 @@ export function createWorkspace(original: string): Workspace {
   return { folder, original, project, sessions: join(folder, "sessions"), agent };
 }
 
-/** In the project's own settings; neither those nor their folder show as a change. */
+/**
+ * Allows verification in the project settings, hidden from git so that it does not show as a
+ * change.
+ */
 function allowVerification(project: string): void {
   const settings = join(project, ".pi", "settings.json");
   if (existsSync(settings)) return;
@@ -58,7 +61,7 @@ export function runTests(project: string): { run: TestRun | undefined; output: s
   const done = spawnSync(process.execPath, ["--test", "--test-reporter=spec"], {
     cwd: project,
     encoding: "utf8",
-    // A test runner above this one would be reported to instead.
+    // A test runner around this one would receive the report instead.
     env: { ...process.env, NODE_TEST_CONTEXT: undefined, FORCE_COLOR: undefined },
   });
   return { run: parseTestRun(done.stdout), output: done.stdout + done.stderr };
@@ -72,7 +75,7 @@ export function changes({ project, original }: Workspace): string {
 }
 
 function git(cwd: string, ...words: string[]): SpawnSyncReturns<string> {
-  // Nothing of the user's configuration, and not the repository a hook may run in.
+  // Without the user's git configuration, and not in the repository of a surrounding hook.
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
   const identity = ["-c", "user.name=Tau demo", "-c", "user.email=demo@example.invalid"];
   return spawnSync("git", [...identity, "-c", "commit.gpgsign=false", ...words], {

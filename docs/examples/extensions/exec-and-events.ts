@@ -1,4 +1,4 @@
-// Runs a program and tells other extensions over the event bus.
+// Runs a program and notifies other extensions over the event bus.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function execAndEvents(pi: ExtensionApi): void {

@@ -93,11 +93,10 @@ function toolTexts({ session }: Test): string[] {
   );
 }
 
+/** Entries of a type, without the note on date and platform. */
 function entries({ session }: Test, type: string) {
-  return session.log.tree.entries.filter((entry) => entry.type === type) as unknown as Record<
-    string,
-    unknown
-  >[];
+  const all = session.log.tree.entries as unknown as readonly Record<string, unknown>[];
+  return all.filter((entry) => entry.type === type && entry.customType !== "environment");
 }
 
 describe("tools", () => {
@@ -108,11 +107,11 @@ describe("tools", () => {
     ]);
     await test.session.prompt("greet her");
     expect(toolTexts(test)).toEqual(["HELLO, ADA!"]);
-    expect(await test.session.requests.systemPrompt()).toContain("Greet somebody");
+    expect(await test.session.buildSystemPrompt()).toContain("Greet somebody");
     expect(test.events.some(({ type }) => type === "tool_execution_update")).toBe(true);
   });
 
-  it("give results as data, too", async () => {
+  it("return results as data, too", async () => {
     const test = await sessionWith("structured-tool.ts", [call("add", { a: 1, b: 2 }), "done"]);
     await test.session.prompt("add them");
     expect(test.session.messages.find(({ role }) => role === "toolResult")).toMatchObject({
@@ -121,7 +120,7 @@ describe("tools", () => {
     });
   });
 
-  it("run other tools, which handlers see like calls of the model's", async () => {
+  it("run other tools, whose calls reach handlers like the model's own", async () => {
     const test = await sessionWith("nested-tools.ts", [
       call("read_all", { paths: ["a.txt", "none.txt"] }),
       "done",
@@ -137,7 +136,7 @@ describe("tools", () => {
     expect(entries(test, "custom").map(({ data }) => data)).toEqual([["docs"], ["docs", "more"]]);
   });
 
-  it("may stand in the place of built-in ones", async () => {
+  it("replace built-in ones of the same name", async () => {
     const test = await sessionWith("replaced-bash.ts", [
       call("bash", { command: "echo hi" }),
       "done",
@@ -162,7 +161,7 @@ describe("tools", () => {
     expect(toolTexts(test)).toEqual(["Deleting files was not allowed", "[secret]"]);
   });
 
-  it("are switched by an extension, which hears of models and levels", async () => {
+  it("are switched by an extension, which receives changes of model and level", async () => {
     const test = await sessionWith("tools-and-models.ts");
     await test.session.prompt("/read-only");
     expect(test.session.tools.active.map(({ name }) => name)).toEqual([
@@ -201,7 +200,7 @@ describe("prompts", () => {
     await expect(test.session.steer("/deploy")).rejects.toThrow(/cannot be queued/);
   });
 
-  it("are changed or dealt with before the model hears of them", async () => {
+  it("are changed or handled before the model sees them", async () => {
     const test = await sessionWith("input.ts");
     await test.session.prompt("ping");
     expect(test.notices()).toEqual(["pong"]);
@@ -236,7 +235,7 @@ describe("prompts", () => {
     expect(prompts[0]).toContain("- Keep changes small.");
   });
 
-  it("bring messages along of which the model reads the newest only", async () => {
+  it("add messages, of which the model reads only the newest", async () => {
     const read: string[] = [];
     const scenario: Scenario = ({ messages }) => {
       read.push(messages.map(({ content }) => JSON.stringify(content)).join());
@@ -289,7 +288,7 @@ describe("the ends of turns and runs", () => {
     });
   });
 
-  it("are watched, with raw events, the whole request and questions to people", async () => {
+  it("are observed, with raw events, the whole request and waits for the user", async () => {
     const prompts: (string | undefined)[] = [];
     const scenario: Scenario = ({ systemPrompt }) => {
       prompts.push(systemPrompt);
@@ -336,7 +335,7 @@ describe("the conversation", () => {
     expect(entries(test, "custom")).toMatchObject([{ data: { fromExtension: true } }]);
   });
 
-  it("is left for a new one in which extensions begin anew", async () => {
+  it("is left for a new one in which extensions start fresh", async () => {
     const test = await sessionWith("sessions.ts");
     await test.session.prompt("first");
     const old = test.session.log.path;
@@ -350,7 +349,7 @@ describe("the conversation", () => {
     expect(states).toEqual(["startup", "new"]);
   });
 
-  it("is kept when an extension calls off the change", async () => {
+  it("is kept when an extension cancels the change", async () => {
     const test = await sessionWith("sessions.ts", undefined, {
       flags: { "keep-unnamed": true },
     } as never);
@@ -361,7 +360,7 @@ describe("the conversation", () => {
   });
 });
 
-it("a session of an extension's own asks the host's model and leaves the conversation alone", async () => {
+it("an extension's own session asks the host's model and leaves the conversation alone", async () => {
   const test = await sessionWith("side-session.ts", ["on the side", "in the conversation"]);
   await test.session.prompt("/aside what is it?");
   expect(test.notices()).toEqual(["on the side"]);
@@ -371,7 +370,7 @@ it("a session of an extension's own asks the host's model and leaves the convers
 });
 
 describe("the surroundings", () => {
-  it("may include a provider that streams by itself", async () => {
+  it("may include a provider that streams replies itself", async () => {
     const test = await sessionWith("provider.ts");
     await test.session.models.set("echo", "echo-1");
     const result = await test.session.prompt("hello");
@@ -379,7 +378,7 @@ describe("the surroundings", () => {
     expect(test.session.lastAssistantText).toBe("echo!");
   });
 
-  it("run programs, and extensions tell each other", async () => {
+  it("run programs, and extensions notify each other", async () => {
     const test = await sessionWith("exec-and-events.ts");
     await test.session.prompt("/run echo out");
     expect(test.session.log.name).toBe("0:out");
@@ -395,7 +394,7 @@ describe("the surroundings", () => {
     });
   });
 
-  it("hold templates an extension brings", async () => {
+  it("contain an extension's templates", async () => {
     const test = await sessionWith("resources.ts");
     await test.session.prompt("/review main.ts");
     expect(test.session.messages[0]).toMatchObject({
@@ -415,7 +414,7 @@ describe("the surroundings", () => {
   });
 });
 
-it("reports an extension that fails by name and goes on", async () => {
+it("reports a failing extension by name and continues", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-example-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "fails.ts");

@@ -1,4 +1,4 @@
-// What the examples use of the family's packages; the host brings the modules at run time.
+// The parts of pi's packages that the examples use; the host provides the modules at run time.
 
 declare module "@sinclair/typebox" {
   type Schema = Record<string, unknown>;

@@ -1,4 +1,4 @@
-// Has the model check its work once before the session settles, and keeps count of turns.
+// Makes the model check its work once before the session settles, and counts turns.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function followThrough(pi: ExtensionApi): void {

@@ -1,4 +1,4 @@
-// Looks at every tool call before it runs and at every result before the model reads it.
+// Checks every tool call before it runs and every result before the model reads it.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function guard(pi: ExtensionApi): void {

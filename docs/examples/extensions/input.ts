@@ -1,4 +1,4 @@
-// Changes what the user says, or deals with it without the model.
+// Changes what the user says, or handles it without the model.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function input(pi: ExtensionApi): void {

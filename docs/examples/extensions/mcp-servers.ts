@@ -1,4 +1,4 @@
-// Registers an MCP server for whichever extension connects to them, and is such an extension itself.
+// Registers an MCP server for other extensions to connect to, and connects to servers itself.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function mcpServers(pi: ExtensionApi): void {

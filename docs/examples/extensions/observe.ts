@@ -1,4 +1,5 @@
-// Watches what is otherwise hidden: the vendor's raw events, the final request, waiting for people.
+// Observes what is otherwise hidden: the vendor's raw events, the final request, waits for the
+// user.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function observe(pi: ExtensionApi): void {

@@ -1,4 +1,4 @@
-// Adds a part of its own and a rule to the system prompt, and shows what the prompt is made of.
+// Adds a part and a rule to the system prompt, and shows what the prompt consists of.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function promptParts(pi: ExtensionApi): void {

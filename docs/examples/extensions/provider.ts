@@ -1,4 +1,4 @@
-// A provider that answers by itself, without any service behind it.
+// A provider that answers without any service behind it.
 import { createAssistantMessageEventStream } from "@mariozechner/pi-ai";
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 

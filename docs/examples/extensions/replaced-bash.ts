@@ -1,4 +1,4 @@
-// A tool under a built-in's name stands in its place: here every command is noted before it runs.
+// A tool with a built-in's name replaces it: this one records every command before it runs.
 import { createBashTool } from "@mariozechner/pi-coding-agent";
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 

@@ -1,4 +1,4 @@
-// Brings prompt templates along, beside the extension's own file.
+// Adds prompt templates from a folder next to the extension.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ExtensionApi } from "@tau-agent/coding-agent";

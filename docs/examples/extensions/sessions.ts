@@ -1,4 +1,4 @@
-// Hears of sessions that begin and end, refuses to leave an unnamed one, and begins new ones.
+// Observes the begin and end of sessions, refuses to leave an unnamed one, and begins new ones.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function sessions(pi: ExtensionApi): void {
@@ -19,7 +19,7 @@ export default function sessions(pi: ExtensionApi): void {
         setup: (session) => {
           session.appendSessionInfo(args);
         },
-        // The objects from before belong to the session that was left.
+        // Objects from before the change belong to the previous session.
         withSession: (fresh) => fresh.ui.notify(`Now in ${fresh.sessionManager.getSessionName()}`),
       });
     },

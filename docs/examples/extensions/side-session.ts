@@ -1,4 +1,4 @@
-// Asks a model a question on the side: in a session of its own that leaves the conversation alone.
+// Asks a model a side question, in a separate session that leaves the conversation alone.
 import { createAgentSession, SessionManager } from "@mariozechner/pi-coding-agent";
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 

@@ -1,4 +1,4 @@
-// A tool whose result is also there as data, for programs that read the session.
+// A tool whose result is also available as data, for programs that read the session.
 import { Type } from "@sinclair/typebox";
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 

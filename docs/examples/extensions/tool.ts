@@ -1,4 +1,4 @@
-// A tool of your own: the model sees its name, description and schema.
+// A custom tool: the model sees its name, description and schema.
 import { StringEnum } from "@mariozechner/pi-ai";
 import { Type } from "@sinclair/typebox";
 import type { ExtensionApi } from "@tau-agent/coding-agent";

@@ -1,4 +1,4 @@
-// Looks at tools, models and the window, and changes which tools are active.
+// Reads tools, models and the context window, and changes which tools are active.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function toolsAndModels(pi: ExtensionApi): void {

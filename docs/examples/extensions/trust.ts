@@ -1,4 +1,4 @@
-// Decides about projects nobody has decided about yet. Only the user's own extensions are asked.
+// Decides about projects without a decision. Only the user's own extensions are asked.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function trust(pi: ExtensionApi): void {

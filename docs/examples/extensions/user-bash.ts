@@ -1,4 +1,4 @@
-// Runs the commands that a client sends with `bash` somewhere else: here nowhere, they are echoed.
+// Runs a client's `bash` commands elsewhere; this one only echoes them.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function userBash(pi: ExtensionApi): void {

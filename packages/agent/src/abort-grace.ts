@@ -1,9 +1,9 @@
-/** How long what runs may take to settle after an abort before the run goes on without it. */
+/** How long running work may take to settle after an abort before the run continues without it. */
 export const ABORT_GRACE_MS = 5000;
 
 /**
- * What the work gives, or the error once the signal is aborted and the work has not settled within
- * `graceMs` of that. What the work gives in time always wins.
+ * Resolves or rejects with the work, or rejects with the error if the signal is aborted and the
+ * work has not settled within `graceMs` after that. A result that arrives in time always wins.
  */
 export async function withinGrace<Value>(
   work: Promise<Value>,

@@ -4,22 +4,22 @@ import { MessageQueue } from "./message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./run.ts";
 
 /**
- * A conversation and the loop that carries it on. One run at a time; while it is on, messages are
- * queued in `steering`, `nextTurn` and `followUp`. The owner stores and reports through {@link AgentOptions}.
+ * A conversation and the loop that continues it. There is one run at a time; during a run, messages
+ * are queued in `steering`, `nextTurn` and `followUp`. The owner stores and reports through {@link
+ * AgentOptions}.
  */
 export class Agent {
   /** Messages that interrupt the run. */
   readonly steering = new MessageQueue();
-  /** Messages that come along with the next turn, whatever it is for; they begin none when idle. */
+  /** Messages for the next turn, whatever starts it; while idle they start none. */
   readonly nextTurn = new MessageQueue();
   /** Messages for when the model has nothing left to do. */
   readonly followUp = new MessageQueue();
-  /** Default `immediate`. */
+  /** `immediate` by default. */
   interruptMode: InterruptMode = "immediate";
   readonly #options: AgentOptions;
   #messages: AgentMessage[] = [];
   #controller: AbortController | undefined;
-  #pendingToolCalls: ReadonlySet<string> = new Set();
 
   constructor(options: AgentOptions) {
     this.#options = options;
@@ -30,57 +30,44 @@ export class Agent {
     return this.#messages;
   }
 
-  /** Replaces the conversation, as after a switch of session or a compaction. */
-  set messages(messages: readonly AgentMessage[]) {
+  /** Replaces the conversation, for example after a switch of session or a compaction. */
+  replaceMessages(messages: readonly AgentMessage[]): void {
     this.#messages = [...messages];
   }
 
-  /** Whether a run is on. */
-  get isRunning(): boolean {
-    return this.#controller !== undefined;
-  }
-
-  /** Ids of the tool calls that run right now. */
-  get pendingToolCalls(): ReadonlySet<string> {
-    return this.#pendingToolCalls;
-  }
-
-  /** Adds a message outside of a run. It must be recorded already. */
+  /** Adds a message outside of a run. It must already be recorded. */
   append(message: AgentMessage): void {
     this.#messages.push(message);
   }
 
   /**
-   * Runs until nothing is left. Emits `agent_start` to the last `turn_end`; the owner emits
-   * `agent_end`, since only it knows whether it will retry.
-   * Never rejects: what went wrong outside of the model is the outcome's `failure`.
+   * Runs until nothing is left to do. Emits the events from `agent_start` to the last `turn_end`;
+   * the owner emits `agent_end`, because only the owner knows whether it will retry. Never rejects:
+   * a failure outside of the model is the outcome's `failure`.
    *
-   * @param input - the new messages; none to continue from the conversation as it is.
-   * @param signal - ends the run like {@link abort}; one that is aborted already ends it at once.
+   * @param input - the new messages; none to continue from the current conversation.
+   * @param signal - ends the run like {@link abort}, at once if it is already aborted.
    */
   async run(input: readonly AgentMessage[], signal?: AbortSignal): Promise<RunOutcome> {
     const controller = new AbortController();
-    const forward = (): void => controller.abort();
-    if (signal?.aborted) forward();
-    else signal?.addEventListener("abort", forward, { once: true });
     this.#controller = controller;
-    const pendingToolCalls = new Set<string>();
-    this.#pendingToolCalls = pendingToolCalls;
+    const ends = signal === undefined ? [] : [signal];
     try {
-      return await runLoop(this.#createRun(controller.signal, pendingToolCalls), input);
+      return await runLoop(this.#createRun(AbortSignal.any([controller.signal, ...ends])), input);
     } finally {
-      signal?.removeEventListener("abort", forward);
       this.#controller = undefined;
-      this.#pendingToolCalls = new Set();
     }
   }
 
-  /** Stops the run, if one is on: the model's stream, running tools, the calls still to come. */
+  /**
+   * Stops the current run, if any: the model's stream, running tools, and calls that have not
+   * begun.
+   */
   abort(): void {
     this.#controller?.abort();
   }
 
-  #createRun(signal: AbortSignal, pendingToolCalls: Set<string>): Run {
+  #createRun(signal: AbortSignal): Run {
     const added: AgentMessage[] = [];
     return {
       options: this.#options,
@@ -95,7 +82,6 @@ export class Agent {
       },
       added,
       messages: () => this.#messages,
-      pendingToolCalls,
       failure: undefined,
     };
   }

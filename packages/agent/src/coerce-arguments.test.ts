@@ -28,14 +28,14 @@ describe("coerceArguments", () => {
     expect(coerce(given, { type })).toEqual(expected);
   });
 
-  it("parses JSON text where an object or a list belongs", () => {
+  it("parses JSON text where an object or a list is expected", () => {
     expect(coerce('{"a":1}', object({ a: { type: "number" } }))).toEqual({ a: 1 });
     expect(coerce('["a","b"]', { type: "array", items: { type: "string" } })).toEqual(["a", "b"]);
     expect(coerce('{"a":"1"}', object({ a: { type: "number" } }))).toEqual({ a: 1 });
     expect(coerce("{broken", object({}))).toBe("{broken");
   });
 
-  it("wraps a single value where a list belongs", () => {
+  it("wraps a single value where a list is expected", () => {
     expect(coerce("a", { type: "array", items: { type: "string" } })).toEqual(["a"]);
     expect(coerce(3, { type: "array", items: { type: "string" } })).toEqual(["3"]);
     expect(coerce({ a: "1" }, { type: "array", items: object({ a: { type: "number" } }) })).toEqual(
@@ -60,13 +60,13 @@ describe("coerceArguments", () => {
     expect(coerceArguments({ a: "x", b: 1 }, closed)).toEqual({ a: "x" });
   });
 
-  it("prefers the arm of a union that fits as it is", () => {
+  it("prefers the alternative of a union that already fits", () => {
     const union = { anyOf: [{ type: "number" }, { type: "string" }] };
     expect(coerce("12", union)).toBe("12");
     expect(coerce("12", { anyOf: [{ type: "number" }, { type: "null" }] })).toBe(12);
   });
 
-  it("picks the arm of a union of objects whose members are there", () => {
+  it("picks the alternative of a union of objects whose members are present", () => {
     const closed = { additionalProperties: false };
     const byMember = {
       anyOf: [
@@ -104,7 +104,7 @@ describe("coerceArguments", () => {
     );
   });
 
-  it("leaves a value that fits as it is", () => {
+  it("leaves a value that fits unchanged", () => {
     fc.assert(
       fc.property(schemaArbitrary, valueArbitrary, (schema, value) => {
         fc.pre(new Validator(schema as object, "2020-12", false).validate(value).valid);
@@ -114,7 +114,7 @@ describe("coerceArguments", () => {
     );
   });
 
-  it("changes nothing more when run twice", () => {
+  it("changes nothing more when it runs twice", () => {
     fc.assert(
       fc.property(schemaArbitrary, valueArbitrary, (schema, value) => {
         const once = coerceArguments(value, schema);

@@ -1,10 +1,10 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Bends what models commonly get wrong towards the schema: numbers and booleans as strings, a JSON
- * text where an object or array belongs, a single value where a list belongs, `null` or an empty
- * string for an optional field, invented fields. What cannot be bent stays as it is, for validation
- * to name.
+ * Corrects common mistakes of models towards the schema: numbers and booleans as strings, JSON text
+ * where an object or array is expected, a single value where a list is expected, `null` or an empty
+ * string for an optional field, invented fields. What cannot be corrected stays as it is, for
+ * validation to name.
  */
 export function coerceArguments(value: unknown, schema: unknown): unknown {
   if (!isSchema(schema)) return value;
@@ -21,7 +21,7 @@ export function coerceArguments(value: unknown, schema: unknown): unknown {
   return value;
 }
 
-/** An arm that fits as it is wins over one that fits after coercion. */
+/** An alternative that already fits wins over one that fits after coercion. */
 function coerceUnion(value: unknown, arms: readonly unknown[]): unknown {
   const fits = (candidate: unknown, arm: unknown): boolean =>
     isSchema(arm) && typesOf(arm).some((type) => hasType(candidate, type));
@@ -35,7 +35,7 @@ function coerceUnion(value: unknown, arms: readonly unknown[]): unknown {
   return value;
 }
 
-/** Whether an object has the members that tell one arm of a union from another. */
+/** Whether an object has the members that distinguish one alternative of a union from another. */
 function isMeant(value: unknown, arm: unknown): boolean {
   if (!isRecord(value) || !isSchema(arm)) return true;
   const required = Array.isArray(arm.required) ? arm.required : [];
@@ -66,7 +66,7 @@ function coerceMembers(value: unknown, schema: Schema): unknown {
     if (!required.includes(key) && isAbsent(member, memberSchema)) continue;
     members.push([key, coerceArguments(member, memberSchema)]);
   }
-  // Not by assignment, which would make the prototype out of a member named `__proto__`.
+  // Not by assignment, which would turn a member named `__proto__` into the prototype.
   return Object.fromEntries(members);
 }
 

@@ -32,7 +32,7 @@ describe("defineTool", () => {
     },
   });
 
-  it("tells a model of a zod schema in JSON Schema, without naming the dialect", () => {
+  it("describes a zod schema to a model as JSON Schema, without naming the dialect", () => {
     expectTypeOf(ticket).toEqualTypeOf<AgentTool>();
     expect(ticket).toMatchObject({ name: "ticket", isReadOnly: true });
     expect(ticket.parameters).toMatchObject({
@@ -43,20 +43,20 @@ describe("defineTool", () => {
     expect(ticket.parameters).not.toHaveProperty("$schema");
   });
 
-  it("hands over what the schema makes of the arguments", async () => {
+  it("passes the parsed arguments to execute", async () => {
     const { content } = await ticket.execute({ number: 7, due: "2026-01-02" }, call);
     expect(content).toEqual(
       text({ number: 7, project: "core", due: "2026-01-02T00:00:00.000Z", isDate: true }).content,
     );
   });
 
-  it("names each argument the schema refuses", async () => {
+  it("names each argument that the schema rejects", async () => {
     const error = await ticket.execute({ number: 1.5, project: 3 }, call).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(ToolError);
     expect(String(error)).toMatch(/tool "ticket":\n {2}- number: .+\n {2}- project: .+/);
   });
 
-  it("takes JSON Schema as it is, with the type the author says", async () => {
+  it("takes JSON Schema as it is, with the type the author declares", async () => {
     const echo = defineTool<{ word: string }>({
       name: "echo",
       description: "Says it again.",

@@ -2,7 +2,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { ToolError } from "./errors.ts";
 import type { AgentTool, ToolCallContext } from "./tool.ts";
 
-/** A schema that checks values and can be told as JSON Schema: what `z.object(…)` of zod 4 is. */
+/** A schema that validates values and converts to JSON Schema, such as `z.object(…)` of zod 4. */
 export interface ArgumentsSchema<Arguments> {
   readonly "~standard": {
     readonly types?: { readonly output: Arguments } | undefined;
@@ -30,20 +30,20 @@ type OutputOf<Schema extends ArgumentsSchema<unknown>> = NonNullable<
   Schema["~standard"]["types"]
 >["output"];
 
-/** A tool whose arguments are described by a schema of a library that knows their type. */
+/** A tool whose parameters are described by a schema library that infers their type. */
 export interface SchemaTool<Schema extends ArgumentsSchema<unknown>>
   extends ToolParts<OutputOf<Schema>> {
   readonly parameters: Schema;
 }
 
-/** A tool whose arguments are described by JSON Schema, TypeBox's included. */
+/** A tool whose parameters are described by JSON Schema, including TypeBox. */
 export interface JsonSchemaTool<Arguments> extends ToolParts<Arguments> {
   readonly parameters: object;
 }
 
 /**
- * Makes a tool. With a schema like zod's, `execute` gets what the schema makes of the arguments,
- * defaults and transforms included; with JSON Schema, say their type: `defineTool<{ path: string }>`.
+ * Defines a tool. With a schema like zod's, `execute` gets the parsed arguments, with defaults and
+ * transforms applied. With JSON Schema, declare their type: `defineTool<{ path: string }>`.
  */
 export function defineTool<Schema extends ArgumentsSchema<unknown>>(
   tool: SchemaTool<Schema>,
@@ -55,13 +55,13 @@ export function defineTool(
   tool: SchemaTool<ArgumentsSchema<unknown>> | JsonSchemaTool<Record<string, unknown>>,
 ): AgentTool {
   const { parameters, execute, ...rest } = tool;
-  // What fits JSON Schema comes here as it is; its type is the author's word.
+  // Only arguments that fit the JSON Schema get here; their type is as the author declares it.
   const run = execute as (args: unknown, call: ToolCallContext) => Promise<ToolResult>;
   if (!isArgumentsSchema(parameters)) {
     return { ...rest, parameters: { ...parameters }, execute: run };
   }
   const { validate, jsonSchema } = parameters["~standard"];
-  // Some vendors refuse a schema that names its dialect.
+  // Some vendors reject a schema that names its dialect.
   const { $schema: _, ...described } = jsonSchema.input({ target: "draft-2020-12" });
   return {
     ...rest,

@@ -1,4 +1,7 @@
-/** The message of anything thrown: code of others throws all kinds of things, some of which will not be a text. */
+/**
+ * The message of anything thrown: foreign code throws all kinds of values, some of which cannot be
+ * converted to a string.
+ */
 export function errorMessage(error: unknown): string {
   try {
     return error instanceof Error ? String(error.message) : String(error);

@@ -2,7 +2,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 
 const brand = Symbol.for("@tau-agent/agent/ToolError");
 
-/** A tool failed in a way the model should read; `details` go into the result as they are. */
+/** A tool failed in a way the model should read; `details` are passed through to the result. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
   readonly details: ToolResult["details"];
@@ -13,7 +13,7 @@ export class ToolError extends Error {
   }
 }
 
-/** Recognises a {@link ToolError} also when the tool has it from another installed copy. */
+/** Recognises a {@link ToolError} even if the tool has it from another installed copy. */
 export function isToolError(value: unknown): value is ToolError {
   return typeof value === "object" && value !== null && brand in value;
 }

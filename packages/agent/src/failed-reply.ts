@@ -1,10 +1,10 @@
 import { emptyUsage } from "@tau-agent/ai";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 
-/** What a reply says that the user stopped. */
+/** The error message of a reply that the user stopped. */
 export const ABORTED_TEXT = "Request was aborted";
 
-/** A reply without content that says why there is none. */
+/** A reply without content that says why it has none. */
 export function failedReply(
   { api, provider, model }: Pick<AssistantMessage, "api" | "provider" | "model">,
   reason: { readonly stopReason: "aborted" | "error"; readonly errorMessage: string },

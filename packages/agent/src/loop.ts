@@ -9,17 +9,17 @@ import { runTurn, type TurnOutcome } from "./turn.ts";
 export interface RunOutcome {
   /** Everything the run added to the conversation. */
   readonly messages: readonly AgentMessage[];
-  /** The last reply, when there was one. */
+  /** The last reply, if there was one. */
   readonly reply: StreamResult | undefined;
   readonly aborted: boolean;
-  /** What kept a message from being recorded or an event from being sent, if anything did. */
+  /** Why a message could not be recorded or an event not be sent, if so. */
   readonly failure?: unknown;
 }
 
 /**
- * Turns until nothing is left: tool results go back to the model, steering messages come in between
- * turns, follow-ups when the model has nothing more to do. A failed or aborted reply ends the run;
- * what is queued then stays queued.
+ * Runs turns until nothing is left to do: tool results go back to the model, steering messages are
+ * delivered between turns, and follow-ups when the model has nothing more to do. A failed or
+ * aborted reply ends the run; the queues keep their messages.
  */
 export async function runLoop(run: Run, input: readonly AgentMessage[]): Promise<RunOutcome> {
   let reply: StreamResult | undefined;
@@ -37,12 +37,12 @@ export async function runLoop(run: Run, input: readonly AgentMessage[]): Promise
 async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<StreamResult> {
   let pending: readonly AgentMessage[] = input;
   let source: MessageQueue | undefined;
-  /** What the end of the turn before brought along. */
+  /** Messages that the end of the previous turn added. */
   let inserted: readonly AgentMessage[] = [];
   for (;;) {
     const along = run.nextTurn.take();
     const turn = await runTurn(run, [...inserted, ...pending, ...along]).catch((error: unknown) => {
-      // What left its queue but did not get into the conversation goes back where it was.
+      // Messages that left their queue but did not get into the conversation go back.
       const isLeft = (message: AgentMessage): boolean => !run.added.includes(message);
       source?.putBack(pending.filter(isLeft));
       run.nextTurn.putBack(along.filter(isLeft));
@@ -68,7 +68,7 @@ async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<Strea
   }
 }
 
-/** A reply that was stopped is followed by another one, unless the run ends here anyway. */
+/** A stopped reply is followed by another one, unless the run ends here anyway. */
 async function insertsAfter(
   run: Run,
   { reply, toolResults, stoppedBy }: TurnOutcome,
@@ -77,7 +77,7 @@ async function insertsAfter(
   return stoppedBy.resume({ reply: reply.message, toolResults });
 }
 
-/** Aborted while tools ran: clients read how a run ended from its last reply, so there is one. */
+/** Aborted while tools ran: clients read the outcome of a run from its last reply, so add one. */
 async function endAborted(run: Run, { message: last }: StreamResult): Promise<StreamResult> {
   const message = failedReply(last, { stopReason: "aborted", errorMessage: ABORTED_TEXT });
   await emit(run, { type: "turn_start" });

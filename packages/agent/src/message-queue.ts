@@ -1,9 +1,9 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
-/** How a queue is emptied: one message at each opportunity, or everything. */
+/** How a queue is emptied: one message at a time, or all at once. */
 export type QueueMode = "all" | "one-at-a-time";
 
-/** Messages that wait for their turn. They leave only at the moment they are injected. */
+/** Messages that wait for delivery. They leave only at the moment they are injected. */
 export class MessageQueue {
   mode: QueueMode;
   #messages: AgentMessage[] = [];
@@ -12,7 +12,7 @@ export class MessageQueue {
     this.mode = mode;
   }
 
-  /** How many messages wait. */
+  /** The number of waiting messages. */
   get size(): number {
     return this.#messages.length;
   }
@@ -27,7 +27,7 @@ export class MessageQueue {
     this.#messages.push(message);
   }
 
-  /** Takes what may be delivered now: the oldest message, or all of them, as the mode says. */
+  /** Takes what may be delivered now: the oldest message or all of them, depending on the mode. */
   take(): AgentMessage[] {
     const count = this.mode === "all" ? this.#messages.length : 1;
     return this.#messages.splice(0, count);
@@ -38,7 +38,7 @@ export class MessageQueue {
     this.#messages = [...messages, ...this.#messages];
   }
 
-  /** Empties the queue and returns what was in it. */
+  /** Empties the queue and returns its messages. */
   clear(): AgentMessage[] {
     return this.#messages.splice(0);
   }

@@ -13,7 +13,7 @@ import { SKIPPED_TEXT } from "./tool-execution.ts";
 
 const call = (id: string, name = "write") => toolCall(name, {}, { id });
 
-/** Two calls, of which the first queues steering messages. */
+/** Two calls; the first one queues steering messages. */
 async function steered(
   interruptMode: InterruptMode,
   texts: string[],
@@ -41,7 +41,7 @@ async function steered(
 }
 
 describe("steering", () => {
-  it("interrupts between tools and answers the rest as skipped", async () => {
+  it("interrupts between tools and answers the remaining calls as skipped", async () => {
     const { recorded, roles } = await steered("immediate", ["stop"], "one-at-a-time");
     expect(resultTexts(recorded)).toEqual({ a: "ran", b: SKIPPED_TEXT });
     expect(unpaired(recorded)).toEqual([]);
@@ -55,18 +55,18 @@ describe("steering", () => {
     expect(roles).toEqual(["user", "assistant", "toolResult", "toolResult", "user", "assistant"]);
   });
 
-  it("comes one message per turn by default", async () => {
+  it("is delivered one message per turn by default", async () => {
     const { asked } = await steered("immediate", ["first", "second"], "one-at-a-time");
     expect(asked).toEqual(["go", "first", "second"]);
   });
 
-  it("comes all at once in the mode all", async () => {
+  it("is delivered all at once in the mode all", async () => {
     const { asked, roles } = await steered("immediate", ["first", "second"], "all");
     expect(asked).toEqual(["go", "second"]);
     expect(roles.slice(4)).toEqual(["user", "user", "assistant"]);
   });
 
-  it("never takes back the result of a tool that has run", async () => {
+  it("never replaces the result of a tool that has run", async () => {
     const { agent, recorded } = createTestAgent([turn([call("a")]), "ok"], {
       tools: [
         tool("write", async () => {
@@ -79,7 +79,7 @@ describe("steering", () => {
     expect(resultTexts(recorded)).toEqual({ a: "really ran" });
   });
 
-  it("continues an answer that had no calls", async () => {
+  it("continues a reply that had no calls", async () => {
     const { agent, recorded } = createTestAgent(["one", "two"], {
       emit: (event) => {
         if (event.type === "message_update" && agent.steering.size === 0 && recorded.length === 1)
@@ -92,7 +92,7 @@ describe("steering", () => {
 });
 
 describe("follow-ups", () => {
-  it("come only when no calls and no steering are left", async () => {
+  it("are delivered only when no calls and no steering messages are left", async () => {
     const asked: string[] = [];
     const { agent, recorded } = createTestAgent(
       (request) => {
@@ -109,7 +109,7 @@ describe("follow-ups", () => {
     expect(unpaired(recorded)).toEqual([]);
   });
 
-  it("come together in the mode all", async () => {
+  it("are delivered together in the mode all", async () => {
     const asked: string[] = [];
     const { agent } = createTestAgent((request) => {
       asked.push(request.lastUserText);
@@ -133,7 +133,7 @@ describe("follow-ups", () => {
 });
 
 describe("messages for the next turn", () => {
-  it("come along with the prompt, and while a run is on with the turn that follows", async () => {
+  it("are delivered with the prompt, or during a run with the following turn", async () => {
     const { agent, recorded } = createTestAgent(
       (request) => (request.index === 0 ? turn([call("a")]) : "done"),
       {
@@ -156,7 +156,7 @@ describe("messages for the next turn", () => {
     expect(resultTexts(recorded)).toEqual({ a: "ran" });
   });
 
-  it("keep a run going that would end", async () => {
+  it("continue a run that would otherwise end", async () => {
     const { agent, recorded } = createTestAgent(({ index }) => {
       if (index === 0) for (const text of ["one", "two"]) agent.nextTurn.enqueue(user(text));
       return `reply ${index}`;

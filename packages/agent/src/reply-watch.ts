@@ -5,20 +5,20 @@ import type {
   ToolResultMessage,
 } from "@tau-agent/rpc-protocol/messages";
 
-/** A turn whose reply was stopped before its end. */
+/** A turn whose reply was stopped early. */
 export interface StoppedTurn {
   readonly reply: AssistantMessage;
-  /** One for each call of the reply; none was run. */
+  /** One for each call of the reply; none of them ran. */
   readonly toolResults: readonly ToolResultMessage[];
 }
 
-/** Looks at one reply while it streams, and may stop it there without ending the run. */
+/** Watches one reply while it streams, and can stop it without ending the run. */
 export interface ReplyWatch {
-  /** Aborted when the reply is to stop: nothing more of it is asked for, passed on or run. */
+  /** Aborted to stop the reply: nothing more of it is requested, emitted or run. */
   readonly signal: AbortSignal;
-  /** Looks at a step that has been passed on; the next one waits for a promise. */
+  /** Inspects a step that has been emitted; the next step waits for a returned promise. */
   look(event: AssistantMessageEvent): Promise<void> | undefined;
-  /** The stopped reply as it is recorded; its stop reason need not be the stream's. */
+  /** The stopped reply as it will be recorded; its stop reason may differ from the stream's. */
   conclude(reply: AssistantMessage): AssistantMessage;
   /** After the stopped turn: what the next one begins with. May replace the agent's messages. */
   resume(turn: StoppedTurn): Promise<readonly AgentMessage[]>;

@@ -29,7 +29,7 @@ async function runCalls(
 }
 
 describe("groups of tool calls", () => {
-  it("run neighbouring read-only calls together and every other call alone", async () => {
+  it("run adjacent read-only calls in parallel and every other call alone", async () => {
     let active = 0;
     const groups: string[] = [];
     const execute = async (_: unknown, { toolCallId }: { toolCallId: string }) => {
@@ -88,7 +88,7 @@ describe("groups of tool calls", () => {
     expect(recorded[2]).toMatchObject({ isError: true, details: { path: "x" } });
   });
 
-  it("have the details of a ToolError that comes from another installed copy", async () => {
+  it("use the details of a ToolError from another installed copy", async () => {
     vi.resetModules();
     const other = await import("./errors.ts");
     expect(other.ToolError).not.toBe(ToolError);
@@ -96,25 +96,10 @@ describe("groups of tool calls", () => {
     const { recorded } = await runCalls([call("a", "fail")], [fail]);
     expect(recorded[2]).toMatchObject({ isError: true, details: { path: "x" } });
   });
-
-  it("know which calls are running", async () => {
-    const seen: string[][] = [];
-    const test = createTestAgent([turn([call("a", "write")]), "done"], {
-      tools: [
-        tool("write", async () => {
-          seen.push([...test.agent.pendingToolCalls]);
-          return ok("x");
-        }),
-      ],
-    });
-    await test.agent.run([user("go")]);
-    expect(seen).toEqual([["a"]]);
-    expect(test.agent.pendingToolCalls.size).toBe(0);
-  });
 });
 
 describe("a tool call", () => {
-  it("of an unknown tool is answered with the names there are", async () => {
+  it("of an unknown tool is answered with the available names", async () => {
     const { results, recorded } = await runCalls(
       [call("a", "grep")],
       [tool("read"), tool("write")],
@@ -132,7 +117,7 @@ describe("a tool call", () => {
     expect(results.a).toContain('{"path": "x", "text": "y');
   });
 
-  it("that throws nothing readable still has a text", async () => {
+  it("that throws something unreadable still has a text", async () => {
     const thrower = tool("write", () => Promise.reject(new TypeError("")));
     expect((await runCalls([call("a", "write")], [thrower])).results.a).toBe(
       "The tool failed without a message",
@@ -146,7 +131,7 @@ describe("a tool call", () => {
     expect((await runCalls([call("a", "write")], [sync])).results.a).toBe("just text");
   });
 
-  it("without output says so, since some vendors refuse an empty result", async () => {
+  it("without output says so, because some vendors reject an empty result", async () => {
     const quiet = tool("write", async () => ({ content: [] }));
     expect((await runCalls([call("a", "write")], [quiet])).results.a).toBe("(no output)");
   });
@@ -251,7 +236,7 @@ describe("hooks", () => {
     });
   });
 
-  it("are asked about results of tools that ran, with the arguments these got", async () => {
+  it("get the results of tools that ran, with their final arguments", async () => {
     const asked: unknown[] = [];
     const { results } = await runCalls(
       [call("a", "t"), call("b", "t"), call("c", "unknown")],
@@ -271,7 +256,7 @@ describe("hooks", () => {
     expect(results).toMatchObject({ a: "no", b: "changed" });
   });
 
-  it("that throw after a call make its result an error", async () => {
+  it("turn the result into an error when they throw after a call", async () => {
     const afterToolCall = () => Promise.reject(new TypeError("hook broke"));
     const { results, recorded } = await runWith({ afterToolCall });
     expect(results.a).toBe("hook broke");

@@ -7,7 +7,7 @@ import { addMessage, emit, type Run } from "./run.ts";
 import type { AgentTool } from "./tool.ts";
 import { validateArguments } from "./validate-arguments.ts";
 
-/** The text of a call that was not run because a steering message came; clients match on it. */
+/** The text of a call that was skipped because of a steering message; clients match on it. */
 export const SKIPPED_TEXT = "Skipped due to queued user message.";
 const ABORTED_TEXT = "The run was aborted before this tool call started.";
 const ERROR_TEXT = "Not run: the reply failed before this tool call could start.";
@@ -15,7 +15,7 @@ const LENGTH_TEXT =
   "Not run: the reply hit the output limit, so this call may be incomplete. Split the work into smaller steps.";
 const STOPPED_TEXT = "Not run: the reply was stopped before this tool call could start.";
 
-/** The results of one reply's calls, and whether every one of them asked to end the run. */
+/** The results of one reply's calls, and whether all of them asked to end the run. */
 export interface ToolBatch {
   readonly results: ToolResultMessage[];
   readonly terminate: boolean;
@@ -33,8 +33,8 @@ const skipTexts: Record<SkipReason, string> = {
 };
 
 /**
- * Runs the calls of one reply in source order, in groups: neighbouring calls of read-only tools
- * together, every other call alone. Results are recorded in the order of the calls.
+ * Runs the calls of one reply in source order, in groups: adjacent calls of read-only tools in
+ * parallel, every other call alone. Results are recorded in the order of the calls.
  */
 export async function executeToolCalls(
   run: Run,
@@ -61,7 +61,9 @@ export async function executeToolCalls(
   return { results, terminate: allTerminate };
 }
 
-/** Answers calls with an error result that says they never ran, so that every call is paired. */
+/**
+ * Answers calls with an error result saying that they never ran, so that every call has a result.
+ */
 export async function skipToolCalls(
   run: Run,
   calls: readonly ToolCall[],
@@ -108,15 +110,15 @@ interface ToolOutcome {
 
 /** A call whose arguments and hooks are done. */
 interface PreparedCall {
-  /** With the arguments as they are after the hooks. */
+  /** The arguments after the hooks. */
   readonly call: ToolCall;
-  /** The tool is not going to run: there is no such tool, its arguments are wrong, or a hook said no. */
+  /** The tool will not run: it does not exist, its arguments are wrong, or a hook blocked it. */
   readonly isRefused: boolean;
-  /** Gives the result or throws. */
+  /** Returns the result or throws. */
   execute(): Promise<ToolResult>;
 }
 
-/** Hooks may ask the user, so they run one after another; the tools themselves run together. */
+/** Hooks may ask the user, so they run one after another; the tools themselves run in parallel. */
 async function executeGroup(
   run: Run,
   group: readonly ToolCall[],
@@ -133,7 +135,6 @@ async function startToolCall(
   tools: readonly AgentTool[],
 ): Promise<PreparedCall> {
   await emitStart(run, call);
-  run.pendingToolCalls.add(call.id);
   try {
     return await prepare(run, call, tools);
   } catch (error) {
@@ -176,15 +177,14 @@ async function prepare(
 async function finishToolCall(run: Run, prepared: PreparedCall): Promise<ToolOutcome> {
   const { call, isRefused } = prepared;
   let result = await prepared.execute().catch(resultOfError);
-  // Hooks speak about what tools have done, not about calls that never reached one.
+  // Hooks get the results of tools that ran, not of calls that never reached one.
   if (!isRefused) result = await applyAfterHook(run, call, result);
   result = withText(await finishResult(run, result));
-  run.pendingToolCalls.delete(call.id);
   await emitEnd(run, call, result);
   return { message: toMessage(call, result), terminate: result.terminate ?? false };
 }
 
-/** A tool that ignores its signal must not hold an aborted run; a real result always wins. */
+/** A tool that ignores its signal must not block an aborted run; a real result always wins. */
 async function runTool(run: Run, tool: AgentTool, call: ToolCall): Promise<ToolResult> {
   const { signal } = run;
   let settled = false;
@@ -210,10 +210,10 @@ async function runTool(run: Run, tool: AgentTool, call: ToolCall): Promise<ToolR
   }
 }
 
-/** Without the hook's word the result is not shown: it may be there to take a secret out. */
+/** Never show a result that the hook has not approved: the hook may be there to remove a secret. */
 async function applyAfterHook(run: Run, call: ToolCall, result: ToolResult): Promise<ToolResult> {
   const error = (): ToolError =>
-    new ToolError("Aborted; what an extension makes of the result did not come in time.");
+    new ToolError("Aborted; an extension did not process the result in time.");
   try {
     const changes = await withinGrace(
       Promise.resolve(run.options.hooks?.afterToolCall?.(call, result)),
@@ -231,7 +231,7 @@ function abortedError(): ToolError {
 
 async function finishResult(run: Run, result: ToolResult): Promise<ToolResult> {
   const error = (): ToolError =>
-    new ToolError("Aborted; the result could not be made ready for the model in time.");
+    new ToolError("Aborted; the result could not be prepared for the model in time.");
   try {
     const work = Promise.resolve(run.options.finishResult?.(result));
     const { signal } = run;
@@ -251,7 +251,7 @@ function errorResult(text: string, details?: unknown): ToolResult {
   return { content: [{ type: "text", text }], details: details ?? {}, isError: true };
 }
 
-/** Several vendors refuse a result without text. */
+/** Several vendors reject a result without text. */
 function withText(result: ToolResult): ToolResult {
   const isBlank = result.content.every(
     (block) => block.type === "text" && block.text.trim() === "",

@@ -1,29 +1,31 @@
 import type { ToolDefinition } from "@tau-agent/ai";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 
-/** What a running tool is told about its call. */
+/** What a running tool gets besides its arguments. */
 export interface ToolCallContext {
   readonly toolCallId: string;
-  /** Aborted with the run; a tool must stop its children and reject or return soon after. */
+  /** Aborted with the run; the tool must stop its children and reject or return soon after. */
   readonly signal: AbortSignal;
-  /** Reports the output so far (accumulated, not a delta). Ignored once the tool has settled. */
+  /** Reports the output so far (all of it, not a delta). Ignored once the tool has settled. */
   readonly onUpdate: (partial: ToolResult) => void;
 }
 
 /**
- * A tool the agent can run. `execute` gets arguments that fit `parameters`; what it throws becomes
- * an error result whose text is the error's message.
+ * A tool the agent can run. `execute` gets arguments that fit `parameters`. A thrown error becomes
+ * an error result with the error's message as its text.
  */
 export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefinition {
-  /** Short name for people; default `name`. */
+  /** Short display name; `name` by default. */
   readonly label?: string;
-  /** Neighbouring calls of read-only tools run together. Default false. */
+  /** Adjacent calls of read-only tools run in parallel. False by default. */
   readonly isReadOnly?: boolean;
-  /** One line for the system prompt's tool list; default the description's first sentence. */
+  /**
+   * One line for the tool list of the system prompt; the description's first sentence by default.
+   */
   readonly promptSnippet?: string;
   /** Rules for the system prompt while the tool is active. */
   readonly promptGuidelines?: readonly string[];
-  /** Reshapes what a model sent (an older shape, a JSON string) before validation. */
+  /** Converts what a model sent (an older shape, a JSON string) before validation. */
   prepareArguments?(received: Record<string, unknown>): Record<string, unknown>;
   execute(args: Arguments, call: ToolCallContext): Promise<ToolResult>;
 }

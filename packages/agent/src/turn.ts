@@ -18,24 +18,24 @@ import { executeToolCalls, skipToolCalls, type ToolBatch } from "./tool-executio
 export interface TurnOutcome {
   readonly reply: StreamResult;
   readonly toolResults: readonly ToolResultMessage[];
-  /** Whether the model has to be called again for the tool results. */
+  /** Whether the model must be called again for the tool results. */
   readonly continues: boolean;
-  /** What stopped the reply; it knows how the run goes on. */
+  /** What stopped the reply; it decides how the run continues. */
   readonly stoppedBy?: ReplyWatch | undefined;
 }
 
-/** A reply, the tools it could call, and what stopped it, if anything did. */
+/** A reply, the tools it could call, and what stopped it, if anything. */
 interface WatchedReply {
   readonly reply: StreamResult;
   readonly tools: ModelRequest["tools"];
   readonly stoppedBy?: ReplyWatch | undefined;
 }
 
-/** Adds the input, calls the model, runs its tools. */
+/** Adds the input, calls the model and runs its tools. */
 export async function runTurn(run: Run, input: readonly AgentMessage[]): Promise<TurnOutcome> {
   await emit(run, { type: "turn_start" });
   const { reply, stoppedBy, batch } = await play(run, input).catch(async (error: unknown) => {
-    // Clients count on an end for each beginning, also when nothing can be recorded any more.
+    // Clients rely on an end for each beginning, even when nothing can be recorded any more.
     const message = replyInstead(run, undefined, error);
     await emit(run, { type: "turn_end", message, toolResults: [] }).catch(() => undefined);
     throw error;
@@ -43,8 +43,10 @@ export async function runTurn(run: Run, input: readonly AgentMessage[]): Promise
   await emit(run, { type: "turn_end", message: reply.message, toolResults: batch.results });
   const { stopReason } = reply.message;
   const failed = stopReason === "error" || stopReason === "aborted";
+  // The calls of a reply that was cut never ran; their results tell the model nothing.
+  const isCut = stopReason === "length";
   const isWanted = run.options.wantsNextTurn?.() ?? false;
-  const hasResults = batch.results.length > 0 && !batch.terminate;
+  const hasResults = batch.results.length > 0 && !batch.terminate && !isCut;
   const continues = !failed && (hasResults || isWanted);
   return { reply, toolResults: batch.results, continues, stoppedBy };
 }
@@ -78,7 +80,7 @@ async function settleToolCalls(
   }
 }
 
-/** Streams one reply; whatever keeps it from being made becomes an error reply. */
+/** Streams one reply; anything that prevents it becomes an error reply. */
 async function callModel(run: Run): Promise<WatchedReply> {
   let request: ModelRequest | undefined;
   try {
@@ -97,7 +99,9 @@ async function callModel(run: Run): Promise<WatchedReply> {
   }
 }
 
-/** What the work gives, unless the run is aborted: nobody waits for a key or an extension then. */
+/**
+ * Waits for the work unless the run is aborted: an abort must not wait for a key or an extension.
+ */
 function orAborted<Value>({ signal }: Run, work: Promise<Value>): Promise<Value> {
   const error = (): Error => new DOMException(ABORTED_TEXT, "AbortError");
   return withinGrace(work, { signal, graceMs: 0, error });
@@ -112,7 +116,7 @@ async function buildContext(run: Run, request: ModelRequest): Promise<Context> {
   return (await run.options.transformContext?.(context)) ?? context;
 }
 
-/** Turns the stream's start and end into message events and passes on what lies between. */
+/** Turns the stream's start and end into message events and emits what comes between. */
 async function relay(
   run: Run,
   stream: AssistantStream,
@@ -122,7 +126,7 @@ async function relay(
   for (;;) {
     const step = await stream.next();
     if (step.done) {
-      // Who aborts the run has the last word, also over a reply that was being stopped.
+      // An abort of the run wins, even over a reply that is being stopped.
       const stoppedBy = watch?.signal.aborted && !run.signal.aborted ? watch : undefined;
       const received = calls.message(step.value.message);
       const ended = stoppedBy?.conclude(received) ?? received;
@@ -145,7 +149,7 @@ async function relay(
   }
 }
 
-/** A reply that cannot be recorded ends as a failed one, so that no client waits for its end. */
+/** A reply that cannot be recorded ends as failed, so that no client waits for its end. */
 async function finishReply(
   run: Run,
   reply: AssistantMessage,
@@ -170,7 +174,8 @@ function replyInstead(
   request: ModelRequest | undefined,
   error: unknown,
 ): AssistantMessage {
-  const { api = "unknown", provider = "unknown", id = "unknown" } = request?.model ?? {};
+  const model = request?.model ?? run.options.currentModel?.();
+  const { api = "unknown", provider = "unknown", id = "unknown" } = model ?? {};
   return failedReply(
     { api, provider, model: id },
     run.signal.aborted

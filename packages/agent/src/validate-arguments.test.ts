@@ -31,12 +31,12 @@ const problem = async (args: Record<string, unknown>): Promise<string> =>
   );
 
 describe("validateArguments", () => {
-  it("returns what fits, untouched", async () => {
+  it("returns arguments that fit unchanged", async () => {
     const args = { path: "x", limit: 3 };
     expect(await validateArguments(read, callOf(args))).toBe(args);
   });
 
-  it("bends what nearly fits", async () => {
+  it("coerces what nearly fits", async () => {
     const args = { path: 7, limit: "3", edits: '[{"from":1}]', invented: true };
     expect(await validateArguments(read, callOf(args))).toEqual({
       path: "7",
@@ -60,13 +60,13 @@ describe("validateArguments", () => {
     expect(text).toContain("characters)");
   });
 
-  it("lets a tool reshape an older form first", async () => {
+  it("lets a tool convert an older form first", async () => {
     const prepareArguments = ({ file }: Record<string, unknown>) => ({ path: file });
     const older = { ...read, prepareArguments };
     expect(await validateArguments(older, callOf({ file: "x" }))).toEqual({ path: "x" });
   });
 
-  it("refuses text that is no JSON", async () => {
+  it("rejects text that is not JSON", async () => {
     const refused = validateArguments(read, callOf({}, '{"path": '));
     await expect(refused).rejects.toThrow(/not valid JSON[\s\S]*\{"path": /);
   });

@@ -3,7 +3,7 @@ import { coerceArguments } from "./coerce-arguments.ts";
 import { ToolError } from "./errors.ts";
 import type { AgentTool } from "./tool.ts";
 
-/** How much of what was received an error repeats. */
+/** How many characters of the received arguments an error repeats. */
 const MAX_SHOWN_CHARACTERS = 2000;
 
 /**
@@ -23,7 +23,7 @@ export async function validateArguments(
   const received = tool.prepareArguments?.(call.arguments) ?? call.arguments;
   const { Validator } = await import("@cfworker/json-schema");
   const validator = new Validator(tool.parameters, "2020-12", false);
-  // What fits is left alone: bending is a guess.
+  // Arguments that fit are left alone, because coercion is a guess.
   if (validator.validate(received).valid) return received;
   const args = coerceArguments(received, tool.parameters);
   const result = validator.validate(args);
@@ -36,10 +36,10 @@ export async function validateArguments(
   );
 }
 
-/** Keywords that only repeat that something below them failed. */
+/** Keywords that only repeat that something nested in them failed. */
 const structuralKeywords = new Set(["properties", "items", "anyOf", "oneOf", "allOf", "$ref"]);
 
-/** The two most frequent problems in the words models have seen most often. */
+/** The two most frequent problems, in the wording that models know best. */
 function describeProblem({ keyword, instanceLocation, error }: Problem): string {
   const path = fieldPath(instanceLocation);
   const name = /"([^"]+)"\.$/.exec(error)?.[1];

@@ -4,7 +4,6 @@ import {
   isContextOverflow,
   isProviderError,
   ProviderError,
-  readRetryAfter,
   redactSecrets,
 } from "./errors.ts";
 
@@ -55,9 +54,69 @@ describe("classifyFailure", () => {
     ["invalid_request_error", "prompt is too long: 9 tokens > 8 maximum", "context_overflow"],
     ["invalid_request_error", "Your credit balance is too low", "quota"],
     ["RESOURCE_EXHAUSTED", "Resource has been exhausted", "rate_limited"],
+    ["rate_limit_exceeded", "Upgrade at https://x.test/billing", "rate_limited"],
+    ["exceeded_current_quota_error", "Try again in 3s", "quota"],
+    ["1113", "Please recharge", "quota"],
+    ["constructor", "no code of a vendor", "unknown"],
     ["context_length_exceeded", "x", "context_overflow"],
   ])("goes by the vendor's code %s first (%s)", (vendorCode, message, code) => {
     expect(classifyFailure({ vendorCode, message }).code).toBe(code);
+  });
+
+  it.each([
+    "You exceeded your current quota, please check your plan and billing details.",
+    "Rate limit reached. Need more tokens? Visit https://console.groq.com/settings/billing",
+    "Insufficient balance or no resource package",
+  ])("retries a 429 whose text says %j, with a hint or without", (message) => {
+    const headers = new Headers({ "retry-after": "7" });
+    const hinted = classifyFailure({ status: 429, message, headers });
+    expect(hinted).toMatchObject({ code: "rate_limited", retryAfterMs: 7000 });
+    const plain = classifyFailure({ status: 429, message });
+    expect(plain.code).toBe("rate_limited");
+    expect(plain.retryAfterMs).toBeUndefined();
+  });
+
+  it.each(["insufficient_quota", "billing_error", "exceeded_current_quota_error", "1113"])(
+    "never retries a 429 of code %s, hint or not",
+    (code) => {
+      const headers = new Headers({ "retry-after": "7" });
+      for (const vendorCode of [code, ["rate_limit_error", code]]) {
+        const failure = { status: 429, message: "Try again in 4.2s", vendorCode };
+        expect(classifyFailure({ ...failure, headers }).code).toBe("quota");
+        expect(classifyFailure(failure).code).toBe("quota");
+      }
+    },
+  );
+
+  it("takes the word that an error's text begins with for its code", () => {
+    const of = (message: string) => classifyFailure({ status: 429, message }).code;
+    expect(of("insufficient_quota: Try again in 3s")).toBe("quota");
+    expect(of("429 billing_error: Pay")).toBe("quota");
+    expect(of("Note: billing")).toBe("rate_limited");
+  });
+
+  it("goes by words where neither code nor status is there", () => {
+    const of = (message: string) => classifyFailure({ message });
+    expect(of("You exceeded your current quota").code).toBe("quota");
+    expect(of("You exceeded your current quota. Please retry in 4.2s.")).toMatchObject({
+      code: "rate_limited",
+      retryAfterMs: 4200,
+    });
+    expect(of("Rate limit reached, see your plan and billing").code).toBe("rate_limited");
+  });
+
+  it("takes an output limit that does not fit beside the input for an overflow", () => {
+    const message =
+      "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again";
+    const failure = { status: 400, vendorCode: "invalid_request_error", message };
+    expect(classifyFailure(failure).code).toBe("context_overflow");
+  });
+
+  it("takes the time when a limit is reset for a hint only at a rate limit", () => {
+    const headers = new Headers({ "x-ratelimit-reset": "3600" });
+    const of = (status: number) => classifyFailure({ status, message: "x", headers }).retryAfterMs;
+    expect(of(429)).toBeCloseTo(3_600_000, -2);
+    expect(of(529)).toBeUndefined();
   });
 
   it("is not misled by digits in ids and sizes", () => {
@@ -125,28 +184,6 @@ describe("classifyFailure", () => {
     const message = "Incorrect API key provided: sk-proj-abcdefghijklmnop";
     expect(classifyFailure({ status: 401, message }).message).toBe(
       "401 Incorrect API key provided: [redacted]",
-    );
-  });
-});
-
-describe("readRetryAfter", () => {
-  const now = Date.parse("2026-11-21T00:00:00Z");
-  it.each([
-    [{ "retry-after-ms": "250", "retry-after": "9" }, "", 250],
-    [{ "retry-after": "7" }, "", 7000],
-    [{ "retry-after": "Sat, 21 Nov 2026 00:00:30 GMT" }, "", 30_000],
-    [{ "retry-after": "Fri, 20 Nov 2026 00:00:30 GMT" }, "", 0],
-    [{ "retry-after": "soon" }, "", undefined],
-    [{ "x-ratelimit-reset": String(now + 5000) }, "", 5000],
-    [{ "x-ratelimit-reset": String(now / 1000 + 6) }, "", 6000],
-    [{ "x-ratelimit-reset": "8" }, "", 8000],
-    [{}, "Please try again in 225ms.", 225],
-    [{}, "Please try again in 1.5s", 1500],
-    [{}, '{"retryDelay": "34s"}', 34_000],
-    [{}, "try again later", undefined],
-  ])("reads %j %j", (headers, body, expected) => {
-    expect(readRetryAfter(new Headers(headers as Record<string, string>), body, now)).toBe(
-      expected,
     );
   });
 });

@@ -1,16 +1,7 @@
-/** What went wrong with a request, independent of the vendor. */
-export type ProviderErrorCode =
-  | "auth"
-  | "quota"
-  | "rate_limited"
-  | "overloaded"
-  | "context_overflow"
-  | "invalid_request"
-  | "content_filtered"
-  | "network"
-  | "timeout"
-  | "aborted"
-  | "unknown";
+import { meaningOf, type ProviderErrorCode } from "./error-codes.ts";
+import { readRetryAfter } from "./retry-hint.ts";
+
+export type { ProviderErrorCode };
 
 /** Facts about a failed request. */
 export interface ProviderErrorInit {
@@ -64,53 +55,22 @@ export interface VendorFailure {
   readonly message: string;
   readonly status?: number | undefined;
   readonly headers?: Pick<Headers, "get"> | undefined;
-  /** The vendor's error type or code, when it sends one. */
-  readonly vendorCode?: string | undefined;
+  /** The vendor's error type and code, those it sends. */
+  readonly vendorCode?: string | readonly string[] | undefined;
+  /** The parsed body, which may say how long to wait. */
+  readonly body?: unknown;
   /** The thrown value; its chain of causes is searched for network errors. */
   readonly cause?: unknown;
 }
 
-const vendorCodes: Readonly<Record<string, ProviderErrorCode>> = {
-  authentication_error: "auth",
-  permission_error: "auth",
-  invalid_api_key: "auth",
-  PERMISSION_DENIED: "auth",
-  UNAUTHENTICATED: "auth",
-  billing_error: "quota",
-  insufficient_quota: "quota",
-  GoUsageLimitError: "quota",
-  FreeUsageLimitError: "quota",
-  "1308": "quota",
-  rate_limit_error: "rate_limited",
-  rate_limit_exceeded: "rate_limited",
-  RESOURCE_EXHAUSTED: "rate_limited",
-  overloaded_error: "overloaded",
-  api_error: "overloaded",
-  server_error: "overloaded",
-  internal_error: "overloaded",
-  INTERNAL: "overloaded",
-  UNAVAILABLE: "overloaded",
-  timeout_error: "timeout",
-  DEADLINE_EXCEEDED: "timeout",
-  context_length_exceeded: "context_overflow",
-  model_context_window_exceeded: "context_overflow",
-  request_too_large: "context_overflow",
-  invalid_request_error: "invalid_request",
-  not_found_error: "invalid_request",
-  INVALID_ARGUMENT: "invalid_request",
-  FAILED_PRECONDITION: "invalid_request",
-  NOT_FOUND: "invalid_request",
-  content_filter: "content_filtered",
-  content_policy_violation: "content_filtered",
-};
-
 const quotaText =
-  /insufficient[_ ]quota|quota exceeded|exceeded your (?:current )?quota|billing|out of budget|monthly usage limit|credit balance|available balance|insufficient (?:credits?|balance|funds)|usage[_ ]limit[_ ](?:reached|exceeded)|(?:Go|Free)UsageLimitError|payment required/i;
+  /insufficient[_ ]quota|quota exceeded|exceeded your (?:current )?quota|(?:check|visit|update|add|go to) (?:\S+ ){0,4}(?:plan and )?billing|billing (?:details|hard limit|not active)|out of budget|monthly usage limit|credit balance|available balance|insufficient (?:credits?|balance|funds)|usage[_ ]limit[_ ](?:reached|exceeded)|(?:Go|Free)UsageLimitError|payment required/i;
 
 const throttleText =
   /throttl|rate.?limit|too many requests|resource ?exhausted|(?<![\w.-])429(?![\w-])/i;
 
 const overflowText = [
+  /input length and .?max_(?:completion_|output_)?tokens.? exceed/i,
   /prompt (?:is )?too long/i,
   /request_too_large|context_length_exceeded|model_context_window_exceeded/i,
   /input is too long for requested model/i,
@@ -147,9 +107,9 @@ export function isContextOverflow(text: string): boolean {
 }
 
 /**
- * Turns a failure into our terms: vendor code and status first, text last, so that digits in an id
- * decide nothing. Quota and overflow are recognised by text too, because vendors send them under
- * the status of something else.
+ * Turns a failure into our terms: the vendor's codes and the status decide, the text only where they
+ * leave it open, so that neither digits in an id nor a link to the billing page of a rate limit
+ * decide anything.
  */
 export function classifyFailure(given: VendorFailure): ProviderErrorInit {
   const known = findInCauses(given.cause, isProviderError);
@@ -158,12 +118,11 @@ export function classifyFailure(given: VendorFailure): ProviderErrorInit {
   const status = given.status ?? leadingStatus(message);
   const failure = { ...given, message, ...(status !== undefined && { status }) };
   if (findInCauses(failure.cause, isSyntaxError) !== undefined) return brokenEvent(failure);
-  const { headers } = failure;
   const network = status === undefined ? describeNetworkCause(failure.cause) : undefined;
   const words = network ?? (status === undefined ? withRootCause(failure) : failure.message);
   const prefix = status === undefined || words.startsWith(String(status)) ? "" : `${status} `;
-  const code = network === undefined ? classifyResponse(failure) : networkCode(network);
-  const retryAfterMs = code === "quota" ? undefined : readRetryAfter(headers, failure.message);
+  const { code, retryAfterMs } =
+    network === undefined ? classifyResponse(failure) : { code: networkCode(network) };
   return {
     code,
     message: redactSecrets(prefix + words),
@@ -177,6 +136,12 @@ export function classifyFailure(given: VendorFailure): ProviderErrorInit {
 function leadingStatus(message: string): number | undefined {
   const found = /^([45]\d\d)(?= status code| \{|$)/.exec(message);
   return found === null ? undefined : Number(found[1]);
+}
+
+/** Errors are passed on as `code: words`, also by us. */
+function leadingCode(message: string): string[] {
+  const found = /^(?:[45]\d\d )?(\w{4,40}): /.exec(message);
+  return found?.[1] === undefined ? [] : [found[1]];
 }
 
 /** Proxies answer with whole web pages; the first lines say enough. */
@@ -199,14 +164,38 @@ function networkCode(text: string): ProviderErrorCode {
   return timeoutText.test(text) ? "timeout" : "network";
 }
 
-function classifyResponse({ status, vendorCode, message }: VendorFailure): ProviderErrorCode {
-  const byCode = vendorCode === undefined ? undefined : vendorCodes[vendorCode];
-  if (byCode === "quota" || status === 402) return "quota";
-  if (byCode !== "auth" && quotaText.test(message) && (status ?? 429) < 500) return "quota";
+function classifyResponse(failure: VendorFailure): {
+  code: ProviderErrorCode;
+  retryAfterMs?: number | undefined;
+} {
+  const { headers, body, message: text, vendorCode = [] } = failure;
+  const byCode = meaningOf([vendorCode, leadingCode(text)].flat());
+  if (byCode === "quota" || failure.status === 402) return { code: "quota" };
+  const asked = readRetryAfter({ headers, body, text, isRateLimit: false });
+  const code = decide(failure, byCode, asked !== undefined);
+  if (code === "quota") return { code };
+  const isRateLimit = code === "rate_limited";
+  return { code, retryAfterMs: asked ?? readRetryAfter({ headers, isRateLimit }) };
+}
+
+function decide(
+  { status, message }: VendorFailure,
+  byCode: ProviderErrorCode | undefined,
+  hasHint: boolean,
+): ProviderErrorCode {
   if (byCode === "context_overflow" || status === 413) return "context_overflow";
-  const isThrottle = byCode === "rate_limited" || status === 429;
-  if (!isThrottle && isContextOverflow(message)) return "context_overflow";
-  return byCode ?? classifyStatus(status) ?? classifyText(message);
+  if (byCode === "rate_limited" || status === 429) return "rate_limited";
+  if (isContextOverflow(message)) return "context_overflow";
+  // What is final either way: the words say more than "invalid request". A status of a busy or
+  // broken server is left alone.
+  const isOpen = byCode === undefined || byCode === "invalid_request";
+  if (isOpen && !hasHint && (status ?? 400) < 500 && saysMoneyIsGone(message)) return "quota";
+  return byCode ?? classifyStatus(status) ?? classifyText(message, hasHint);
+}
+
+/** Rate limits link to the billing page too; what they say of the rate comes first. */
+function saysMoneyIsGone(text: string): boolean {
+  return !throttleText.test(text) && quotaText.test(text);
 }
 
 function classifyStatus(status: number | undefined): ProviderErrorCode | undefined {
@@ -218,8 +207,8 @@ function classifyStatus(status: number | undefined): ProviderErrorCode | undefin
   return status >= 400 ? "invalid_request" : undefined;
 }
 
-function classifyText(text: string): ProviderErrorCode {
-  if (throttleText.test(text)) return "rate_limited";
+function classifyText(text: string, hasHint: boolean): ProviderErrorCode {
+  if (throttleText.test(text) || (hasHint && quotaText.test(text))) return "rate_limited";
   if (overloadText.test(text)) return "overloaded";
   if (timeoutText.test(text)) return "timeout";
   return networkText.test(text) ? "network" : "unknown";
@@ -265,37 +254,6 @@ function describeNetworkCause(error: unknown): string | undefined {
   if (system === undefined) return undefined;
   const words = system.message === "" ? system.code : system.message;
   return words.includes(system.code) ? words : `${words} (${system.code})`;
-}
-
-/** How long a vendor asks to wait, in ms: `retry-after(-ms)`, reset headers, or words in the body. */
-export function readRetryAfter(
-  headers: Pick<Headers, "get"> | undefined,
-  body = "",
-  now = Date.now(),
-): number | undefined {
-  const precise = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
-  if (precise >= 0) return precise;
-  const plain = headers?.get("retry-after") ?? "";
-  if (/^\d+(?:\.\d+)?$/.test(plain)) return Number(plain) * 1000;
-  const date = plain === "" ? Number.NaN : Date.parse(plain);
-  if (!Number.isNaN(date)) return Math.max(0, date - now);
-  for (const name of ["anthropic-ratelimit-unified-reset", "x-ratelimit-reset"]) {
-    const reset = Number.parseFloat(headers?.get(name) ?? "");
-    if (reset > 0) return Math.max(0, resetTime(reset, now) - now);
-  }
-  const words =
-    /(?:try again in|retry in|"retryDelay":\s*")\s*(\d+(?:\.\d+)?)\s*(ms|s|seconds?|m|minutes?)\b/i.exec(
-      body,
-    );
-  if (words?.[1] === undefined || words[2] === undefined) return undefined;
-  const unit = words[2].toLowerCase();
-  return Number(words[1]) * (unit === "ms" ? 1 : unit.startsWith("s") ? 1000 : 60_000);
-}
-
-/** Reset headers hold epoch ms, epoch seconds or seconds from now; their size tells which. */
-function resetTime(value: number, now: number): number {
-  if (value > 1e11) return value;
-  return value > 1e8 ? value * 1000 : now + value * 1000;
 }
 
 const secretText =

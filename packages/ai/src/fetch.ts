@@ -1,3 +1,4 @@
+import { boundReplies } from "./bounded-reply.ts";
 import { ProviderError } from "./errors.ts";
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -58,6 +59,17 @@ function repeat(request: RequestInit, status: number, input: string | URL | Requ
   return request;
 }
 
+/**
+ * The way to a vendor: credentials and headers are `own` and no others, they never leave for another
+ * origin, and what comes back is bounded.
+ */
+export function vendorFetch(
+  fetch: Fetch | undefined,
+  own: Readonly<Record<string, string | null>>,
+): Fetch {
+  return withOwnHeaders(boundReplies(guardRedirects(fetch)), own);
+}
+
 /** What an SDK has to say itself: the form of the body and who it is. */
 const sdkHeaders: ReadonlySet<string> = new Set([
   "accept",
@@ -72,7 +84,7 @@ const sdkHeaders: ReadonlySet<string> = new Set([
  * find in the environment (`OPENAI_CUSTOM_HEADERS` and the like) whatever server they talk to; a
  * header meant for one vendor must not reach another. `null` deletes a header.
  */
-export function withOwnHeaders(fetch: Fetch, own: Readonly<Record<string, string | null>>): Fetch {
+function withOwnHeaders(fetch: Fetch, own: Readonly<Record<string, string | null>>): Fetch {
   return (input, init) => {
     const headers = new Headers();
     for (const [name, value] of new Headers(init?.headers)) {

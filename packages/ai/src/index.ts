@@ -17,8 +17,6 @@ export type {
   UserContent,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-export { Assembler, type AssemblerOptions } from "./assemble.ts";
-export { emptyUsage } from "./empty-usage.ts";
 export {
   classifyFailure,
   isContextOverflow,
@@ -30,11 +28,6 @@ export {
   type VendorFailure,
 } from "./errors.ts";
 export { guardRedirects } from "./fetch.ts";
-export { GrowingJson } from "./growing-json.ts";
-export { type HistoryOptions, prepareContext } from "./history.ts";
-export { LastMade } from "./last-made.ts";
-export type { ImageLimits } from "./limit-images.ts";
-export { type Fold, Memo } from "./memo.ts";
 export {
   catalogSource,
   findModel,
@@ -42,7 +35,7 @@ export {
   loadModels,
   type ProviderInfo,
 } from "./models/catalog.ts";
-export { computeCost } from "./models/cost.ts";
+export { computeCost, serviceTierFactor } from "./models/cost.ts";
 export {
   clampThinkingLevel,
   nextThinkingLevel,
@@ -54,17 +47,20 @@ export type {
   CacheRetention,
   Context,
   Delta,
-  EncodeOptions,
-  OpenOptions,
   Provider,
   Reducer,
+  RequestDiagnostic,
   StreamOptions,
   ThinkingBudgets,
   TokenCounts,
   ToolDefinition,
 } from "./provider.ts";
 export { builtInProviders, type ProviderTable } from "./providers.ts";
-export { sanitizeText } from "./sanitize.ts";
+export { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
+export { emptyUsage } from "./reply/empty-usage.ts";
+export { type HistoryOptions, prepareContext } from "./request/history.ts";
+export type { ImageLimits } from "./request/limit-images.ts";
+export { sanitizeText } from "./request/sanitize.ts";
 export {
   type AssistantStream,
   type CreateStreamOptions,

@@ -7,10 +7,7 @@ import type {
   ToolCall,
 } from "@tau-agent/rpc-protocol/messages";
 import type { ProviderErrorCode, ProviderErrorInit } from "./errors.ts";
-import type { GrowingJson } from "./growing-json.ts";
-import type { LastMade } from "./last-made.ts";
-import type { ImageLimits } from "./limit-images.ts";
-import type { Memo } from "./memo.ts";
+import type { ImageLimits } from "./request/limit-images.ts";
 
 /** A tool as a model sees it. `parameters` is a JSON Schema whose root is an object. */
 export interface ToolDefinition {
@@ -33,6 +30,13 @@ export type ThinkingBudgets = Partial<Record<ThinkingLevel, number>>;
 /** How long a prompt cache entry is asked to live. */
 export type CacheRetention = "none" | "short" | "long";
 
+/** Something that a request had to leave out. */
+export interface RequestDiagnostic {
+  readonly code: "tool_left_out";
+  readonly tool: string;
+  readonly message: string;
+}
+
 /** Options of one request. */
 export interface StreamOptions {
   /** Resolved key; never logged. Some local servers need none. */
@@ -41,8 +45,10 @@ export interface StreamOptions {
   /** Already clamped to the model; default `off`. */
   readonly thinkingLevel?: ThinkingLevel | undefined;
   readonly thinkingBudgets?: ThinkingBudgets | undefined;
-  /** Output limit in tokens; default derived from the model. */
+  /** Most tokens of the reply; default the model's own limit. */
   readonly maxTokens?: number | undefined;
+  /** About how many tokens the request takes; the output limit fits what they leave of the window. */
+  readonly inputTokens?: number | undefined;
   readonly temperature?: number | undefined;
   /** Added last; `null` deletes a default header. */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
@@ -52,28 +58,27 @@ export interface StreamOptions {
   readonly cacheRetention?: CacheRetention | undefined;
   /** Default the global `fetch`; the seam for recording, proxies and tests. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** From sending the request to the first event, in ms. Default none. */
+  /**
+   * From sending the request to the first event of the reply, in ms; headers, comments and pings are
+   * none. Default and 0: no limit.
+   */
   readonly firstEventTimeoutMs?: number | undefined;
-  /** Longest silence between two events, in ms. Default 300 000. */
+  /**
+   * Longest silence from the headers on, in ms; comments do not end it, nor do pings before the reply
+   * has begun. Default 300 000; 0: no limit.
+   */
   readonly idleTimeoutMs?: number | undefined;
+  /**
+   * Longest wait before another attempt that the caller accepts from a vendor, in ms: the error says
+   * when one asks for more. Default any.
+   */
+  readonly maxRetryDelayMs?: number | undefined;
   /** Sees the vendor request just before it is sent; may return a replacement. */
   readonly onPayload?: ((payload: unknown) => unknown) | undefined;
+  /** Is told once of each tool that the vendor would refuse, and that is left out for it. */
+  readonly onDiagnostic?: ((diagnostic: RequestDiagnostic) => void) | undefined;
   /** Sees each event of the vendor's stream before it is understood; the next one waits for it. */
   readonly onStreamEvent?: ((event: unknown) => void | Promise<void>) | undefined;
-}
-
-/** Options of one encoding. */
-export interface EncodeOptions extends StreamOptions {
-  /** What earlier requests made of the same messages; what comes out of it is never changed. */
-  readonly memo?: Memo | undefined;
-}
-
-/** Options of sending one request. */
-export interface OpenOptions extends StreamOptions {
-  /** Keeps the vendor's client from one request to the next; it is made from server, key and headers. */
-  readonly client?: LastMade | undefined;
-  /** What earlier requests said, of which this one's body is made; none when others may change it. */
-  readonly known?: GrowingJson | undefined;
 }
 
 /** Token counts as far as a vendor has told them; later values replace earlier ones. */
@@ -98,6 +103,8 @@ export type BlockKey = string | number;
  */
 export type Delta =
   | { type: "response"; id?: string; model?: string }
+  /** The vendor begins the reply once more: the final message holds only what follows. */
+  | { type: "restart" }
   | { type: "text"; key: BlockKey; text: string }
   | { type: "thinking"; key: BlockKey; text: string; redacted?: boolean }
   /** `arguments` is a piece of the JSON text; `id` and `name` come as soon as known. */
@@ -137,9 +144,14 @@ export interface Provider<Request = unknown, Chunk = unknown> {
    */
   readonly endsAtStop?: boolean;
   /** Ours → the vendor's request. Pure, and byte-stable for an unchanged prefix. */
-  encode(model: Model, context: Context, options: EncodeOptions): Request;
+  encode(model: Model, context: Context, options: StreamOptions): Request;
   /** Sends the request; the only place that loads the vendor's SDK (its own retries set to 0). */
-  open(model: Model, request: Request, options: OpenOptions): Promise<AsyncIterable<Chunk>>;
+  open(model: Model, request: Request, options: StreamOptions): Promise<AsyncIterable<Chunk>>;
+  /**
+   * Is given every reply that has not failed, with the request as encoded: what later requests need to
+   * know of it.
+   */
+  remember?(request: Request, reply: AssistantMessage): void;
   /** A reducer for one reply: vendor chunk → deltas. */
   reduce(model: Model): Reducer<Chunk>;
   /** What a thrown vendor error means. */

@@ -1,15 +1,48 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { ProviderError } from "./errors.ts";
 import type { Provider } from "./provider.ts";
 
-/** Wire formats by `api`; each is loaded when a request first needs it. */
+/**
+ * Wire formats by `api`. A stream function loads each when a request first needs it, and once, so
+ * that what a provider keeps between requests belongs to that function.
+ */
 export type ProviderTable = Readonly<Record<string, () => Promise<Provider>>>;
 
 /** The wire formats that come with this package. */
 export const builtInProviders: ProviderTable = {
   "anthropic-messages": async () =>
-    (await import("./anthropic-messages/index.ts")).anthropicMessages,
+    (await import("./anthropic-messages/index.ts")).createAnthropicMessages(),
   "google-generative-ai": async () =>
-    (await import("./google-generative-ai/index.ts")).googleGenerativeAi,
+    (await import("./google-generative-ai/index.ts")).createGoogleGenerativeAi(),
   "openai-completions": async () =>
-    (await import("./openai-completions/index.ts")).openaiCompletions,
-  "openai-responses": async () => (await import("./openai-responses/index.ts")).openaiResponses,
+    (await import("./openai-completions/index.ts")).createOpenaiCompletions(),
+  "openai-responses": async () =>
+    (await import("./openai-responses/index.ts")).createOpenaiResponses(),
 };
+
+/** Each wire format is loaded once, so that it can keep things from one request to the next. */
+export class LoadedProviders {
+  readonly #table: ProviderTable;
+  readonly #loaded = new Map<string, Promise<Provider>>();
+
+  constructor(table: ProviderTable) {
+    this.#table = table;
+  }
+
+  async load({ api, provider, id }: Model): Promise<Provider> {
+    const known = this.#loaded.get(api);
+    if (known !== undefined) return known;
+    const loader = Object.hasOwn(this.#table, api) ? this.#table[api] : undefined;
+    if (loader === undefined) {
+      const names = Object.keys(this.#table).join(", ");
+      throw new ProviderError({
+        code: "invalid_request",
+        message: `Model ${provider}/${id} speaks ${api}, which is none of: ${names}`,
+      });
+    }
+    const loading = loader();
+    this.#loaded.set(api, loading);
+    loading.catch(() => this.#loaded.delete(api));
+    return loading;
+  }
+}

@@ -12,8 +12,8 @@ export class ReplyGuard {
   #failure: ProviderError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #deadline = Number.POSITIVE_INFINITY;
-  /** When the wait for a step began; undefined while the reply's reader takes its time. */
-  #waitsSince: number | undefined;
+  /** Since when the reply's reader takes its time; undefined while a step is waited for. */
+  #pausedSince: number | undefined = performance.now();
   #limit = { timeoutMs: 0, what: "" };
   #isDraining = false;
 
@@ -46,26 +46,34 @@ export class ReplyGuard {
         return;
       }
       this.#interrupt = reject;
-      this.#waitsSince = performance.now();
+      this.#resume();
       const settle =
         <Value>(end: (value: Value) => void) =>
         (value: Value): void => {
-          this.#waitsSince = undefined;
+          this.#pausedSince = performance.now();
           end(value);
         };
       step().then(settle(resolve), settle(reject));
     });
   }
 
-  /** Sets the time limit anew from now; undefined lifts it. */
+  /** Sets the time limit anew from now; undefined and 0 lift it. */
   watch(timeoutMs: number | undefined, what: string): void {
     this.#limit = { timeoutMs: timeoutMs ?? 0, what };
-    const delay = timeoutMs ?? Number.POSITIVE_INFINITY;
-    const deadline = performance.now() + delay;
+    const delay = timeoutMs || Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    const deadline = now + delay;
+    if (this.#pausedSince !== undefined) this.#pausedSince = now;
     const isSooner = deadline < this.#deadline;
     this.#deadline = deadline;
     // A later deadline is noticed when the timer fires, which spares a timer per event.
     if (this.#timer === undefined || isSooner) this.#arm(delay);
+  }
+
+  /** Sets the time limit anew unless the one that runs ends sooner. */
+  shorten(timeoutMs: number | undefined, what: string): void {
+    const delay = timeoutMs || Number.POSITIVE_INFINITY;
+    if (performance.now() + delay < this.#deadline) this.watch(timeoutMs, what);
   }
 
   /** Ends the request and its body. */
@@ -105,15 +113,24 @@ export class ReplyGuard {
     if (Number.isFinite(delay)) this.#timer = setTimeout(this.#onTimer, Math.min(delay, 2 ** 30));
   }
 
-  readonly #onTimer = (): void => {
-    const { timeoutMs, what } = this.#limit;
+  /** The vendor is not silent while nobody listens: a pause moves the deadline. */
+  #resume(): void {
     const now = performance.now();
-    // The vendor is not silent while nobody listens.
-    const deadline = Math.max(this.#deadline, (this.#waitsSince ?? now) + timeoutMs);
-    if (deadline > now) {
-      this.#arm(deadline - now);
+    this.#deadline += now - (this.#pausedSince ?? now);
+    this.#pausedSince = undefined;
+    if (this.#timer === undefined) this.#arm(this.#deadline - now);
+  }
+
+  readonly #onTimer = (): void => {
+    const left = this.#deadline - performance.now();
+    this.#timer = undefined;
+    // A wait after a pause sets the timer again.
+    if (this.#pausedSince !== undefined) return;
+    if (left > 0) {
+      this.#arm(left);
       return;
     }
+    const { timeoutMs, what } = this.#limit;
     this.#end(
       new ProviderError({ code: "timeout", message: `${what} for ${timeoutMs / 1000} seconds` }),
     );

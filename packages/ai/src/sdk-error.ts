@@ -7,24 +7,39 @@ import type { VendorFailure } from "./errors.ts";
 export function readSdkError(error: unknown): VendorFailure {
   const fields = asRecord(error);
   const text = error instanceof Error ? error.message : String(error);
-  const outer = asRecord(fields.error ?? parseBody(text));
+  const whole = unwrapList(fields.error ?? parseBody(text));
+  const outer = asRecord(whole);
   const body = asRecord(outer.error ?? outer);
   const words = typeof body.message === "string" && body.message !== "" ? body.message : text;
-  const vendorCode = [body.type, fields.type, body.status, body.code, fields.code].find(
-    (code) => typeof code === "string" && code !== "" && code !== "error",
-  );
-  const status = [fields.status, body.code].find((value) => typeof value === "number");
+  const vendorCode = [body.type, fields.type, body.status, body.code, fields.code].flatMap(asCode);
+  const status = [fields.status, body.code].find(isStatus);
   return {
     message: words,
-    ...(typeof status === "number" && { status }),
-    ...(typeof vendorCode === "string" && { vendorCode }),
+    ...(status !== undefined && { status }),
+    ...(vendorCode.length > 0 && { vendorCode }),
     ...(isHeaders(fields.headers) && { headers: fields.headers }),
+    ...(whole !== undefined && { body: whole }),
     cause: error,
   };
 }
 
+/** A vendor's code as a list to spread; numbers are codes where they are no status. */
+function asCode(code: unknown): string[] {
+  if (typeof code === "number") return isStatus(code) ? [] : [String(code)];
+  return typeof code === "string" && code !== "" && code !== "error" ? [code] : [];
+}
+
+function isStatus(value: unknown): value is number {
+  return typeof value === "number" && value >= 400 && value < 600;
+}
+
+/** Google answers some requests with a list of one error. */
+function unwrapList(body: unknown): unknown {
+  return Array.isArray(body) ? body[0] : body;
+}
+
 function parseBody(text: string): unknown {
-  const start = text.indexOf("{");
+  const start = text.search(/[[{]/);
   if (start < 0) return undefined;
   try {
     return JSON.parse(text.slice(start));

@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
-import { ProviderError } from "./errors.ts";
+import { classifyFailure, ProviderError } from "./errors.ts";
 import type { Delta, Provider, StreamOptions } from "./provider.ts";
 import { createStream, type StreamResult, stream } from "./stream.ts";
 
@@ -104,7 +104,71 @@ describe("stream", () => {
     const load = async () => providerOf(() => from(never));
     const { error } = await finish(run(load, { firstEventTimeoutMs: 20 }));
     expect(error).toMatchObject({ code: "timeout", isRetryable: true });
-    expect(error?.message).toBe("The model sent no event for 0.02 seconds");
+    expect(error?.message).toMatch(
+      /^The model sent no event for 0.02 seconds \(p at http:\/\/localhost\)\. Is the server busy/,
+    );
+  });
+
+  it("waits for the first event no longer because headers or pings come", async () => {
+    async function* pings(): AsyncGenerator<Delta> {
+      for (;;) {
+        await later(10);
+        yield { type: "ping" } as unknown as Delta;
+      }
+    }
+    const late = providerOf(pings, {
+      open: async () => {
+        await later(30);
+        return pings();
+      },
+      reduce: () => () => [],
+    } as Partial<Provider>);
+    const started = performance.now();
+    const { error } = await finish(run(async () => late, { firstEventTimeoutMs: 60 }));
+    expect(error?.message).toContain("The model sent no event for 0.06 seconds");
+    expect(performance.now() - started).toBeLessThan(85);
+  });
+
+  it("counts silence from the headers on", async () => {
+    const load = async () => providerOf(() => from(never));
+    const limits = { firstEventTimeoutMs: 5_000, idleTimeoutMs: 20 };
+    const { error } = await finish(run(load, limits));
+    expect(error).toMatchObject({ code: "timeout", isRetryable: true });
+    expect(error?.message).toContain("The model went silent for 0.02 seconds");
+  });
+
+  it("takes a ping within the reply for a sign of life, and 0 for no limit", async () => {
+    async function* slow(): AsyncGenerator<Delta> {
+      yield text;
+      for (let count = 0; count < 5; count++) {
+        await later(15);
+        yield { type: "ping" } as unknown as Delta;
+      }
+      yield stop;
+    }
+    const reduce = () => (chunk: unknown) =>
+      (chunk as { type: string }).type === "ping" ? [] : [chunk as Delta];
+    const load = async () => providerOf(slow, { reduce });
+    expect((await finish(run(load, { idleTimeoutMs: 40 }))).error).toBeUndefined();
+    const none = { firstEventTimeoutMs: 0, idleTimeoutMs: 0 };
+    expect((await finish(run(load, none))).error).toBeUndefined();
+  });
+
+  it("names provider, base URL and next step when nobody listens", async () => {
+    const system = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), {
+      code: "ECONNREFUSED",
+    });
+    const secret = { ...model, baseUrl: "http://me:password@localhost:1/v1?key=abc" };
+    const provider = providerOf(() => from(), {
+      open: () => Promise.reject(new TypeError("fetch failed", { cause: system })),
+      classify: (error) => classifyFailure({ message: String(error), cause: error }),
+    });
+    const call = createStream({ providers: { own: async () => provider } });
+    const { error, message } = await finish(call(secret, { messages: [] }, {}));
+    expect(error).toMatchObject({ code: "network", isRetryable: true });
+    expect(message.errorMessage).toBe(
+      "connect ECONNREFUSED 127.0.0.1:1 (p at http://localhost:1/v1). Is the server running?",
+    );
   });
 
   it("gives up on a model that goes silent, but not while it keeps talking", async () => {
@@ -192,9 +256,15 @@ describe("stream", () => {
     const { message, error } = await finish(
       run(async () => providerOf(() => from(), { open, classify })),
     );
-    expect(error).toMatchObject({ code: "auth", message: "No" });
-    expect(message).toMatchObject({ stopReason: "error", errorMessage: "No" });
-    const own = new ProviderError({ code: "quota", message: "Empty" });
+    expect(error).toMatchObject({
+      code: "auth",
+      message: "No (p at http://localhost). Check the API key and what it may be used for.",
+    });
+    expect(message).toMatchObject({
+      stopReason: "error",
+      errorMessage: expect.stringMatching(/^No /),
+    });
+    const own = new ProviderError({ code: "overloaded", message: "Full" });
     const thrown = await finish(run(() => Promise.reject(own)));
     expect(thrown.error).toBe(own);
   });

@@ -1,14 +1,15 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
-import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { Assembler, type AssemblerOptions, type StreamResult } from "./assemble.ts";
+import type { AssistantMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
-import { GrowingJson } from "./growing-json.ts";
-import { prepareContext } from "./history.ts";
-import { LastMade } from "./last-made.ts";
-import { Memo } from "./memo.ts";
-import type { Context, Provider, StreamOptions } from "./provider.ts";
-import { builtInProviders, type ProviderTable } from "./providers.ts";
+import { nameProvider } from "./name-provider.ts";
+import type { Context, Delta, Provider, Reducer, StreamOptions } from "./provider.ts";
+import { builtInProviders, LoadedProviders, type ProviderTable } from "./providers.ts";
+import { Assembler, type AssemblerOptions, type StreamResult } from "./reply/assemble.ts";
 import { ReplyGuard } from "./reply-guard.ts";
+import { ToolFitter } from "./request/fit-tools.ts";
+import { fitContext } from "./request/history.ts";
+import { InputEstimate } from "./request/input-estimate.ts";
+import { Memo } from "./request/memo.ts";
 
 export type { StreamResult };
 
@@ -33,14 +34,9 @@ export interface CreateStreamOptions extends AssemblerOptions {
 
 /** Makes a stream function; the way to bring further wire formats. */
 export function createStream(options: CreateStreamOptions = {}): StreamFunction {
-  const providers = { ...builtInProviders, ...options.providers };
-  const kept = {
-    history: new Memo(),
-    encoding: new Memo(),
-    client: new LastMade(),
-    known: new GrowingJson(),
-  };
-  return (model, context, request) => run({ model, context, request, providers, options, kept });
+  const providers = new LoadedProviders({ ...builtInProviders, ...options.providers });
+  const kept = { history: new Memo(), estimate: new InputEstimate(), tools: new ToolFitter() };
+  return (model, context, request) => run({ model, context, request, providers, options, ...kept });
 }
 
 /** Sends a context to a model over one of the built-in wire formats. */
@@ -50,20 +46,18 @@ interface Run {
   readonly model: Model;
   readonly context: Context;
   readonly request: StreamOptions;
-  readonly providers: ProviderTable;
+  readonly providers: LoadedProviders;
   readonly options: AssemblerOptions;
-  /** From one request to the next. */
-  readonly kept: {
-    readonly history: Memo;
-    readonly encoding: Memo;
-    readonly client: LastMade;
-    readonly known: GrowingJson;
-  };
+  /** Messages as fitted for earlier requests. */
+  readonly history: Memo;
+  readonly estimate: InputEstimate;
+  readonly tools: ToolFitter;
 }
 
 /** Usage may come after the terminal event, but nobody waits for it longer than this. */
 const afterStopMs = 1_000;
 const defaultIdleTimeoutMs = 300_000;
+const silence = "The model went silent";
 
 async function* run(task: Run): AssistantStream {
   const { model, request } = task;
@@ -72,27 +66,32 @@ async function* run(task: Run): AssistantStream {
   let provider: Provider | undefined;
   try {
     yield assembler.start();
-    provider = await guard.wait(() => load(task));
-    const chunks = await open(task, provider, guard);
+    provider = await guard.wait(() => task.providers.load(model));
+    const { encoded, ownNames } = encode(task, provider);
+    const chunks = await open(task, provider, encoded, guard);
     const reduce = provider.reduce(model);
-    guard.watch(request.firstEventTimeoutMs, "The model sent no event");
+    let hasBegun = false;
     for (;;) {
       const next = await readNext(chunks, guard, assembler.hasStopped);
       if (next.done) break;
-      guard.watch(request.idleTimeoutMs ?? defaultIdleTimeoutMs, "The model went silent");
+      hasBegun ||= !isSignOfLife(next.value);
+      if (hasBegun) guard.watch(idleLimit(request), silence);
       const seen = request.onStreamEvent?.(next.value);
       if (seen) await guard.wait(() => seen);
-      for (const delta of reduce(next.value)) yield* assembler.push(delta);
+      for (const delta of readChunk(reduce, next.value)) {
+        yield* assembler.push(withOwnName(delta, ownNames));
+      }
       if (!assembler.hasStopped) continue;
       if (provider.endsAtStop) break;
       guard.watch(afterStopMs, "");
     }
     const { events, result } = assembler.finish();
+    if (result.error === undefined) provider.remember?.(encoded, result.message);
     guard.drain(chunks, afterStopMs);
     yield* events;
     return result;
   } catch (thrown) {
-    const error = asProviderError(guard.failure ?? thrown, provider);
+    const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), model, request);
     guard.cancel();
     const { events, result } = assembler.fail(error);
     yield* events;
@@ -102,44 +101,73 @@ async function* run(task: Run): AssistantStream {
   }
 }
 
-async function load({ model, providers }: Run): Promise<Provider> {
-  const loader = Object.hasOwn(providers, model.api) ? providers[model.api] : undefined;
-  if (loader !== undefined) return loader();
-  throw new ProviderError({
-    code: "invalid_request",
-    message: `Model ${model.provider}/${model.id} speaks ${model.api}, which is none of: ${Object.keys(providers).join(", ")}`,
-  });
-}
-
 /** The vendor's request, made anew only where the conversation is new. */
-function encode({ model, context, request, kept }: Run, provider: Provider): unknown {
-  // Who sees the payload may also change it: then it must not be what the next turn starts from.
-  const { history, encoding } = request.onPayload
-    ? { history: new Memo(), encoding: new Memo() }
-    : kept;
-  const prepared = prepareContext(model, context, {
-    normalizeToolCallId: (id, call, source) =>
+function encode(
+  { model, context, request, history, estimate, tools: fitter }: Run,
+  provider: Provider,
+): { encoded: unknown; ownNames: ReadonlyMap<string, string> } {
+  const { tools, ownNames, leftOut } = fitter.fit(model.api, context.tools ?? []);
+  for (const diagnostic of leftOut) {
+    if (fitter.isNews(diagnostic)) request.onDiagnostic?.(diagnostic);
+  }
+  const options = {
+    normalizeToolCallId: (id: string, call: ToolCall, source: AssistantMessage) =>
       provider.normalizeToolCallId?.(id, call, source) ?? id,
     imageLimits: provider.imageLimits?.(model),
-    memo: history,
-  });
-  return provider.encode(model, prepared, { ...request, memo: encoding });
+  };
+  // Who sees the payload may also change it: then it must not be what the next turn starts from.
+  const memo = request.onPayload === undefined ? history : new Memo();
+  const fitted = fitContext(model, { ...context, tools }, options, memo);
+  const inputTokens = request.inputTokens ?? estimate.of(fitted);
+  const encoded = provider.encode(model, fitted, { ...request, inputTokens });
+  return { encoded, ownNames };
 }
 
 async function open(
   task: Run,
   provider: Provider,
+  encoded: unknown,
   guard: ReplyGuard,
 ): Promise<AsyncIterator<unknown>> {
   const { model, request } = task;
-  const encoded = encode(task, provider);
   const replaced = await guard.wait(async () => request.onPayload?.(encoded));
   guard.watch(request.firstEventTimeoutMs, "The model sent no event");
-  const { client, known } = task.kept;
-  const isOurs = request.onPayload === undefined;
-  const options = { ...request, signal: guard.signal, client, known: isOurs ? known : undefined };
+  const options = { ...request, signal: guard.signal };
   const chunks = await guard.wait(() => provider.open(model, replaced ?? encoded, options));
+  // From the headers on, silence counts too; the first event is still waited for no longer.
+  guard.shorten(idleLimit(request), silence);
   return chunks[Symbol.asyncIterator]();
+}
+
+function idleLimit({ idleTimeoutMs = defaultIdleTimeoutMs }: StreamOptions): number {
+  return idleTimeoutMs;
+}
+
+/**
+ * What vendors send to keep a connection open: no event of the reply, though after its beginning a
+ * sign that the model still works on it. Comments are not seen here at all.
+ */
+function isSignOfLife(chunk: unknown): boolean {
+  if (typeof chunk !== "object" || chunk === null) return true;
+  return "type" in chunk && (chunk.type === "ping" || chunk.type === "keepalive");
+}
+
+/** Nobody but the vendor sees the name that a tool was given for it. */
+function withOwnName(delta: Delta, ownNames: ReadonlyMap<string, string>): Delta {
+  if (delta.type !== "tool_call" || delta.name === undefined) return delta;
+  return { ...delta, name: ownNames.get(delta.name) ?? delta.name };
+}
+
+/** A reducer trips over nothing but what no vendor documents; another attempt may well be readable. */
+function* readChunk(reduce: Reducer<unknown>, chunk: unknown): Iterable<Delta> {
+  try {
+    yield* reduce(chunk);
+  } catch (error) {
+    const isSlip = error instanceof TypeError || error instanceof RangeError;
+    if (!isSlip) throw error;
+    const message = `The server sent an event that cannot be read: ${error.message}`;
+    throw new ProviderError({ code: "overloaded", message, cause: error });
+  }
 }
 
 /** After the terminal event nothing that goes wrong matters any more. */

@@ -10,6 +10,8 @@ interface Wire {
   readonly events: readonly string[];
   readonly overflow: string;
   readonly keyHeader: string;
+  /** An error within the stream. */
+  errorEvent(code: string, text: string): string;
 }
 
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
@@ -56,6 +58,7 @@ const wires: Wire[] = [
     ],
     overflow: "prompt is too long: 210000 tokens > 200000 maximum",
     keyHeader: "x-api-key",
+    errorEvent: (type, text) => named({ type: "error", error: { type, message: text } }),
   },
   {
     api: "google-generative-ai",
@@ -66,6 +69,7 @@ const wires: Wire[] = [
     overflow:
       "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
     keyHeader: "x-goog-api-key",
+    errorEvent: (status, text) => data({ error: { code: 429, message: text, status } }),
   },
   {
     api: "openai-completions",
@@ -78,6 +82,7 @@ const wires: Wire[] = [
     overflow:
       "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
     keyHeader: "authorization",
+    errorEvent: (code, text) => data({ error: { code, message: text } }),
   },
   {
     api: "openai-responses",
@@ -99,6 +104,11 @@ const wires: Wire[] = [
     ],
     overflow: "Your input exceeds the context window of this model.",
     keyHeader: "authorization",
+    errorEvent: (code, text) =>
+      named({
+        type: "response.failed",
+        response: { status: "failed", error: { code, message: text } },
+      }),
   },
 ];
 
@@ -141,7 +151,7 @@ function answer(status: number, body: string, headers: Record<string, string> = 
   return { fetch, sent };
 }
 
-describe.each(wires)("$api", ({ api, events, overflow, keyHeader }) => {
+describe.each(wires)("$api", ({ api, events, overflow, keyHeader, errorEvent }) => {
   const model = modelFor(api);
 
   it("streams a reply and sends the key where the vendor wants it", async () => {
@@ -296,7 +306,8 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader }) => {
     [413, "Payload too large", "context_overflow", false],
     [401, "Wrong key", "auth", false],
     [404, "No such model", "invalid_request", false],
-    [429, "You exceeded your current quota, please check your plan and billing", "quota", false],
+    [402, "Your balance is used up", "quota", false],
+    [429, "You exceeded your current quota, see your plan and billing", "rate_limited", true],
     [429, "Rate limit reached for requests", "rate_limited", true],
     [500, "Something broke (req 401-429)", "overloaded", true],
     [503, "Unavailable", "overloaded", true],
@@ -311,6 +322,64 @@ describe.each(wires)("$api", ({ api, events, overflow, keyHeader }) => {
     expect(error?.retryAfterMs).toBe(code === "quota" ? undefined : 3000);
     expect(message.errorMessage).toContain(text === "overflow" ? overflow : text);
     expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      "RESOURCE_EXHAUSTED",
+      "Quota exceeded, check your billing. Retry in 4.2s",
+      "rate_limited",
+      4200,
+    ],
+    ["RESOURCE_EXHAUSTED", "Quota exceeded, check your billing", "rate_limited", undefined],
+    ["insufficient_quota", "Try again in 620ms", "quota", undefined],
+    ["1113", "Please recharge. Try again in 1m30s", "quota", undefined],
+  ])("goes by the code of an error in the stream: %s %s", async (name, text, code, wait) => {
+    const body = `${events[0]}${errorEvent(name, text)}`;
+    const { error } = await finish(model, hello, { fetch: answer(200, body).fetch });
+    expect(error).toMatchObject({ code, isRetryable: code === "rate_limited" });
+    expect(error?.retryAfterMs).toBe(wait);
+    expect(error?.message).toContain(text);
+  });
+
+  it("ends with the status when an error's body never ends", async () => {
+    const fetch: typeof globalThis.fetch = async () => {
+      const body = new ReadableStream({
+        pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(97)),
+      });
+      return new Response(body, { status: 500, headers: { "content-type": "application/json" } });
+    };
+    const { error } = await finish(model, hello, { fetch });
+    expect(error).toMatchObject({ code: "overloaded", status: 500 });
+    expect(error?.message.length).toBeLessThan(5000);
+  });
+
+  it("does not take comments for events", async () => {
+    const fetch: typeof globalThis.fetch = async () => {
+      const body = new ReadableStream({
+        async pull(controller) {
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          controller.enqueue(new TextEncoder().encode(": still here\n\n"));
+        },
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    };
+    const late = await finish(model, hello, { fetch, firstEventTimeoutMs: 60 });
+    expect(late.error).toMatchObject({ code: "timeout", isRetryable: true });
+    expect(late.error?.message).toContain("The model sent no event for 0.06 seconds");
+    const silent = await finish(model, hello, { fetch, idleTimeoutMs: 60 });
+    expect(silent.error?.message).toContain("The model went silent for 0.06 seconds");
+  });
+
+  it("prints nothing, whatever the model is called", async () => {
+    const printed = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const { fetch } = answer(200, events.join(""));
+    for (const id of ["claude-3-7-sonnet-20250219", "claude-opus-4-6", "gpt-4", "gemini-1.5-pro"]) {
+      const old = { ...model, id, reasoning: true, maxTokens: 20_000 };
+      await finish(old, hello, { fetch, thinkingLevel: "high" });
+    }
+    expect(printed.mock.calls).toEqual([]);
+    printed.mockRestore();
   });
 
   it("never carries the key to another origin", async () => {

@@ -1,5 +1,4 @@
 export {
-  type Agent,
   type AgentTool,
   defineTool,
   type ToolCallContext,
@@ -38,12 +37,12 @@ export { SessionError } from "./base/errors.ts";
 export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";
 export type { Compaction } from "./compaction/compaction.ts";
-export {
-  type CreateAgentSessionOptions,
-  createAgentSession,
-  type PromptOptionsOfSession,
-} from "./create/create-agent-session.ts";
+export { createAgentSession } from "./create/create-agent-session.ts";
 export type { ExtensionOptions } from "./create/session-extensions.ts";
+export type {
+  CreateAgentSessionOptions,
+  PromptOptionsOfSession,
+} from "./create/session-options.ts";
 export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";
@@ -61,13 +60,9 @@ export { ModelRegistry } from "./models/registry.ts";
 export type { Retry } from "./models/retry.ts";
 export type { CommandInfo } from "./resources/list-commands.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
-export type { ModelRequests } from "./run/model-requests.ts";
-export type { ProblemReport } from "./run/problem-report.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
 export type { PromptResult } from "./run/prompt-tracker.ts";
-export type { RunDriver } from "./run/run-driver.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";
-export type { AgentSessionParts } from "./run/session-parts.ts";
 export { AgentSession } from "./session/agent-session.ts";
 export { exportSession, exportSessionFile } from "./session/export-session.ts";
 export type { SessionNavigation } from "./session/session-navigation.ts";
@@ -79,6 +74,7 @@ export {
   type SavedSessionsOptions,
 } from "./session-log/saved-sessions.ts";
 export { SessionLog } from "./session-log/session-log.ts";
+export type { SessionLogView } from "./session-log/session-log-view.ts";
 export { SessionTree } from "./session-log/session-tree.ts";
 export { SettingsStore } from "./settings/store.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";

@@ -20,43 +20,46 @@ import { startTimer } from "./start-timer.ts";
 
 /** How one request is sent. */
 export interface RequestOptions {
-  /** How long to wait for the answer; 0 waits as long as it takes. */
+  /** How long to wait for the response; 0 means no limit. */
   readonly timeoutMs?: number | undefined;
-  /** Ends the waiting, with the signal's reason; the host may still do what it was asked. */
+  /** Stops waiting, with the signal's reason; the host may still carry out the command. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where a connection's lines go and its frames end up. */
+/** Where a connection's lines and frames go. */
 export interface ConnectionOptions {
   readonly write: (line: string) => void;
   readonly onEvent: (event: SessionEvent) => void;
   readonly onUiRequest: (request: ExtensionUiRequest) => void;
-  /** Told of each line that is no frame. */
+  /** Called with each line that is not a frame. */
   readonly onNoise: (line: string) => void;
 }
 
 interface PendingRequest {
   readonly id: string;
-  readonly command: string;
+  readonly command: CommandName;
   readonly answer: Promise<unknown>;
-  /** Lets go of the timer and the signal. */
+  /** Releases the timer and the signal. */
   release(): void;
   resolve(data: unknown): void;
   reject(error: Error): void;
 }
 
-/** A request that was sent: its id, and the promise of its answer's `data`. */
+/** A sent request: its id, and the promise of its response's `data`. */
 export interface SentRequest {
   readonly id: string;
   readonly answer: Promise<unknown>;
 }
 
-/** Requests out, answers and events in, over lines of JSON. Knows nothing of processes. */
+/**
+ * Sends requests and receives responses and events, over lines of JSON. Knows nothing about
+ * processes.
+ */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #pending = new Map<string, PendingRequest>();
   readonly #rebuilder = new MessageRebuilder();
-  /** The longest line the host takes. */
+  /** The longest line the host accepts. */
   maxSentBytes = DEFAULT_MAX_LINE_BYTES;
   #lastId = 0;
   #closed: ConnectionClosedError | undefined;
@@ -66,7 +69,7 @@ export class Connection {
   }
 
   /**
-   * Sends a command. The answer rejects with RpcError, RequestTimeoutError, FrameTooLargeError or
+   * Sends a command. Rejects with RpcError, RequestTimeoutError, FrameTooLargeError or
    * ConnectionClosedError.
    */
   send<N extends CommandName>(
@@ -89,7 +92,7 @@ export class Connection {
     return { id, answer };
   }
 
-  /** Fails the request whose answer was too long to be read; `head` is how the answer begins. */
+  /** Fails the request whose response was too long to read; `head` is how the response begins. */
   skip(head: string, sizeBytes: number, limitBytes: number): void {
     const [, id = ""] = /^\s*\{\s*"id"\s*:\s*"(c\d+)"/.exec(head) ?? [];
     const request = this.#pending.get(id);
@@ -99,9 +102,9 @@ export class Connection {
     request.reject(new FrameTooLargeError("answer", request.command, sizeBytes, limitBytes));
   }
 
-  /** Fulfilled once every request so far for one of these commands has its answer, good or bad. */
-  async answered(commands: ReadonlySet<string>): Promise<void> {
-    const requests = [...this.#pending.values()].filter(({ command }) => commands.has(command));
+  /** Resolves once every pending request of the commands meant is settled. */
+  async answered(isMeant: (command: CommandName) => boolean): Promise<void> {
+    const requests = [...this.#pending.values()].filter(({ command }) => isMeant(command));
     await Promise.allSettled(requests.map(({ answer }) => answer));
   }
 
@@ -109,7 +112,7 @@ export class Connection {
     if (!this.#closed) this.#options.write(encodeLine(response));
   }
 
-  /** Takes one line of the host. */
+  /** Handles one line of the host. */
   receive(text: string): void {
     const line = decodeHostLine(text);
     switch (line.kind) {
@@ -140,7 +143,7 @@ export class Connection {
     }
   }
 
-  /** Rejects what is pending and everything sent from now on. */
+  /** Rejects everything that is pending or sent from now on. */
   close(error: ConnectionClosedError): void {
     this.#closed ??= error;
     for (const request of this.#pending.values()) {
@@ -150,7 +153,7 @@ export class Connection {
     this.#pending.clear();
   }
 
-  #expect(id: string, command: string, options: RequestOptions): Promise<unknown> {
+  #expect(id: string, command: CommandName, options: RequestOptions): Promise<unknown> {
     const { timeoutMs = 0, signal } = options;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const giveUp = (reason: unknown) => {
@@ -184,8 +187,9 @@ export class Connection {
   }
 
   /**
-   * Some hosts leave the id out of an error: for a command they don't know (the oldest pending one
-   * of that name is meant), and for one whose handler threw (clear only when a single one waits).
+   * Some hosts omit the id of an error: for a command they do not know (the oldest pending one of
+   * that name is meant), and for one whose handler threw (unambiguous only if a single one is
+   * pending).
    */
   #requestOf(frame: ResponseFrame): PendingRequest | undefined {
     if (frame.id !== undefined) return this.#pending.get(String(frame.id));

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import type { HostExit } from "./errors.ts";
 
-/** What a user is told of a host that has ended, or that never ran. */
+/** The text that tells a user how a host ended, or why it never ran. */
 export function describeExit(
   exit: Partial<HostExit> & { readonly error?: unknown },
   cwd: string | undefined,
@@ -11,13 +11,13 @@ export function describeExit(
     const how = exit.signal ? `on ${exit.signal}` : `with exit code ${exit.exitCode ?? "unknown"}`;
     return `The host ended ${how}`;
   }
-  // The system's error names the program in this case, too.
+  // Here, too, the system's error names the program.
   const fault = cwd === undefined ? undefined : faultOf(cwd);
   if (fault !== undefined) {
     return `The host could not be started: its working directory ${cwd} ${fault}`;
   }
   const reason = error instanceof Error ? error.message : String(error);
-  return `The host could not be started (${reason}). Install @tau-agent/cli, or say with "command" or "cliPath" what starts it.`;
+  return `The host could not be started (${reason}). Install @tau-agent/cli, or set "command" or "cliPath".`;
 }
 
 function faultOf(cwd: string): string | undefined {

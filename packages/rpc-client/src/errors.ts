@@ -1,11 +1,11 @@
 import type { ErrorCode, RequestId } from "@tau-agent/rpc-protocol";
 
-/** The host answered a command with an error, or a prompt it had accepted failed. */
+/** The host answered a command with an error, or an accepted prompt failed. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
-  /** What went wrong; absent when the host is one that sends no codes. */
+  /** What went wrong; absent if the host sends no codes. */
   readonly code: ErrorCode | "prompt_failed" | (string & {}) | undefined;
-  /** The command that was answered. */
+  /** The command that failed. */
   readonly command: string;
   /** The id this client had given the request. */
   readonly requestId: RequestId | undefined;
@@ -20,16 +20,18 @@ export class RpcError extends Error {
   }
 }
 
-/** How the host's process ended, and its last words. */
+/** How the host's process ended, with the last lines it wrote. */
 export interface HostExit {
-  /** Absent when a signal ended the process, or when it never started. */
+  /** Absent if a signal ended the process, or if it never started. */
   readonly exitCode: number | undefined;
   readonly signal: NodeJS.Signals | undefined;
-  /** The end of what the host wrote to stderr. */
+  /** The last part of the host's stderr. */
   readonly stderr: string;
 }
 
-/** The connection to the host is gone; whatever was waiting for an answer gets this. */
+/**
+ * The connection to the host is gone. Everything that waits for a response is rejected with this.
+ */
 export class ConnectionClosedError extends Error implements HostExit {
   override readonly name = "ConnectionClosedError";
   readonly exitCode: number | undefined;
@@ -44,10 +46,12 @@ export class ConnectionClosedError extends Error implements HostExit {
   }
 }
 
-/** The host did not answer in time. The command may still take effect; a late answer is ignored. */
+/**
+ * The host did not answer in time. The command may still take effect; a late response is ignored.
+ */
 export class RequestTimeoutError extends Error {
   override readonly name = "RequestTimeoutError";
-  /** What was waited for: the wire name of a command, or what the wait was about. */
+  /** The wire name of the command, or a description of the wait. */
   readonly command: string;
   readonly timeoutMs: number;
   constructor(command: string, timeoutMs: number) {
@@ -57,10 +61,10 @@ export class RequestTimeoutError extends Error {
   }
 }
 
-/** A command was longer than the host takes, or its answer longer than this client does. */
+/** A command was longer than the host accepts, or its response longer than this client does. */
 export class FrameTooLargeError extends Error {
   override readonly name = "FrameTooLargeError";
-  /** The command that was not sent, or whose answer was skipped. */
+  /** The command that was not sent, or whose response was skipped. */
   readonly command: string;
   readonly sizeBytes: number;
   readonly limitBytes: number;
@@ -73,7 +77,7 @@ export class FrameTooLargeError extends Error {
   }
 }
 
-/** An `events()` iterator was read too slowly and ended, rather than hold ever more memory. */
+/** An `events()` iterator was read too slowly and ended, instead of buffering without bound. */
 export class EventOverflowError extends Error {
   override readonly name = "EventOverflowError";
   readonly maxBuffered: number;

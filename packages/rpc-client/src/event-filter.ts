@@ -2,7 +2,7 @@ import type { Params, SessionEvent } from "@tau-agent/rpc-protocol";
 
 type FilterParams = Params<"set_event_filter">;
 
-/** What the client itself goes by: it rebuilds replies, and tells when work is done. */
+/** Events the client itself depends on, to rebuild replies and to know when work is done. */
 const needed: readonly SessionEvent["type"][] = [
   "message_start",
   "message_end",
@@ -15,13 +15,13 @@ const needed: readonly SessionEvent["type"][] = [
   "compaction_end",
 ];
 
-/** A change of the filter that was asked for: what the host is to be told, and the way back. */
+/** A change of the filter: what to send to the host, and how to undo it. */
 export interface FilterChange {
   readonly params: FilterParams;
   takeBack(): void;
 }
 
-/** Which events listeners get; the host has to send some more. */
+/** The events that listeners get; the host has to send some more. */
 export class EventFilter {
   #shown: ReadonlySet<string> | undefined;
 
@@ -30,10 +30,10 @@ export class EventFilter {
     return this.#shown?.has(type) ?? true;
   }
 
-  /** Takes effect at once; `takeBack` is for a host that refuses. */
+  /** Takes effect at once; `takeBack` undoes it if the host refuses. */
   change({ events }: FilterParams): FilterChange {
     const before = this.#shown;
-    // What is no list is the host's to refuse.
+    // Leaves it to the host to reject a value that is not a list.
     const isList = Array.isArray(events);
     const shown = isList ? new Set(events) : undefined;
     this.#shown = shown;
@@ -45,7 +45,7 @@ export class EventFilter {
     };
   }
 
-  /** All events again, as a host begins. */
+  /** Removes the filter: every host starts without one. */
   reset(): void {
     this.#shown = undefined;
   }

@@ -2,16 +2,16 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { type ConnectionClosedError, RequestTimeoutError } from "./errors.ts";
 import { startTimer } from "./start-timer.ts";
 
-/** Someone who listens: to events, and to the end of the connection. */
+/** A listener to events and to the end of the connection. */
 export interface Subscriber {
   onEvent(event: SessionEvent): void;
   onClose?(error: ConnectionClosedError, wasAsked: boolean): void;
 }
 
-/** What a wait was about and how long it may take. */
+/** What a wait is for, and how long it may take. */
 export interface WaitOptions {
   readonly what: string;
-  /** 0 waits as long as it takes. */
+  /** 0 means no limit. */
   readonly timeoutMs: number;
   /** Rejects the wait with its reason. */
   readonly signal?: AbortSignal | undefined;
@@ -23,7 +23,7 @@ export interface Settle<T> {
   reject(error: unknown): void;
 }
 
-/** Hands events to all who listen, in the order they came. */
+/** Delivers events to all listeners, in the order of arrival. */
 export class EventHub {
   readonly #subscribers = new Set<Subscriber>();
 
@@ -36,12 +36,13 @@ export class EventHub {
 
   emit(event: SessionEvent): void {
     for (const subscriber of [...this.#subscribers]) {
-      // One before it in the row may have ended its subscription.
+      // An earlier listener may have removed this one.
       if (!this.#subscribers.has(subscriber)) continue;
       try {
         subscriber.onEvent(event);
       } catch (error) {
-        // A faulty listener is the application's to hear of, and must not cost others their event.
+        // An error in a listener belongs to the application, and must not cost other listeners the
+        // event.
         queueMicrotask(() => {
           throw error;
         });
@@ -55,7 +56,7 @@ export class EventHub {
 
   /**
    * Listens until `begin`'s listener settles the wait. Rejects when the connection closes or time
-   * runs out; in every case nothing stays behind.
+   * runs out. Always cleans up after itself.
    */
   wait<T>(
     options: WaitOptions,
@@ -87,7 +88,7 @@ export class EventHub {
     const onAbort = () => settle.reject(signal?.reason);
     const timer = startTimer(onTimeout, timeoutMs);
     signal?.addEventListener("abort", onAbort);
-    // At once, not with the promise: the next event may be in the same chunk of input.
+    // Immediately, not when the promise settles: the next event may be in the same chunk of input.
     end = () => {
       unsubscribe();
       clearTimeout(timer);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EventQueue } from "./event-queue.ts";
 
 describe("EventQueue", () => {
-  it("hands over what is buffered before it ends", async () => {
+  it("delivers what is buffered before it ends", async () => {
     const queue = new EventQueue<number>(10, () => {});
     queue.push(1);
     queue.push(2);
@@ -20,7 +20,7 @@ describe("EventQueue", () => {
     expect(await queue.next()).toEqual({ value: undefined, done: true });
   });
 
-  it("serves readers that came first in their order", async () => {
+  it("serves waiting readers in the order they came", async () => {
     const queue = new EventQueue<number>(10, () => {});
     const readers = [queue.next(), queue.next(), queue.next()];
     queue.push(1);
@@ -29,7 +29,7 @@ describe("EventQueue", () => {
     expect((await Promise.all(readers)).map((result) => result.value)).toEqual([1, 2, undefined]);
   });
 
-  it("tells its owner when the reader leaves early", async () => {
+  it("notifies its owner when the reader leaves early", async () => {
     let left = 0;
     const queue = new EventQueue<number>(10, () => left++);
     queue.push(1);

@@ -6,8 +6,9 @@ interface Waiter<T> {
 }
 
 /**
- * What `events()` returns: for `for await`, read by hand with `next()`, or given up with `return()`.
- * Spelled out because TypeScript before 5.6 knows no second parameter of AsyncIterableIterator.
+ * What `events()` returns: use it with `for await`, read it with `next()`, or end it with
+ * `return()`. Written out because TypeScript before 5.6 has no second parameter of
+ * AsyncIterableIterator.
  */
 export interface EventIterator<T> extends AsyncDisposable {
   next(): Promise<IteratorResult<T, undefined>>;
@@ -15,7 +16,7 @@ export interface EventIterator<T> extends AsyncDisposable {
   [Symbol.asyncIterator](): EventIterator<T>;
 }
 
-/** Events on their way to one reader, bounded; an async iterator that ends with the connection. */
+/** A bounded queue of events for one reader; an async iterator that ends with the connection. */
 export class EventQueue<T> implements EventIterator<T> {
   readonly #maxBuffered: number;
   readonly #onReturn: () => void;
@@ -42,7 +43,7 @@ export class EventQueue<T> implements EventIterator<T> {
     }
   }
 
-  /** Ends the iterator once what is buffered has been read; with an error, that is thrown then. */
+  /** Ends the iterator once the buffer has been read; an error is thrown then. */
   close(error?: unknown): void {
     if (this.#end) return;
     this.#end = error === undefined ? {} : { error };
@@ -86,7 +87,7 @@ export class EventQueue<T> implements EventIterator<T> {
     return event;
   }
 
-  /** The error is thrown once; after that the iterator is simply at its end. */
+  /** The error is thrown once; after that the iterator is done. */
   #settle(waiter: Waiter<T>): void {
     const error = this.#end?.error;
     this.#end = {};

@@ -5,9 +5,8 @@ type RequestOf<M extends Method> = Extract<ExtensionUiRequest, { method: M }>;
 type Awaitable<T> = T | Promise<T>;
 
 /**
- * What an application does when an extension wants to show something. A dialog answers with the
- * chosen or entered text (`confirm` with yes or no); undefined, and a dialog without a handler,
- * cancel it.
+ * Handlers for what extensions want to show. A dialog returns the chosen or entered text (`confirm`
+ * yes or no). Returning undefined, or having no handler, cancels it.
  */
 export interface ExtensionUiHandlers {
   select?(request: RequestOf<"select">): Awaitable<string | undefined>;
@@ -21,7 +20,10 @@ export interface ExtensionUiHandlers {
   setEditorText?(request: RequestOf<"set_editor_text">): void;
 }
 
-/** Shows what an extension asks for; the answer to send, or undefined when none is expected. */
+/**
+ * Shows what an extension asks for and returns the answer to send, or undefined if none is
+ * expected.
+ */
 export async function answerUiRequest(
   request: ExtensionUiRequest,
   handlers: ExtensionUiHandlers,
@@ -56,7 +58,7 @@ export async function answerUiRequest(
   }
 }
 
-/** The answer that dismisses a dialog. */
+/** The answer that cancels a dialog. */
 export function cancelled(id: string): ExtensionUiResponse {
   return { ...answer(id), cancelled: true };
 }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { hostCommand, hostEnvironment } from "./host-command.ts";
 
 describe("hostCommand", () => {
-  it("runs a given entry with this Node", () => {
+  it("runs a given entry with the current Node", () => {
     expect(hostCommand({ cliPath: "/x/tau.js", model: "m" })).toEqual([
       process.execPath,
       "/x/tau.js",
@@ -14,7 +14,7 @@ describe("hostCommand", () => {
     ]);
   });
 
-  it("takes any argument vector as it is and adds the mode", () => {
+  it("takes any argument vector unchanged and adds the mode", () => {
     const command = ["docker", "exec", "-i", "box", "tau"];
     expect(hostCommand({ command, args: ["--no-session"] })).toEqual([
       ...command,
@@ -30,7 +30,7 @@ describe("hostCommand", () => {
     else expect([program, entry]).toEqual([process.execPath, expect.stringMatching(/tau\.js$/)]);
   });
 
-  it("shows bundlers nothing that they would resolve when they build", () => {
+  it("hides the host from bundlers, which would resolve it at build time", () => {
     const source = readFileSync(new URL("./host-command.ts", import.meta.url), "utf8");
     expect(source).not.toMatch(/^import .*createRequire/m);
   });
@@ -41,11 +41,11 @@ describe("hostEnvironment", () => {
     Reflect.deleteProperty(process.versions, "electron");
   });
 
-  it("is what was given", () => {
+  it("is the given environment", () => {
     expect(hostEnvironment(process.execPath, { A: "1" })).toEqual({ A: "1" });
   });
 
-  it("makes Electron's own program a Node, and leaves other programs alone", () => {
+  it("makes Electron's own program run as Node, and leaves other programs alone", () => {
     Object.defineProperty(process.versions, "electron", { value: "40.0.0", configurable: true });
     const made = { ELECTRON_RUN_AS_NODE: "1" };
     expect(hostEnvironment(process.execPath, { A: "1" })).toEqual({ ...made, A: "1" });

@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { argv, execPath, getBuiltinModule, versions } from "node:process";
 
-/** What starts a host. */
+/** How to start a host. */
 export interface HostCommandOptions {
   /** Program and arguments that start a host, e.g. `["docker", "exec", "-i", "box", "tau"]`. */
   readonly command?: readonly string[];
-  /** A host's JavaScript entry, run with the Node that runs this client. */
+  /** A host's JavaScript entry, run with the current Node. */
   readonly cliPath?: string;
   readonly provider?: string;
   readonly model?: string;
-  /** Further arguments of the host, after `--mode rpc`. */
+  /** More arguments for the host, after `--mode rpc`. */
   readonly args?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function hostCommand(options: HostCommandOptions): [string, ...string[]] 
   return [program ?? "tau", ...rest, ...(options.args ?? [])];
 }
 
-/** What is added to the host's environment; Electron's own program is a Node only when told so. */
+/** Added to the host's environment; Electron's own program runs as Node only with this. */
 export function hostEnvironment(
   program: string,
   given: Readonly<Record<string, string | undefined>> | undefined,
@@ -33,8 +33,8 @@ export function hostEnvironment(
 }
 
 /**
- * An entry run with this Node beats the command on the PATH: that one is a shim on Windows, which
- * `spawn` cannot start, and may belong to another version.
+ * An entry run with the current Node is preferred over the command on the PATH: on Windows that is
+ * a shim, which `spawn` cannot start, and it may belong to another version.
  */
 function defaultCommand(cliPath: string | undefined): readonly string[] {
   const entry = cliPath ?? installedEntry();
@@ -42,9 +42,8 @@ function defaultCommand(cliPath: string | undefined): readonly string[] {
 }
 
 /**
- * The entry of the `@tau-agent/cli` that is installed beside this package, or that the running
- * application depends on. Never the one of the working directory: that may be a project nobody
- * trusts.
+ * The entry of the `@tau-agent/cli` installed next to this package, or as a dependency of the
+ * running application. Never the one in the working directory, which may be an untrusted project.
  */
 function installedEntry(): string | undefined {
   for (const from of [import.meta.url, argv[1]]) {
@@ -57,7 +56,7 @@ function installedEntry(): string | undefined {
 
 function entryFrom(from: string): string | undefined {
   try {
-    // Bundlers resolve what they see of this when they build; it is the installed host that counts.
+    // Hidden from bundlers, which would resolve this at build time; only the installed host counts.
     const { createRequire } = getBuiltinModule("node:module");
     const manifestPath = createRequire(from).resolve("@tau-agent/cli/package.json");
     const manifest: unknown = JSON.parse(readFileSync(manifestPath, "utf8"));

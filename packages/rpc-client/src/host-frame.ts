@@ -6,13 +6,13 @@ import {
 } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, ToolCall, Usage } from "@tau-agent/rpc-protocol/messages";
 
-/** A `message_update` in delta form: the step alone, for the client to apply. */
+/** A `message_update` in delta form: only the step, for the client to apply. */
 export interface DeltaUpdate {
   readonly usage: Usage | undefined;
   readonly step: DeltaStep;
 }
 
-/** A step of a reply without the message it leads to. */
+/** A step of a reply without the message it results in. */
 export interface DeltaStep {
   readonly type: string;
   readonly contentIndex: number;
@@ -25,7 +25,7 @@ export interface DeltaStep {
   readonly message: AssistantMessage | undefined;
 }
 
-/** One line of a host, understood as far as it can be. */
+/** One line of a host, decoded as far as possible. */
 export type HostLine =
   | { readonly kind: "response"; readonly frame: ResponseFrame }
   | { readonly kind: "ui_request"; readonly request: ExtensionUiRequest }
@@ -35,8 +35,8 @@ export type HostLine =
   | { readonly kind: "noise" };
 
 /**
- * Decodes one line of a host. The checks are light: a newer or older host may send more or fewer
- * members, and an event type this client doesn't know is passed on. Never throws.
+ * Decodes one line of a host. The checks are light: another version of the host may send more or
+ * fewer members, and an unknown event type is passed on. Never throws.
  */
 export function decodeHostLine(line: string): HostLine {
   let value: unknown;
@@ -94,7 +94,7 @@ function decodeDelta(value: Record<string, unknown>): HostLine {
   };
 }
 
-/** The members without which a listener could not even look at an event of a known type. */
+/** The members that a listener needs to handle an event of a known type at all. */
 const requiredRecord: Readonly<Record<string, string>> = {
   message_start: "message",
   message_update: "assistantMessageEvent",
@@ -116,7 +116,7 @@ function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || typeof value === "number";
 }
 
-/** Codes of a newer host are passed on too. */
+/** Codes of a newer host are passed on, too. */
 function isErrorCode(value: unknown): value is NonNullable<ResponseFrame["code"]> {
   return typeof value === "string";
 }
@@ -129,7 +129,7 @@ function isToolCall(value: unknown): value is ToolCall {
   return isRecord(value) && value.type === "toolCall" && isRecord(value.arguments);
 }
 
-/** Whether `value` is a reply of a model. */
+/** Whether `value` is a model's reply. */
 export function isAssistantMessage(value: unknown): value is AssistantMessage {
   return isRecord(value) && value.role === "assistant" && Array.isArray(value.content);
 }

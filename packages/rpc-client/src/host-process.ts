@@ -5,13 +5,13 @@ import { DEFAULT_MAX_LINE_BYTES, LineDecoder } from "@tau-agent/rpc-protocol";
 import type { HostExit } from "./errors.ts";
 import { TextTail } from "./text-tail.ts";
 
-/** How long the pipes may stay open after the process itself is gone (a grandchild may hold them). */
+/** How long the pipes may stay open after the process has ended (a grandchild may hold them). */
 const DRAIN_MS = 500;
-/** How long a process may outlive its own stdout, over which all answers would come. */
+/** How long a process may outlive its own stdout, which would carry all responses. */
 const MUTE_MS = 1_000;
 const STDERR_TAIL_CHARACTERS = 64 * 1024;
 
-/** How a host's process is run. */
+/** How to run a host's process. */
 export interface HostProcessOptions {
   readonly command: readonly [string, ...string[]];
   readonly cwd?: string | undefined;
@@ -19,30 +19,30 @@ export interface HostProcessOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly maxFrameBytes?: number | undefined;
   readonly onLine: (line: string) => void;
-  /** Told of a line that was too long to be kept: how it begins, its size and the limit. */
+  /** Called with each line that was too long to keep: its beginning, its size and the limit. */
   readonly onSkipped: (head: string, sizeBytes: number, limitBytes: number) => void;
   readonly onStderr?: ((text: string) => void) | undefined;
 }
 
-/** How long each step of {@link HostProcess.stop} waits before the next. */
+/** How long each step of {@link HostProcess.stop} waits before the next one. */
 export interface StopOptions {
-  /** From the end of its input to SIGTERM; 6 s by default, as a host has 5 s to shut down. */
+  /** From closing stdin to SIGTERM; 6 s by default, because a host has 5 s to shut down. */
   readonly graceMs?: number;
   /** From SIGTERM to SIGKILL; 2 s by default. */
   readonly killAfterMs?: number;
 }
 
-/** A host running as a child process: lines in, lines out, its last words and its end. */
+/** A host as a child process: lines in, lines out, its last stderr and its exit. */
 export class HostProcess {
   /** Resolves when the process has ended and its output is read, or when it could not start. */
   readonly ended: Promise<HostExit & { readonly error?: Error }>;
   readonly #child: ChildProcess;
-  /** Absent, like the other pipes, when this process has no file descriptor left for them. */
+  /** Absent, like the other pipes, if this process has run out of file descriptors. */
   readonly #stdin: Writable | null;
   readonly #stderr = new TextTail(STDERR_TAIL_CHARACTERS);
   #hasEnded = false;
 
-  /** @throws what `spawn` throws at once, such as E2BIG, rather than report. */
+  /** @throws if `spawn` throws instead of reporting the error, for example with E2BIG. */
   constructor(options: HostProcessOptions) {
     const [program, ...args] = options.command;
     const child: ChildProcess = spawn(program, args, {
@@ -53,7 +53,7 @@ export class HostProcess {
     });
     this.#child = child;
     this.#stdin = child.stdin;
-    // A host that dies while we write breaks the pipe; its exit tells the story.
+    // A host that dies during a write breaks the pipe; its exit is reported anyway.
     child.stdin?.on("error", () => {});
     if (child.stdout) this.#readLines(child.stdout, options);
     if (child.stderr) this.#readStderr(child.stderr, options.onStderr);
@@ -65,7 +65,7 @@ export class HostProcess {
   }
 
   get exitCode(): number | undefined {
-    // Of a program that could not be started it is the system's error number.
+    // If the program could not be started, this is the system's error number.
     return this.pid === undefined ? undefined : (this.#child.exitCode ?? undefined);
   }
 
@@ -77,7 +77,9 @@ export class HostProcess {
     if (this.#stdin?.writable) this.#stdin.write(text);
   }
 
-  /** Ends the host: closes its input, then asks, then kills. Resolves when it is gone. */
+  /**
+   * Ends the host: closes its stdin, then sends SIGTERM, then SIGKILL. Resolves when it is gone.
+   */
   async stop(options: StopOptions = {}): Promise<HostExit> {
     this.#stdin?.end();
     if (!(await this.#endsWithin(options.graceMs ?? 6_000))) {
@@ -121,8 +123,8 @@ export class HostProcess {
   }
 
   /**
-   * A host that closed its output can answer nothing any more, and must not be waited for. One that
-   * was told to end has the time it was given.
+   * A host that closed its stdout cannot answer any more, so do not wait for it. One that is
+   * already being stopped keeps the time it was given.
    */
   async #endWhenMute(): Promise<void> {
     if ((await this.#endsWithin(MUTE_MS)) || this.#stdin?.writableEnded) return;
@@ -130,7 +132,7 @@ export class HostProcess {
     await this.stop({ graceMs: MUTE_MS });
   }
 
-  /** Keeps a remark of the client's own among the host's last words. */
+  /** Adds a note of the client to the host's last stderr. */
   note(text: string): void {
     this.#stderr.append(`[client] ${text}\n`);
   }
@@ -165,7 +167,7 @@ export class HostProcess {
     });
     child.once("close", () => finish());
     child.on("error", (error) => {
-      // Also raised when a signal could not be sent; only a failed start ends the matter.
+      // Also emitted when a signal could not be sent; only a failed start is final.
       if (child.pid === undefined) finish(error);
     });
     return promise;

@@ -13,7 +13,7 @@ import type {
 import { createCommandClient } from "./methods.ts";
 
 describe("the methods of a client", () => {
-  it("are there for every command of the table", () => {
+  it("exist for every command of the table", () => {
     const methods = createCommandClient().prototype as Record<string, unknown>;
     for (const name of Object.keys(commands)) {
       const method = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());

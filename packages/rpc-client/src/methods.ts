@@ -9,7 +9,7 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
 
 type Positional<N extends CommandName> = (typeof commands)[N]["positional"];
 
-/** Whether `undefined` may stand for a field. */
+/** Whether a field may be `undefined`. */
 type IsOptional<P, K extends keyof P> = object extends Pick<P, K> ? true : false;
 
 type PositionalArguments<P, K extends readonly string[]> = K extends readonly [
@@ -27,18 +27,20 @@ type NamedArguments<Rest> = keyof Rest extends never
     ? [fields?: Rest]
     : [fields: Rest];
 
-/** A client method's arguments: the command's main fields in order, then the others as an object. */
+/**
+ * A client method's arguments: the command's main fields in order, then the others as an object.
+ */
 export type CommandArguments<N extends CommandName> = [
   ...PositionalArguments<Params<N>, Positional<N>>,
   ...NamedArguments<Omit<Params<N>, Positional<N>[number]>>,
 ];
 
-/** One method per command of the protocol, in camelCase; each resolves to the answer's `data`. */
+/** One method per command of the protocol, in camelCase; each resolves to the response's `data`. */
 export type CommandMethods = {
   [N in CommandName as CamelCase<N>]: (...values: CommandArguments<N>) => Promise<Result<N>>;
 };
 
-/** What the methods are made of. */
+/** What the methods are built from. */
 interface Requester {
   request<N extends CommandName>(
     name: N,
@@ -47,10 +49,10 @@ interface Requester {
   ): Promise<Result<N>>;
 }
 
-/** A class whose methods are those of the command table. */
+/** A class with the methods of the command table. */
 export type CommandClient = abstract new () => CommandMethods;
 
-/** Makes the class; a command added to the table needs nothing here. */
+/** Creates the class; a new command in the table needs no change here. */
 export function createCommandClient(): CommandClient {
   abstract class Methods {
     abstract request: Requester["request"];
@@ -85,17 +87,17 @@ function camelCase(name: string): string {
 }
 
 /**
- * An answer's `data` as the command's result.
- * @throws {RpcError} `invalid_result` when it is not even of the right kind.
+ * A response's `data` as the command's result.
+ * @throws {RpcError} `invalid_result` if it is not even of the right kind.
  */
 export function decodeResult<N extends CommandName>(name: N, data: unknown): Result<N> {
   if (isResult(name, data)) return data;
-  const text = `The host answered ${name} with something else than its documented data`;
+  const text = `The host answered ${name} with something other than its documented data`;
   throw new RpcError(text, { code: "invalid_result", command: name });
 }
 
 /**
- * A light check on purpose: hosts of other versions may send more or fewer members, and a strict
+ * A light check on purpose: other versions of the host may send more or fewer members, and a strict
  * one would cost as much as the command on a long conversation.
  */
 function isResult<N extends CommandName>(name: N, data: unknown): data is Result<N> {

@@ -4,18 +4,18 @@ import { RpcError } from "./errors.ts";
 import type { Settle } from "./event-hub.ts";
 import { type SettleSource, SettleWatch } from "./settle.ts";
 
-/** What came of a prompt. */
+/** The outcome of a prompt. */
 export interface PromptResult {
   readonly status: PromptStatus;
-  /** Every message that was completed from the prompt on, the prompt included. */
+  /** Every message completed since the prompt, including the prompt itself. */
   readonly messages: readonly AgentMessage[];
-  /** The text of the last reply; empty when there was none. */
+  /** The text of the last reply; empty if there was none. */
   readonly text: string;
 }
 
 /** Follows one prompt from before it is sent to its end. */
 export class PromptRun {
-  /** The id its request got. */
+  /** The id of its request. */
   requestId: string | undefined;
   readonly #settle: Settle<PromptResult>;
   readonly #fallback: SettleWatch | undefined;
@@ -38,7 +38,7 @@ export class PromptRun {
     this.#fallback?.onEvent(event);
   }
 
-  /** A host that reports no outcome of a prompt leaves it in its last reply. */
+  /** With a host that does not report outcomes, the last reply tells. */
   #endByLastReply(): void {
     const reply = lastReply(this.#messages);
     if (reply?.stopReason === "error") this.#end("error", reply.errorMessage);

@@ -52,10 +52,10 @@ const replySteps = [
 ];
 
 describe("MessageRebuilder", () => {
-  it("gives every step the message as it stands after it", () => {
+  it("gives every step the message as it is after the step", () => {
     const updates = rebuild(replySteps);
     const frame = { type: "message_update", usage };
-    // In this form Tau sends neither `start` nor `done`; a host that does is understood.
+    // In this form Tau sends neither `start` nor `done`, but other hosts may.
     const sent = replySteps.filter((step) => "contentIndex" in step);
     recordFrames(sent.map((assistantMessageEvent) => ({ ...frame, assistantMessageEvent })));
     expect(updates).toHaveLength(replySteps.length);
@@ -101,7 +101,7 @@ describe("MessageRebuilder", () => {
     expect(texts).toEqual(["", "Let me ", "Let me see"]);
   });
 
-  it("ends with the message an error carries, or with its reason", () => {
+  it("ends with the message of an error event, or with its reason", () => {
     const [aborted] = rebuild([{ type: "error", reason: "aborted" }]);
     expect(aborted?.message).toMatchObject({ stopReason: "aborted" });
     const error = { ...shell, stopReason: "error", errorMessage: "boom" };
@@ -109,7 +109,7 @@ describe("MessageRebuilder", () => {
     expect(failed?.assistantMessageEvent).toEqual({ type: "error", reason: "error", error });
   });
 
-  it("begins a reply anew when the start of its message was filtered out", () => {
+  it("starts a new reply even if the start of its message was filtered out", () => {
     const rebuilder = new MessageRebuilder();
     rebuild(replySteps, rebuilder);
     const steps = [
@@ -130,12 +130,12 @@ describe("MessageRebuilder", () => {
     expect(joined).toMatchObject({ content: [{}, { type: "text" }, { text: "in the middle" }] });
   });
 
-  it("leaves out steps at places that no reply has", () => {
+  it("ignores steps at impossible positions", () => {
     const at = [-1, 0.5, 1e9].map((contentIndex) => ({ type: "text_start", contentIndex }));
     expect(rebuild(at).map(({ message }) => message)).toEqual([]);
   });
 
-  it("leaves out steps it does not know", () => {
+  it("ignores unknown steps", () => {
     expect(rebuild([{ type: "hologram_delta", contentIndex: 0, delta: "x" }])).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describe("MessageRebuilder", () => {
       return (user + system) / count;
     };
     cpuPerDelta(20_000);
-    // A cost that grew with the text would be twenty times as high.
+    // With a cost that grows with the text, this would be twenty times as high.
     expect(cpuPerDelta(80_000)).toBeLessThan(5 * cpuPerDelta(4_000));
   });
 });

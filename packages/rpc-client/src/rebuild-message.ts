@@ -3,7 +3,7 @@ import type { AgentEvent, AssistantMessageEvent } from "@tau-agent/rpc-protocol/
 import type { AssistantContent, AssistantMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 import { type DeltaStep, type DeltaUpdate, isRecord } from "./host-frame.ts";
 
-/** Blocks come in order; a host that skips many of them is out of its mind. */
+/** Blocks come in order; a larger index is not plausible. */
 const MAX_GAP = 1_000;
 
 /** A `message_update` in its documented form. */
@@ -11,20 +11,20 @@ export type MessageUpdate = Extract<AgentEvent, { type: "message_update" }>;
 
 /**
  * Rebuilds `message` and `partial` of a streamed reply from its steps, at the cost of each step
- * alone. Every update gets a message of its own; blocks that did not change are shared, and the
- * arguments of a tool call that still streams are one object that grows.
+ * alone. Every update gets a new message object. Unchanged blocks are shared, and the arguments of
+ * a streaming tool call are one object that grows.
  */
 export class MessageRebuilder {
   #message: AssistantMessage = emptyMessage();
   #arguments = new Map<number, PartialJson>();
 
-  /** Begins a reply with the message its `message_start` carried. */
+  /** Starts a reply with the message of its `message_start`. */
   start(message: AssistantMessage): void {
     this.#message = message;
     this.#arguments.clear();
   }
 
-  /** Applies one step; undefined when it is of a type this client cannot rebuild. */
+  /** Applies one step; undefined if this client cannot rebuild its type. */
   apply({ usage, step }: DeltaUpdate): MessageUpdate | undefined {
     if (usage) this.#message = { ...this.#message, usage };
     const event = this.#event(step);
@@ -41,7 +41,8 @@ export class MessageRebuilder {
     if (contentIndex < 0 || contentIndex > length + MAX_GAP) return undefined;
     const block = this.#nextBlock(step);
     if (block === undefined) return undefined;
-    // Blocks begin in order: what stands there is of an earlier reply, whose end was filtered out.
+    // Blocks start in order, so an existing one belongs to an earlier reply whose end was filtered
+    // out.
     const kept = step.type.endsWith("_start") ? contentIndex : length;
     const content = this.#message.content.slice(0, kept);
     while (content.length < contentIndex) content.push({ type: "text", text: "" });

@@ -1,10 +1,11 @@
-import type {
-  CommandName,
-  ExtensionUiRequest,
-  Params,
-  Result,
-  SessionEvent,
-  StreamForm,
+import {
+  type CommandName,
+  commands,
+  type ExtensionUiRequest,
+  type Params,
+  type Result,
+  type SessionEvent,
+  type StreamForm,
 } from "@tau-agent/rpc-protocol";
 import { Connection, type RequestOptions } from "./connection.ts";
 import { describeExit } from "./describe-exit.ts";
@@ -21,27 +22,6 @@ import { type SettleSource, SettleWatch } from "./settle.ts";
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_BUFFERED_EVENTS = 100_000;
-
-/** Commands that rightly take as long as a model, a shell or a person asked by an extension takes. */
-const unhurried: ReadonlySet<CommandName> = new Set([
-  "bash",
-  "compact",
-  "abort",
-  "abort_and_prompt",
-  "navigate_tree",
-  "new_session",
-  "switch_session",
-  "fork",
-  "branch",
-  "clone",
-]);
-
-const beginsWork: ReadonlySet<CommandName> = new Set([
-  "prompt",
-  "steer",
-  "follow_up",
-  "abort_and_prompt",
-]);
 
 /** How a client starts its host and talks to it. */
 export interface RpcClientOptions extends HostCommandOptions {
@@ -64,7 +44,7 @@ export interface RpcClientOptions extends HostCommandOptions {
   readonly onStderr?: (text: string) => void;
   /** Shows what extensions ask for; a dialog without a handler is cancelled. */
   readonly ui?: ExtensionUiHandlers;
-  /** Told to the host. */
+  /** Sent to the host. */
   readonly clientInfo?: { readonly name: string; readonly version?: string };
 }
 
@@ -193,8 +173,8 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
 
   /**
    * All events from now on. Ends when the client is stopped, throws when the host dies and when
-   * more than `maxBuffered` events wait to be read. Before `start` it waits for the first one; of a
-   * client whose host has ended there are none until it is started again.
+   * more than `maxBuffered` events wait to be read. Before `start` it waits for the first event. After
+   * the host has ended, it yields nothing until the client is started again.
    */
   events(options: { maxBuffered?: number } = {}): EventIterator<SessionEvent> {
     const maxBuffered = options.maxBuffered ?? MAX_BUFFERED_EVENTS;
@@ -246,7 +226,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     await this.#hub.wait<void>({ what: "the end of all work", timeoutMs }, (settle) => {
       const watch = new SettleWatch(this.#settleSource(), settle);
       // A host is idle, too, while it still looks at a prompt.
-      void connection.answered(beginsWork).then(() => watch.check());
+      void connection.answered((name) => commands[name].beginsWork).then(() => watch.check());
       return (event) => watch.onEvent(event);
     });
   }
@@ -374,7 +354,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   }
 
   #timeoutMs(name: CommandName): number {
-    return unhurried.has(name) ? 0 : (this.#options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
+    return commands[name].takesLong ? 0 : (this.#options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
   }
 
   #settleSource(): SettleSource {

@@ -1,9 +1,9 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Settle } from "./event-hub.ts";
 
-/** What is needed to tell whether a host has work left. */
+/** What is needed to know whether a host has work left. */
 export interface SettleSource {
-  /** Whether the host sends `agent_settled`; one that doesn't is asked for its state instead. */
+  /** Whether the host sends `agent_settled`; otherwise it is asked for its state. */
   readonly announcesSettled: boolean;
   isIdle(): Promise<boolean>;
 }
@@ -15,7 +15,9 @@ const maybeLast: ReadonlySet<string> = new Set([
   "auto_retry_end",
 ]);
 
-/** Watches events for the moment nothing is running, queued, retrying or compacting any more. */
+/**
+ * Watches events for the moment when nothing is running, queued, retrying or compacting any more.
+ */
 export class SettleWatch {
   readonly #source: SettleSource;
   readonly #settle: Settle<void>;
@@ -33,7 +35,7 @@ export class SettleWatch {
     else if (!this.#source.announcesSettled && maybeLast.has(event.type)) void this.check();
   }
 
-  /** Asks the host; its answer comes after every event that preceded it. */
+  /** Asks the host; the response comes after all earlier events. */
   async check(): Promise<void> {
     try {
       const isIdle = await this.#source.isIdle();

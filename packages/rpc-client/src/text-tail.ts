@@ -1,4 +1,4 @@
-/** The end of a text that may grow without bound. */
+/** The last part of a text that may grow without bound. */
 export class TextTail {
   readonly #maxCharacters: number;
   #pieces: string[] = [];

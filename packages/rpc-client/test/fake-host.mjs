@@ -1,9 +1,12 @@
-// A host of a few lines: speaks the protocol, knows no model. Its first argument says how it behaves.
+// A minimal host without a model. Its first argument says how it behaves.
 import { appendFileSync, closeSync, writeSync } from "node:fs";
 
 const mode = process.argv[2];
 const send = (frame) => process.stdout.write(`${JSON.stringify(frame)}\n`);
-/** What no host should say; past the stream, so that it is not held against the schema. */
+/**
+ * Sends what no host should send, bypassing the stream so that it is not validated against the
+ * schema.
+ */
 const sendWrong = (...values) => {
   for (const value of values) writeSync(1, `${JSON.stringify(value)}\n`);
 };
@@ -206,7 +209,7 @@ if (mode === "dead") {
   process.exit(1);
 }
 if (mode === "tidy") {
-  // Says no more, and has much to put away.
+  // Sends nothing more and shuts down slowly.
   process.stdin.on("end", () => {
     closeSync(1);
     setTimeout(() => process.exit(7), 2_500);

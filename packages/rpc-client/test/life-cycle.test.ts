@@ -35,10 +35,12 @@ describe("a host that cannot be started", () => {
     expect(await host.stop()).toBeUndefined();
   });
 
-  it.runIf(process.platform === "linux")("for want of file descriptors may be later", () => {
-    const index = fileURLToPath(new URL("../src/index.ts", import.meta.url));
-    // In a process of its own, which is the one that has none left.
-    const script = `
+  it.runIf(process.platform === "linux")(
+    "for lack of file descriptors can be started later",
+    () => {
+      const index = fileURLToPath(new URL("../src/index.ts", import.meta.url));
+      // In a separate process, which runs out of them.
+      const script = `
       import { closeSync, openSync } from "node:fs";
       const { RpcClient } = await import(${JSON.stringify(index)});
       const host = new RpcClient({ command: ${JSON.stringify(command)} });
@@ -50,15 +52,16 @@ describe("a host that cannot be started", () => {
       await host.start();
       console.log((await host.stop()).exitCode);
     `;
-    const argv = ["-C", "@tau-agent/source", "--input-type=module", "-e", script];
-    const limited = ["-c", 'ulimit -n 256; exec "$@"', "sh", process.execPath, ...argv];
-    const { stdout, stderr } = spawnSync("sh", limited, { encoding: "utf8" });
-    expect({ stdout, stderr }).toEqual({ stdout: "ConnectionClosedError true\n0\n", stderr: "" });
-  });
+      const argv = ["-C", "@tau-agent/source", "--input-type=module", "-e", script];
+      const limited = ["-c", 'ulimit -n 256; exec "$@"', "sh", process.execPath, ...argv];
+      const { stdout, stderr } = spawnSync("sh", limited, { encoding: "utf8" });
+      expect({ stdout, stderr }).toEqual({ stdout: "ConnectionClosedError true\n0\n", stderr: "" });
+    },
+  );
 });
 
 describe("a client that is stopped", () => {
-  it("while it starts has not started, and leaves no host behind", async () => {
+  it("during its start has not started, and leaves no host behind", async () => {
     const host = client();
     const starting = outcome(host.start());
     const { pid } = host;
@@ -67,7 +70,7 @@ describe("a client that is stopped", () => {
     expect(() => process.kill(pid ?? 0, 0)).toThrow(/ESRCH/);
   });
 
-  it("may be started again without waiting for its end", async () => {
+  it("can be started again without waiting for its end", async () => {
     const host = await client().start();
     const { pid } = host;
     const stopping = host.stop();
@@ -78,7 +81,7 @@ describe("a client that is stopped", () => {
     expect((await host.bash("still")).output).toBe("still");
   });
 
-  it("while it starts may be started again at once", async () => {
+  it("during its start can be started again at once", async () => {
     const host = client();
     const first = outcome(host.start());
     void host.stop();
@@ -97,7 +100,7 @@ describe("a client that is stopped", () => {
     expect(host.pid).toBe(pid);
   });
 
-  it("has no further events, and lets nobody wait for any", async () => {
+  it("delivers no further events and rejects waits for any", async () => {
     const host = await client().start();
     await host.stop();
     expect(await host.events().next()).toEqual({ value: undefined, done: true });
@@ -106,7 +109,7 @@ describe("a client that is stopped", () => {
 });
 
 describe("a client whose host has died", () => {
-  it("throws from iterators, until it is started again", async () => {
+  it("makes iterators throw, until it is started again", async () => {
     const host = await client().start();
     process.kill(host.pid ?? 0, "SIGKILL");
     expect(await outcome(host.waitForIdle())).toBeInstanceOf(ConnectionClosedError);
@@ -131,8 +134,8 @@ describe("a wait whose own condition throws", () => {
   });
 });
 
-describe("a reply whose content is no list of blocks", () => {
-  it("does not keep its prompt waiting", async () => {
+describe("a reply whose content is not a list of blocks", () => {
+  it("does not block its prompt", async () => {
     const host = await client().start();
     const { status, text } = await host.promptAndWait("odd content");
     expect({ status, text }).toEqual({ status: "completed", text: "" });

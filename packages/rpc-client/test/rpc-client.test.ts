@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
+import { commands, type SessionEvent } from "@tau-agent/rpc-protocol";
+import { afterEach, describe, expect, expectTypeOf, it, vi } from "vitest";
 import {
   ConnectionClosedError,
   FrameTooLargeError,
@@ -34,13 +34,32 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe("requests", () => {
-  it("resolve to the data of the answer", async () => {
+  it("resolve to the data of the response", async () => {
     const host = await client().start();
     const result = await host.bash("echo hi");
     expect(result.output).toBe("echo hi");
     expectTypeOf(result.exitCode).toEqualTypeOf<number | undefined>();
     expect(await host.newSession("veto")).toEqual({ cancelled: true });
     expect(await host.setSessionName("x")).toBeUndefined();
+  });
+
+  it("have no default timeout when their command may take long", async () => {
+    const host = await client("silent").start();
+    const { get_state: definition } = commands;
+    const settled = vi.fn();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const timedOut = rejection(host.getState());
+      vi.advanceTimersByTime(60_000);
+      expect(await timedOut).toBeInstanceOf(RequestTimeoutError);
+      Object.assign(commands, { get_state: { ...definition, takesLong: true } });
+      void host.getState().then(settled, settled);
+      await vi.advanceTimersByTimeAsync(3_600_000);
+      expect(settled).not.toHaveBeenCalled();
+    } finally {
+      Object.assign(commands, { get_state: definition });
+      vi.useRealTimers();
+    }
   });
 
   it("reject with the host's text and code", async () => {
@@ -55,12 +74,12 @@ describe("requests", () => {
     });
   });
 
-  it("reject when the answer's data is of the wrong kind", async () => {
+  it("reject when the response's data is of the wrong kind", async () => {
     const host = await client().start();
     expect(await rejection(host.getMessages())).toMatchObject({ code: "invalid_result" });
   });
 
-  it("reject when the answer takes too long, and a late answer does no harm", async () => {
+  it("reject when the response takes too long, and ignore a late response", async () => {
     const host = await client("silent", { requestTimeoutMs: 2_000 }).start();
     const error = await rejection(host.request("bash", { command: "late" }, { timeoutMs: 20 }));
     expect(error).toBeInstanceOf(RequestTimeoutError);
@@ -69,7 +88,7 @@ describe("requests", () => {
     expect((await host.bash("still there")).output).toBe("still there");
   });
 
-  it("reject when the answer is longer than the client takes", async () => {
+  it("reject when the response is longer than the client accepts", async () => {
     const host = await client("normal", { maxFrameBytes: 4_000 }).start();
     const others = host.bash("late");
     const error = await rejection(host.bash("much"));
@@ -78,7 +97,7 @@ describe("requests", () => {
     expect((await others).output).toBe("late");
   });
 
-  it("are not sent when they are longer than the host takes", async () => {
+  it("are not sent when they are longer than the host accepts", async () => {
     const host = await client().start();
     const error = await rejection(host.prompt("x".repeat(64 * 1024 * 1024)));
     expect(error).toBeInstanceOf(FrameTooLargeError);
@@ -86,12 +105,12 @@ describe("requests", () => {
     expect((await host.bash("still there")).output).toBe("still there");
   });
 
-  it("wait for a person whom an extension asks", async () => {
+  it("wait for a user whom an extension asks", async () => {
     const host = await client("normal", { requestTimeoutMs: 2_000 }).start();
     expect(await host.newSession("asks")).toEqual({ cancelled: false });
   });
 
-  it("end when their signal is aborted, and a late answer does no harm", async () => {
+  it("end when their signal is aborted, and ignore a late response", async () => {
     const host = await client().start();
     const { signal } = new AbortController();
     expect(await host.request("bash", { command: "a" }, { signal })).toMatchObject({ output: "a" });
@@ -122,12 +141,12 @@ describe("requests", () => {
     expect(host.getStderr()).toContain("last words");
   });
 
-  it("survive answers cut inside characters and U+2028 inside strings", async () => {
+  it("survive responses cut inside characters and U+2028 inside strings", async () => {
     const host = await client().start();
     expect((await host.bash("split")).output).toBe("é\u2028漢\u2029🙂");
   });
 
-  it("survive lines that are no frames and keep them among the last words", async () => {
+  it("survive lines that are not frames and keep them with the last stderr", async () => {
     const host = await client().start();
     await host.bash("garbage");
     expect(host.getStderr()).toContain("not a frame: Welcome to the machine!");
@@ -150,7 +169,7 @@ describe("requests", () => {
 });
 
 describe("start", () => {
-  it("fails at once with the host's last words when the host ends", async () => {
+  it("fails at once with the last stderr when the host ends", async () => {
     const host = client("dead");
     const error = await rejection(host.start());
     expect(error).toBeInstanceOf(ConnectionClosedError);
@@ -165,13 +184,13 @@ describe("start", () => {
     expect(String(error)).toMatch(/ENOENT.*cliPath/s);
   });
 
-  it("has no exit code of a host that never ran", async () => {
+  it("reports no exit code for a host that never ran", async () => {
     const host = client("normal", { command: ["/nowhere/tau"] });
     expect(await rejection(host.start())).toMatchObject({ exitCode: undefined, signal: undefined });
     expect(host.exitCode).toBeUndefined();
   });
 
-  it("names the working directory when that is what is missing", async () => {
+  it("names the working directory when it does not exist", async () => {
     const error = await rejection(client("normal", { cwd: "/no/such/folder" }).start());
     expect(String(error)).toContain("its working directory /no/such/folder does not exist");
   });
@@ -187,7 +206,7 @@ describe("start", () => {
     expect(host.getStderr()).toBe("args --mode rpc --provider p --model m --no-session seen\n");
   });
 
-  it("goes on in full form with a host that doesn't know initialize", async () => {
+  it("continues in full form with a host that does not know initialize", async () => {
     const host = await client("original").start();
     expect(host.host).toBeUndefined();
     const { text, status } = await host.promptAndWait("hello");
@@ -196,7 +215,7 @@ describe("start", () => {
     expect(error).toMatchObject({ message: "the model is on fire", code: "prompt_failed" });
   });
 
-  it("starts one host, however often it is called meanwhile", async () => {
+  it("starts one host, however often it is called before that is up", async () => {
     const host = client();
     await Promise.all([host.start(), host.start()]);
     expect(host.host).toMatchObject({ name: "fake", stream: "delta" });
@@ -233,7 +252,7 @@ describe("prompts", () => {
     });
   });
 
-  it("reject with exit code and last words when the host dies in their run", async () => {
+  it("reject with exit code and last stderr when the host dies during their run", async () => {
     const host = await client().start();
     const [prompt, command, iteration] = await Promise.all([
       rejection(host.promptAndWait("die")),
@@ -253,7 +272,7 @@ describe("prompts", () => {
     expect(error).toBeInstanceOf(RequestTimeoutError);
   });
 
-  it("may take as long as they like without a limit that a timer can measure", async () => {
+  it("have no limit when a timer cannot measure it", async () => {
     const host = await client().start();
     for (const timeoutMs of [0, 2 ** 31, Number.POSITIVE_INFINITY]) {
       await host.promptAndWait("hello", { timeoutMs });
@@ -274,7 +293,7 @@ describe("prompts", () => {
     expect(await rejection(host.collectEvents(options))).toEqual(new RangeError("enough"));
   });
 
-  it("can be waited for from anywhere", async () => {
+  it("can be awaited from anywhere", async () => {
     const host = await client().start();
     await host.waitForIdle(1_000);
     const collected = host.collectEvents({ timeoutMs: 5_000 });
@@ -282,7 +301,7 @@ describe("prompts", () => {
     expect((await collected).at(-1)).toEqual({ type: "agent_settled", aborted: false });
   });
 
-  it("can be waited for while the host still looks at them", async () => {
+  it("can be awaited while the host still admits them", async () => {
     const host = await client("thoughtful").start();
     const types: string[] = [];
     host.onEvent(({ type }) => types.push(type));
@@ -295,7 +314,7 @@ describe("prompts", () => {
     expect(await refused).toMatchObject({ code: "no_model" });
   });
 
-  it("are not waited for when nothing of what is queued can begin", async () => {
+  it("are not awaited when nothing queued can begin", async () => {
     const host = await client("queued").start();
     await host.waitForIdle(1_000);
   });
@@ -353,7 +372,7 @@ describe("events", () => {
     expect(types.at(-1)).toBe("prompt_result");
   });
 
-  it("make an iterator that nobody reads fail instead of growing", async () => {
+  it("end an unread iterator with an error instead of buffering without bound", async () => {
     const host = await client().start();
     const events = host.events({ maxBuffered: 3 });
     await host.promptAndWait("hello");
@@ -370,7 +389,7 @@ describe("events", () => {
 });
 
 describe("extension UI", () => {
-  it("is answered by handlers, and cancelled where there is none", async () => {
+  it("is answered by handlers, and cancelled without one", async () => {
     const notices: string[] = [];
     const host = await client("normal", {
       ui: {
@@ -406,13 +425,13 @@ describe("extension UI", () => {
 });
 
 describe("stop", () => {
-  it("ends a host by closing its input", async () => {
+  it("ends a host by closing its stdin", async () => {
     const host = await client().start();
     expect(await host.stop()).toMatchObject({ exitCode: 0, signal: undefined });
     expect(await host.stop()).toMatchObject({ exitCode: 0 });
   });
 
-  it("comes for a host that closes its output, and for what waits for it", async () => {
+  it("also ends a host that closed its stdout, and rejects what waits for it", async () => {
     const host = await client().start();
     const error = await rejection(host.bash("mute"));
     expect(error).toBeInstanceOf(ConnectionClosedError);
@@ -421,12 +440,12 @@ describe("stop", () => {
     expect(() => process.kill(host.pid ?? 0, 0)).toThrow();
   });
 
-  it("leaves a host that closes its output at its end the time that was given", async () => {
+  it("gives a host that closes its stdout while ending the full time", async () => {
     const host = await client("tidy").start();
     expect(await host.stop({ graceMs: 20_000 })).toMatchObject({ exitCode: 7 });
   });
 
-  it("goes on to SIGTERM and SIGKILL with a host that ignores it", async () => {
+  it("sends SIGTERM and SIGKILL to a host that ignores it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tau-rpc-client-"));
     const log = join(folder, "signals");
     const host = await client("stubborn", { env: { SIGNAL_LOG: log } }).start();
@@ -436,7 +455,7 @@ describe("stop", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("is what `await using` does", async () => {
+  it("is called by `await using`", async () => {
     let pid: number | undefined;
     {
       await using host = await client().start();
@@ -446,7 +465,7 @@ describe("stop", () => {
     expect(() => process.kill(pid ?? 0, 0)).toThrow(/ESRCH/);
   });
 
-  it("rejects what is still pending", async () => {
+  it("rejects everything pending", async () => {
     const host = await client("silent").start();
     const pending = rejection(host.getState());
     await host.stop();

@@ -1,53 +1,55 @@
-export type { AgentEvent, ToolResult } from "./agent-event.ts";
-export type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "./budget.ts";
-export { type Command, command } from "./command.ts";
 export { BashResult } from "./commands/bash.ts";
-export { StreamForm } from "./commands/connection.ts";
+export { type Command, command } from "./commands/command.ts";
 export {
   type CommandName,
   commands,
   type Handlers,
-  isCommandName,
   type Params,
-  type RequestId,
   type Result,
 } from "./commands/index.ts";
 export { InterruptMode, QueueMode, SessionState, SessionStats } from "./commands/state.ts";
-export type { Dialect, DialectFrame } from "./dialects/dialect.ts";
-export { loadDialect } from "./dialects/load-dialect.ts";
-export { isProtocolName, type ProtocolName, protocolNames } from "./dialects/names.ts";
-export { type ErrorCode, errorTable, errorText, ProtocolError } from "./error.ts";
-export { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
+export type { DialectFrame } from "./dialects/dialect.ts";
 export {
-  type ClientFrame,
-  type CommandFrame,
-  decodeClientFrame,
-  type FrameError,
-  type HostFrame,
-  type ResponseFrame,
-} from "./frame.ts";
-export { FrameDecoder } from "./frame-decoder.ts";
-export { DEFAULT_MAX_LINE_BYTES, type DecodedLine, encodeLine, LineDecoder } from "./jsonl.ts";
-export { PartialJson } from "./partial-json.ts";
+  type Dialect,
+  isProtocolName,
+  loadDialect,
+  type ProtocolName,
+  protocolNames,
+} from "./dialects/index.ts";
+export type { AgentEvent, ToolResult } from "./vocabulary/agent-event.ts";
+export type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "./vocabulary/budget.ts";
+export { SESSION_VERSION } from "./vocabulary/constants.ts";
+export { type ErrorCode, errorTable, errorText, ProtocolError } from "./vocabulary/error.ts";
+export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-ui.ts";
+export type { HostFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
 export {
   KnownSessionEntry,
   type SessionEntry,
   type SessionEntryOf,
   SessionHeader,
   type UnknownSessionEntry,
-} from "./session-entry.ts";
+} from "./vocabulary/session-entry.ts";
 export type {
   CompactionResult,
   PromptStatus,
   SessionEvent,
   SessionOnlyEvent,
-} from "./session-event.ts";
-export { SessionTreeNode } from "./session-tree.ts";
-export { SESSION_VERSION } from "./session-version.ts";
-export type { StreamRuleInfo } from "./stream-rule.ts";
+} from "./vocabulary/session-event.ts";
+export { SessionTreeNode } from "./vocabulary/session-tree.ts";
+export { StreamForm } from "./vocabulary/stream-event.ts";
+export type { StreamRuleInfo } from "./vocabulary/stream-rule.ts";
 export type {
   VerificationAttemptResult,
   VerificationCommandResult,
   VerificationResult,
-} from "./subagent-event.ts";
-export type { TodoItem, TodoPhase, TodoStatus } from "./todo.ts";
+} from "./vocabulary/subagent-event.ts";
+export type { TodoItem, TodoPhase, TodoStatus } from "./vocabulary/todo.ts";
+export {
+  type ClientFrame,
+  type CommandFrame,
+  decodeClientFrame,
+  type FrameError,
+} from "./wire/frame.ts";
+export { FrameDecoder } from "./wire/frame-decoder.ts";
+export { DEFAULT_MAX_LINE_BYTES, type DecodedLine, encodeLine, LineDecoder } from "./wire/jsonl.ts";
+export { PartialJson } from "./wire/partial-json.ts";

@@ -7,14 +7,14 @@ import { Workspace } from "../workspace.ts";
 const MIB = 1024 * 1024;
 const pipeReader = fileURLToPath(new URL("../floors/pipe-reader.mjs", import.meta.url));
 
-/** Peak memory of a host while a command prints a lot, against one that prints little. */
+/** Peak memory of a host while a command prints a lot, compared with one that prints little. */
 export const bashMemory: Measurement = {
   name: "bash-memory",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {
     await using server = await ModelServer.start();
     using workspace = new Workspace(server.baseUrl);
     const large = 200;
-    // Not less: until some MiB have passed, any Node that reads a pipe still grows its buffers.
+    // Not smaller: any Node that reads a pipe grows its buffers for the first few MiB.
     const small = large / 8;
     const byCommand = async (host: Child, mib: number) => {
       await host.request("bash", { command: printing(mib) });

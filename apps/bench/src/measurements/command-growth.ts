@@ -12,13 +12,13 @@ import {
 import { sessionLines } from "../session-lines.ts";
 import { Workspace } from "../workspace.ts";
 
-/** What answers of the same size may cost more in a session that is 20 times as long. */
+/** How much more a response of the same size may cost in a session that is 20 times as long. */
 const SAME_SIZE = 4;
-/** What a byte of a longer list may cost more. */
+/** How much more a byte of a longer list may cost. */
 const PER_BYTE = 3;
 const [SMALL, LARGE] = [1_000, 20_000];
 
-/** Commands whose answers do not grow with the session. */
+/** Commands whose responses do not grow with the session. */
 const short: Readonly<Record<string, Frame>> = {
   get_state: {},
   get_session_stats: {},
@@ -64,7 +64,7 @@ export const commandGrowth: Measurement = {
   },
 };
 
-/** The lists come last: what they leave behind is not to be cleared away during another command. */
+/** The lists come last, so that their garbage is not collected during another command. */
 async function measureAll(host: Child, rounds: number): Promise<Costs> {
   const costs: Record<string, Cost[]> = {};
   for (const names of [Object.keys(short), lists]) {

@@ -4,9 +4,9 @@ import { ModelServer } from "../model-server.ts";
 import { Workspace } from "../workspace.ts";
 
 const ACCEPTED_MS = 5;
-/** So that a host that never answers ends the stream some time. */
+/** Ends the stream eventually, even if a host never answers. */
 const MOST_DELTAS = 100_000;
-/** Four deltas each time: some thousands per second, more than any model says. */
+/** Four deltas each time: some thousands per second, more than any model produces. */
 const PAUSE_MS = 1;
 
 /** How long a client waits for `get_state` while a reply streams fast. */
@@ -35,7 +35,7 @@ export const getStateLatency: Measurement = {
   },
 };
 
-/** Asks one after the other while a reply streams; the times in ms. */
+/** Sends one request after another while a reply streams; the times in ms. */
 async function askDuringReply(host: Child, server: ModelServer, count: number): Promise<number[]> {
   await host.request("new_session");
   let isDone = false;

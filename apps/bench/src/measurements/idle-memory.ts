@@ -5,7 +5,7 @@ import { Workspace } from "../workspace.ts";
 
 const SETTLE_MS = 700;
 
-/** What a host holds while it waits for its first command, against a Node that reads stdin. */
+/** Memory of a host that waits for its first command, compared with a Node that reads stdin. */
 export const idleMemory: Measurement = {
   name: "idle-memory",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {

@@ -19,7 +19,10 @@ interface Size {
   readonly files: number;
 }
 
-/** Many isolated tasks at once on a large repository, against git making and removing such trees. */
+/**
+ * Many isolated tasks at once on a large repository, compared with git creating and removing the
+ * same worktrees.
+ */
 export const isolatedTasks: Measurement = {
   name: "isolated-tasks",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {
@@ -80,7 +83,10 @@ async function makeRepository(cwd: string, files: number): Promise<void> {
   await git(cwd, "commit", "--quiet", "--message", "all");
 }
 
-/** One call of `task`: until all subagents have asked their model, and from their answers to the end. */
+/**
+ * One call of `task`: the time until all subagents have asked their model, and from their replies
+ * to the end.
+ */
 async function call(
   { server, workspace, host }: { server: ModelServer; workspace: Workspace; host: Child },
   { trees }: Size,
@@ -106,7 +112,10 @@ async function call(
   return { readyMs: readyAt - startedAt, endMs: performance.now() - releasedAt, diskMib };
 }
 
-/** The same by git itself: as many trees made and removed at once, and one to see its size. */
+/**
+ * The same with plain git: as many worktrees created and removed at once, and one to measure its
+ * size.
+ */
 async function measureFloor(
   { cwd, agentDirectory }: Workspace,
   { trees }: Size,
@@ -134,7 +143,7 @@ async function canShareBlocks(cwd: string, agentDirectory: string): Promise<bool
   );
 }
 
-/** Of the whole file system, once everything is on it: only that tells what is shared. */
+/** Of the whole file system, once everything is on disk: only this shows what is shared. */
 async function usedBytes(path: string): Promise<number> {
   await run("sync");
   const { blocks, bfree, bsize } = await statfs(path);

@@ -8,7 +8,9 @@ import { Workspace } from "../workspace.ts";
 
 const floorReader = fileURLToPath(new URL("../floors/read-session.mjs", import.meta.url));
 
-/** From spawn to the first answer with a session of many entries, against reading its lines. */
+/**
+ * From spawn to the first response with a session of many entries, compared with reading its lines.
+ */
 export const sessionLoad: Measurement = {
   name: "session-load",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {

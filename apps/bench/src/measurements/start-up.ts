@@ -4,7 +4,7 @@ import type { Child } from "../child.ts";
 import { type BenchOptions, type Measurement, type Row, summarize } from "../measurement.ts";
 import { Workspace } from "../workspace.ts";
 
-/** From spawn to the first answer, against a Node that does nothing at all. */
+/** From spawn to the first response, compared with a Node that does nothing. */
 export const startUp: Measurement = {
   name: "start-up",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {
@@ -32,7 +32,7 @@ export const startUp: Measurement = {
   },
 };
 
-/** Eight hosts at once, against eight bare Nodes at once. */
+/** Eight hosts at once, compared with eight bare Nodes at once. */
 export const eightHosts: Measurement = {
   name: "eight-hosts",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {

@@ -46,7 +46,7 @@ interface Cost {
   readonly bytes: number;
 }
 
-/** Runs one prompt on a child and returns what each delta cost it. */
+/** Runs one prompt on a child and returns the cost of each delta. */
 type Run = (count: number) => Promise<Cost>;
 
 async function measureStream(options: BenchOptions, stream: StreamCase): Promise<Row[]> {
@@ -75,7 +75,7 @@ async function interleave(
   rounds: number,
 ): Promise<Costs> {
   const costs: Costs = new Map();
-  // The first runs compile code; no size should pay for it.
+  // The first runs compile code, which no size should pay for.
   for (let warmUp = 0; warmUp < 3; warmUp++) {
     for (const run of Object.values(runs)) await run(2_000);
   }
@@ -109,7 +109,8 @@ function rows(stream: StreamCase, form: string, costs: Costs): Row[] {
     const cheapest = sizes
       .filter((size) => size !== largest)
       .reduce((best, size) => (of(form, size).min < of(form, best).min ? size : best), smallest);
-    // Against the cheapest smaller size: the smallest also bears what a run costs once.
+    // Compared with the cheapest smaller size, because the smallest also bears the fixed costs of a
+    // run.
     const linear: Row = {
       what: `${unitName}, ${form}: growth`,
       unit,

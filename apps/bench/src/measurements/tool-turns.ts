@@ -16,7 +16,7 @@ export const toolTurns: Measurement = {
     await using server = await ModelServer.start();
     using workspace = new Workspace(server.baseUrl);
     const floor = workspace.spawn([process.execPath, floorClient]);
-    // With a session file, as users have it: what it costs to write belongs to the turn.
+    // With a session file, as users have it, because writing it is part of a turn.
     const host = await workspace.startHost(hostCommand, { stream: "delta", args: [] });
     const turns = late + WINDOW + 1;
     const runFloor = () =>

@@ -9,7 +9,7 @@ import {
 /**
  * The dialect a host begins with; what the environment says is stronger than the flag.
  *
- * @throws {ProtocolError} `invalid_option` naming where the unknown name stands
+ * @throws {ProtocolError} `invalid_option` naming the source of the unknown name
  */
 export async function chooseDialect(
   flag: string | undefined,

@@ -3,18 +3,18 @@ import type { ExtensionUiResponse } from "@tau-agent/rpc-protocol";
 import {
   type ClientFrame,
   type CommandFrame,
-  type CommandName,
   type ErrorCode,
   errorText,
   type FrameError,
   type Handlers,
   ProtocolError,
   type RequestId,
+  type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
+import type { Host } from "./handlers/host.ts";
 import { handlers } from "./handlers/index.ts";
-import type { Host } from "./host.ts";
 
-/** Where the dispatcher reports what is no client's business. */
+/** The host a frame is for, and where everything goes that is not a response. */
 export interface DispatchOptions {
   readonly host: Host;
   /** Commands that wait for another session. */
@@ -22,30 +22,6 @@ export interface DispatchOptions {
   readonly onUiResponse: (response: ExtensionUiResponse) => void;
   readonly onInternalError: (error: unknown) => void;
 }
-
-/** Commands that act on a session; sent behind one that changes it, they mean the new one. */
-const sessionCommands: ReadonlySet<string> = new Set([
-  "prompt",
-  "steer",
-  "follow_up",
-  "queue_message",
-  "abort_and_prompt",
-  "bash",
-  "compact",
-  "set_model",
-  "cycle_model",
-  "set_thinking_level",
-  "cycle_thinking_level",
-  "set_session_name",
-  "set_label",
-  "set_todos",
-  "new_session",
-  "switch_session",
-  "fork",
-  "branch",
-  "clone",
-  "navigate_tree",
-] satisfies CommandName[]);
 
 /**
  * Runs the command of a frame and answers exactly once; never rejects. What can be answered at once
@@ -61,7 +37,7 @@ export function dispatch(
   const { navigation, isClosed } = options.host.session;
   const change = isClosed ? undefined : navigation.underWay;
   if (change !== undefined) {
-    const isWaiting = sessionCommands.has(frame.name);
+    const isWaiting = frame.awaitsSessionChange;
     if (isWaiting) options.waiting.add(frame);
     // What was sent before an abort is to be stopped by it, also when it has yet to begin; dialogs of
     // the change end at once.
@@ -80,7 +56,7 @@ export function dispatch(
   };
   try {
     // What waited for another session finds none any more.
-    if (isClosed && sessionCommands.has(frame.name)) throw new SessionError("disposed");
+    if (isClosed && frame.awaitsSessionChange) throw new SessionError("disposed");
     const data = run(frame, options.host);
     if (!(data instanceof Promise)) return answer(options.host, frame, data);
     return data.then((value) => answer(options.host, frame, value)).catch(fail);
@@ -100,14 +76,14 @@ function run({ name, params, id }: CommandFrame, host: Host): unknown {
 }
 
 function answer(host: Host, { id, name, data: policy }: CommandFrame, data: unknown): void {
-  const isSent = policy === "always" || (policy === "initialized" && host.connection.hasAdditions);
-  host.connection.respond({
+  const response: ResponseFrame = {
     ...(id === undefined ? {} : { id }),
     type: "response",
     command: name,
     success: true,
-    ...(isSent && data !== undefined ? { data } : {}),
-  });
+    ...(policy !== "none" && data !== undefined ? { data } : {}),
+  };
+  host.connection.respond(response, policy === "initialized");
 }
 
 function answerError(

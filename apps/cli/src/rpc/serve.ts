@@ -9,13 +9,13 @@ import {
   LineDecoder,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
-import type { Logger } from "../logger.ts";
-import type { Shutdown } from "../shutdown.ts";
-import type { FrameOutput } from "../stdout.ts";
-import { Connection } from "./connection.ts";
+import type { Logger } from "../process/logger.ts";
+import type { FrameOutput } from "../process/output.ts";
+import type { Shutdown } from "../process/shutdown.ts";
+import { Connection } from "./connection/connection.ts";
+import { FrameWriter } from "./connection/writer.ts";
 import { dispatch } from "./dispatch.ts";
 import type { UiRequests } from "./ui-requests.ts";
-import { FrameWriter } from "./writer.ts";
 
 /** What the RPC mode is made from. */
 export interface ServeOptions {
@@ -39,7 +39,7 @@ export function serve(options: ServeOptions): void {
   const running = new Set<Promise<void>>();
   session.subscribe((event) => connection.send(event));
   requests.attach((request) => {
-    // Whoever waits for an answer that can never come has to hear so.
+    // The dialect cannot express the dialog, so its answer would never come.
     if (connection.ask(request)) return;
     session.hooks?.answer({ type: "extension_ui_response", id: request.id, cancelled: true });
   });

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { defaultApi, runConformance } from "@tau-agent/conformance";
 import { protocolNames } from "@tau-agent/rpc-protocol";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { defaultApi, runConformance } from "../../src/conformance/run-conformance.ts";
 import { binPath } from "../support/start-host.ts";
 
 interface Outcome {

@@ -1,7 +1,5 @@
+import { playTranscript, readTranscripts, spawnHost } from "@tau-agent/conformance";
 import { describe, expect, it } from "vitest";
-import { playTranscript } from "../../src/conformance/play-transcript.ts";
-import { spawnHost } from "../../src/conformance/spawned-host.ts";
-import { readTranscripts } from "../../src/conformance/transcript.ts";
 import { SchemaCheck } from "../support/schema-check.ts";
 import { binPath } from "../support/start-host.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FAMILY_VERSION } from "../../src/version.ts";
+import { FAMILY_VERSION } from "../../src/process/version.ts";
 import { startHost } from "../support/start-host.ts";
 
 /** Runs an agent in a further host, as extensions of the family that bring subagents do. */

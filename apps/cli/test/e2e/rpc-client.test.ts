@@ -14,7 +14,7 @@ import { binPath } from "../support/start-host.ts";
 
 const examples = join(import.meta.dirname, "../../../../docs/examples");
 const hello = join(examples, "scenarios/hello.json");
-const byLastWord = join(examples, "clients/python/tests/scenario.mjs");
+const byLastWord = join(examples, "../../clients/python/tests/scenario.mjs");
 
 /** Our client with the built host; both gone when the test is over. */
 async function start(scenario: string, options: RpcClientOptions = {}): Promise<RpcClient> {

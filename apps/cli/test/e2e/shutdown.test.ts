@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { HostProcess } from "@tau-agent/conformance";
 import { describe, expect, it } from "vitest";
-import type { HostProcess } from "../../src/conformance/host-process.ts";
 import type { Place } from "../support/place.ts";
 import { areGone, isAlive, startHost } from "../support/start-host.ts";
 

@@ -71,12 +71,12 @@ describe("a task that cannot be carried out as asked", () => {
     [
       "an invalid schema",
       { task: "<w>", outputSchema: { type: "thing" } },
-      /outputSchema is no valid JSON Schema.*"thing"/,
+      /outputSchema is not valid JSON Schema.*"thing"/,
     ],
     [
       "a schema that leads nowhere",
       { task: "<w>", outputSchema: { $ref: "#/$defs/none" } },
-      /outputSchema is no valid JSON Schema/,
+      /outputSchema is not valid JSON Schema/,
     ],
     ["no model", { task: "<w>", model: "no/such-model" }, /no\/such-model/],
   ])("with %s is an error that names it, and the run goes on", async (_, args, words) => {

@@ -1,4 +1,4 @@
-import type { Pattern } from "../../src/conformance/pattern.ts";
+import type { Pattern } from "@tau-agent/conformance";
 
 const image = { type: "image", data: "$string", mimeType: "$string" };
 

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { dataFolder } from "../../src/conformance/data-folder.ts";
-import { makePlace as makeHostPlace, type Place } from "../../src/conformance/place.ts";
-import type { TranscriptSetup } from "../../src/conformance/transcript.ts";
+import {
+  dataFolder,
+  makePlace as makeHostPlace,
+  type Place,
+  type TranscriptSetup,
+} from "@tau-agent/conformance";
 
-export type { Place } from "../../src/conformance/place.ts";
+export type { Place } from "@tau-agent/conformance";
 
 /** What a host of a test is started for. */
 export type PlaceSetup = Partial<TranscriptSetup> & { readonly dialect?: string };

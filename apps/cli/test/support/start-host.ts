@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { HostProcess } from "@tau-agent/conformance";
 import { onTestFinished } from "vitest";
-import { HostProcess } from "../../src/conformance/host-process.ts";
 import { makePlace, type Place, type PlaceSetup } from "./place.ts";
 import { SchemaCheck } from "./schema-check.ts";
 

@@ -6,7 +6,7 @@ import { Agent } from "../agent.ts";
 import type { AgentOptions } from "../run.ts";
 import type { AgentTool, ToolCallContext } from "../tool.ts";
 
-/** An agent over a scripted model that keeps everything it says and stores. */
+/** An agent over a scripted model that keeps every event and every record. */
 export interface TestAgent {
   readonly agent: Agent;
   readonly events: AgentEvent[];
@@ -69,7 +69,7 @@ export function ok(text: string): ToolResult {
   return { content: [{ type: "text", text }] };
 }
 
-/** The events' types; consecutive updates of a reply count as one. */
+/** The types of the events; consecutive updates of a reply count as one. */
 export function typesOf(events: readonly AgentEvent[]): string[] {
   const types = events.map((event) =>
     "message" in event && event.type !== "turn_end"

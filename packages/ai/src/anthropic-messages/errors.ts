@@ -7,7 +7,8 @@ import { readSdkError } from "../sdk-error.ts";
  */
 export function classify(error: unknown): ProviderErrorInit {
   const failure = readSdkError(error);
-  const { vendorCode, message } = failure;
-  const isNamed = vendorCode === undefined || message.includes(vendorCode);
-  return classifyFailure(isNamed ? failure : { ...failure, message: `${vendorCode}: ${message}` });
+  const { vendorCode = [], message } = failure;
+  const [name] = vendorCode;
+  const isNamed = name === undefined || message.includes(name);
+  return classifyFailure(isNamed ? failure : { ...failure, message: `${name}: ${message}` });
 }

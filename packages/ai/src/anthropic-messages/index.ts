@@ -1,23 +1,42 @@
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Provider } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
 import { classify } from "./errors.ts";
 import { openStream } from "./open.ts";
-import { type AnthropicRequest, encodeRequest } from "./request.ts";
+import { Prefixes } from "./prefixes.ts";
+import { encodeRequest } from "./request.ts";
 import { createReducer } from "./response.ts";
+import type { AnthropicRequest } from "./wire-types.ts";
 
 /** The Messages API of Anthropic and of servers that speak it. */
-export const anthropicMessages: Provider<AnthropicRequest, RawMessageStreamEvent> = {
-  api: "anthropic-messages",
-  endsAtStop: true,
-  encode: encodeRequest,
-  open: openStream,
-  reduce: createReducer,
-  classify,
-  // Anthropic takes more of them where the window is larger than 200 000 tokens. Of the 32 MB of a
-  // request, the rest is for everything else.
-  imageLimits: ({ provider, contextWindow }) => ({
-    count: provider === "anthropic" && contextWindow > 200_000 ? 600 : 100,
-    bytes: 24_000_000,
-  }),
-  normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
-};
+export function createAnthropicMessages(): Provider<AnthropicRequest, RawMessageStreamEvent> {
+  const memory = new RequestMemory();
+  const prefixes = new Prefixes();
+  const sent = new WeakMap<AnthropicRequest, string>();
+  return {
+    api: "anthropic-messages",
+    endsAtStop: true,
+    encode(model, context, options) {
+      const encoded = encodeRequest(model, context, options, memory, prefixes);
+      const { prefix } = encoded;
+      // Who sees the payload may change it, and parts of it are sent again.
+      const request = options.onPayload ? structuredClone(encoded.request) : encoded.request;
+      sent.set(request, prefix);
+      return request;
+    },
+    open: (model, request, options) => openStream(model, request, options, memory),
+    remember(request, reply) {
+      const prefix = sent.get(request);
+      if (prefix !== undefined) prefixes.remember(prefix, reply);
+    },
+    reduce: createReducer,
+    classify,
+    // Anthropic takes more of them where the window is larger than 200 000 tokens. Of the 32 MB of a
+    // request, the rest is for everything else.
+    imageLimits: ({ provider, contextWindow }) => ({
+      count: provider === "anthropic" && contextWindow > 200_000 ? 600 : 100,
+      bytes: 24_000_000,
+    }),
+    normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
+  };
+}

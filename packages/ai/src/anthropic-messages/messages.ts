@@ -1,7 +1,6 @@
 import type {
   ContentBlockParam,
   ImageBlockParam,
-  MessageParam,
   TextBlockParam,
   ToolResultBlockParam,
 } from "@anthropic-ai/sdk/resources/messages";
@@ -12,14 +11,20 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
-import { Memo } from "../memo.ts";
+import { Memo } from "../request/memo.ts";
+import type { TurnParam, WireMessage } from "./wire-types.ts";
 
 /** What the encoding of messages depends on. */
 export interface MessageRules {
-  /** Put on the last block of the last user message. */
-  readonly cache: Pick<TextBlockParam, "cache_control">;
   /** Some compatible servers think without signing and want it back all the same. */
   readonly allowsEmptySignature: boolean;
+}
+
+/** Messages in the vendor's shape, the last of them a user's. */
+export interface EncodedTurns {
+  readonly turns: readonly TurnParam[];
+  /** The last turn was added, because newer models refuse to continue a reply of their own. */
+  readonly isContinued: boolean;
 }
 
 type UserBlock = TextBlockParam | ImageBlockParam | ToolResultBlockParam;
@@ -31,27 +36,43 @@ interface Turn {
 }
 
 /**
- * Messages in the vendor's shape. Neighbours of one role become one message, in which the tool
- * results stand first: the vendor wants all of them together right after their calls.
+ * Neighbours of one role become one message, in which the tool results stand first: the vendor wants
+ * all of them together right after their calls.
  */
-export function encodeMessages(
+export function encodeTurns(
   messages: readonly LlmMessage[],
   rules: MessageRules,
   memo: Memo = new Memo(),
-): MessageParam[] {
+): EncodedTurns {
   const { closed, open } = memo.fold<Conversation>(messages, {
     rules: ["anthropic-messages", rules.allowsEmptySignature],
     start: () => ({ closed: [], open: undefined }),
     step: (conversation, message) => append(conversation, encodeTurn(message, rules)),
   });
-  if (open?.role === "user") return [...closed, withCache(closeTurn(open), rules)];
-  // Newer models refuse to continue a reply of their own.
-  const goOn = { role: "user" as const, content: [{ type: "text" as const, text: "Continue." }] };
-  return [...closed, ...(open === undefined ? [] : [closeTurn(open)]), withCache(goOn, rules)];
+  const last = open === undefined ? [] : [closeTurn(open)];
+  if (open?.role === "user") return { turns: [...closed, ...last], isContinued: false };
+  const goOn: TurnParam = { role: "user", content: [{ type: "text", text: "Continue." }] };
+  return { turns: [...closed, ...last, goOn], isContinued: true };
+}
+
+/** The messages with a mark for the cache at the end of the last user message. */
+export function withCacheMark(
+  messages: readonly WireMessage[],
+  cache: Pick<TextBlockParam, "cache_control">,
+): WireMessage[] {
+  const at = messages.findLastIndex(({ role }) => role === "user");
+  return messages.map((message, index) => {
+    if (index !== at || message.role !== "user" || typeof message.content === "string") {
+      return message;
+    }
+    const last = message.content.at(-1);
+    if (last === undefined || !isUserBlock(last)) return message;
+    return { role: "user", content: [...message.content.slice(0, -1), { ...last, ...cache }] };
+  });
 }
 
 interface Conversation {
-  readonly closed: MessageParam[];
+  readonly closed: TurnParam[];
   /** The last turn, which a neighbour of its role is still added to. */
   open: Turn | undefined;
 }
@@ -84,12 +105,6 @@ interface ClosedTurn {
 
 function closeTurn({ role, results, rest }: Turn): ClosedTurn {
   return { role, content: [...results, ...rest] };
-}
-
-function withCache({ role, content }: ClosedTurn, { cache }: MessageRules): MessageParam {
-  const last = content.at(-1);
-  if (last === undefined || !isUserBlock(last)) return { role, content };
-  return { role, content: [...content.slice(0, -1), { ...last, ...cache }] };
 }
 
 function isUserBlock(block: ContentBlockParam): block is UserBlock {

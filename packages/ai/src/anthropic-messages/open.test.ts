@@ -32,7 +32,7 @@ async function sentHeaders(
   const tools = hasTool ? [{ name: "t", description: "", parameters: {} }] : [];
   const options = { apiKey, fetch, sessionId: "s1", temperature, thinkingLevel: "low" } as const;
   const context = { messages: [{ role: "user" as const, content: "Hi", timestamp: 1 }], tools };
-  await openStream(model, encodeRequest(model, context, options), options);
+  await openStream(model, encodeRequest(model, context, options).request, options);
   return { url, get: (name: string) => headers.get(name) };
 }
 

@@ -1,10 +1,13 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { guardRedirects, withOwnHeaders } from "../fetch.ts";
-import { LastMade } from "../last-made.ts";
-import type { OpenOptions, StreamOptions } from "../provider.ts";
-import { type AnthropicRequest, isAnthropicHost } from "./request.ts";
+import { vendorFetch } from "../fetch.ts";
+import type { StreamOptions } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
+import { betasOf, isLoginToken } from "./betas.ts";
+import { readEvents } from "./events.ts";
+import { isAnthropicHost } from "./request.ts";
+import type { AnthropicRequest } from "./wire-types.ts";
 
 type Headers = Record<string, string | null>;
 
@@ -15,26 +18,26 @@ const noTimeoutMs = 2 ** 31 - 1;
 export async function openStream(
   model: Model,
   request: AnthropicRequest,
-  options: OpenOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): Promise<AsyncIterable<RawMessageStreamEvent>> {
-  const headers = {
+  const headers = withBetas(betasOf(request, options), {
     ...authenticate(model, options.apiKey),
     ...versionHeader(model, request),
-    ...betaHeader(request, options),
     ...affinityHeader(model, options),
     ...model.headers,
     ...options.headers,
-  };
-  const { fetch = globalThis.fetch, client: last = new LastMade() } = options;
+  });
+  const { fetch = globalThis.fetch, signal = null } = options;
   const parts = ["anthropic", model.baseUrl, fetch, JSON.stringify(headers)] as const;
-  const client = await last.get(parts, () =>
-    createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
+  const client = await memory.client.get(parts, () =>
+    createClient(model.baseUrl, vendorFetch(fetch, headers)),
   );
-  const { signal = null, known } = options;
-  if (known === undefined) return client.messages.create(request, { signal });
-  const body = known.of(request, "messages");
+  const body = memory.body(request, "messages", options);
   const type = { "content-type": "application/json" };
-  return client.messages.create(request, { signal, body, headers: type });
+  // Not through `client.messages`, which prints a warning for every model that is to be retired.
+  const sent = client.post("/v1/messages", { body, signal, headers: type, stream: true });
+  return readEvents(await sent.asResponse());
 }
 
 async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Promise<Anthropic> {
@@ -71,18 +74,15 @@ function versionHeader({ baseUrl }: Model, { temperature }: AnthropicRequest): H
   return isCurrent ? {} : { "anthropic-version": "2023-06-01" };
 }
 
-function isLoginToken(apiKey: string): boolean {
-  return apiKey.includes("sk-ant-oat");
-}
-
-function betaHeader(request: AnthropicRequest, { apiKey }: StreamOptions): Headers {
-  const betas: string[] = [];
-  if (apiKey && isLoginToken(apiKey)) betas.push("oauth-2025-04-20");
-  // Models that decide themselves how much to think do so between calls without being asked.
-  if (request.thinking?.type === "enabled" && request.tools?.length) {
-    betas.push("interleaved-thinking-2025-05-14");
-  }
-  return betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {};
+/** Adds to the betas that the caller asks for; `null` deletes them all. */
+function withBetas(betas: readonly string[], headers: Headers): Headers {
+  const names = Object.keys(headers).filter((name) => name.toLowerCase() === "anthropic-beta");
+  const given = names.map((name) => headers[name]);
+  if (betas.length === 0 || given.includes(null)) return headers;
+  const others = Object.entries(headers).filter(([name]) => !names.includes(name));
+  const asked = given.flatMap((value) => (value ?? "").split(",")).map((beta) => beta.trim());
+  const all = new Set([...betas, ...asked.filter((beta) => beta !== "")]);
+  return { ...Object.fromEntries(others), "anthropic-beta": [...all].join(",") };
 }
 
 function affinityHeader(model: Model, { sessionId }: StreamOptions): Headers {

@@ -1,61 +1,66 @@
-import type {
-  MessageCreateParamsStreaming,
-  OutputConfig,
-  TextBlockParam,
-  ThinkingConfigParam,
-  Tool,
-} from "@anthropic-ai/sdk/resources/messages";
-import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import { thinkingBudget } from "../models/thinking.ts";
-import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
-import { encodeMessages } from "./messages.ts";
+import type { TextBlockParam, Tool } from "@anthropic-ai/sdk/resources/messages";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
+import { featuresOf } from "./features.ts";
+import { encodeTurns, withCacheMark } from "./messages.ts";
+import { Prefixes } from "./prefixes.ts";
+import { limitsOf } from "./thinking.ts";
+import type { AnthropicRequest } from "./wire-types.ts";
 
-/** The body of a request; `temperature` belongs to API version 2023-06-01 only. */
-export type AnthropicRequest = MessageCreateParamsStreaming & { temperature?: number };
-
-type CacheControl = NonNullable<TextBlockParam["cache_control"]>;
-
-const defaultMaxTokens = 32_000;
-const minBudgetTokens = 1024;
+type CacheMark = Pick<TextBlockParam, "cache_control">;
 
 /** Whether a base URL is the vendor's own, where every documented feature is there. */
 export function isAnthropicHost(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && /(?:^|\.)anthropic\.com$/i.test(new URL(baseUrl).hostname);
 }
 
+/** A request and what its reply is made under. */
+export interface Encoded {
+  readonly request: AnthropicRequest;
+  readonly prefix: string;
+}
+
 /** Ours → the vendor's. The context has been through the history transform. */
 export function encodeRequest(
   model: Model,
   context: Context,
-  options: EncodeOptions,
-): AnthropicRequest {
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
+  prefixes: Prefixes = new Prefixes(),
+): Encoded {
   const { compat = {} } = model;
-  const level = model.reasoning ? (options.thinkingLevel ?? "off") : "off";
-  const cache = cacheControl(model, options);
-  const limits = encodeThinking(model, level, options);
+  const { request: limits, effort, takesTemperature } = limitsOf(model, options);
+  const rules = { allowsEmptySignature: compat.allowEmptySignature === true };
+  const { setup, messages, prefix } = prefixes.arrange({
+    key: options.sessionId && [options.sessionId, model.provider, model.id].join("\n"),
+    features: featuresOf(model),
+    setup: { system: context.systemPrompt ?? "", tools: encodeTools(context, compat), effort },
+    ...encodeTurns(context.messages, rules, memory.messages(options)),
+  });
+  const cache = cacheMark(model, options);
   const { temperature } = options;
-  const takesTemperature = level === "off" && compat.supportsTemperature !== false;
-  return {
+  const request = {
     model: model.id,
     ...limits,
-    stream: true,
-    ...(context.systemPrompt && {
-      system: [{ type: "text", text: context.systemPrompt, ...cache }],
+    ...(setup.effort !== undefined && { output_config: { effort: setup.effort } }),
+    stream: true as const,
+    ...(setup.system !== "" && {
+      system: [{ type: "text" as const, text: setup.system, ...cache }],
     }),
-    messages: encodeMessages(
-      context.messages,
-      { cache, allowsEmptySignature: compat.allowEmptySignature === true },
-      options.memo,
-    ),
-    ...(context.tools?.length && { tools: encodeTools(context.tools, compat, cache) }),
+    messages: withCacheMark(messages, cache),
+    ...(setup.tools.length > 0 && {
+      tools:
+        compat.supportsCacheControlOnTools === false
+          ? [...setup.tools]
+          : marked(setup.tools, cache),
+    }),
     ...(takesTemperature && temperature !== undefined && { temperature }),
   };
+  return { request, prefix };
 }
 
-function cacheControl(
-  model: Model,
-  { cacheRetention = "short" }: StreamOptions,
-): { cache_control?: CacheControl } {
+function cacheMark(model: Model, { cacheRetention = "short" }: StreamOptions): CacheMark {
   if (cacheRetention === "none") return {};
   const isLong =
     cacheRetention === "long" &&
@@ -64,66 +69,19 @@ function cacheControl(
   return { cache_control: { type: "ephemeral", ...(isLong && { ttl: "1h" }) } };
 }
 
-interface Limits {
-  max_tokens: number;
-  thinking?: ThinkingConfigParam;
-  output_config?: OutputConfig;
+function marked(tools: readonly Tool[], cache: CacheMark): Tool[] {
+  return tools.map((tool, index) => (index === tools.length - 1 ? { ...tool, ...cache } : tool));
 }
 
-/** Thinking tokens count as output, so the output limit grows with what thinking may take. */
-function encodeThinking(model: Model, level: ThinkingLevel, options: StreamOptions): Limits {
-  const base = Math.min(options.maxTokens ?? defaultMaxTokens, model.maxTokens);
-  if (level === "off") {
-    const canDisable = model.reasoning && model.thinkingLevelMap?.off !== null;
-    return { max_tokens: base, ...(canDisable && { thinking: { type: "disabled" } }) };
-  }
-  const budget = thinkingBudget(level, options.thinkingBudgets);
-  const maxTokens = Math.min(base + budget, model.maxTokens);
-  if (model.compat?.forceAdaptiveThinking === true) {
-    // The newest models leave thinking out of the reply unless asked for a summary.
-    const display = isAnthropicHost(model.baseUrl) ? { display: "summarized" as const } : {};
-    return {
-      max_tokens: maxTokens,
-      thinking: { type: "adaptive", ...display },
-      output_config: { effort: effort(model, level) },
-    };
-  }
-  const budgetTokens = Math.max(minBudgetTokens, Math.min(budget, maxTokens - minBudgetTokens));
-  // A model too small for any budget above the vendor's minimum answers without thinking.
-  if (budgetTokens >= maxTokens) return { max_tokens: base };
-  return { max_tokens: maxTokens, thinking: { type: "enabled", budget_tokens: budgetTokens } };
-}
-
-type Effort = NonNullable<OutputConfig["effort"]>;
-
-const efforts: Readonly<Record<string, Effort>> = {
-  minimal: "low",
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "xhigh",
-  max: "max",
-};
-
-function effort(model: Model, level: ThinkingLevel): Effort {
-  return efforts[model.thinkingLevelMap?.[level] ?? level] ?? "high";
-}
-
-function encodeTools(
-  tools: readonly ToolDefinition[],
-  compat: Record<string, unknown>,
-  cache: { cache_control?: CacheControl },
-): Tool[] {
+function encodeTools({ tools = [] }: Context, compat: Record<string, unknown>): Tool[] {
   const streamsEagerly = compat.supportsEagerToolInputStreaming !== false;
-  return tools.map(({ name, description, parameters }, index) => {
+  return tools.map(({ name, description, parameters }: ToolDefinition) => {
     const { $schema: _, ...schema } = parameters;
-    const isLast = index === tools.length - 1;
     return {
       name,
       description,
       input_schema: { ...schema, type: "object" },
       ...(streamsEagerly && { eager_input_streaming: true }),
-      ...(isLast && compat.supportsCacheControlOnTools !== false && cache),
     };
   });
 }

@@ -6,7 +6,7 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
-import { Memo } from "../memo.ts";
+import { Memo } from "../request/memo.ts";
 
 /** What the encoding of messages depends on. */
 export interface ContentRules {

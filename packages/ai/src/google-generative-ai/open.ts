@@ -1,8 +1,9 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { ProviderError } from "../errors.ts";
-import { guardRedirects, withOwnHeaders } from "../fetch.ts";
+import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
 import { classifyResponse } from "./errors.ts";
+import { makeClient } from "./make-client.ts";
 import type { GoogleRequest } from "./request.ts";
 import type { GoogleChunk } from "./response.ts";
 
@@ -18,7 +19,7 @@ export async function openStream(
   const key = options.apiKey ? { "x-goog-api-key": options.apiKey } : {};
   const headers = { ...key, ...model.headers, ...options.headers };
   const rejected: { response?: Response } = {};
-  const client = new GoogleGenAI({
+  const client = makeClient(GoogleGenAI, {
     // Set in full, so that the SDK looks for nothing in the environment; the placeholder never leaves.
     vertexai: false,
     apiKey: "none",
@@ -27,7 +28,7 @@ export async function openStream(
       // Base URLs name the version as a rule.
       apiVersion: new URL(model.baseUrl).pathname === "/" ? "v1beta" : "",
       // Without this the SDK makes a new connection pool, and so a new connection, per request.
-      fetch: keepRejected(withOwnHeaders(guardRedirects(options.fetch), headers), rejected),
+      fetch: keepRejected(vendorFetch(options.fetch, headers), rejected),
     },
   });
   const config = { ...request.config, ...(options.signal && { abortSignal: options.signal }) };
@@ -39,11 +40,31 @@ export async function openStream(
   }
 }
 
-/** Keeps a refusal's response for its headers. */
+/**
+ * Keeps a refusal's response for its headers. A body that says it is JSON and is not would end as the
+ * parser's complaint instead of the status.
+ */
 function keepRejected(fetch: Fetch, rejected: { response?: Response }): Fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
-    if (!response.ok) rejected.response = response;
-    return response;
+    if (response.ok) return response;
+    rejected.response = response;
+    const { status, statusText } = response;
+    const text = await response.text();
+    const type = isJson(text) ? "application/json" : "text/plain";
+    return new Response(text === "" ? null : text, {
+      status,
+      statusText,
+      headers: { "content-type": type },
+    });
   };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -7,13 +7,13 @@ import type {
 } from "@google/genai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
-import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { budgetBelow, outputLimit } from "../request/output-limit.ts";
+import { RequestMemory } from "../request/request-memory.ts";
 import { encodeContents } from "./contents.ts";
 
 /** The request as the vendor's SDK takes it. */
 export type GoogleRequest = GenerateContentParameters;
-
-const defaultMaxTokens = 32_000;
 
 /** Whether a model takes levels of thinking (Gemini 3 and later) and not budgets. */
 function takesThinkingLevels(model: Model): boolean {
@@ -25,11 +25,12 @@ function takesThinkingLevels(model: Model): boolean {
 export function encodeRequest(
   model: Model,
   context: Context,
-  options: EncodeOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): GoogleRequest {
   const thinkingConfig = encodeThinking(model, options);
   const config: GenerateContentConfig = {
-    maxOutputTokens: Math.min(options.maxTokens ?? defaultMaxTokens, model.maxTokens),
+    maxOutputTokens: outputLimit(model, options),
     ...(context.systemPrompt && { systemInstruction: context.systemPrompt }),
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...(context.tools?.length && {
@@ -38,14 +39,12 @@ export function encodeRequest(
     ...(thinkingConfig !== undefined && { thinkingConfig }),
   };
   const isGemini3 = takesThinkingLevels(model) && /gemini/.test(model.id);
-  const contents = encodeContents(context.messages, { isGemini3 }, options.memo);
+  const contents = encodeContents(context.messages, { isGemini3 }, memory.messages(options));
   return { model: model.id, contents, config };
 }
 
-function encodeThinking(
-  model: Model,
-  { thinkingLevel = "off", thinkingBudgets }: StreamOptions,
-): ThinkingConfig | undefined {
+function encodeThinking(model: Model, options: StreamOptions): ThinkingConfig | undefined {
+  const { thinkingLevel = "off", thinkingBudgets } = options;
   if (!model.reasoning) return undefined;
   const isOff = thinkingLevel === "off";
   if (takesThinkingLevels(model)) {
@@ -55,8 +54,12 @@ function encodeThinking(
     return { includeThoughts: !isOff, thinkingLevel: vendorLevel };
   }
   if (isOff) return { includeThoughts: false, thinkingBudget: lowestBudget(model) };
-  const thinkingBudget = thinkingBudgets?.[thinkingLevel] ?? budget(model, thinkingLevel);
-  return { includeThoughts: true, thinkingBudget };
+  const wanted = thinkingBudgets?.[thinkingLevel] ?? budget(model, thinkingLevel);
+  if (wanted < 0) return { includeThoughts: true, thinkingBudget: wanted };
+  const thinkingBudget = budgetBelow(wanted, outputLimit(model, options));
+  return thinkingBudget === undefined
+    ? { includeThoughts: false, thinkingBudget: lowestBudget(model) }
+    : { includeThoughts: true, thinkingBudget };
 }
 
 /** Stands in for `off` where a model always thinks. */

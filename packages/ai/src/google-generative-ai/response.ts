@@ -5,6 +5,9 @@ import type {
   Part,
 } from "@google/genai";
 import type { Delta, Reducer } from "../provider.ts";
+import { asCount, asId, asJson, asList, asObject, asText } from "../reply/odd-values.ts";
+import { jsonText } from "../request/json-text.ts";
+import { PartialArgs } from "./partial-args.ts";
 
 /** The fields of a chunk that are read; the SDK's class adds getters. */
 export type GoogleChunk = Pick<
@@ -25,9 +28,9 @@ export function createReducer(): Reducer<GoogleChunk> {
         ...(chunk.modelVersion && { model: chunk.modelVersion }),
       };
     }
-    const candidate = chunk.candidates?.[0];
-    for (const part of candidate?.content?.parts ?? []) yield* parts.read(part);
-    if (chunk.usageMetadata) yield readUsage(chunk.usageMetadata);
+    const [candidate] = asList(chunk.candidates);
+    for (const part of asList(asObject(candidate?.content).parts)) yield* parts.read(part);
+    if (chunk.usageMetadata) yield readUsage(asObject(chunk.usageMetadata));
     if (candidate?.finishReason) {
       yield* parts.end();
       yield readStop(candidate);
@@ -42,40 +45,53 @@ export function createReducer(): Reducer<GoogleChunk> {
 class PartReader {
   #key = 0;
   #open: "text" | "thinking" | undefined;
-  readonly #callIds = new Set<string>();
+  /** The call whose arguments still come. */
+  #call: PartialArgs | undefined;
 
   *read(part: Part): Iterable<Delta> {
-    if (part.functionCall !== undefined) {
+    const text = asText(part.text);
+    if (typeof part.functionCall === "object" && part.functionCall !== null) {
       yield* this.#readCall(part);
-    } else if (part.text !== undefined) {
+    } else if (part.text !== undefined && part.text !== null) {
       const type = part.thought === true ? "thinking" : "text";
-      if (part.text === "" && !part.thoughtSignature) return;
+      if (text === "" && !part.thoughtSignature) return;
       if (this.#open !== type) {
         yield* this.end();
         this.#open = type;
       }
-      yield { type, key: this.#key, text: part.text };
+      yield { type, key: this.#key, text };
       yield* this.#sign(part);
     }
   }
 
   *end(): Iterable<Delta> {
+    if (this.#call !== undefined) yield* this.#endCall("");
     if (this.#open !== undefined) yield { type: "block_end", key: this.#key };
     this.#open = undefined;
     this.#key++;
   }
 
   *#readCall(part: Part): Iterable<Delta> {
-    yield* this.end();
-    const { id, name = "", args = {} } = part.functionCall ?? {};
-    const isNew = id !== undefined && id !== "" && !this.#callIds.has(id);
-    if (isNew) this.#callIds.add(id);
-    const key = this.#key;
-    yield { type: "tool_call", key, name, ...(isNew && { id }) };
-    yield { type: "tool_call", key, arguments: JSON.stringify(args) };
+    const { id: given, name: called, args, partialArgs, willContinue } = part.functionCall ?? {};
+    const name = asId(called);
+    const goesOn = name === undefined && this.#call !== undefined;
+    if (!goesOn) {
+      yield* this.end();
+      const id = asId(given);
+      yield { type: "tool_call", key: this.#key, ...(name && { name }), ...(id && { id }) };
+      this.#call = new PartialArgs();
+    }
+    for (const piece of asList(partialArgs)) this.#call?.add(piece);
     yield* this.#sign(part);
+    if (willContinue === true) return;
+    yield* this.#endCall(asJson(args));
+  }
+
+  *#endCall(json: string): Iterable<Delta> {
+    const key = this.#key++;
+    yield { type: "tool_call", key, arguments: json || jsonText(this.#call?.value ?? {}) };
     yield { type: "block_end", key };
-    this.#key++;
+    this.#call = undefined;
   }
 
   *#sign({ thoughtSignature: signature }: Part): Iterable<Delta> {
@@ -85,14 +101,12 @@ class PartReader {
 
 /** Cached tokens are a part of the prompt's, thoughts are not a part of the candidates'. */
 function readUsage(usage: GenerateContentResponseUsageMetadata): Delta {
-  const {
-    promptTokenCount = 0,
-    toolUsePromptTokenCount = 0,
-    cachedContentTokenCount = 0,
-    candidatesTokenCount = 0,
-    thoughtsTokenCount = 0,
-    totalTokenCount,
-  } = usage;
+  const promptTokenCount = asCount(usage.promptTokenCount) ?? 0;
+  const toolUsePromptTokenCount = asCount(usage.toolUsePromptTokenCount) ?? 0;
+  const cachedContentTokenCount = asCount(usage.cachedContentTokenCount) ?? 0;
+  const candidatesTokenCount = asCount(usage.candidatesTokenCount) ?? 0;
+  const thoughtsTokenCount = asCount(usage.thoughtsTokenCount) ?? 0;
+  const totalTokenCount = asCount(usage.totalTokenCount);
   return {
     type: "usage",
     tokens: {
@@ -102,6 +116,9 @@ function readUsage(usage: GenerateContentResponseUsageMetadata): Delta {
       ...(thoughtsTokenCount > 0 && { reasoning: thoughtsTokenCount }),
       ...(totalTokenCount && { totalTokens: totalTokenCount }),
     },
+    // The SDK's types leave it out here.
+    ...("serviceTier" in usage &&
+      typeof usage.serviceTier === "string" && { serviceTier: usage.serviceTier }),
   };
 }
 
@@ -117,13 +134,27 @@ const refusals: ReadonlySet<string> = new Set([
   "IMAGE_RECITATION",
 ]);
 
+/** The model made a mistake that it rarely makes twice. */
+const slips: ReadonlySet<string> = new Set([
+  "MALFORMED_FUNCTION_CALL",
+  "UNEXPECTED_TOOL_CALL",
+  "MALFORMED_RESPONSE",
+]);
+
 function readStop({ finishReason, finishMessage }: Candidate): Delta {
   const raw: string = finishReason ?? "FINISH_REASON_UNSPECIFIED";
   if (raw === "STOP") return { type: "stop", reason: "stop" };
   if (raw === "MAX_TOKENS") return { type: "stop", reason: "length" };
   if (refusals.has(raw)) return refusal(raw, `The reply was blocked (${raw})`, finishMessage);
   const errorMessage = withDetail(`The model stopped with ${raw}`, finishMessage);
-  return { type: "stop", reason: "error", raw, errorMessage };
+  const isSlip = slips.has(raw);
+  return {
+    type: "stop",
+    reason: "error",
+    raw,
+    errorMessage,
+    ...(isSlip && { code: "overloaded" }),
+  };
 }
 
 function refusal(raw: string, text: string, detail: string | undefined): Delta {

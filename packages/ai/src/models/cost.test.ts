@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { computeCost, withVendorTotal } from "./cost.ts";
+import { computeCost, serviceTierFactor, withVendorTotal } from "./cost.ts";
 
 const rates = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 };
 const million = 1_000_000;
@@ -31,10 +31,20 @@ describe("computeCost", () => {
     expect(cost.cacheWrite).toBeCloseTo(2.5 / 2 + 2);
   });
 
-  it("halves the flex tier and doubles the priority tier", () => {
-    expect(computeCost(rates, { input: million }, "flex").total).toBe(1);
-    expect(computeCost(rates, { input: million }, "priority").total).toBe(4);
-    expect(computeCost(rates, { input: million }, "standard").total).toBe(2);
+  it.each([
+    ["openai", "gpt-5.4", "flex", 0.5],
+    ["openai", "gpt-5.4", "priority", 2],
+    ["openai", "gpt-5.5", "priority", 2.5],
+    ["openai", "gpt-4.1-mini", "priority", 1.75],
+    ["openai", "gpt-5.4", "default", 1],
+    ["google", "gemini-3.5-flash", "FLEX", 0.5],
+    ["anthropic", "claude-opus-5-5", "priority", 1],
+    ["groq", "openai/gpt-oss-120b", "flex", 1],
+    ["constructor", "x", "name", 1],
+    ["openai", "gpt-5.4", "constructor", 1],
+  ])("prices %s/%s in the tier %s at %d times its rates", (provider, id, tier, factor) => {
+    expect(serviceTierFactor({ provider, id }, tier)).toBe(factor);
+    expect(computeCost(rates, { input: million }, factor).total).toBe(2 * factor);
   });
 
   it("takes the vendor's total and keeps the parts adding up", () => {

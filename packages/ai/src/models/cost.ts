@@ -1,22 +1,63 @@
-import type { ModelCost, UsageCost } from "@tau-agent/rpc-protocol/messages";
+import type { Model, ModelCost, UsageCost } from "@tau-agent/rpc-protocol/messages";
 import type { TokenCounts } from "../provider.ts";
 
 const tokensPerRate = 1_000_000;
-const tierFactors: Readonly<Record<string, number>> = { flex: 0.5, priority: 2 };
+/** What a service tier costs, as a multiple of the catalogue's rates. */
+interface TierPrice {
+  /** The models' ids; without it, all. */
+  readonly models?: RegExp;
+  readonly factor: number;
+}
+
+/**
+ * Prices of service tiers by provider, the first row that fits counts. A tier that is not here costs
+ * the catalogue's rates:
+ *
+ * - Anthropic's `priority` draws on capacity that was bought before; `batch` is no way of streaming.
+ *   https://platform.claude.com/docs/en/api/service-tiers
+ * - Groq's `flex` and `performance` have on-demand prices, or those of a contract.
+ *   https://console.groq.com/docs/service-tiers
+ * - Gateways that know their tiers report what they charged.
+ */
+const tierPrices: Readonly<Record<string, Readonly<Record<string, readonly TierPrice[]>>>> = {
+  // https://openai.com/api-priority-processing/ and
+  // https://developers.openai.com/api/docs/guides/flex-processing (the rates of the Batch API).
+  openai: {
+    flex: [{ factor: 0.5 }],
+    priority: [
+      { models: /^gpt-5\.5/, factor: 2.5 },
+      { models: /^gpt-5-mini/, factor: 1.8 },
+      { models: /^gpt-4\.1(?!-nano)/, factor: 1.75 },
+      { factor: 2 },
+    ],
+  },
+  // https://ai.google.dev/gemini-api/docs/optimization: half, and 75 % to 100 % more.
+  google: {
+    flex: [{ factor: 0.5 }],
+    priority: [{ factor: 1.8 }],
+  },
+};
+
+/** How much more or less than the catalogue's rates a call costs that a vendor served in a tier. */
+export function serviceTierFactor(
+  { provider, id }: Pick<Model, "provider" | "id">,
+  serviceTier: string | undefined,
+): number {
+  const tiers = Object.hasOwn(tierPrices, provider) ? tierPrices[provider] : undefined;
+  const tier = serviceTier?.toLowerCase() ?? "";
+  const prices = tiers !== undefined && Object.hasOwn(tiers, tier) ? tiers[tier] : undefined;
+  return prices?.find(({ models }) => models === undefined || models.test(id))?.factor ?? 1;
+}
 
 /**
  * Prices a call in US dollars. The tier with the highest threshold below the whole input replaces
- * the rates of the call; writes to the one-hour cache cost twice the input rate. The service tiers
- * `flex` and `priority` halve and double the price.
+ * the rates of the call; writes to the one-hour cache cost twice the input rate.
+ *
+ * @param factor - of the service tier, see {@link serviceTierFactor}
  */
-export function computeCost(
-  cost: ModelCost,
-  tokens: TokenCounts,
-  serviceTier?: string | undefined,
-): UsageCost {
+export function computeCost(cost: ModelCost, tokens: TokenCounts, factor = 1): UsageCost {
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = tokens;
   const rates = ratesFor(cost, input + cacheRead + cacheWrite);
-  const factor = tierFactors[serviceTier ?? ""] ?? 1;
   const price = (tokensTimesRate: number) => (tokensTimesRate * factor) / tokensPerRate;
   const shortWrite = Math.max(0, cacheWrite - cacheWrite1h);
   const parts = {

@@ -12,9 +12,9 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionToolMessageParam,
 } from "openai/resources/chat/completions";
-import { Memo } from "../memo.ts";
 import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
-import { boundedId, hashText, plainId } from "../openai/tool-call-id.ts";
+import { Memo } from "../request/memo.ts";
+import { boundedId, hashText, plainId } from "../request/short-id.ts";
 import type { CompletionsCompat } from "./compat.ts";
 
 /** What the messages need to know of the request they are part of. */

@@ -1,7 +1,8 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { affinityHeaders } from "../openai/affinity.ts";
 import { clientFor, sendOptions } from "../openai/client.ts";
-import type { OpenOptions } from "../provider.ts";
+import type { StreamOptions } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
 import type { CompletionsChunk } from "./chunk.ts";
 import { resolveCompletionsCompat } from "./compat.ts";
 import type { CompletionsRequest } from "./request.ts";
@@ -10,13 +11,14 @@ import type { CompletionsRequest } from "./request.ts";
 export async function openStream(
   model: Model,
   request: CompletionsRequest,
-  options: OpenOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): Promise<AsyncIterable<CompletionsChunk>> {
   const compat = resolveCompletionsCompat(model);
-  const client = await clientFor(model, options, affinityHeaders(compat, options));
+  const client = await clientFor(model, options, memory, affinityHeaders(compat, options));
   const chunks = await client.chat.completions.create(
     request,
-    sendOptions(request, "messages", options),
+    sendOptions(memory.body(request, "messages", options), options),
   );
   return compat.supportsFinishReason ? chunks : withFinishReason(chunks);
 }

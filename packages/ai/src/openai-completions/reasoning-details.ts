@@ -1,3 +1,4 @@
+import { asText } from "../reply/odd-values.ts";
 import type { ReasoningDetail } from "./chunk.ts";
 
 interface Entry {
@@ -22,8 +23,8 @@ export class ReasoningDetails {
       for (const [name, value] of Object.entries(members)) {
         if (value !== null && value !== undefined) entry.members[name] = value;
       }
-      if (text) entry.texts.push(text);
-      if (summary) entry.summaries.push(summary);
+      if (text) entry.texts.push(asText(text));
+      if (summary) entry.summaries.push(asText(summary));
     }
   }
 

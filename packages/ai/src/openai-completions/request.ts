@@ -3,8 +3,10 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
 } from "openai/resources/chat/completions";
-import { boundedId } from "../openai/tool-call-id.ts";
-import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { outputLimit } from "../request/output-limit.ts";
+import { RequestMemory } from "../request/request-memory.ts";
+import { boundedId } from "../request/short-id.ts";
 import { markCache } from "./cache-control.ts";
 import { type CompletionsCompat, resolveCompletionsCompat } from "./compat.ts";
 import { encodeMessages } from "./messages.ts";
@@ -13,17 +15,20 @@ import { thinkingFields } from "./thinking.ts";
 /** A request in OpenAI's type, with the members other servers add. */
 export type CompletionsRequest = ChatCompletionCreateParamsStreaming & Record<string, unknown>;
 
-const defaultMaxTokens = 32_000;
-
 /** Our context → a chat-completions request. Pure; an unchanged prefix stays byte for byte the same. */
 export function encodeRequest(
   model: Model,
   context: Context,
-  options: EncodeOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): CompletionsRequest {
   const compat = resolveCompletionsCompat(model);
   const isThinking = model.reasoning && (options.thinkingLevel ?? "off") !== "off";
-  const messages = encodeMessages(context.messages, { compat, isThinking }, options.memo);
+  const messages = encodeMessages(
+    context.messages,
+    { compat, isThinking },
+    memory.messages(options),
+  );
   if (context.systemPrompt) {
     const isDeveloper = model.reasoning && compat.supportsDeveloperRole;
     const content = context.systemPrompt;
@@ -83,8 +88,9 @@ function limitFields(
   compat: CompletionsCompat,
   options: StreamOptions,
 ): Record<string, unknown> {
-  const derived = compat.sendsMaxTokens ? Math.min(model.maxTokens, defaultMaxTokens) : undefined;
-  const limit = options.maxTokens ?? derived;
+  // Servers that set the limit's tokens aside get one only when somebody asks for it.
+  const isSent = compat.sendsMaxTokens || options.maxTokens !== undefined;
+  const limit = isSent ? outputLimit(model, options) : undefined;
   return {
     ...(limit === undefined ? {} : { [compat.maxTokensField]: limit }),
     ...(options.temperature === undefined ? {} : { temperature: options.temperature }),

@@ -1,6 +1,7 @@
 import type { ProviderErrorCode } from "../errors.ts";
 import { streamedError } from "../openai/errors.ts";
 import type { Delta } from "../provider.ts";
+import { asId, asList, asObject, asText } from "../reply/odd-values.ts";
 import type { ChunkContent, ChunkDelta, CompletionsChunk, ReasoningDetail } from "./chunk.ts";
 import { contentSignature, reasoningFields } from "./messages.ts";
 import { ReasoningDetails } from "./reasoning-details.ts";
@@ -31,14 +32,14 @@ class Reply {
   *read(chunk: CompletionsChunk | null): Generator<Delta> {
     if (chunk === null || typeof chunk !== "object") return;
     yield* this.#identify(chunk);
-    const choice = chunk.choices?.[0];
-    const delta = choice?.delta ?? choice?.message;
-    if (delta) yield* this.#readDelta(delta);
+    const [choice] = asList(chunk.choices);
+    yield* this.#readDelta(asObject(choice?.delta ?? choice?.message));
     const usage = chunk.usage ?? choice?.usage ?? chunk.x_groq?.usage;
-    if (usage) yield readUsage(usage, chunk.service_tier);
+    if (usage) yield readUsage(asObject(usage), chunk.service_tier);
     if (this.#isStopped) return;
     if (chunk.error) throw streamedError(chunk.error);
-    if (choice?.finish_reason) yield* this.#stop(stopFor(choice.finish_reason));
+    const reason = asId(choice?.finish_reason);
+    if (reason !== undefined) yield* this.#stop(stopFor(reason));
   }
 
   *#identify(chunk: CompletionsChunk): Generator<Delta> {
@@ -53,35 +54,37 @@ class Reply {
 
   *#readDelta(delta: ChunkDelta): Generator<Delta> {
     // Gateways repeat the same thinking under several names: one of them counts.
-    const field = reasoningFields.find((name) => delta[name]);
-    const details = delta.reasoning_details ?? [];
-    const thinking = (field && delta[field]) || details.map(detailText).join("");
+    const field = reasoningFields.find((name) => asText(delta[name]));
+    const details = asList(delta.reasoning_details);
+    const thinking = (field && asText(delta[field])) || details.map(detailText).join("");
     if (thinking) yield* this.#append("thinking", thinking, field ?? "reasoning");
     if (details.length > 0) yield* this.#keep(details);
     yield* this.#readContent(delta.content);
-    if (delta.refusal) yield* this.#append("text", delta.refusal);
-    const pieces =
-      delta.tool_calls ?? (delta.function_call ? [{ function: delta.function_call }] : []);
+    if (delta.refusal) yield* this.#append("text", asText(delta.refusal));
+    const one = delta.function_call ? [{ function: delta.function_call }] : [];
+    const pieces = Array.isArray(delta.tool_calls) ? asList(delta.tool_calls) : one;
     for (const piece of pieces) {
-      if (!piece) continue;
       yield* this.#close();
       yield* this.#calls.read(piece);
     }
   }
 
   *#readContent(content: ChunkContent | null | undefined): Generator<Delta> {
-    if (!content) return;
-    if (typeof content === "string") {
-      yield* this.#append("text", content);
+    if (!Array.isArray(content)) {
+      const text = asText(content);
+      if (text !== "") yield* this.#append("text", text);
       return;
     }
-    for (const part of content) {
+    for (const part of asList(content)) {
       const thinking =
         typeof part.thinking === "string"
           ? part.thinking
-          : (part.thinking ?? []).map((piece) => piece.text ?? "").join("");
+          : asList<{ readonly text?: string | null }>(part.thinking)
+              .map((piece) => asText(piece.text))
+              .join("");
       if (thinking) yield* this.#append("thinking", thinking, contentSignature);
-      if (part.text) yield* this.#append("text", part.text);
+      const text = asText(part.text);
+      if (text !== "") yield* this.#append("text", text);
     }
   }
 
@@ -126,7 +129,7 @@ class Reply {
 }
 
 function detailText(detail: ReasoningDetail): string {
-  return detail.text ?? detail.summary ?? "";
+  return asText(detail.text) || asText(detail.summary);
 }
 
 const stops: Readonly<Record<string, Stop["reason"]>> = {

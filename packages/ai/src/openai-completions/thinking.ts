@@ -1,5 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { StreamOptions } from "../provider.ts";
+import { budgetBelow, outputLimit } from "../request/output-limit.ts";
 import type { CompletionsCompat, ThinkingFormat } from "./compat.ts";
 
 type Fields = Record<string, unknown>;
@@ -59,7 +60,8 @@ export function thinkingFields(
   const mapped = model.thinkingLevelMap?.[level];
   const isOn = level !== "off";
   const isMappedOnly = compat.thinkingFormat === "ant-ling";
-  const budget = isOn ? options.thinkingBudgets?.[level] : undefined;
+  const asked = isOn ? options.thinkingBudgets?.[level] : undefined;
+  const budget = asked && budgetBelow(asked, outputLimit(model, options));
   const value = mapped ?? (isOn && !isMappedOnly ? defaultValue(level, compat) : undefined);
   const wish: Wish = { isOn, value, canDisable: mapped !== null, budget, compat };
   const fields = formats[compat.thinkingFormat](wish);

@@ -1,4 +1,5 @@
 import type { Delta } from "../provider.ts";
+import { asCount, asId, asJson } from "../reply/odd-values.ts";
 import type { ToolCallPiece } from "./chunk.ts";
 
 interface Call {
@@ -17,10 +18,11 @@ export class ToolCallTracker {
 
   /** The deltas of one piece. */
   *read(piece: ToolCallPiece): Generator<Delta> {
-    const id = piece.id || undefined;
-    const name = piece.function?.name || undefined;
-    const call = this.#find(piece, id, name) ?? this.#open(piece.index ?? this.#calls.length);
-    const text = argumentsText(piece.function?.arguments);
+    const id = asId(piece.id);
+    const name = asId(piece.function?.name);
+    const index = asCount(piece.index);
+    const call = this.#find(index, id, name) ?? this.#open(index ?? this.#calls.length);
+    const text = asJson(piece.function?.arguments);
     const isNewName = call.name === undefined && name !== undefined;
     call.id ??= id;
     call.name ??= name;
@@ -39,9 +41,12 @@ export class ToolCallTracker {
     for (const { key } of this.#calls) yield { type: "block_end", key };
   }
 
-  #find(piece: ToolCallPiece, id: string | undefined, name: string | undefined): Call | undefined {
-    const { index } = piece;
-    if (index === undefined || index === null) {
+  #find(
+    index: number | undefined,
+    id: string | undefined,
+    name: string | undefined,
+  ): Call | undefined {
+    if (index === undefined) {
       const known = id === undefined ? undefined : this.#calls.find((call) => call.id === id);
       if (known !== undefined) return known;
       const last = this.#calls.at(-1);
@@ -63,12 +68,6 @@ export class ToolCallTracker {
     this.#bySlot.set(slot, call);
     return call;
   }
-}
-
-/** Some servers send the arguments as an object at once. */
-function argumentsText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
 function isClosed(call: Call): boolean {

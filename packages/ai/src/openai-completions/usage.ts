@@ -1,16 +1,26 @@
 import type { Delta } from "../provider.ts";
+import { asCount, asObject } from "../reply/odd-values.ts";
 import type { ChunkUsage } from "./chunk.ts";
 
 /** Their token counts → ours: cached tokens leave `input`, reasoning is a part of `output`. */
 export function readUsage(usage: ChunkUsage, serviceTier?: string | null): Delta {
-  const details = usage.prompt_tokens_details;
-  const prompt = usage.prompt_tokens ?? 0;
+  const details = asObject(usage.prompt_tokens_details);
+  const prompt = asCount(usage.prompt_tokens) ?? 0;
+  const total = asCount(usage.total_tokens);
   const cacheRead =
-    details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? 0;
-  const cacheWrite = details?.cache_write_tokens ?? 0;
+    asCount(details.cached_tokens) ??
+    asCount(usage.prompt_cache_hit_tokens) ??
+    asCount(usage.cached_tokens) ??
+    0;
+  const cacheWrite = asCount(details.cache_write_tokens) ?? 0;
   const input = Math.max(0, prompt - cacheRead - cacheWrite);
-  const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? undefined;
-  const output = outputTokens(usage, prompt, reasoning ?? 0);
+  const reasoning = asCount(asObject(usage.completion_tokens_details).reasoning_tokens);
+  const completion = asCount(usage.completion_tokens) ?? 0;
+  // xAI counts reasoning beside the completion; its total gives that away.
+  const isBeside =
+    reasoning !== undefined && reasoning > 0 && total === prompt + completion + reasoning;
+  const output = isBeside ? completion + reasoning : completion;
+  const costTotal = asCount(usage.cost);
   return {
     type: "usage",
     tokens: {
@@ -19,16 +29,9 @@ export function readUsage(usage: ChunkUsage, serviceTier?: string | null): Delta
       cacheRead,
       cacheWrite,
       ...(reasoning !== undefined && { reasoning }),
-      totalTokens: usage.total_tokens ?? prompt + output,
+      totalTokens: total ?? prompt + output,
     },
-    ...(typeof usage.cost === "number" && { costTotal: usage.cost }),
+    ...(costTotal !== undefined && { costTotal }),
     ...(serviceTier && { serviceTier }),
   };
-}
-
-function outputTokens(usage: ChunkUsage, prompt: number, reasoning: number): number {
-  const completion = usage.completion_tokens ?? 0;
-  // xAI counts reasoning beside the completion; its total gives that away.
-  const isBeside = reasoning > 0 && usage.total_tokens === prompt + completion + reasoning;
-  return isBeside ? completion + reasoning : completion;
 }

@@ -13,9 +13,9 @@ import type {
   ResponseInputItem,
   ResponseReasoningItem,
 } from "openai/resources/responses/responses";
-import { Memo } from "../memo.ts";
 import { imageOnlyText, imageUrl, joinText } from "../openai/content.ts";
-import { boundedId, plainId } from "../openai/tool-call-id.ts";
+import { Memo } from "../request/memo.ts";
+import { boundedId, plainId } from "../request/short-id.ts";
 import { readReasoningItem, readTextSignature } from "./signatures.ts";
 
 const maxIdLength = 64;
@@ -26,16 +26,50 @@ export function encodeInput(
   model: Model,
   memo: Memo = new Memo(),
 ): ResponseInputItem[] {
-  const items = memo.fold<ResponseInputItem[]>(messages, {
+  const { items } = memo.fold<Conversation>(messages, {
     rules: ["openai-responses", model.provider, model.api, model.id],
-    start: () => [],
-    step(items, message, index) {
+    start: () => ({ items: [], ids: new Set() }),
+    step({ items, ids }, message, index) {
       if (message.role === "user") items.push(...userItems(message.content));
       else if (message.role === "toolResult") items.push(resultItem(message));
-      else items.push(...assistantItems(message, index, model));
+      else {
+        const made = assistantItems(message, index, model);
+        items.push(...made.flatMap((item) => withOwnId(item, ids)));
+      }
     },
   });
   return [...items];
+}
+
+interface Conversation {
+  readonly items: ResponseInputItem[];
+  /** Of the items so far: the vendor refuses a request in which one comes twice. */
+  readonly ids: Set<string>;
+}
+
+/** The item as a list to spread; servers that count their items in each reply anew repeat ids. */
+function withOwnId(item: ResponseInputItem, ids: Set<string>): ResponseInputItem[] {
+  const { id } = { id: undefined, ...item };
+  if (typeof id !== "string") return [item];
+  if (!ids.has(id)) {
+    ids.add(id);
+    return [item];
+  }
+  // The same thinking again; a call needs no id of its own, a message does.
+  if (isReasoning(item)) return [];
+  const { id: _, ...rest } = { id, ...item };
+  if ("type" in item && item.type === "function_call") return [rest as ResponseFunctionToolCall];
+  const other = freeId(id, ids);
+  ids.add(other);
+  return [{ ...item, id: other } as ResponseInputItem];
+}
+
+function freeId(id: string, ids: ReadonlySet<string>): string {
+  for (let count = 2; ; count++) {
+    const suffix = `_${count}`;
+    const other = `${id.slice(0, maxIdLength - suffix.length)}${suffix}`;
+    if (!ids.has(other)) return other;
+  }
 }
 
 function userItems(content: string | readonly UserContent[]): ResponseInputItem[] {

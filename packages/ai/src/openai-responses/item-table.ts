@@ -7,6 +7,8 @@ export interface Item {
   readonly type: string | undefined;
   hasName: boolean;
   hasText: boolean;
+  /** Arguments came with the item itself. */
+  hasArguments: boolean;
   isFinished: boolean;
   /** Summary parts announced, and those whose text has begun. */
   partCount: number;
@@ -26,6 +28,19 @@ export class ItemTable {
   readonly #byIndex = new Map<number, Item>();
   readonly #byId = new Map<string, Item>();
 
+  /** The item that an event announces; one that is announced again goes on. */
+  announce(place: Place, data: OutputItem): Item {
+    const id = data.id ?? place.item_id;
+    const known = id ? this.#byId.get(id) : undefined;
+    const isRepeated =
+      known !== undefined && fits(known, data) && known === this.#atIndex(place, known);
+    return isRepeated ? known : this.open(place, data);
+  }
+
+  #atIndex({ output_index: index }: Place, otherwise: Item): Item | undefined {
+    return typeof index === "number" ? this.#byIndex.get(index) : otherwise;
+  }
+
   /** Begins a new item. */
   open(place: Place, data: OutputItem): Item {
     const item: Item = {
@@ -33,6 +48,7 @@ export class ItemTable {
       type: data.type,
       hasName: false,
       hasText: false,
+      hasArguments: false,
       isFinished: false,
       partCount: 0,
       partsSeen: 0,

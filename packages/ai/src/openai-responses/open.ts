@@ -1,7 +1,8 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { affinityHeaders } from "../openai/affinity.ts";
 import { clientFor, sendOptions } from "../openai/client.ts";
-import type { OpenOptions } from "../provider.ts";
+import type { StreamOptions } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
 import { resolveResponsesCompat } from "./compat.ts";
 import type { ResponsesEvent } from "./events.ts";
 import type { ResponsesRequest } from "./request.ts";
@@ -10,13 +11,14 @@ import type { ResponsesRequest } from "./request.ts";
 export async function openStream(
   model: Model,
   request: ResponsesRequest,
-  options: OpenOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): Promise<AsyncIterable<ResponsesEvent>> {
   const headers = affinityHeaders(resolveResponsesCompat(model), options);
-  const client = await clientFor(model, options, headers);
+  const client = await clientFor(model, options, memory, headers);
   const events: AsyncIterable<object> = await client.responses.create(
     request,
-    sendOptions(request, "input", options),
+    sendOptions(memory.body(request, "input", options), options),
   );
   // The SDK passes on what it parsed; servers leave out more than its types admit.
   return events as AsyncIterable<ResponsesEvent>;

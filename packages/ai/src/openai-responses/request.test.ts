@@ -105,8 +105,8 @@ describe("compat flags", () => {
   });
 
   it("supportsMaxOutputTokens: false leaves the limit out", () => {
-    const options = { maxTokens: 9 };
-    expect(encode(model(), {}, options)).toHaveProperty("max_output_tokens", 9);
+    const options = { maxTokens: 90 };
+    expect(encode(model(), {}, options)).toHaveProperty("max_output_tokens", 90);
     expect(encode(flagged({ supportsMaxOutputTokens: false }), {}, options)).not.toHaveProperty(
       "max_output_tokens",
     );
@@ -142,5 +142,21 @@ describe("normalizeToolCallId", () => {
     expect(call.length).toBeLessThanOrEqual(64);
     expect(item.length).toBeLessThanOrEqual(64);
     expect(normalizeToolCallId(long("1"))).not.toBe(normalizeToolCallId(long("2")));
+  });
+
+  it("sends no item id twice, whatever ids a server gave", () => {
+    const call = (id: string) => ({ type: "toolCall" as const, id, name: "read", arguments: {} });
+    const text = (textSignature: string) => ({ type: "text" as const, text: "x", textSignature });
+    const thinking = {
+      type: "thinking" as const,
+      thinking: "",
+      thinkingSignature: JSON.stringify({
+        ...{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "e" },
+      }),
+    };
+    const reply = (id: string) => assistant([thinking, text("msg_1"), call(`${id}|fc_1`)]);
+    const { input } = encode(model(), { messages: [user, reply("a"), user, reply("b"), user] });
+    const ids = input.flatMap((item: { id?: string }) => item.id ?? []);
+    expect(ids).toEqual(["rs_1", "msg_1", "fc_1", "msg_1_2"]);
   });
 });

@@ -3,8 +3,10 @@ import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
 } from "openai/resources/responses/responses";
-import { boundedId } from "../openai/tool-call-id.ts";
-import type { Context, EncodeOptions, StreamOptions, ToolDefinition } from "../provider.ts";
+import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { minOutputTokens, outputLimit } from "../request/output-limit.ts";
+import { RequestMemory } from "../request/request-memory.ts";
+import { boundedId } from "../request/short-id.ts";
 import { type ResponsesCompat, resolveResponsesCompat } from "./compat.ts";
 import { encodeInput } from "./input.ts";
 
@@ -15,10 +17,11 @@ export type ResponsesRequest = ResponseCreateParamsStreaming & Record<string, un
 export function encodeRequest(
   model: Model,
   context: Context,
-  options: EncodeOptions,
+  options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): ResponsesRequest {
   const compat = resolveResponsesCompat(model);
-  const input = encodeInput(context.messages, model, options.memo);
+  const input = encodeInput(context.messages, model, memory.messages(options));
   if (context.systemPrompt) {
     const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
     input.unshift({ role, content: context.systemPrompt });
@@ -31,8 +34,9 @@ export function encodeRequest(
     Object.assign(request, { tools: tools.map((tool) => encodeTool(tool, compat)) });
   }
   Object.assign(request, thinking, cacheFields(compat, options));
-  if (compat.supportsMaxOutputTokens && options.maxTokens !== undefined) {
-    request.max_output_tokens = options.maxTokens;
+  const limit = outputLimit(model, options);
+  if (compat.supportsMaxOutputTokens && limit < model.maxTokens) {
+    request.max_output_tokens = Math.max(limit, minOutputTokens);
   }
   // Refused while the model thinks.
   const isThinking = thinking.reasoning !== undefined && options.thinkingLevel !== "off";

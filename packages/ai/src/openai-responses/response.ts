@@ -1,5 +1,7 @@
 import { streamedError } from "../openai/errors.ts";
 import type { Delta } from "../provider.ts";
+import { asCount, asId, asJson, asList, asObject, asText } from "../reply/odd-values.ts";
+import { jsonText } from "../request/json-text.ts";
 import type { OutputItem, ResponseObject, ResponsesEvent, ResponsesUsage } from "./events.ts";
 import { type Item, ItemTable } from "./item-table.ts";
 import { writeTextSignature } from "./signatures.ts";
@@ -19,20 +21,24 @@ class Reply {
   *read(event: ResponsesEvent | null): Generator<Delta> {
     if (event === null || typeof event !== "object") return;
     const type = event.type ?? "";
-    if (event.response) yield* this.#identify(event.response);
+    if (isObject(event.response)) yield* this.#identify(event.response);
     switch (type) {
       case "response.output_item.added":
-        if (event.item) yield* this.#start(this.#items.open(event, event.item), event.item);
+        if (isObject(event.item)) {
+          yield* this.#start(this.#items.announce(event, event.item), event.item);
+        }
         return;
       case "response.output_item.done":
-        if (event.item) yield* this.#finish(this.#items.find(event, event.item), event.item);
+        if (isObject(event.item)) {
+          yield* this.#finish(this.#items.find(event, event.item), event.item);
+        }
         return;
       case "response.completed":
       case "response.incomplete":
       case "response.done":
       case "response.failed":
       case "response.cancelled":
-        yield* this.#end(type, event.response ?? {});
+        yield* this.#end(type, asObject(event.response));
         return;
       case "error":
         throw streamedError(event.error ?? event);
@@ -50,7 +56,7 @@ class Reply {
 
   /** The small steps of an item. An event we do not know changes nothing. */
   *#grow(type: string, event: ResponsesEvent): Generator<Delta> {
-    const delta = typeof event.delta === "string" ? event.delta : "";
+    const delta = asText(event.delta);
     switch (type) {
       case "response.output_text.delta":
       case "response.refusal.delta":
@@ -66,12 +72,13 @@ class Reply {
         return;
       case "response.function_call_arguments.delta": {
         const { key } = this.#items.find(event, callItem);
-        if (delta) yield { type: "tool_call", key, arguments: delta };
+        const piece = asJson(event.delta);
+        if (piece !== "") yield { type: "tool_call", key, arguments: piece };
         return;
       }
       case "response.function_call_arguments.done":
         // Some servers send the arguments here only; the end of the item repeats them otherwise.
-        this.#items.find(event, callItem).arguments = event.arguments ?? undefined;
+        this.#items.find(event, callItem).arguments = asJson(event.arguments) || undefined;
         return;
       default:
     }
@@ -93,7 +100,9 @@ class Reply {
       yield { type: "text", key: item.key, text: "" };
     } else if (data.type === "function_call") {
       yield* startCall(item, data);
-      if (data.arguments) yield { type: "tool_call", key: item.key, arguments: data.arguments };
+      const piece = item.hasArguments ? "" : asJson(data.arguments);
+      item.hasArguments ||= piece !== "";
+      if (piece !== "") yield { type: "tool_call", key: item.key, arguments: piece };
     }
   }
 
@@ -102,15 +111,19 @@ class Reply {
     item.isFinished = true;
     const { key } = item;
     if (data.type === "message") {
-      const text = (data.content ?? []).map((part) => part.text ?? part.refusal ?? "").join("");
-      if (data.id) {
+      const parts = asList(data.content);
+      const text = parts.map((part) => asText(part.text ?? part.refusal)).join("");
+      const id = asId(data.id);
+      if (id !== undefined) {
         yield { type: "text", key, text: "" };
-        yield { type: "signature", key, signature: writeTextSignature(data.id, data.phase) };
+        yield { type: "signature", key, signature: writeTextSignature(id, data.phase) };
       }
       yield text === "" ? { type: "block_end", key } : { type: "block_end", key, text };
     } else if (data.type === "function_call") {
       yield* startCall(item, data);
-      const whole = data.arguments || item.arguments;
+      // A call that nobody can run is no complete reply.
+      if (!item.hasName) yield { type: "tool_call", key };
+      const whole = asJson(data.arguments) || item.arguments;
       yield { type: "block_end", key, ...(whole && { arguments: whole }) };
     } else if (data.type === "reasoning") {
       yield* finishReasoning(item, data);
@@ -118,7 +131,7 @@ class Reply {
   }
 
   *#end(type: string, response: ResponseObject): Generator<Delta> {
-    const output = response.output ?? [];
+    const output = asList(response.output);
     for (const [index, data] of output.entries()) {
       const item = this.#items.find({ output_index: index, item_id: data.id ?? null }, data);
       // An item that ended without its encrypted content gets it now.
@@ -126,7 +139,7 @@ class Reply {
       if (isLate) yield sign(item, data);
       else yield* this.#finish(item, data);
     }
-    if (response.usage) yield readUsage(response.usage, response.service_tier);
+    if (response.usage) yield readUsage(asObject(response.usage), response.service_tier);
     yield stopOf(type, response);
   }
 }
@@ -136,16 +149,17 @@ const reasoningItem: OutputItem = { type: "reasoning" };
 const callItem: OutputItem = { type: "function_call" };
 
 function* startCall(item: Item, data: OutputItem): Generator<Delta> {
-  if (item.hasName || !data.name) return;
+  const name = asId(data.name);
+  if (item.hasName || name === undefined) return;
   item.hasName = true;
-  const ids = [data.call_id, data.id].filter((id) => id);
-  const id = ids.join("|");
-  yield { type: "tool_call", key: item.key, name: data.name, ...(id && { id }) };
+  const id = [asId(data.call_id), asId(data.id)].filter((part) => part !== undefined).join("|");
+  yield { type: "tool_call", key: item.key, name, ...(id && { id }) };
 }
 
 function* finishReasoning(item: Item, data: OutputItem): Generator<Delta> {
-  const parts = data.summary?.length ? data.summary : (data.content ?? []);
-  const text = parts.map((part) => part.text ?? "").join("\n\n");
+  const summary = asList(data.summary);
+  const parts = summary.length > 0 ? summary : asList(data.content);
+  const text = parts.map((part) => asText(part.text)).join("\n\n");
   const isSigned = data.encrypted_content || text !== "" || item.hasText;
   yield { type: "thinking", key: item.key, text: item.hasText ? "" : text };
   if (isSigned) yield sign(item, data);
@@ -154,15 +168,16 @@ function* finishReasoning(item: Item, data: OutputItem): Generator<Delta> {
 
 /** The whole item is what has to go back. */
 function sign({ key }: Item, data: OutputItem): Delta {
-  return { type: "signature", key, signature: JSON.stringify(data) };
+  return { type: "signature", key, signature: jsonText(data) };
 }
 
 function readUsage(usage: ResponsesUsage, serviceTier: string | null | undefined): Delta {
-  const prompt = usage.input_tokens ?? 0;
-  const output = usage.output_tokens ?? 0;
-  const cacheRead = usage.input_tokens_details?.cached_tokens ?? 0;
-  const cacheWrite = usage.input_tokens_details?.cache_write_tokens ?? 0;
-  const reasoning = usage.output_tokens_details?.reasoning_tokens;
+  const details = asObject(usage.input_tokens_details);
+  const prompt = asCount(usage.input_tokens) ?? 0;
+  const output = asCount(usage.output_tokens) ?? 0;
+  const cacheRead = asCount(details.cached_tokens) ?? 0;
+  const cacheWrite = asCount(details.cache_write_tokens) ?? 0;
+  const reasoning = asCount(asObject(usage.output_tokens_details).reasoning_tokens);
   return {
     type: "usage",
     tokens: {
@@ -170,8 +185,8 @@ function readUsage(usage: ResponsesUsage, serviceTier: string | null | undefined
       output,
       cacheRead,
       cacheWrite,
-      ...(typeof reasoning === "number" && { reasoning }),
-      totalTokens: usage.total_tokens ?? prompt + output,
+      ...(reasoning !== undefined && { reasoning }),
+      totalTokens: asCount(usage.total_tokens) ?? prompt + output,
     },
     ...(serviceTier && { serviceTier }),
   };
@@ -200,4 +215,8 @@ function stopOf(type: string, response: ResponseObject): Stop {
     raw: status,
     errorMessage: `The provider ended the reply with status ${status}`,
   };
+}
+
+function isObject<Value extends object>(value: Value | null | undefined): value is Value {
+  return typeof value === "object" && value !== null;
 }

@@ -1,8 +1,8 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type OpenAI from "openai";
-import { guardRedirects, withOwnHeaders } from "../fetch.ts";
-import { LastMade } from "../last-made.ts";
-import type { OpenOptions } from "../provider.ts";
+import { vendorFetch } from "../fetch.ts";
+import type { StreamOptions } from "../provider.ts";
+import type { RequestMemory } from "../request/request-memory.ts";
 import { withRestOfBody } from "./rest-of-body.ts";
 
 type Headers = Record<string, string | null>;
@@ -16,7 +16,8 @@ const noTimeoutMs = 2 ** 31 - 1;
  */
 export function clientFor(
   model: Model,
-  options: OpenOptions,
+  options: StreamOptions,
+  memory: RequestMemory,
   extraHeaders: Readonly<Record<string, string>> = {},
 ): Promise<OpenAI> {
   const headers = mergeHeaders(
@@ -25,22 +26,17 @@ export function clientFor(
     model.headers ?? {},
     options.headers ?? {},
   );
-  const { fetch = globalThis.fetch, client = new LastMade() } = options;
-  return client.get(["openai", model.baseUrl, fetch, JSON.stringify(headers)], () =>
-    createClient(model.baseUrl, withOwnHeaders(guardRedirects(fetch), headers)),
+  const { fetch = globalThis.fetch } = options;
+  return memory.client.get(["openai", model.baseUrl, fetch, JSON.stringify(headers)], () =>
+    createClient(model.baseUrl, vendorFetch(fetch, headers)),
   );
 }
 
 /**
- * Options that send `request` as JSON made here; `list` names its member that grows. Left to itself,
- * the SDK asks a function of its own about each member, which takes twice as long.
+ * Options that send `body`, the request as JSON. Left to itself, the SDK asks a function of its own
+ * about each member, which takes twice as long.
  */
-export function sendOptions(
-  request: object,
-  list: "messages" | "input",
-  { signal, known }: OpenOptions,
-): OpenAI.RequestOptions {
-  const body = known ? known.of(request, list) : JSON.stringify(request);
+export function sendOptions(body: string, { signal }: StreamOptions): OpenAI.RequestOptions {
   return { signal, body, headers: { "content-type": "application/json" } };
 }
 

@@ -3,7 +3,7 @@ import { classifyFailure, ProviderError, type ProviderErrorInit } from "../error
 /** The error members that OpenAI-like servers send, in a body or in the stream. */
 interface VendorError {
   readonly message: string;
-  readonly vendorCode: string | undefined;
+  readonly vendorCode: readonly string[];
   readonly status: number | undefined;
 }
 
@@ -13,12 +13,14 @@ export function classifyOpenAiError(error: unknown): ProviderErrorInit {
   if (!("status" in error) || !("headers" in error)) {
     return classifyFailure({ message: error.message, cause: error });
   }
-  const vendor = readVendorError("error" in error ? error.error : undefined);
+  const body = "error" in error ? error.error : undefined;
+  const vendor = readVendorError(body);
   const status = typeof error.status === "number" ? error.status : vendor?.status;
   return classifyFailure({
     message: vendor?.message || error.message,
     status,
     vendorCode: vendor?.vendorCode,
+    body,
     ...(error.headers instanceof Headers && { headers: error.headers }),
     cause: error,
   });
@@ -31,6 +33,7 @@ export function streamedError(value: unknown): ProviderError {
     message: vendor?.message || "The server reported an error without saying which",
     vendorCode: vendor?.vendorCode,
     status: vendor?.status,
+    body: value,
   });
   // An error amid a reply that names nothing known is the server's own trouble: worth another try.
   const code = failure.code === "unknown" ? "overloaded" : failure.code;
@@ -39,25 +42,21 @@ export function streamedError(value: unknown): ProviderError {
 
 /** Reads an error object, a bare text, or a wrapper around either. */
 function readVendorError(value: unknown): VendorError | undefined {
-  if (typeof value === "string")
-    return { message: value, vendorCode: undefined, status: undefined };
+  if (typeof value === "string") return { message: value, vendorCode: [], status: undefined };
   if (!isRecord(value)) return undefined;
   if (isRecord(value.error)) return readVendorError(value.error);
   const own = textOf(value.message) ?? textOf(value.detail) ?? JSON.stringify(value);
   const raw = isRecord(value.metadata) ? textOf(value.metadata.raw) : undefined;
   const numeric = Number(value.code ?? value.status_code ?? value.status);
   const status = numeric >= 400 && numeric < 600 ? numeric : undefined;
+  const codes = [value.code, value.type, value.status].flatMap((code) => textOf(code) ?? []);
   return {
     // OpenRouter hides the upstream's own words in its metadata.
     message: raw === undefined ? own : `${own}: ${raw}`,
-    vendorCode: (status === undefined ? textOf(value.code) : undefined) ?? specificType(value.type),
+    // OpenAI gives this type to wrong keys and missing models alike: the status says more.
+    vendorCode: codes.filter((code) => code !== "invalid_request_error" && code !== String(status)),
     status,
   };
-}
-
-/** OpenAI gives this type to wrong keys and missing models alike: the status says more. */
-function specificType(type: unknown): string | undefined {
-  return type === "invalid_request_error" ? undefined : textOf(type);
 }
 
 function textOf(value: unknown): string | undefined {

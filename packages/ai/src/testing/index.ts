@@ -1,15 +1,15 @@
 export { type Fault, overloaded, rateLimited } from "./fault.ts";
 export { loadScenario } from "./load-scenario.ts";
+export { type LoopbackApi, loopbackApis } from "./loopback-api.ts";
 export {
-  type LoopbackApi,
   type LoopbackOptions,
   type LoopbackServer,
-  loopbackApis,
   type RecordedRequest,
   startLoopbackServer,
 } from "./loopback-server.ts";
 export { type RecordingOptions, recordingFetch } from "./recording-fetch.ts";
 export { type ReplayOptions, replayFetch } from "./replay-fetch.ts";
+export type { ModelLimits, Refusal } from "./rules/rule.ts";
 export {
   type Pacing,
   type Scenario,

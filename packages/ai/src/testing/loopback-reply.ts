@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TokenCounts } from "../provider.ts";
 import { deltasBefore, type Fault } from "./fault.ts";
 import type { PlayedTurn } from "./scenario-player.ts";
+import type { Signer } from "./signer.ts";
 import { turnDeltas, usageOf } from "./turn-deltas.ts";
 import type { ReplyWriter, WireFormat } from "./wire/wire-format.ts";
 
@@ -14,6 +15,7 @@ export interface Reply {
   readonly played: PlayedTurn;
   readonly fault: Fault | undefined;
   readonly requestCharacters: number;
+  readonly sign: Signer;
 }
 
 /** Bytes gathered before they are sent, where no pause asks for single deltas. */
@@ -80,7 +82,7 @@ export async function sendReply(reply: Reply): Promise<void> {
   let left = deltasBefore(fault) ?? Number.POSITIVE_INFINITY;
   const batch = new Batch(response);
   batch.add(writer.start());
-  for (const { delta, delayMs } of turnDeltas(turn, request.index, usage)) {
+  for (const { delta, delayMs } of turnDeltas(turn, request.index, usage, reply.sign)) {
     if (response.destroyed) return;
     if (delayMs > 0) {
       await batch.flush();

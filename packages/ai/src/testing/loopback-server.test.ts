@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { takeRefusals } from "../../test/no-refusals.ts";
 import type { Context, StreamOptions } from "../provider.ts";
 import { stream } from "../stream.ts";
 import { type Fault, overloaded, rateLimited } from "./fault.ts";
-import { type LoopbackApi, loopbackApis, startLoopbackServer } from "./loopback-server.ts";
+import { type LoopbackApi, loopbackApis } from "./loopback-api.ts";
+import { startLoopbackServer } from "./loopback-server.ts";
 import { text, thinking, toolCall, turn } from "./scenario.ts";
 import type { ScenarioRequest } from "./scenario-request.ts";
 
@@ -77,7 +79,92 @@ async function toolTurn(api: LoopbackApi) {
   return { first, second, seen, call, connections: server.connectionCount };
 }
 
+describe("a bound model's thinking", () => {
+  it("is signed, each block with a signature of its own", async () => {
+    const scenario = [turn([thinking("Hm."), "Hi"]), turn([thinking("Hm."), "Hi"])];
+    await using server = await startLoopbackServer({ scenario });
+    const model = server.model("anthropic-messages", { id: "claude-opus-5-5" });
+    const signatures: unknown[] = [];
+    for (let count = 0; count < 2; count++) {
+      for await (const event of stream(model, start("x"), { apiKey: "k" })) {
+        const [block] = event.type === "done" ? event.message.content : [];
+        if (block?.type === "thinking") signatures.push(block.thinkingSignature);
+      }
+    }
+    expect(signatures).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)]);
+    expect(new Set(signatures).size).toBe(2);
+  });
+});
+
+describe("thinking that comes back after another beginning", () => {
+  it("is refused for a bound model, unless the request asks to drop it", async () => {
+    const scenario = [turn([thinking("Hm."), "Hi"]), "Again", "Again"];
+    await using server = await startLoopbackServer({ scenario });
+    const model = server.model("anthropic-messages", { id: "claude-opus-5-5" });
+    const reply = stream(model, start("x"), { apiKey: "k" });
+    let made: Context["messages"][number] | undefined;
+    for await (const event of reply) if (event.type === "done") made = event.message;
+    if (made === undefined) throw new RangeError("no reply");
+    const messages = [...start("x").messages, made, ...start("y").messages];
+    const bare = async (blockBinding: object) => {
+      const body = {
+        model: model.id,
+        max_tokens: 2000,
+        stream: true,
+        system: "Something else",
+        thinking: { type: "adaptive", ...blockBinding },
+        messages: messages.map(({ role, content }) => ({
+          role,
+          content:
+            typeof content === "string"
+              ? content
+              : content.map((block) =>
+                  block.type === "thinking"
+                    ? { ...block, thinkingSignature: undefined, signature: block.thinkingSignature }
+                    : block,
+                ),
+        })),
+      };
+      const headers = { "anthropic-beta": "thinking-binding-controls-2026-08-01" };
+      const url = `${server.url}/v1/messages`;
+      return fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    };
+    const refused = await bare({});
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining("bound to a different conversation"),
+    ]);
+    expect(takeRefusals()).toMatchObject([{ rule: "bound-thinking" }]);
+    const drop = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
+    expect((await bare(drop)).status).toBe(200);
+  });
+});
+
 describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
+  it("refuses what the vendor refuses, unless told not to", async () => {
+    const nobody = [{ role: "nobody", content: "x", parts: [{ text: "x" }] }];
+    const onPayload = (payload: unknown) =>
+      Object.fromEntries(
+        Object.entries(payload as object).map(([name, value]) =>
+          ["messages", "input", "contents"].includes(name) ? [name, nobody] : [name, value],
+        ),
+      );
+    const broken = { onPayload };
+    await using server = await startLoopbackServer({ scenario: ["Hi", "Hi"] });
+    const { error } = await reply(server, api, start("x"), broken);
+    const [refusal, ...more] = server.refusals;
+    expect(refusal).toMatchObject({ api, rule: expect.stringMatching(/^(?:roles|content)$/) });
+    expect(error).toMatchObject({ code: "invalid_request", status: 400 });
+    expect(error?.message).toContain(refusal?.message);
+    expect([more, takeRefusals()]).toEqual([[], [refusal]]);
+    // The turn is still there for a request that the vendor takes.
+    expect((await reply(server, api, start("x"))).error).toBeUndefined();
+
+    await using lax = await startLoopbackServer({ scenario: ["Hi"], rules: false });
+    expect((await reply(lax, api, start("x"), broken)).error).toBeUndefined();
+    expect(lax.refusals).toEqual([]);
+  });
+
   it("carries a whole tool turn with the same events as every other format", async () => {
     const { first, second, call } = await toolTurn(api);
     expect(first.error).toBeUndefined();

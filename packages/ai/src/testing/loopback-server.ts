@@ -1,26 +1,21 @@
+import { channel } from "node:diagnostics_channel";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Fault } from "./fault.ts";
+import type { LoopbackApi } from "./loopback-api.ts";
 import { refuse, sendError, sendReply } from "./loopback-reply.ts";
+import { findRefusal } from "./rules/index.ts";
+import type { ModelLimits, Refusal, RuleMemory, RuleRequest } from "./rules/rule.ts";
 import type { Scenario } from "./scenario.ts";
 import { ScenarioPlayer } from "./scenario-player.ts";
 import { scriptedModel } from "./scripted-provider.ts";
+import { signerFor } from "./signer.ts";
 import { anthropicMessagesWire } from "./wire/anthropic-messages.ts";
 import { googleGenerativeAiWire } from "./wire/google-generative-ai.ts";
+import { objectOf } from "./wire/json.ts";
 import { openaiCompletionsWire } from "./wire/openai-completions.ts";
 import { openaiResponsesWire } from "./wire/openai-responses.ts";
 import type { WireFormat } from "./wire/wire-format.ts";
-
-/** The wire formats a loopback server speaks. */
-export const loopbackApis = [
-  "anthropic-messages",
-  "openai-completions",
-  "openai-responses",
-  "google-generative-ai",
-] as const;
-
-/** A wire format a loopback server speaks. */
-export type LoopbackApi = (typeof loopbackApis)[number];
 
 /** What a loopback server serves. */
 export interface LoopbackOptions {
@@ -37,6 +32,13 @@ export interface LoopbackOptions {
   readonly models?: readonly string[] | undefined;
   /** Whether bodies and headers are kept. Default true. */
   readonly records?: boolean | undefined;
+  /**
+   * Whether a request that breaks the vendor's rules is answered as the vendor does, with status 400.
+   * Default true.
+   */
+  readonly rules?: boolean | undefined;
+  /** Limits by model id, which requests must keep; those of {@link LoopbackServer.model} are known. */
+  readonly limits?: Readonly<Record<string, ModelLimits>> | undefined;
   /** Default any free one. */
   readonly port?: number | undefined;
 }
@@ -59,6 +61,8 @@ export interface LoopbackServer extends AsyncDisposable {
   /** The model requests so far, in order; empty when the server does not record. */
   readonly requests: readonly RecordedRequest[];
   readonly requestCount: number;
+  /** What broke the vendor's rules so far, in order. */
+  readonly refusals: readonly Refusal[];
   /** TCP connections opened so far. */
   readonly connectionCount: number;
   /** A model that this server serves. */
@@ -112,33 +116,39 @@ export async function startLoopbackServer(options: LoopbackOptions): Promise<Loo
     url,
     urls,
     requests: loopback.requests,
+    refusals: loopback.refusals,
     get requestCount() {
       return loopback.requestCount;
     },
     get connectionCount() {
       return connectionCount;
     },
-    model: (api, overrides = {}) =>
-      scriptedModel({
-        id: "loopback",
-        api,
-        provider: "loopback",
-        baseUrl: urls[api],
-        ...overrides,
-      }),
+    model(api, overrides = {}) {
+      const place = { id: "loopback", api, provider: "loopback", baseUrl: urls[api] };
+      const model = scriptedModel({ ...place, ...overrides });
+      loopback.memory.models.set(model.id, model);
+      return model;
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
+/** Tells whoever listens in this process of each refusal, so that a test can fail by it. */
+const refusalChannel = channel("@tau-agent/ai/testing/refusal");
+
 class Loopback {
   readonly requests: RecordedRequest[] = [];
+  readonly refusals: Refusal[] = [];
+  readonly memory: RuleMemory;
   requestCount = 0;
   readonly #options: LoopbackOptions;
   readonly #player: ScenarioPlayer;
 
   constructor(options: LoopbackOptions) {
     this.#options = options;
+    const limits = Object.entries(options.limits ?? {});
+    this.memory = { signed: new Map(), models: new Map(limits) };
     this.#player = new ScenarioPlayer(options.scenario);
   }
 
@@ -154,29 +164,45 @@ class Loopback {
     const { api, format } = route;
     const body = parseJson(text);
     const index = this.requestCount++;
+    const { method = "", headers } = request;
     if (this.#options.records !== false) {
-      const { method = "", headers } = request;
       this.requests.push({ api, method, path, headers, body });
     }
     if (body === undefined) {
       sendError(response, 400, format.errorBody(400, "The body is not JSON"));
       return;
     }
-    await this.#answer({ response, format, body, path, index, characters: text.length });
+    const asked: RuleRequest = { api, path, headers, body: objectOf(body) };
+    const message = this.#refusal(asked);
+    if (message !== undefined) {
+      sendError(response, 400, format.errorBody(400, message));
+      return;
+    }
+    await this.#answer({ response, format, asked, index, characters: text.length });
+  }
+
+  #refusal(request: RuleRequest): string | undefined {
+    if (this.#options.rules === false) return undefined;
+    const refusal = findRefusal(request, this.memory);
+    if (refusal === undefined) return undefined;
+    this.refusals.push(refusal);
+    refusalChannel.publish(refusal);
+    return refusal.message;
   }
 
   async #answer(task: Task): Promise<void> {
-    const { response, format, body, path, index, characters } = task;
+    const { response, format, asked, index, characters } = task;
     const given = this.#fault(index);
     // A fault instead of a reply asks nothing of the scenario.
     if (refuse(response, format, given)) return;
     try {
-      const plain = format.parse(body, path);
+      const plain = format.parse(asked.body, asked.path);
       const keep = given !== undefined;
       const played = await this.#player.next(plain, { keep });
       const fault = given ?? played.turn.fault;
       if (refuse(response, format, fault)) return;
-      await sendReply({ response, format, played, fault, requestCharacters: characters });
+      const sign = signerFor(asked, this.memory);
+      await sendReply({ response, format, played, fault, requestCharacters: characters, sign });
     } catch (error) {
       if (response.headersSent) throw error;
       // No turn left or a scenario that throws: the author's mistake, not a failure to try again.
@@ -201,8 +227,7 @@ class Loopback {
 interface Task {
   readonly response: ServerResponse;
   readonly format: WireFormat;
-  readonly body: unknown;
-  readonly path: string;
+  readonly asked: RuleRequest;
   readonly index: number;
   readonly characters: number;
 }

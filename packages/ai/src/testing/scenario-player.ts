@@ -94,7 +94,7 @@ function lookAt(plain: PlainRequest, index: number): ScenarioRequest {
     messages,
     tools: plain.tools ?? [],
     index,
-    lastUserText: lastUser === undefined ? "" : textOf(lastUser.content),
+    lastUserText: lastUser === undefined ? "" : ownText(textOf(lastUser.content)),
     toolResults: trailingResults(messages),
   };
 }
@@ -113,4 +113,9 @@ function trailingResults(messages: readonly LlmMessage[]): SeenToolResult[] {
 function textOf(content: string | readonly UserContent[]): string {
   if (typeof content === "string") return content;
   return content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
+
+/** The user's words, without the note on date and platform that coding agents put before them. */
+function ownText(text: string): string {
+  return text.replace(/^<environment>\n[^<]*<\/environment>\s*/, "");
 }

@@ -63,6 +63,16 @@ const emptyReply = {
 };
 
 describe("scriptedProvider", () => {
+  it("reads a prompt of any size, unless a turn says that it was too much", async () => {
+    const large = say("x".repeat(2_000_000));
+    const { error, message } = await reply(streamOf(["Read it"]), large);
+    expect(error).toBeUndefined();
+    expect(message.usage.input).toBe(200_000);
+    const tooMuch = turn("Read it", { usage: { input: 200_001 } });
+    const over = await reply(streamOf([tooMuch]), large);
+    expect(over.error?.code).toBe("context_overflow");
+  });
+
   it("streams thinking, text and a tool call in pieces of the wanted size", async () => {
     const stream = streamOf([
       turn([thinking("hm"), text("abcdef", { chunkSize: 2 }), toolCall("read", { path: "x" })]),

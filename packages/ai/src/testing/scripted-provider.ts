@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { classifyFailure, ProviderError } from "../errors.ts";
 import type { Delta, Provider, StreamOptions } from "../provider.ts";
+import { readSdkError } from "../sdk-error.ts";
 import { deltasBefore, type Fault } from "./fault.ts";
 import { loadScenario } from "./load-scenario.ts";
 import type { Scenario } from "./scenario.ts";
@@ -56,7 +57,7 @@ function createProvider(playerFor: (model: Model) => Promise<ScenarioPlayer>): S
     encode: (model, context) => ({ ...context, model: model.id }),
     open: async (model, request, options) => {
       const player = await playerFor(model);
-      return play(await player.next(request), options);
+      return play(await player.next(request), model, options);
     },
     reduce: () => (delta) => [delta],
     classify: (error) =>
@@ -69,13 +70,16 @@ function createProvider(playerFor: (model: Model) => Promise<ScenarioPlayer>): S
 
 async function* play(
   { turn, request }: PlayedTurn,
+  { contextWindow }: Model,
   { signal }: StreamOptions,
 ): AsyncGenerator<Delta> {
   const { fault } = turn;
   let left = deltasBefore(fault);
   if (fault !== undefined && left === undefined) throw faultError(fault);
   const characters = request.systemPrompt.length + countCharacters(request.messages);
-  for (const { delta, delayMs } of turnDeltas(turn, request.index, usageOf(turn, characters))) {
+  // A scripted model reads whatever it is given: only a turn's own usage is more than the window.
+  const usage = usageOf(turn, Math.min(characters, contextWindow * 4));
+  for (const { delta, delayMs } of turnDeltas(turn, request.index, usage)) {
     if (fault !== undefined && left !== undefined && left-- <= 0) {
       if (fault.kind === "truncate") return;
       if (fault.kind === "stall") await sleep(2 ** 30, undefined, { signal });
@@ -88,10 +92,11 @@ async function* play(
 
 function faultError(fault: Fault): ProviderError {
   if (fault.kind === "status") {
-    const message =
-      fault.message ?? (typeof fault.body === "string" ? fault.body : "Scripted error");
+    const { status, body } = fault;
+    const text = typeof body === "string" ? body : JSON.stringify(body);
     const headers = new Headers(fault.headers);
-    return new ProviderError(classifyFailure({ message, status: fault.status, headers }));
+    const error = Object.assign(new Error(fault.message ?? text ?? "Scripted error"), { status });
+    return new ProviderError(classifyFailure({ ...readSdkError(error), headers }));
   }
   if (fault.kind === "overflow") {
     return new ProviderError({ code: "context_overflow", message: "Scripted context overflow" });

@@ -1,6 +1,7 @@
 import type { StopReason } from "@tau-agent/rpc-protocol/messages";
 import type { Delta, TokenCounts } from "../provider.ts";
 import type { ScriptedBlock, Turn } from "./scenario.ts";
+import type { Signer } from "./signer.ts";
 
 /** A delta and the pause before it, in ms. */
 export interface TimedDelta {
@@ -22,6 +23,7 @@ export function* turnDeltas(
   turn: Turn,
   requestIndex: number,
   usage: TokenCounts,
+  sign: Signer = (scripted) => scripted,
 ): Generator<TimedDelta> {
   const blocks = blocksOf(turn);
   for (const [key, block] of blocks.entries()) {
@@ -29,13 +31,17 @@ export function* turnDeltas(
       chunkSize: Math.max(1, block.chunkSize ?? turn.chunkSize ?? defaultChunkSize),
       delayMs: block.delayMs ?? turn.delayMs ?? 0,
     };
-    for (const delta of blockDeltas(block, key, requestIndex, pace.chunkSize)) {
+    for (const delta of blockDeltas(signed(block, sign), key, requestIndex, pace.chunkSize)) {
       yield { delta, delayMs: pace.delayMs };
     }
     yield { delta: { type: "block_end", key }, delayMs: 0 };
   }
   yield { delta: { type: "usage", tokens: usage }, delayMs: 0 };
   yield { delta: { type: "stop", reason: stopReasonOf(turn, blocks) }, delayMs: 0 };
+}
+
+function signed(block: ScriptedBlock, sign: Signer): ScriptedBlock {
+  return block.type === "thinking" ? { ...block, signature: sign(block.signature) } : block;
 }
 
 function* blockDeltas(

@@ -1,9 +1,7 @@
-import type { Agent } from "@tau-agent/agent";
 import type { CompactionResult, SessionOnlyEvent, TodoItem } from "@tau-agent/rpc-protocol";
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
-import { buildSessionContext } from "../session-log/session-context.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
+import type { Conversation } from "../session-log/conversation.ts";
 import { todoSection, withoutTodoSection } from "../todos/todo-text.ts";
 import { contextTokens } from "./estimate.ts";
 import { renderFileLists } from "./file-operations.ts";
@@ -35,8 +33,7 @@ export type CompactionDecision =
 
 /** What {@link Compaction} works with. */
 export interface CompactionOptions extends SummarizerOptions {
-  readonly agent: Agent;
-  readonly log: () => SessionLog;
+  readonly conversation: Pick<Conversation, "log" | "messages" | "append" | "adopt">;
   readonly model: () => Model | undefined;
   /** The session's todo list, which the model is to know afterwards. */
   readonly todos: () => readonly TodoItem[];
@@ -95,12 +92,12 @@ export class Compaction {
 
   /** Whether the conversation has come too near to the model's window, and can be made shorter. */
   get isDue(): boolean {
-    const { settings, agent } = this.#options;
+    const { settings, conversation } = this.#options;
     const model = this.#options.model();
     if (!settings.get("compaction.enabled") || this.#isFutile || !model?.contextWindow)
       return false;
     const { reserveTokens } = this.#limits(model);
-    if (contextTokens(agent.messages) <= model.contextWindow - reserveTokens) return false;
+    if (contextTokens(conversation.messages) <= model.contextWindow - reserveTokens) return false;
     return typeof this.#prepare(model) !== "string";
   }
 
@@ -165,32 +162,31 @@ export class Compaction {
   }
 
   async #compact(request: CompactionRequest, signal: AbortSignal): Promise<CompactionResult> {
-    const { agent, decide } = this.#options;
-    const log = this.#options.log();
+    const { conversation, decide } = this.#options;
     const model = this.#options.model();
     if (model === undefined) throw new SessionError("no_model");
     const preparation = this.#prepare(model);
     if (typeof preparation === "string") throw new SessionError(preparation);
-    const tokensBefore = contextTokens(agent.messages);
+    const tokensBefore = contextTokens(conversation.messages);
     const asked = decide?.({ ...preparation, tokensBefore }, request, signal);
     // An extension that takes its time must not keep an abort waiting.
     const decision = asked && (await orCancelled(asked, signal));
     if (decision && "cancel" in decision) throw new SessionError("compaction_cancelled");
-    const account = { log, budget: this.#options.budget };
+    const account = { conversation, budget: this.#options.budget };
     const result = await accountForSummary(account, async (note, total) => {
       const made =
         decision?.compaction ??
         (await this.#summarize(preparation, { ...request, tokensBefore, note, model }, signal));
       if (signal.aborted) throw new SessionError("compaction_cancelled");
-      this.#adopt(log, { result: made, usage: total(), fromHook: decision !== undefined });
+      this.#adopt({ result: made, usage: total(), fromHook: decision !== undefined });
       return made;
     });
-    this.#isFutile = contextTokens(agent.messages) >= tokensBefore;
+    this.#isFutile = contextTokens(conversation.messages) >= tokensBefore;
     return result;
   }
 
   #prepare(model: Model): ReturnType<typeof prepareCompaction> {
-    const branch = this.#options.log().tree.branch();
+    const branch = this.#options.conversation.log.tree.branch();
     return prepareCompaction(branch, this.#limits(model));
   }
 
@@ -228,9 +224,9 @@ export class Compaction {
     return { summary, firstKeptEntryId, tokensBefore, details: files };
   }
 
-  #adopt(log: SessionLog, { result, usage, fromHook }: Outcome): void {
+  #adopt({ result, usage, fromHook }: Outcome): void {
     const { summary, firstKeptEntryId, tokensBefore, details } = result;
-    log.append({
+    this.#options.conversation.adopt({
       type: "compaction",
       summary,
       firstKeptEntryId,
@@ -239,7 +235,6 @@ export class Compaction {
       ...(fromHook ? { fromHook } : {}),
       ...(usage === undefined ? {} : { usage }),
     });
-    this.#options.agent.messages = buildSessionContext(log.tree.branch()).messages;
   }
 
   #limits(model: Model): CompactionLimits {

@@ -1,6 +1,8 @@
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
-import type { SessionLog } from "../session-log/session-log.ts";
+import type { Conversation } from "../session-log/conversation.ts";
 import { USAGE_ENTRY } from "../session-log/session-totals.ts";
+
+type EntryWriter = Pick<Conversation, "append">;
 
 /** Hears what each request used, those that failed too. */
 export type NoteUsage = (usage: Usage) => void;
@@ -15,7 +17,7 @@ export interface UsageBudget {
  * cannot tell because there will be none is kept in one of its own. The budget hears the sum.
  */
 export async function accountForSummary<T>(
-  { log, budget }: { log: SessionLog; budget: UsageBudget },
+  { conversation, budget }: { conversation: EntryWriter; budget: UsageBudget },
   work: (note: NoteUsage, total: () => Usage | undefined) => Promise<T>,
 ): Promise<T> {
   let spent: Usage | undefined;
@@ -25,7 +27,7 @@ export async function accountForSummary<T>(
   try {
     return await work(note, () => spent);
   } catch (error) {
-    if (isAnything(spent)) keep(log, spent);
+    if (isAnything(spent)) keep(conversation, spent);
     throw error;
   } finally {
     if (spent !== undefined) budget.addUsage(spent);
@@ -38,9 +40,9 @@ function isAnything(usage: Usage | undefined): usage is Usage {
   return input + output + cacheRead + cacheWrite > 0;
 }
 
-function keep(log: SessionLog, usage: Usage): void {
+function keep(conversation: EntryWriter, usage: Usage): void {
   try {
-    log.append({ type: "custom", customType: USAGE_ENTRY, data: { usage } });
+    conversation.append({ type: "custom", customType: USAGE_ENTRY, data: { usage } });
   } catch {
     // A session that cannot be written says so with the next message; what failed first is told now.
   }

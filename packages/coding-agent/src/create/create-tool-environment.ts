@@ -14,15 +14,19 @@ export interface ToolSurroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly settings: SettingsStore;
   readonly processes: ProcessRegistry;
-  /** The session the tools belong to, once it is made. */
-  readonly currentSession: () => AgentSession | undefined;
+  /** The session the tools belong to; called when a tool runs. */
+  readonly session: () => Pick<AgentSession, "log" | "models">;
 }
 
 /** The environment of a session's tools. */
 export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvironment {
-  const { settings, currentSession, workingFolder, ...rest } = surroundings;
+  const { settings, session, workingFolder, homeDirectory, temporaryDirectory } = surroundings;
+  const { environment, processes } = surroundings;
   return {
-    ...rest,
+    homeDirectory,
+    temporaryDirectory,
+    environment,
+    processes,
     get cwd() {
       return workingFolder.cwd;
     },
@@ -32,14 +36,15 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     keyVariables: [...keyVariableNames()],
     bashTimeoutMs: settings.get("bash.timeoutMs"),
     inheritKeys: settings.get("bash.inheritKeys"),
-    modelSupportsImages: () => currentSession()?.models.model?.input.includes("image") ?? true,
-    sessionVariables: () => sessionVariables(currentSession()),
+    modelSupportsImages: () => session().models.model?.input.includes("image") ?? true,
+    sessionVariables: () => sessionVariables(session()),
   };
 }
 
-function sessionVariables(session: AgentSession | undefined): Record<string, string> {
-  if (session === undefined) return {};
-  const { log, models } = session;
+function sessionVariables({
+  log,
+  models,
+}: Pick<AgentSession, "log" | "models">): Record<string, string> {
   const { model } = models;
   return {
     PI_SESSION_ID: log.header.id,

@@ -76,25 +76,19 @@ export class SessionExtensions {
     if (this.#opened !== undefined) return this.#opened.diagnostics;
     const flags = [...(this.#context.options.flagValues?.keys() ?? [])].map((name) => ({
       severity: "warning" as const,
-      message: `--${name} is no flag of this version; it is ignored`,
+      message: `--${name} is not a flag of this version; it is ignored`,
     }));
     return [...this.#diagnostics, ...flags];
   }
 
   /** Loads the user's own extensions, or those of a project that is trusted. */
   async load(part: "own" | "project"): Promise<void> {
-    const { options, places, settings } = this.#context;
+    const { options, settings } = this.#context;
     if (this.#opened === undefined) {
       const { files, diagnostics } = await discoverExtensions({
+        ...this.#discovery(),
         part,
-        cwd: places.cwd,
-        baseDirectory: places.baseDirectory,
-        agentDirectory: places.agentDirectory,
-        homeDirectory: places.homeDirectory,
-        paths: options.paths ?? [],
-        onlyNamed: options.onlyNamed ?? false,
         entries: settings.resources("extensions"),
-        packages: this.#packages(),
       });
       if (files.length === 0 && (options.factories ?? []).length === 0) {
         this.#diagnostics.push(...diagnostics);
@@ -109,6 +103,13 @@ export class SessionExtensions {
   /** What the user's extensions say about trusting the project. */
   async askTrust() {
     return this.#opened?.system.askTrust();
+  }
+
+  /** Where extensions are looked for. */
+  #discovery() {
+    const { options, places } = this.#context;
+    const { paths = [], onlyNamed = false } = options;
+    return { ...places, paths, onlyNamed, packages: this.#packages() };
   }
 
   /** Loaded when there is something to find. */
@@ -139,15 +140,9 @@ export class SessionExtensions {
       options.hostModules(),
     ]);
     return new OpenExtensions({
-      agentDirectory: places.agentDirectory,
-      cwd: places.cwd,
-      baseDirectory: places.baseDirectory,
-      homeDirectory: places.homeDirectory,
+      ...this.#discovery(),
       temporaryDirectory: places.temporaryDirectory,
-      paths: options.paths ?? [],
-      onlyNamed: options.onlyNamed ?? false,
       entries: () => settings.resources("extensions"),
-      packages: this.#packages(),
       hostModules,
       factories: options.factories ?? [],
       flagValues: options.flagValues ?? new Map(),

@@ -4,7 +4,7 @@ import { ProviderError } from "@tau-agent/ai";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "./create-agent-session.ts";
+import type { CreateAgentSessionOptions } from "./session-options.ts";
 
 /** Looks with a tool at the prompt `look`; else says what the system prompt says of the folder. */
 async function start(options: Partial<CreateAgentSessionOptions> = {}) {
@@ -85,7 +85,7 @@ describe("a session that is continued from its file", () => {
       session: { kind: "file", path: there.path, goesToItsFolder: true },
     });
     expect(test.session.diagnostics.map(({ message }) => message)).toEqual([
-      `The session was in ${there.places.cwd}, which is no folder here; it goes on in ${here.places.cwd}`,
+      `The session's folder ${there.places.cwd} is not available here; it continues in ${here.places.cwd}`,
     ]);
     await test.session.prompt("look");
     expect(resultOf(test)).toContain("in here");
@@ -116,7 +116,7 @@ describe("a session whose file names what cannot be a folder", () => {
     await switched.session.prompt("look");
     expect(resultOf(switched)).toContain("in here");
     expect(switched.session.diagnostics.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining("is no folder here"),
+      expect.stringContaining("is not available here"),
     );
   });
 });
@@ -228,7 +228,7 @@ describe("a session that is switched to", () => {
     const test = await start(here.places);
     await test.session.navigation.switchSession(there.path);
     expect(test.session.diagnostics.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining("is no folder here"),
+      expect.stringContaining("is not available here"),
     );
     await test.session.prompt("look");
     expect(resultOf(test)).toContain("in here");

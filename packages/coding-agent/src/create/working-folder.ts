@@ -73,7 +73,7 @@ function folderOf(
   if (typeof cwd !== "string" || cwd === "" || isSame(cwd, home))
     return { cwd: home, diagnostics: [] };
   if (isAbsolute(cwd) && isFolder(cwd)) return { cwd, diagnostics: [] };
-  const message = `The session was in ${cwd}, which is no folder here; it goes on in ${home}`;
+  const message = `The session's folder ${cwd} is not available here; it continues in ${home}`;
   return { cwd: home, diagnostics: [{ severity: "warning", message, path: cwd }] };
 }
 

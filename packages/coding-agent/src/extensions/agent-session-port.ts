@@ -1,12 +1,34 @@
-import type { ImageContent, UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { StreamFunction } from "@tau-agent/ai";
+import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import type {
+  AgentMessage,
+  ImageContent,
+  Model,
+  ThinkingLevel,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+import type { ScopedModel } from "../models/resolver.ts";
 import type { PromptResources } from "../resources/resources.ts";
 import type { SystemPromptInput } from "../resources/system-prompt.ts";
 import type { AgentSession } from "../session/agent-session.ts";
+import type { SessionParts } from "../session/build-session.ts";
+import type { NewEntry, SessionLog } from "../session-log/session-log.ts";
+import type { SettingsStore } from "../settings/store.ts";
 import { fitContent } from "../user-input/fit-content.ts";
-import type { SlashCommandInfo } from "./api/api.ts";
+import type { DeliveryOptions, SlashCommandInfo } from "./api/api.ts";
+import type {
+  Cancellable,
+  CompactOptions,
+  ContextUsage,
+  ForkOptions,
+  NavigateTreeOptions,
+  NewSessionOptions,
+} from "./api/context.ts";
 import { ExtensionError } from "./api/errors.ts";
-import type { SourceInfo } from "./api/tool.ts";
+import type { BoundaryDraft, CustomMessageInput } from "./api/events.ts";
+import type { SourceInfo, ToolInfo } from "./api/tool.ts";
 import { sessionWriter } from "./context/session-view.ts";
 import { contextUsageOf, customMessageOf, type ExtensionHooks } from "./extension-hooks.ts";
 import type { ExtensionSystem } from "./extension-system.ts";
@@ -15,144 +37,235 @@ import type { ExecEnvironment } from "./port/exec.ts";
 import type { SessionPort } from "./port/session-port.ts";
 import { addEntries, messagesWith, pendingMessages } from "./session-entries.ts";
 
-/** What a {@link createSessionPort} works with. */
+/** What an {@link AgentSessionPort} works with. */
 export interface PortOptions {
   readonly session: AgentSession;
+  readonly parts: SessionParts;
   readonly system: ExtensionSystem;
   readonly hooks: ExtensionHooks;
   readonly resources: PromptResources;
   readonly execEnvironment: ExecEnvironment;
-  readonly scopedModels: SessionPort["scopedModels"];
   readonly textCommands: () => readonly SlashCommandInfo[];
-  /** Ends the host; without it the wish is ignored. */
+  /** Ends the host; without it the request is ignored. */
   readonly onShutdown: (() => void) | undefined;
   readonly toolsChanged: () => void;
 }
 
 /** Lets extensions act on a session. */
-export function createSessionPort(options: PortOptions): SessionPort {
-  const { session, system } = options;
-  let systemPrompt = "";
-  let promptInput: SystemPromptInput = { tools: [], cwd: options.execEnvironment.cwd };
-  const state = Object.defineProperties({} as SessionPortState, {
-    ...getters({
-      log: () => session.log,
-      model: () => session.models.model,
-      thinkingLevel: () => session.models.thinkingLevel,
-      signal: () => session.driver.signal,
-      isIdle: () => !session.driver.isBusy,
-      isProjectTrusted: () => session.isProjectTrusted,
-      hasPendingMessages: () => session.agent.steering.size + session.agent.followUp.size > 0,
-      pendingMessages: () => pendingMessages(session),
-      contextUsage: () => contextUsageOf(session.messages, session.models.model),
-      systemPrompt: () => options.hooks.systemPrompt(systemPrompt),
-      promptInput: () => promptInput,
-      textCommands: () => options.textCommands(),
-    }),
-  });
-  const fixed = {
-    registry: session.models.registry,
-    settings: session.settings,
-    stream: system.stream,
-    execEnvironment: options.execEnvironment,
-    scopedModels: options.scopedModels,
-    buildSystemPrompt: async () => {
-      systemPrompt = await session.requests.systemPrompt();
-      promptInput = await options.resources.promptInput(session.tools.active);
-      return systemPrompt;
-    },
-  };
-  return Object.defineProperties(
-    { ...fixed, ...sessionActions(session), ...messageActions(options), ...hostActions(options) },
-    Object.getOwnPropertyDescriptors(state),
-  ) as unknown as SessionPort;
-}
+export class AgentSessionPort implements SessionPort {
+  readonly registry: ModelRegistry;
+  readonly settings: SettingsStore;
+  readonly stream: StreamFunction;
+  readonly execEnvironment: ExecEnvironment;
+  readonly scopedModels: readonly ScopedModel[];
+  readonly toolsChanged: () => void;
+  readonly #options: PortOptions;
+  readonly #session: AgentSession;
+  readonly #parts: SessionParts;
+  readonly #runs: { readonly isEnding: boolean };
+  #systemPrompt = "";
+  #promptInput: SystemPromptInput;
 
-type SessionPortState = Pick<
-  SessionPort,
-  | "log"
-  | "model"
-  | "thinkingLevel"
-  | "signal"
-  | "isIdle"
-  | "isProjectTrusted"
-  | "hasPendingMessages"
-  | "pendingMessages"
-  | "contextUsage"
-  | "systemPrompt"
-  | "promptInput"
-  | "textCommands"
->;
+  constructor(options: PortOptions) {
+    const { session, parts } = options;
+    this.registry = session.models.registry;
+    this.settings = session.settings;
+    this.stream = options.system.stream;
+    this.execEnvironment = options.execEnvironment;
+    this.scopedModels = parts.inputs.scope;
+    this.toolsChanged = options.toolsChanged;
+    this.#options = options;
+    this.#session = session;
+    this.#parts = parts;
+    this.#runs = watchRuns(session);
+    this.#promptInput = { tools: [], cwd: options.execEnvironment.cwd };
+  }
 
-function getters(values: { [Name in keyof SessionPortState]: () => SessionPortState[Name] }) {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, get]) => [name, { get, enumerable: true }]),
-  );
-}
+  get log(): SessionLog {
+    return this.#parts.conversation.log;
+  }
 
-function sessionActions(session: AgentSession) {
-  const { navigation, models } = session;
-  return {
-    setModel: async (model: Parameters<SessionPort["setModel"]>[0]) => {
-      if (!(await models.registry.isAvailable(model))) return false;
-      models.use(model);
-      return true;
-    },
-    setThinkingLevel: (level: Parameters<SessionPort["setThinkingLevel"]>[0]) =>
-      models.setThinkingLevel(level),
-    abort: () => void session.abort(),
-    compact: ({ customInstructions }: { customInstructions?: string | undefined }) =>
-      session.compact(customInstructions),
-    append: (entry: Parameters<SessionPort["append"]>[0]) => session.log.append(entry),
-    messagesWith: (drafts: Parameters<SessionPort["messagesWith"]>[0]) =>
-      messagesWith(session, drafts),
-    addEntries: (drafts: Parameters<SessionPort["addEntries"]>[0]) => addEntries(session, drafts),
-    setName: (name: string) => session.setName(name),
-    waitForIdle: () => session.waitForIdle(),
-    newSession: ({ parentSession, setup }: Parameters<SessionPort["newSession"]>[0]) =>
-      navigation.newSession(parentSession, setup && ((log) => setup(sessionWriter(() => log)))),
-    fork: (entryId: string, { position }: Parameters<SessionPort["fork"]>[1]) =>
-      navigation.fork(entryId, position === undefined ? {} : { position }),
-    navigateTree: (targetId: string, options: Parameters<SessionPort["navigateTree"]>[1]) =>
-      navigation.navigate(targetId, options),
-    switchSession: (path: string) => navigation.switchSession(path),
-  };
-}
+  get model(): Model | undefined {
+    return this.#session.models.model;
+  }
 
-function messageActions({
-  session,
-  hooks,
-}: PortOptions): Pick<SessionPort, "sendMessage" | "sendUserMessage"> {
-  const runs = watchRuns(session);
-  return {
-    sendMessage: async (message, { deliverAs, triggerTurn }) => {
-      const { content } = message;
-      const fitted = typeof content === "string" ? content : fitContent(content, session.settings);
-      // Text stays in its turn of the event loop.
-      const custom = customMessageOf({
-        ...message,
-        content: fitted instanceof Promise ? await fitted : fitted,
-      });
-      if (deliverAs === "nextTurn") return hooks.keepForNextTurn(custom);
-      if (!session.isStreaming && triggerTurn !== true) return session.deliver(custom, "none");
-      return session.deliver(custom, deliverAs ?? "steer");
-    },
-    sendUserMessage: async (content, { deliverAs, expandPromptTemplates }) => {
-      if (session.isStreaming && deliverAs === undefined && !runs.isEnding) {
-        const text = "A run is on: say with deliverAs whether to steer it or to follow up";
-        throw new ExtensionError("not_ready", text);
-      }
-      const isQueued = deliverAs !== undefined || session.isStreaming;
-      const behavior = deliverAs === "steer" ? "steer" : isQueued ? "followUp" : undefined;
-      const { text, images } = partsOf(content);
-      await session.submit(text, {
-        images,
-        source: "extension",
-        isVerbatim: expandPromptTemplates !== true,
-        streamingBehavior: behavior,
-      });
-    },
-  };
+  get thinkingLevel(): ThinkingLevel {
+    return this.#session.models.thinkingLevel;
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#session.signal;
+  }
+
+  get isIdle(): boolean {
+    return !this.#session.isBusy;
+  }
+
+  get isProjectTrusted(): boolean {
+    return this.#session.isProjectTrusted;
+  }
+
+  get hasPendingMessages(): boolean {
+    const { steering, followUp } = this.#parts.agent;
+    return steering.size + followUp.size > 0;
+  }
+
+  get pendingMessages(): readonly AgentMessage[] {
+    return pendingMessages(this.#parts.agent);
+  }
+
+  get contextUsage(): ContextUsage | undefined {
+    return contextUsageOf(this.#session.messages, this.model);
+  }
+
+  get systemPrompt(): string {
+    return this.#options.hooks.systemPrompt(this.#systemPrompt);
+  }
+
+  get promptInput(): SystemPromptInput {
+    return this.#promptInput;
+  }
+
+  get textCommands(): readonly SlashCommandInfo[] {
+    return this.#options.textCommands();
+  }
+
+  async buildSystemPrompt(): Promise<string> {
+    this.#systemPrompt = await this.#session.buildSystemPrompt();
+    this.#promptInput = await this.#options.resources.promptInput(this.#session.tools.active);
+    return this.#systemPrompt;
+  }
+
+  async setModel(model: Model): Promise<boolean> {
+    if (!(await this.registry.isAvailable(model))) return false;
+    await this.#session.setModel(model);
+    return true;
+  }
+
+  setThinkingLevel(level: ThinkingLevel): void {
+    this.#session.setThinkingLevel(level);
+  }
+
+  abort(): void {
+    void this.#session.abort();
+  }
+
+  shutdown(): void {
+    const { onShutdown } = this.#options;
+    if (onShutdown === undefined) return;
+    void this.#session.waitForIdle().then(() => setImmediate(onShutdown));
+  }
+
+  compact({ customInstructions }: CompactOptions): Promise<unknown> {
+    return this.#session.compact(customInstructions);
+  }
+
+  async sendMessage(
+    message: CustomMessageInput,
+    { deliverAs, triggerTurn }: DeliveryOptions & { readonly triggerTurn?: boolean | undefined },
+  ): Promise<unknown> {
+    const { content } = message;
+    const session = this.#session;
+    const fitted = typeof content === "string" ? content : fitContent(content, this.settings);
+    // Text stays in its turn of the event loop.
+    const custom = customMessageOf({
+      ...message,
+      content: fitted instanceof Promise ? await fitted : fitted,
+    });
+    if (deliverAs === "nextTurn") return this.#options.hooks.keepForNextTurn(custom);
+    if (!session.isStreaming && triggerTurn !== true) return session.deliver(custom, "none");
+    return session.deliver(custom, deliverAs ?? "steer");
+  }
+
+  async sendUserMessage(
+    content: string | UserContent[],
+    {
+      deliverAs,
+      expandPromptTemplates,
+    }: DeliveryOptions & { readonly expandPromptTemplates?: boolean | undefined },
+  ): Promise<void> {
+    const session = this.#session;
+    if (session.isStreaming && deliverAs === undefined && !this.#runs.isEnding) {
+      const text = "A run is active: set deliverAs to steer it or to follow up";
+      throw new ExtensionError("not_ready", text);
+    }
+    const isQueued = deliverAs !== undefined || session.isStreaming;
+    const behavior = deliverAs === "steer" ? "steer" : isQueued ? "followUp" : undefined;
+    const { text, images } = partsOf(content);
+    await session.submit(text, {
+      images,
+      source: "extension",
+      isVerbatim: expandPromptTemplates !== true,
+      streamingBehavior: behavior,
+    });
+  }
+
+  append(entry: NewEntry): SessionEntry {
+    return this.#parts.conversation.append(entry);
+  }
+
+  messagesWith(drafts: readonly BoundaryDraft[]): readonly AgentMessage[] {
+    return messagesWith(this.#parts.conversation, drafts);
+  }
+
+  addEntries(drafts: readonly BoundaryDraft[]): Promise<void> {
+    return addEntries(this.#session, this.#parts.conversation, drafts);
+  }
+
+  setName(name: string): void {
+    this.#session.setName(name);
+  }
+
+  allTools(): ToolInfo[] {
+    return this.#session.tools.all.map(({ name, description, parameters, promptGuidelines }) => ({
+      name,
+      description,
+      parameters,
+      ...(promptGuidelines === undefined ? {} : { promptGuidelines }),
+      sourceInfo: sourceOf(name, this.#options.system),
+    }));
+  }
+
+  activeTools(): string[] {
+    return this.#session.tools.active.map(({ name }) => name);
+  }
+
+  setActiveTools(names: readonly string[]): void {
+    this.#session.tools.activate(names);
+  }
+
+  waitForIdle(): Promise<void> {
+    return this.#session.waitForIdle();
+  }
+
+  newSession({
+    parentSession,
+    setup,
+  }: Omit<NewSessionOptions, "withSession">): Promise<Cancellable> {
+    const write = setup && ((log: SessionLog) => setup(sessionWriter(() => log)));
+    return this.#session.navigation.newSession(parentSession, write);
+  }
+
+  fork(entryId: string, { position }: Pick<ForkOptions, "position">): Promise<Cancellable> {
+    return this.#session.navigation.fork(entryId, position === undefined ? {} : { position });
+  }
+
+  navigateTree(targetId: string, options: NavigateTreeOptions): Promise<Cancellable> {
+    return this.#session.navigation.navigate(targetId, options);
+  }
+
+  switchSession(sessionPath: string): Promise<Cancellable> {
+    return this.#session.navigation.switchSession(sessionPath);
+  }
+
+  async reload(): Promise<Cancellable> {
+    if (this.#session.isBusy) throw new SessionError("busy");
+    await this.settings.reload();
+    this.#options.resources.reload();
+    this.#parts.requests.forgetSystemPrompt();
+    await this.#options.hooks.reload();
+    return { cancelled: false };
+  }
 }
 
 /** Extensions of older hosts go on from the end of a run, which was over by then. */
@@ -163,40 +276,6 @@ function watchRuns(session: AgentSession): { readonly isEnding: boolean } {
     else if (type === "agent_start") runs.isEnding = false;
   });
   return runs;
-}
-
-function hostActions(
-  options: PortOptions,
-): Pick<
-  SessionPort,
-  "shutdown" | "allTools" | "activeTools" | "setActiveTools" | "toolsChanged" | "reload"
-> {
-  const { session, hooks, resources, onShutdown } = options;
-  return {
-    shutdown: () => {
-      if (onShutdown === undefined) return;
-      void session.waitForIdle().then(() => setImmediate(onShutdown));
-    },
-    allTools: () =>
-      session.tools.all.map(({ name, description, parameters, promptGuidelines }) => ({
-        name,
-        description,
-        parameters,
-        ...(promptGuidelines === undefined ? {} : { promptGuidelines }),
-        sourceInfo: sourceOf(name, options.system),
-      })),
-    activeTools: () => session.tools.active.map(({ name }) => name),
-    setActiveTools: (names) => session.tools.activate(names),
-    toolsChanged: options.toolsChanged,
-    reload: async () => {
-      if (session.driver.isBusy) throw new SessionError("busy");
-      await session.settings.reload();
-      resources.reload();
-      session.requests.forgetSystemPrompt();
-      await hooks.reload();
-      return { cancelled: false };
-    },
-  };
 }
 
 function sourceOf(name: string, { runner }: ExtensionSystem): SourceInfo {

@@ -120,7 +120,7 @@ describe("loading", () => {
     expect(system.runner.commands.map(({ name }) => name)).toEqual(["d"]);
     const messages = system.diagnostics.map(({ message }) => message);
     expect(messages).toHaveLength(3);
-    expect(messages[1]).toContain("its default export is no function");
+    expect(messages[1]).toContain("its default export is not a function");
     expect(messages[2]).toContain("at import");
   });
 

@@ -340,7 +340,7 @@ export class ExtensionSystem {
       .filter((name) => !known.has(name))
       .map((name) => ({
         severity: "warning",
-        message: `--${name} is a flag neither of this version nor of an extension; it is ignored`,
+        message: `--${name} is not a flag of this version or of an extension; it is ignored`,
       }));
   }
 

@@ -3,7 +3,8 @@ import type { ExtensionUiRequest, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { PromptResources } from "../resources/resources.ts";
 import type { AgentSession } from "../session/agent-session.ts";
-import { createSessionPort } from "./agent-session-port.ts";
+import type { SessionParts } from "../session/build-session.ts";
+import { AgentSessionPort } from "./agent-session-port.ts";
 import type { SlashCommandInfo } from "./api/api.ts";
 import type { ExtensionTool } from "./api/tool.ts";
 import { agentToolOf } from "./context/agent-tool.ts";
@@ -11,7 +12,6 @@ import { ExtensionHooks } from "./extension-hooks.ts";
 import { ExtensionSystem, type ExtensionSystemOptions } from "./extension-system.ts";
 import { withRequestEvents } from "./hooks/request-events.ts";
 import type { ExtensionFailure } from "./hooks/runner.ts";
-import type { SessionPort } from "./port/session-port.ts";
 import { createHeadlessUiPort, createUiPort, type UiPort } from "./ui/ui-port.ts";
 
 /** What {@link OpenExtensions} is made from. */
@@ -25,8 +25,8 @@ export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui"
 /** What extensions and the session they belong to need of each other. */
 export interface ConnectedParts {
   readonly session: AgentSession;
+  readonly parts: SessionParts;
   readonly resources: PromptResources;
-  readonly scopedModels: SessionPort["scopedModels"];
   readonly textCommands: () => Promise<readonly SlashCommandInfo[]>;
   /** The tools to offer when extensions bring these. */
   readonly selectTools: (extensionTools: readonly AgentTool[]) => {
@@ -97,16 +97,16 @@ export class OpenExtensions {
   }
 
   /** Lets extensions act on the session and hear of it. */
-  connect({ session, resources, scopedModels, textCommands, selectTools }: ConnectedParts): void {
+  connect({ session, parts, resources, textCommands, selectTools }: ConnectedParts): void {
     this.#session = session;
     this.#resources = resources;
     let known: readonly SlashCommandInfo[] = [];
-    const port = createSessionPort({
+    const port = new AgentSessionPort({
       session,
+      parts,
       system: this.system,
       hooks: this.hooks,
       resources,
-      scopedModels,
       execEnvironment: this.#options.execEnvironment,
       textCommands: () => known,
       onShutdown: this.#options.onShutdown,

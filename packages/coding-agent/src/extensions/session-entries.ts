@@ -1,46 +1,46 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { contextTokens } from "../compaction/estimate.ts";
+import type { AgentQueues } from "../run/queue-report.ts";
 import type { AgentSession } from "../session/agent-session.ts";
+import type { Conversation } from "../session-log/conversation.ts";
 import { buildSessionContext } from "../session-log/session-context.ts";
 import type { NewEntry } from "../session-log/session-log.ts";
 import type { BoundaryDraft } from "./api/events.ts";
 import { customMessageOf } from "./extension-hooks.ts";
 
 /** Messages that wait for the run. */
-export function pendingMessages({ agent }: AgentSession): readonly AgentMessage[] {
+export function pendingMessages(agent: AgentQueues): readonly AgentMessage[] {
   return [agent.steering, agent.followUp, agent.nextTurn].flatMap((queue) => [...queue.messages]);
 }
 
 /** The conversation as it would be with these entries at its end. */
 export function messagesWith(
-  session: AgentSession,
+  conversation: Conversation,
   drafts: readonly BoundaryDraft[],
 ): readonly AgentMessage[] {
-  if (drafts.length === 0) return session.messages;
+  if (drafts.length === 0) return conversation.messages;
   const timestamp = new Date().toISOString();
   const added = drafts.map((draft, index): SessionEntry => {
-    return { ...entryOf(draft, session), id: `draft-${index}`, parentId: null, timestamp };
+    return { ...entryOf(draft, conversation), id: `draft-${index}`, parentId: null, timestamp };
   });
-  return buildSessionContext([...session.log.tree.branch(), ...added]).messages;
+  return buildSessionContext([...conversation.log.tree.branch(), ...added]).messages;
 }
 
 /** Writes entries; the conversation then says the same as the file. */
 export async function addEntries(
-  session: AgentSession,
+  session: Pick<AgentSession, "deliver">,
+  conversation: Conversation,
   drafts: readonly BoundaryDraft[],
 ): Promise<void> {
   for (const draft of drafts) {
     if (draft.type === "custom_message") await session.deliver(customMessageOf(draft), "none");
-    else {
-      session.log.append(entryOf(draft, session));
-      if (draft.type === "custom") continue;
-      session.agent.messages = buildSessionContext(session.log.tree.branch()).messages;
-    }
+    else if (draft.type === "custom") conversation.append(entryOf(draft, conversation));
+    else conversation.adopt(entryOf(draft, conversation));
   }
 }
 
-function entryOf(draft: BoundaryDraft, session: AgentSession): NewEntry {
+function entryOf(draft: BoundaryDraft, { messages }: Conversation): NewEntry {
   switch (draft.type) {
     case "custom":
     case "context_edit":
@@ -48,7 +48,7 @@ function entryOf(draft: BoundaryDraft, session: AgentSession): NewEntry {
     case "custom_message":
       return { ...draft, display: draft.display ?? true };
     case "compaction": {
-      const tokensBefore = contextTokens(session.messages);
+      const tokensBefore = contextTokens(messages);
       // No entry has this id: nothing is kept.
       const firstKeptEntryId = draft.firstKeptEntryId ?? "";
       return { ...draft, firstKeptEntryId, tokensBefore, fromHook: true };

@@ -77,7 +77,7 @@ export function createCustomProvider(id: string, entry: ProviderEntry): CustomPr
 }
 
 /** Whether a URL points to this machine. */
-function isLocalUrl(url: string | undefined): boolean {
+export function isLocalUrl(url: string | undefined): boolean {
   if (url === undefined || !URL.canParse(url)) return false;
   const { hostname } = new URL(url);
   return /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0|.*\.localhost)$/.test(hostname);

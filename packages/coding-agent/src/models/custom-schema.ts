@@ -91,7 +91,7 @@ function shape(members: Readonly<Record<string, Check>>, required: readonly stri
 }
 
 const text = is("a string", (value) => typeof value === "string");
-const word = is("a string that is not empty", (value) => typeof value === "string" && value !== "");
+const word = is("a non-empty string", (value) => typeof value === "string" && value !== "");
 const flag = is("true or false", (value) => typeof value === "boolean");
 const size = is("a number above 0", (value) => Number.isFinite(value) && Number(value) > 0);
 const rate = is("a number of at least 0", (value) => Number.isFinite(value) && Number(value) >= 0);

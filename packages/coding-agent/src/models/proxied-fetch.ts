@@ -59,7 +59,7 @@ function address(
   if (URL.canParse(url) && /^https?:/i.test(url)) return url;
   throw new SessionError("invalid_option", {
     option: setting === undefined ? name : "httpProxy",
-    reason: "it has to be the address of an http or https proxy, such as http://proxy:3128",
+    reason: "it must be the address of an http or https proxy, such as http://proxy:3128",
   });
 }
 

@@ -267,7 +267,7 @@ async function resolveScopePattern(registry: Registry, pattern: string): Promise
   const matched = split === undefined ? [] : matchGlob(models, split.pattern);
   if (split === undefined || matched.length === 0) {
     throw new SessionError("model_not_found", {
-      model: `${pattern} (no model of a provider with a key fits)`,
+      model: `${pattern} (no model of a provider with a key matches)`,
     });
   }
   return matched.map((model) => ({ model, thinkingLevel: split.thinkingLevel }));

@@ -6,6 +6,8 @@ import {
   rateLimited,
   scriptedModel,
   scriptedProvider,
+  text,
+  toolCall,
   turn,
 } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
@@ -64,9 +66,16 @@ describe("a request that failed in passing", () => {
     const asked = await failing(1, rateLimited(0.05));
     await asked.session.prompt("hello");
     expect(retries(asked.events)[0]).toMatchObject({ delayMs: 50 });
+    const sooner = await failing(1, rateLimited(0.02));
+    sooner.session.settings.override("retry.baseDelayMs", 60_000);
+    await sooner.session.prompt("hello");
+    expect(retries(sooner.events)[0]).toMatchObject({ delayMs: 20 });
     const tooLong = await failing(1, rateLimited(3600));
     expect(await tooLong.session.prompt("hello")).toMatchObject({ status: "error" });
     expect(retries(tooLong.events)).toEqual([]);
+    expect(tooLong.session.messages.at(-1)).toMatchObject({
+      errorMessage: expect.stringMatching(/asks to wait 1 h, longer than .*\(1 min\)\.$/),
+    });
   });
 
   it("ends its wait on cancel, and on abort", async () => {
@@ -227,7 +236,7 @@ describe("a login whose tokens are refused", () => {
     expect(keys).toEqual(["old"]);
     expect(retries(events).at(-1)).toMatchObject({
       success: false,
-      finalError: expect.stringContaining("not renewed: invalid_grant"),
+      finalError: expect.stringContaining("could not be renewed: invalid_grant"),
     });
   });
 
@@ -254,7 +263,8 @@ describe("a login whose tokens are refused", () => {
       isOver = true;
       return { access: "new", expires: Date.now() + 1e9 };
     });
-    const { log, navigation } = test.session;
+    const { navigation } = test.session;
+    const { log } = test.parts.conversation;
     const first = log.append({
       type: "message",
       message: { role: "user", content: "a", timestamp: 1 },
@@ -275,5 +285,26 @@ describe("a login whose tokens are refused", () => {
     expect(await session.prompt("hello")).toMatchObject({ status: "error" });
     expect(keys).toEqual(["old"]);
     expect(retries(events)).toEqual([]);
+  });
+});
+
+describe("a retried attempt", () => {
+  it("leaves the context with the results of its calls, live and in the file alike", async () => {
+    const fault = {
+      kind: "error_event",
+      message: "busy",
+      code: "overloaded_error",
+      afterDeltas: 4,
+    } as const;
+    const call = toolCall("ls", { path: "." });
+    const { session } = await createTestSession([turn([call, text("more")], { fault }), "done"]);
+    session.settings.override("retry.baseDelayMs", 1);
+    await session.prompt("go");
+    const roles = session.messages.map(({ role }) => role);
+    expect(roles).toEqual(["user", "assistant"]);
+    const entries = session.log.tree.branch();
+    // The file keeps the attempt.
+    expect(entries.filter(({ type }) => type === "message").length).toBeGreaterThan(2);
+    expect(buildSessionContext(entries).messages).toEqual(session.messages);
   });
 });

@@ -85,8 +85,10 @@ export class Retry {
     const { settings } = this.#options;
     const askedMs = error.retryAfterMs ?? 0;
     if (askedMs > settings.get("retry.maxDelayMs")) return undefined;
+    // Zero is no wish: many at once would come back at once.
+    if (askedMs > 0) return askedMs;
     const backoffMs = settings.get("retry.baseDelayMs") * 2 ** retries;
-    return Math.max(Math.min(backoffMs, settings.get("retry.maxAgentDelayMs")), askedMs);
+    return Math.min(backoffMs, settings.get("retry.maxAgentDelayMs"));
   }
 
   /**
@@ -156,7 +158,9 @@ export class Retry {
       this.#options.logins.renewRefused(provider).then(
         (isNew) => end(isNew || `The login of ${provider} was refused. Log in again.`),
         (error: unknown) =>
-          end(`The login of ${provider} was refused, and not renewed: ${errorMessage(error)}`),
+          end(
+            `The login of ${provider} was refused and could not be renewed: ${errorMessage(error)}`,
+          ),
       );
       return () => {};
     });

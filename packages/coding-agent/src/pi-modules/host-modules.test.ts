@@ -213,7 +213,7 @@ it("opens a session inside this process with the prompt and the tools that are n
   expect(resourceLoader.getExtensions().runtime).toEqual(createExtensionRuntime());
   const { session } = await createAgentSession({ tools: ["read"], resourceLoader });
   expect(session.getActiveToolNames()).toEqual(["read"]);
-  const prompt = await session.requests.systemPrompt();
+  const prompt = await session.buildSystemPrompt();
   expect(prompt).toContain("You answer in one word.");
   expect(prompt).toContain("Be kind.");
   session.agent.state.messages = [{ role: "user", content: "before", timestamp: 1 }];

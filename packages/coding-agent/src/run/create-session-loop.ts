@@ -1,18 +1,33 @@
 import { Agent, type AgentOptions } from "@tau-agent/agent";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { SettingsStore } from "../settings/store.ts";
 import { createCallResolver } from "../tools/real-call.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
 import { fitResult } from "../user-input/fit-content.ts";
 import { createLlmConverter } from "../user-input/llm-messages.ts";
 import { applyQueueSettings } from "./queue-report.ts";
-import { loopHooks } from "./session-hooks.ts";
-import type { AgentSessionParts } from "./session-parts.ts";
+import { loopHooks, type SessionHooks } from "./session-hooks.ts";
 
-/** What only the session itself can do for its loop. */
-type Owner = Pick<AgentOptions, "prepareRequest" | "record" | "emit" | "beforeModelCall">;
+/** How a session asks its model. */
+export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watchReply"> {
+  readonly settings: SettingsStore;
+  readonly tools: ToolSet;
+  readonly hooks?: SessionHooks | undefined;
+}
+
+/** What only the session can do for its loop. */
+type Owner = Pick<
+  AgentOptions,
+  "prepareRequest" | "currentModel" | "record" | "emit" | "beforeModelCall"
+> & {
+  /** The text that joins a message in requests only. */
+  readonly noteOf: (message: AgentMessage) => string | undefined;
+};
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(
-  { stream, settings, hooks, watchReply, tools }: AgentSessionParts,
-  owner: Owner,
+  { stream, settings, hooks, watchReply, tools }: SessionLoopOptions,
+  { noteOf, ...owner }: Owner,
 ): Agent {
   const agent = new Agent({
     ...owner,
@@ -20,8 +35,14 @@ export function createSessionLoop(
     watchReply,
     resolveToolCall: createCallResolver(() => tools.all),
     finishResult: (result) => fitResult(result, settings),
-    toLlmMessages: createLlmConverter(),
-    ...(hooks === undefined ? {} : loopHooks(hooks, () => agent.messages)),
+    toLlmMessages: createLlmConverter(noteOf),
+    ...(hooks === undefined
+      ? {}
+      : loopHooks(hooks, {
+          messages: () => agent.messages,
+          // Of its own: copies by extensions are not to push out what is known of the originals.
+          toLlmMessages: createLlmConverter(noteOf),
+        })),
   });
   applyQueueSettings(agent, settings);
   return agent;

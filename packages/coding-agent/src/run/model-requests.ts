@@ -1,6 +1,8 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
+import { isLocalUrl } from "../models/custom-models.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
@@ -17,6 +19,8 @@ export interface ModelRequestsOptions {
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
+  /** Receives what a request had to leave out. */
+  readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
 
 /** Puts together what a request to the model needs besides the conversation. */
@@ -65,7 +69,7 @@ export class ModelRequests {
    * @throws {SessionError} as {@link check}
    */
   async prepare(): Promise<ModelRequest> {
-    const { settings, sessionId, hooks, budget } = this.#options;
+    const { settings, sessionId, hooks, budget, onDiagnostic } = this.#options;
     budget.checkRequest();
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
@@ -74,7 +78,6 @@ export class ModelRequests {
       this.systemPrompt(),
     ]);
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
-    const idleTimeoutMs = settings.get("httpIdleTimeoutMs");
     return {
       model: this.#shown(model),
       systemPrompt: hooks?.systemPrompt(systemPrompt) ?? systemPrompt,
@@ -85,8 +88,11 @@ export class ModelRequests {
         thinkingLevel,
         thinkingBudgets: settings.get("thinkingBudgets"),
         sessionId: sessionId(),
-        idleTimeoutMs: idleTimeoutMs === 0 ? undefined : idleTimeoutMs,
-        firstEventTimeoutMs: settings.get("retry.provider.timeoutMs"),
+        maxTokens: settings.get("maxOutputTokens") || undefined,
+        idleTimeoutMs: settings.get("httpIdleTimeoutMs"),
+        firstEventTimeoutMs: settings.get("retry.provider.timeoutMs") ?? firstEventLimit(model),
+        onDiagnostic: ({ message }) => onDiagnostic({ severity: "warning", message }),
+        maxRetryDelayMs: settings.get("retry.maxDelayMs"),
       },
     };
   }
@@ -99,4 +105,9 @@ export class ModelRequests {
     }
     return this.#blind.model;
   }
+}
+
+/** A server on this machine may have to load the model first. */
+function firstEventLimit({ baseUrl }: Model): number {
+  return isLocalUrl(baseUrl) ? 600_000 : 120_000;
 }

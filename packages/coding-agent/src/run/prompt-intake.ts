@@ -1,4 +1,4 @@
-import type { Agent, RunOutcome } from "@tau-agent/agent";
+import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
@@ -12,13 +12,13 @@ import {
   PromptTracker,
   resultEvent,
 } from "./prompt-tracker.ts";
-import { QueueReport } from "./queue-report.ts";
+import { type AgentQueues, QueueReport } from "./queue-report.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 
 /** What {@link PromptIntake} works with. */
 export interface PromptIntakeOptions {
-  readonly agent: Agent;
+  readonly agent: AgentQueues;
   readonly admission: Admission;
   readonly driver: RunDriver;
   readonly userInput: UserInput;

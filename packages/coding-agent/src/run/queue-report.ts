@@ -3,13 +3,16 @@ import type { InterruptMode, QueueMode, SessionEvent } from "@tau-agent/rpc-prot
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { SettingsStore } from "../settings/store.ts";
 
+/** The queues of an agent and how they are delivered. */
+export type AgentQueues = Pick<Agent, "steering" | "followUp" | "nextTurn" | "interruptMode">;
+
 /** Tells clients what waits in an agent's queues when that has changed. */
 export class QueueReport {
-  readonly #agent: Agent;
+  readonly #agent: AgentQueues;
   readonly #emit: (event: SessionEvent) => void;
   #announcedSize = 0;
 
-  constructor(agent: Agent, emit: (event: SessionEvent) => void) {
+  constructor(agent: AgentQueues, emit: (event: SessionEvent) => void) {
     this.#agent = agent;
     this.#emit = emit;
   }
@@ -35,12 +38,12 @@ export class QueueReport {
 }
 
 /** How many messages wait. */
-export function queuedCount({ steering, followUp, nextTurn }: Agent): number {
+export function queuedCount({ steering, followUp, nextTurn }: AgentQueues): number {
   return steering.size + followUp.size + nextTurn.size;
 }
 
 /** The texts of the messages that wait. */
-export function queuedTexts({ steering, followUp, nextTurn }: Agent): {
+export function queuedTexts({ steering, followUp, nextTurn }: AgentQueues): {
   steering: string[];
   followUp: string[];
 } {
@@ -57,7 +60,7 @@ function textOf(message: AgentMessage): string {
 }
 
 /** Gives the queues the modes that the settings say. */
-export function applyQueueSettings(agent: Agent, settings: Pick<SettingsStore, "get">): void {
+export function applyQueueSettings(agent: AgentQueues, settings: Pick<SettingsStore, "get">): void {
   agent.steering.mode = settings.get("steeringMode");
   agent.followUp.mode = settings.get("followUpMode");
   agent.nextTurn.mode = settings.get("queueMode");
@@ -73,7 +76,7 @@ export interface QueueModes {
 }
 
 /** Gives the queues other modes. */
-export function applyQueueModes(agent: Agent, modes: QueueModes): void {
+export function applyQueueModes(agent: AgentQueues, modes: QueueModes): void {
   agent.steering.mode = modes.steering ?? agent.steering.mode;
   agent.followUp.mode = modes.followUp ?? agent.followUp.mode;
   agent.nextTurn.mode = modes.nextTurn ?? agent.nextTurn.mode;

@@ -1,46 +1,53 @@
-import type { Agent, RunOutcome } from "@tau-agent/agent";
+import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Compaction } from "../compaction/compaction.ts";
 import type { Retry } from "../models/retry.ts";
+import type { Conversation } from "../session-log/conversation.ts";
+import { failedAttempt } from "../session-log/failed-attempt.ts";
+import { LengthContinuation } from "./length-continuation.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import { TodoReminder, type TodoReminderOptions } from "./todo-reminder.ts";
 
 /** What follows a run by itself. */
-export type Continuation = "retry" | "compact" | "remind" | "none";
+export type Continuation = "retry" | "compact" | "continue" | "remind" | "none";
 
 /** What {@link RunContinuation} works with. */
 export interface RunContinuationOptions extends TodoReminderOptions {
-  readonly agent: Agent;
+  readonly conversation: Pick<Conversation, "messages" | "drop">;
   readonly retry: Retry;
   readonly compaction: Compaction;
   readonly hooks: Pick<SessionHooks, "beforeSettle"> | undefined;
 }
 
 /**
- * Decides whether a run that ended goes on by itself: a retry, a compaction after an overflow, or a
- * reminder of open todos.
+ * Decides whether a run that ended goes on by itself: a retry, a compaction after an overflow, the rest
+ * of a reply that was cut, or a reminder of open todos.
  */
 export class RunContinuation {
   readonly #options: RunContinuationOptions;
   readonly #reminder: TodoReminder;
+  readonly #cutReply: LengthContinuation;
   /** One overflow is answered by one compaction; a second in a row is final. */
   #hasCompacted = false;
 
   constructor(options: RunContinuationOptions) {
     this.#options = options;
     this.#reminder = new TodoReminder(options);
+    this.#cutReply = new LengthContinuation(options);
   }
 
   /** What follows this run. */
   decide(outcome: RunOutcome): Continuation {
     const { retry, compaction } = this.#options;
     this.#reminder.noteRun(outcome);
+    this.#cutReply.noteRun(outcome);
     if (outcome.aborted || outcome.failure !== undefined) return "none";
     if (outcome.reply?.error?.code === "context_overflow") {
       return this.#hasCompacted || !compaction.isEnabled ? "none" : "compact";
     }
     if (retry.wants(outcome)) return "retry";
+    if (this.#cutReply.isDue(outcome)) return "continue";
     return this.#reminder.isDue(outcome) ? "remind" : "none";
   }
 
@@ -56,12 +63,15 @@ export class RunContinuation {
     signal: AbortSignal,
   ): Promise<readonly AgentMessage[] | undefined> {
     const { retry } = this.#options;
-    if (continuation === "none" || continuation === "remind") {
+    if (continuation !== "retry" && continuation !== "compact") {
       await this.#conclude(outcome, signal);
       if (continuation === "remind") return this.#remind(outcome, signal);
-      return (await this.#isKeptGoing(outcome)) ? [] : undefined;
+      if (continuation === "continue") return this.#continueCutReply(signal);
+      if (!(await this.#isKeptGoing(outcome))) return undefined;
+      this.#dropFailedAttempt();
+      return [];
     }
-    const restore = this.#dropFailedReply(outcome);
+    const restore = this.#dropFailedAttempt();
     const goesOn =
       continuation === "compact"
         ? await this.#compact(signal)
@@ -101,28 +111,29 @@ export class RunContinuation {
     return signal.aborted ? undefined : [message];
   }
 
+  async #continueCutReply(signal: AbortSignal): Promise<AgentMessage[] | undefined> {
+    if (signal.aborted) return undefined;
+    const message = await this.#cutReply.continue();
+    return signal.aborted ? undefined : [message];
+  }
+
   async #compact(signal: AbortSignal): Promise<boolean> {
-    const { compaction, agent } = this.#options;
+    const { compaction } = this.#options;
     this.#hasCompacted = true;
     const isDone = await quietly(compaction.run({ reason: "overflow", willRetry: true }, signal));
-    // The conversation was built anew from the file, which keeps the failed reply.
-    agent.messages = withoutFailedTail(agent.messages);
+    // The compaction read the conversation from the file, which keeps the failed reply.
+    this.#dropFailedAttempt();
     return isDone && !signal.aborted;
   }
 
   /**
    * The failed attempt stays in the file and leaves the context.
    *
-   * @returns brings it back, when no other attempt follows: clients see the same as after a reload
+   * @returns brings it back when no other attempt follows: clients see the same as after a reload
    */
-  #dropFailedReply({ reply }: RunOutcome): () => void {
-    const { agent } = this.#options;
-    const index = reply === undefined ? -1 : agent.messages.lastIndexOf(reply.message);
-    if (reply === undefined || index < 0) return () => {};
-    agent.messages = agent.messages.toSpliced(index, 1);
-    return () => {
-      agent.messages = agent.messages.toSpliced(index, 0, reply.message);
-    };
+  #dropFailedAttempt(): () => void {
+    const { conversation } = this.#options;
+    return conversation.drop(failedAttempt(conversation.messages));
   }
 }
 
@@ -134,13 +145,6 @@ async function quietly(work: Promise<unknown>): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function withoutFailedTail(messages: readonly AgentMessage[]): AgentMessage[] {
-  const end = messages.findLastIndex(
-    (message) => message.role !== "assistant" || message.stopReason !== "error",
-  );
-  return messages.slice(0, end + 1);
 }
 
 /** Whether a reply has ended that neither failed nor was aborted. */

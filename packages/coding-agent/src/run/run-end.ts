@@ -1,7 +1,7 @@
 import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import type { SessionLog } from "../session-log/session-log.ts";
+import type { Conversation } from "../session-log/conversation.ts";
 import type { BashCommands } from "./bash-commands.ts";
 import type { ProblemReport } from "./problem-report.ts";
 import type { PromptIntake } from "./prompt-intake.ts";
@@ -13,7 +13,7 @@ export interface RunEndOptions {
   readonly intake: PromptIntake;
   readonly problems: ProblemReport;
   readonly bash: BashCommands;
-  readonly log: () => SessionLog;
+  readonly conversation: Pick<Conversation, "log">;
   readonly emit: (event: SessionEvent) => void | Promise<void>;
 }
 
@@ -31,15 +31,15 @@ export class RunEnd {
     outcome: RunOutcome,
     signal: AbortSignal,
   ): Promise<readonly AgentMessage[] | undefined> {
-    const { continuation, intake, problems, bash, log, emit } = this.#options;
+    const { continuation, intake, problems, bash, conversation, emit } = this.#options;
     const decision = continuation.decide(outcome);
     const isOver = decision === "none";
     const takeBack = isOver ? intake.noteRunEnd(input, outcome) : undefined;
     if (outcome.failure !== undefined) problems.add(outcome.failure);
     problems.attempt(() => bash.recordHeld());
-    problems.attempt(() => log().endTurn());
-    // A reminder is no retry: what the run said stands.
-    const willRetry = !isOver && decision !== "remind";
+    problems.attempt(() => conversation.log.endTurn());
+    // A reminder or a continuation is not a retry: the run's replies stay.
+    const willRetry = decision === "retry" || decision === "compact";
     await emit({ type: "agent_end", messages: [...outcome.messages], willRetry });
     const next = await continuation.proceed(decision, outcome, signal);
     // Extensions may let it go on although nothing asked for it.

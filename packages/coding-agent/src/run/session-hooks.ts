@@ -9,7 +9,6 @@ import type {
 import type { CompactionDecision, CompactionRequest } from "../compaction/compaction.ts";
 import type { CompactionPreparation } from "../compaction/prepare.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
-import { createLlmConverter } from "../user-input/llm-messages.ts";
 
 /** A user's input as it came. */
 export interface InputText {
@@ -133,9 +132,13 @@ export interface ChangeDetail {
 /** The parts of the loop that hooks take part in. */
 export function loopHooks(
   hooks: SessionHooks,
-  messages: () => readonly AgentMessage[],
+  {
+    messages,
+    toLlmMessages,
+  }: Pick<AgentOptions, "toLlmMessages"> & {
+    readonly messages: () => readonly AgentMessage[];
+  },
 ): Pick<AgentOptions, "hooks" | "transformContext" | "replaceMessage" | "wantsNextTurn"> {
-  const toLlmMessages = createLlmConverter();
   return {
     hooks: hooks.tools,
     replaceMessage: (message) => hooks.finishMessage(message),

@@ -1,4 +1,4 @@
-import type { Agent, RunOutcome } from "@tau-agent/agent";
+import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent, TodoItem } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import type { SettingsStore } from "../settings/store.ts";
@@ -6,16 +6,16 @@ import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTodos } from "../todos/session-todos.ts";
 import { todoLines } from "../todos/todo-text.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
+import type { AgentQueues } from "./queue-report.ts";
 
 /** What {@link TodoReminder} works with. */
 export interface TodoReminderOptions {
-  readonly agent: Agent;
+  readonly agent: AgentQueues;
   readonly budget: SessionBudget;
   readonly settings: SettingsStore;
   readonly todos: SessionTodos;
   readonly tools: ToolSet;
-  /** Tells everybody who listens. */
-  report(event: SessionEvent): void | Promise<void>;
+  readonly emit: (event: SessionEvent) => void | Promise<void>;
 }
 
 /** Asks an agent that stopped with open todos to go on. */
@@ -64,7 +64,7 @@ export class TodoReminder {
       attempt: this.#attempts,
       maxAttempts: settings.get("todoCompletion.maxReminders"),
     };
-    await this.#options.report({ type: "todo_reminder", ...said });
+    await this.#options.emit({ type: "todo_reminder", ...said });
     return {
       role: "custom",
       customType: "todo_reminder",

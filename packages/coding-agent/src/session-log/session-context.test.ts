@@ -45,7 +45,7 @@ describe("buildSessionContext", () => {
       thinkingLevel: "high",
       model: { provider: "q", modelId: "n" },
     });
-    expect(buildSessionContext([])).toEqual({
+    expect(buildSessionContext([])).toMatchObject({
       messages: [],
       thinkingLevel: undefined,
       model: undefined,

@@ -1,6 +1,8 @@
 import type { KnownSessionEntry, SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { normalizeMessage } from "./entries/normalize-message.ts";
+import { environmentOf } from "./environment-note.ts";
+import { failedAttempt } from "./failed-attempt.ts";
 import { reminderDetails } from "./reminder.ts";
 
 /** Which model a branch goes on with, and how much it is to think. */
@@ -13,11 +15,15 @@ export interface ResumedModel {
 /** What a branch says about the conversation to continue. */
 export interface SessionContext extends ResumedModel {
   readonly messages: AgentMessage[];
+  /** What joins messages in requests only. */
+  readonly notes: Map<number, string>;
+  /** The latest note on the surroundings; it may still wait for the message it joins. */
+  readonly environment: { readonly text: string; readonly isWaiting: boolean } | undefined;
 }
 
 /** Builds the conversation from the entries of a branch, oldest first. */
 export function buildSessionContext(branch: readonly SessionEntry[]): SessionContext {
-  return { messages: collectMessages(branch), ...resumedModel(branch.toReversed()) };
+  return { ...collectMessages(branch), ...resumedModel(branch.toReversed()) };
 }
 
 /** The choice of a branch, whose entries are given newest first. */
@@ -50,9 +56,13 @@ export function contextEntries(branch: readonly SessionEntry[]): {
 }
 
 /** The latest compaction stands for everything before its first kept entry. */
-function collectMessages(branch: readonly SessionEntry[]): AgentMessage[] {
+function collectMessages(
+  branch: readonly SessionEntry[],
+): Pick<SessionContext, "messages" | "notes" | "environment"> {
   const { compaction, entries } = contextEntries(branch);
   const messages: AgentMessage[] = [];
+  const notes = new Map<number, string>();
+  let waiting: string | undefined;
   if (compaction !== undefined) {
     messages.push({
       role: "compactionSummary",
@@ -63,13 +73,30 @@ function collectMessages(branch: readonly SessionEntry[]): AgentMessage[] {
   }
   const edits = contextEdits(branch);
   for (const entry of entries) {
+    waiting = environmentOf(entry) ?? waiting;
     const message = edited(messageOf(entry), edits?.get(entry.id));
     if (message === undefined) continue;
+    if (message.role === "user" && waiting !== undefined) {
+      notes.set(message.timestamp, waiting);
+      waiting = undefined;
+    }
     if (message.role === "assistant") dropRetried(messages);
     if (message.role === "custom") dropStopped(messages, message);
     messages.push(message);
   }
-  return messages;
+  const text = latestEnvironment(branch);
+  const [first] = messages;
+  // The message that the note joined has been summarised.
+  if (first?.role === "compactionSummary" && notes.size === 0 && waiting === undefined && text) {
+    notes.set(first.timestamp, text);
+  }
+  const environment = text === undefined ? undefined : { text, isWaiting: waiting !== undefined };
+  return { messages, notes, environment };
+}
+
+function latestEnvironment(branch: readonly SessionEntry[]): string | undefined {
+  const entry = branch.findLast((candidate) => environmentOf(candidate) !== undefined);
+  return entry && environmentOf(entry);
 }
 
 type ContextEdit = SessionEntryOf<"context_edit">;
@@ -90,11 +117,13 @@ function edited(
   return normalizeMessage({ ...message, content: edit.replacement.content } as AgentMessage);
 }
 
-/** A failed reply that another one follows was retried: it stays in the file, not in the context. */
+/** A failed attempt that another reply follows was retried: it stays in the file, not in the context. */
 function dropRetried(messages: AgentMessage[]): void {
-  const last = messages.findLastIndex(({ role }) => role !== "bashExecution");
-  const message = messages[last];
-  if (message?.role === "assistant" && message.stopReason === "error") messages.splice(last, 1);
+  const attempt = failedAttempt(messages);
+  const [reply] = attempt;
+  if (reply === undefined) return;
+  const rest = messages.splice(messages.lastIndexOf(reply));
+  messages.push(...rest.filter((message) => !attempt.includes(message)));
 }
 
 /** A reply that a stream rule stopped leaves the context with its results, unless it is to be kept. */

@@ -138,11 +138,13 @@ export class SessionLog {
   /**
    * Appends an entry to the leaf and returns it.
    *
+   * @param time - the entry's time; default now
+   *
    * @throws {SessionError} `session_write_failed`, `session_changed`, `session_locked`, `disposed`;
    *   the session is unchanged then.
    */
-  append(entry: NewEntry): SessionEntry {
-    const ordered = this.#complete(entry);
+  append(entry: NewEntry, time?: Date): SessionEntry {
+    const ordered = this.#complete(entry, time);
     this.#write(ordered);
     this.#adopt(ordered);
     return ordered;
@@ -197,9 +199,9 @@ export class SessionLog {
     this.#file?.close();
   }
 
-  #complete(entry: NewEntry): SessionEntry {
+  #complete(entry: NewEntry, time?: Date): SessionEntry {
     // `type` first, as the family writes it; and in memory nothing that the file cannot say.
-    return toPlainValue(reorder({ ...entry, ...this.tree.createNode() } as SessionEntry));
+    return toPlainValue(reorder({ ...entry, ...this.tree.createNode(time) } as SessionEntry));
   }
 
   #write(entry: SessionEntry): void {
@@ -263,7 +265,7 @@ function migrateFile(
   if (diagnostics.length > 0 || !tail.isTailComplete) {
     const aside = `${path}.v${header.version ?? 1}-${randomHex(4)}`;
     copyFileSync(path, aside, constants.COPYFILE_EXCL);
-    const message = `The file was brought to version ${SESSION_VERSION}; as it was, it is kept as ${aside}.`;
+    const message = `The file was upgraded to version ${SESSION_VERSION}; the original is kept as ${aside}.`;
     diagnostics.push({ severity: "warning", message, path });
   }
   const sizeBytes = rewriteSessionFile(path, header, entries);

@@ -43,12 +43,12 @@ export class SessionTree {
     return this.#positions.get(id);
   }
 
-  /** Fields every new entry starts with: a fresh id, the leaf as parent, the time. */
-  createNode(): { id: string; parentId: string | null; timestamp: string } {
+  /** Fields every new entry starts with: a fresh id, the leaf as parent, the time (default now). */
+  createNode(time = new Date()): { id: string; parentId: string | null; timestamp: string } {
     return {
       id: createEntryId((id) => this.#positions.has(id)),
       parentId: this.#leafId,
-      timestamp: new Date().toISOString(),
+      timestamp: time.toISOString(),
     };
   }
 

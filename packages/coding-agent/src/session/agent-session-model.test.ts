@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { text, toolCall, turn } from "@tau-agent/ai/testing";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import fc from "fast-check";
@@ -10,6 +11,7 @@ import {
 } from "../create/__fixtures__/test-session.ts";
 import type { PromptResult } from "../run/prompt-tracker.ts";
 import { buildSessionContext } from "../session-log/session-context.ts";
+import { SessionLog } from "../session-log/session-log.ts";
 
 const steps = fc.array(
   fc.oneof(
@@ -39,16 +41,29 @@ const scenario = ({ index }: { index: number }) => {
   if (kind === 1) return turn([toolCall("ls", { path: "." }), toolCall("todo", {})]);
   if (kind === 2) return turn(text("a paced answer", { chunkSize: 5, delayMs: 1 }));
   if (kind === 4) {
-    // A failure that is not tried again: retries take what failed out of the conversation.
+    // A failure that is not tried again.
     const code = "invalid_request_error";
     return turn("x", { fault: { kind: "error_event", message: "no", code, afterDeltas: 1 } });
+  }
+  if (kind === 3 || kind === 0) {
+    // One that is, with a call that already began.
+    const fault = {
+      kind: "error_event",
+      message: "busy",
+      code: "overloaded_error",
+      afterDeltas: 2,
+    };
+    return turn([toolCall("ls", { path: "." }), text("abc")], { fault: fault as never });
   }
   return `reply ${index}`;
 };
 
-/** A reminder's time is that of its entry, which is written a moment after it was made. */
-const untimed = (message: AgentMessage) =>
-  message.role === "custom" ? { ...message, timestamp: 0 } : message;
+/** The conversation that a host reads which opens the file later. */
+async function messagesIn(path: string): Promise<readonly AgentMessage[]> {
+  const { log } = await SessionLog.load(path, { cwd: "/" });
+  log.close();
+  return buildSessionContext(log.tree.branch()).messages;
+}
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -56,7 +71,7 @@ describe("any sequence of commands", () => {
   it("gives each accepted prompt one result, loses no message and settles", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (list) => {
-        const test = await createTestSession(scenario, { session: { kind: "memory" } });
+        const test = await createTestSession(scenario);
         const { session, events } = test;
         session.settings.override("retry.baseDelayMs", 1);
         session.settings.override("compaction.keepRecentTokens", 1);
@@ -118,13 +133,16 @@ describe("any sequence of commands", () => {
         expect(events.filter(isType("agent_start"))).toHaveLength(
           events.filter(isType("agent_end")).length,
         );
-        const stored = buildSessionContext(session.log.tree.branch()).messages;
-        expect(stored.map(untimed)).toEqual(session.messages.map(untimed));
+        const live = structuredClone(session.messages);
+        const { path } = session.log;
+        await session.dispose();
+        if (path !== undefined && existsSync(path)) {
+          expect(await messagesIn(path)).toEqual(live);
+        }
         // Without a switch of session, whatever was accepted was said.
         const wasSwitched = list.some((step) => ["newSession", "clone", "fork"].includes(step));
         const said = new Set(delivered);
         if (!wasSwitched) for (const id of accepted) expect(said).toContain(`prompt ${id}`);
-        await session.dispose();
       }),
       { numRuns: 60 },
     );

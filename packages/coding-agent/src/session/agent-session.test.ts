@@ -305,7 +305,7 @@ describe("a new session", () => {
     expect(written()[0]).toMatchObject({ parentSession: "/parent.jsonl" });
     expect(written()[1]).toMatchObject({ type: "model_change", modelId: "scenario" });
     expect(userTexts(session.messages)).toEqual(["second"]);
-    expect(before).toHaveLength(5);
+    expect(before).toHaveLength(6);
   });
 
   it("during a run aborts it, and prompts sent meanwhile belong to the new one", async () => {
@@ -430,7 +430,7 @@ describe("listeners", () => {
     session.subscribe(() => Promise.reject(new TypeError("later")));
     session.subscribe((() => 42) as never);
     const noted: string[] = [];
-    session.problems.onNote(({ message }) => noted.push(message));
+    session.onDiagnostic(({ message }) => noted.push(message));
     expect(await session.prompt("hi")).toMatchObject({ status: "completed" });
     expect(types(events).at(-1)).toBe("prompt_result");
     expect(session.diagnostics.map(({ message }) => message)).toEqual([

@@ -1,186 +1,112 @@
-import type { Agent } from "@tau-agent/agent";
 import type {
   CompactionResult,
   SessionEvent,
   SessionState,
   SessionStats,
 } from "@tau-agent/rpc-protocol";
-import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  Model,
+  ThinkingLevel,
+} from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { EventBus, type Listener, type SubscribeOptions } from "../base/event-bus.ts";
-import { Compaction } from "../compaction/compaction.ts";
-import { ModelSelection } from "../models/model-selection.ts";
-import { Retry } from "../models/retry.ts";
+import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
+import type { Compaction } from "../compaction/compaction.ts";
+import type { ModelSelection } from "../models/model-selection.ts";
+import type { Retry } from "../models/retry.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
-import { Admission } from "../run/admission.ts";
-import { BashCommands } from "../run/bash-commands.ts";
-import { createSessionLoop } from "../run/create-session-loop.ts";
-import { ModelRequests } from "../run/model-requests.ts";
-import { ProblemReport } from "../run/problem-report.ts";
-import { PromptIntake } from "../run/prompt-intake.ts";
+import type { BashCommands } from "../run/bash-commands.ts";
+import { lastReplyParts } from "../run/length-continuation.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
 import type { PromptResult } from "../run/prompt-tracker.ts";
 import { applyQueueModes, type QueueModes } from "../run/queue-report.ts";
-import { isWholeReply, RunContinuation } from "../run/run-continuation.ts";
-import { RunDriver } from "../run/run-driver.ts";
-import { RunEnd } from "../run/run-end.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
-import type { AgentSessionParts } from "../run/session-parts.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
+import type { SessionLogView } from "../session-log/session-log-view.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
-import { SessionTodos } from "../todos/session-todos.ts";
+import type { SessionTodos } from "../todos/session-todos.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { PromptInput } from "../user-input/input.ts";
-import { Conversation } from "./conversation.ts";
+import { addMessage, type SessionParts } from "./build-session.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
-import { SessionNavigation } from "./session-navigation.ts";
+import type { SessionNavigation } from "./session-navigation.ts";
 
-/** A coding agent with its conversation: what every interface of Tau drives. */
+/** A coding agent with its conversation. Every interface of Tau drives one of these. */
 export class AgentSession implements AsyncDisposable {
-  readonly agent: Agent;
-  readonly driver: RunDriver;
+  /** Which model answers, and the models to choose from. */
   readonly models: ModelSelection;
-  readonly requests: ModelRequests;
+  /** The tools the model may call. */
   readonly tools: ToolSet;
+  /** Limits on tokens, cost and time, for the session and its subagents together. */
   readonly budget: SessionBudget;
-  /** The todo list of the branch the session is on. */
-  readonly todos = new SessionTodos(this);
+  /** The todo list of the current branch. */
+  readonly todos: SessionTodos;
+  /** Shell commands that the client runs itself. */
   readonly bash: BashCommands;
-  readonly compaction: Compaction;
-  readonly retry: Retry;
+  readonly compaction: Pick<Compaction, "abort" | "isRunning">;
+  readonly retry: Pick<Retry, "cancel" | "attempt">;
+  /** Other sessions, and other branches of this one. */
   readonly navigation: SessionNavigation;
   readonly settings: SettingsStore;
-  readonly problems: ProblemReport;
   /** What extensions do; undefined without any. */
   readonly hooks: SessionHooks | undefined;
-  /** Commands of extensions, templates and skills that a prompt may begin with. */
-  readonly listCommands: () => Promise<CommandInfo[]>;
-  readonly #parts: AgentSessionParts;
-  readonly #events: EventBus<SessionEvent>;
-  readonly #intake: PromptIntake;
-  readonly #conversation: Conversation;
-  readonly #continuation: RunContinuation;
-  readonly #runEnd: RunEnd;
-  readonly #admission = new Admission();
+  readonly #parts: SessionParts;
   #disposal: Promise<void> | undefined;
 
-  constructor(parts: AgentSessionParts) {
+  /** Use `createAgentSession`, which builds the parts. */
+  constructor(parts: SessionParts) {
     this.#parts = parts;
-    this.settings = parts.settings;
-    this.tools = parts.tools;
-    this.budget = parts.budget;
-    this.hooks = parts.hooks;
-    this.listCommands = parts.listCommands;
-    this.problems = new ProblemReport(parts.diagnostics, (event) => void this.#events.emit(event));
-    this.#events = new EventBus({
-      onListenerError: (error) => this.problems.noteListenerError(error),
-      isStopping: () => this.isClosed || this.driver.signal?.aborted === true,
-    });
-    this.agent = createSessionLoop(parts, {
-      prepareRequest: () => this.requests.prepare(),
-      record: (message) => this.#record(message),
-      emit: (event) => this.#relay(event),
-      beforeModelCall: () => this.compaction.runWhenDue(this.driver.signal),
-    });
-    this.driver = new RunDriver({
-      agent: this.agent,
-      onRunEnd: (input, outcome, signal) => this.#runEnd.end(input, outcome, signal),
-      onSettled: (aborted) => this.#runEnd.settle(aborted),
-      onStop: () => this.#events.letGo(),
-      onFailure: (error) => this.problems.add(error),
-    });
-    this.models = new ModelSelection({
-      ...parts,
-      onModelChange: (model, source) => {
-        this.log.append({ type: "model_change", provider: model.provider, modelId: model.id });
-        parts.hooks?.noteModel(model, this.models.model, source);
-        this.retry.hasten();
-      },
-      onThinkingLevelChange: (level) => {
-        this.log.append({ type: "thinking_level_change", thinkingLevel: level });
-        void this.#events.emit({ type: "thinking_level_changed", level });
-      },
-    });
-    this.#conversation = new Conversation(parts.log, {
-      agent: this.agent,
-      models: this.models,
-      openLog: parts.openLog,
-      enterFolder: (log) => this.#enterFolder(log),
-      note: (diagnostic) => this.problems.note(diagnostic),
-    });
-    this.requests = new ModelRequests({
-      ...parts,
-      models: this.models,
-      sessionId: () => this.log.header.id,
-    });
-    const emit = (event: SessionEvent): void | Promise<void> => this.#events.emit(event);
-    this.#intake = new PromptIntake({
-      ...parts,
-      emit,
-      agent: this.agent,
-      admission: this.#admission,
-      driver: this.driver,
-      check: () => this.requests.check(),
-    });
-    this.retry = new Retry({ settings: this.settings, emit, logins: parts.registry.keys });
-    this.compaction = new Compaction({
-      ...parts,
-      emit,
-      agent: this.agent,
-      log: () => this.log,
-      model: () => this.models.model,
-      todos: () => this.todos.items,
-      prepareRequest: () => this.requests.prepare(),
-      retry: this.retry,
-      decide: parts.hooks?.decideCompaction,
-    });
-    this.#continuation = new RunContinuation(this);
-    this.navigation = this.#createNavigation();
-    this.bash = new BashCommands({
-      environment: parts.toolEnvironment,
-      isHeld: () => this.isStreaming,
-      record: (message) => this.#conversation.add(message),
-      hooks: parts.hooks,
-    });
-    this.#runEnd = new RunEnd({
-      emit,
-      continuation: this.#continuation,
-      intake: this.#intake,
-      problems: this.problems,
-      bash: this.bash,
-      log: () => this.log,
-    });
+    this.models = parts.models;
+    this.tools = parts.inputs.tools;
+    this.budget = parts.inputs.budget;
+    this.todos = parts.todos;
+    this.bash = parts.bash;
+    this.compaction = parts.compaction;
+    this.retry = parts.retry;
+    this.navigation = parts.navigation;
+    this.settings = parts.inputs.settings;
+    this.hooks = parts.inputs.hooks;
   }
 
-  /** The session's entries and its file. */
-  get log(): SessionLog {
-    return this.#conversation.log;
+  /** The session's entries and the path of its file. */
+  get log(): SessionLogView {
+    return this.#parts.conversation.log;
   }
 
-  /** What was found wrong, when the session was made and since. */
+  /** Problems found when the session was created and since. */
   get diagnostics(): readonly Diagnostic[] {
-    return this.problems.diagnostics;
+    return this.#parts.problems.diagnostics;
   }
 
   /** The settled messages of the conversation. */
   get messages(): readonly AgentMessage[] {
-    return this.agent.messages;
+    return this.#parts.conversation.messages;
   }
 
-  /** Whether a run is on or about to begin. */
+  /** Whether a run is in progress or about to begin. */
   get isStreaming(): boolean {
-    return this.driver.isRunning;
+    return this.#parts.driver.isRunning;
   }
 
-  /** Whether the session has ended, or is about to. */
+  /** Whether a run or a compaction is in progress or about to begin. */
+  get isBusy(): boolean {
+    return this.#parts.driver.isBusy;
+  }
+
+  /** Aborted together with the current run; undefined while idle. */
+  get signal(): AbortSignal | undefined {
+    return this.#parts.driver.signal;
+  }
+
+  /** Whether the session has ended or is ending. */
   get isClosed(): boolean {
-    return this.#admission.isClosed;
+    return this.#parts.admission.isClosed;
   }
 
-  /** Whether code of the folder it is in may be loaded; trust stays behind when it goes elsewhere. */
+  /** Whether code of the current folder may be loaded. Trust does not follow a session elsewhere. */
   get isProjectTrusted(): boolean {
-    return this.#parts.isProjectTrusted();
+    return this.#parts.inputs.isProjectTrusted();
   }
 
   /** Whether the conversation is being compacted. */
@@ -188,13 +114,18 @@ export class AgentSession implements AsyncDisposable {
     return this.compaction.isRunning;
   }
 
-  /** Hears every event in order. A promise it returns holds the run back; see {@link Listener}. */
+  /** Receives every event in order. A promise the listener returns delays the run; see {@link Listener}. */
   subscribe(listener: Listener<SessionEvent>, options?: SubscribeOptions): () => void {
-    return this.#events.subscribe(listener, options);
+    return this.#parts.events.subscribe(listener, options);
+  }
+
+  /** Receives each diagnostic noted from now on; those noted before are in {@link diagnostics}. */
+  onDiagnostic(listener: (diagnostic: Diagnostic) => void): void {
+    this.#parts.problems.onNote(listener);
   }
 
   /**
-   * Sends a prompt and waits for its end, everything queued after it included.
+   * Sends a prompt and waits until it and everything queued after it has ended.
    *
    * @throws {SessionError} as {@link submit}
    */
@@ -203,78 +134,75 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /**
-   * Hands a prompt in. Once this is fulfilled the prompt is not lost; its run begins in a later
+   * Accepts a prompt. Once the promise is fulfilled the prompt is not lost; its run begins in a later
    * turn of the event loop.
    *
    * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`, `busy`, `prompt_empty`, `invalid_image`,
-   *   `invalid_attachment`, `disposed`: nothing has happened then.
+   *   `invalid_attachment`, `disposed`; the session is unchanged then.
    */
   submit(text: string, options: PromptOptions = {}): Promise<PromptAcceptance> {
-    return this.#intake.submit(text, options);
+    return this.#parts.intake.submit(text, options);
   }
 
   /** Queues a message that interrupts the run; while idle it starts one. */
   steer(text: string, input: PromptInput = {}): Promise<PromptAcceptance> {
-    return this.#intake.enqueue(text, input, "steer");
+    return this.#parts.intake.enqueue(text, input, "steer");
   }
 
   /** Queues a message for when the agent has nothing left to do; while idle it starts a run. */
   followUp(text: string, input: PromptInput = {}): Promise<PromptAcceptance> {
-    return this.#intake.enqueue(text, input, "followUp");
+    return this.#parts.intake.enqueue(text, input, "followUp");
   }
 
-  /** Queues a message for the next turn, of the run that is on or of the next; starts none. */
+  /** Queues a message for the next turn of this run or the next; it starts none. */
   queueMessage(text: string, input: PromptInput = {}): Promise<PromptAcceptance> {
-    return this.#intake.enqueue(text, input, "nextTurn");
+    return this.#parts.intake.enqueue(text, input, "nextTurn");
   }
 
-  /** Stops what is on and hands a prompt in that comes before all that is queued. */
+  /** Stops the current work and submits a prompt ahead of everything queued. */
   abortAndPrompt(text: string, options: PromptOptions = {}): Promise<PromptAcceptance> {
-    return this.#intake.interrupt(text, options);
+    return this.#parts.intake.interrupt(text, options);
   }
 
   /**
-   * Puts a message of an extension into the conversation: into the run that is on, as the start of
-   * one, or with `behavior: "none"` without any.
+   * Adds an extension's message to the conversation: into the current run, as the start of a run, or
+   * with `behavior: "none"` without one.
    *
    * @throws {SessionError} as {@link submit}
    */
   async deliver(message: AgentMessage, behavior: "steer" | "followUp" | "none"): Promise<void> {
-    if (behavior !== "none") return this.#intake.deliver(message, behavior);
-    this.#conversation.add(message);
-    await this.report({ type: "message_start", message });
-    await this.report({ type: "message_end", message });
+    const { intake, conversation, emit } = this.#parts;
+    if (behavior !== "none") return intake.deliver(message, behavior);
+    await addMessage(conversation, emit, message);
   }
 
-  /** Tells everybody who listens. */
+  /** Sends an event to every listener. */
   report(event: SessionEvent): void | Promise<void> {
-    return this.#events.emit(event);
+    return this.#parts.emit(event);
   }
 
-  /** Stops whatever is on; fulfilled once it has ended. What is queued then runs next. */
+  /** Stops the current work; resolves once it has ended. Queued messages run next. */
   async abort(): Promise<void> {
     this.hooks?.dismissDialogs();
-    // A prompt that is still being admitted begins the run this is meant for.
-    if (!this.driver.isBusy) await Promise.all([this.#intake.settle(), this.#admission.settled()]);
-    await this.driver.abort();
+    await this.#parts.work.abort();
   }
 
   /**
-   * Replaces older messages by a summary; stops the run that is on first.
+   * Replaces older messages by a summary; stops the current run first.
    *
    * @throws {SessionError} `nothing_to_compact`, `already_compacted`, `compaction_cancelled`,
-   *   `summary_failed`, `no_model`, `no_key`: the conversation is as it was then.
+   *   `summary_failed`, `no_model`, `no_key`; the conversation is unchanged then.
    */
   compact(customInstructions?: string): Promise<CompactionResult> {
-    return this.#perform((signal) =>
-      this.compaction.run({ reason: "manual", customInstructions }, signal),
+    const { work, compaction } = this.#parts;
+    return work.perform((signal) =>
+      compaction.run({ reason: "manual", customInstructions }, signal),
     );
   }
 
-  /** Fulfilled once nothing is running and nothing is queued. */
-  async waitForIdle(): Promise<void> {
-    await this.#admission.settled();
-    await this.driver.waitForIdle();
+  /** Resolves once nothing is running and nothing is queued. */
+  waitForIdle(): Promise<void> {
+    return this.#parts.work.waitForIdle();
   }
 
   /** Leaves the conversation and begins an empty one with the same model. */
@@ -283,22 +211,57 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /**
-   * Gives the session a name.
+   * Switches to a model, by provider and id or by a model of your own; the next request uses it.
+   *
+   * @throws {SessionError} `model_not_found`, `no_key`, `session_write_failed`
+   */
+  async setModel(
+    ...model: readonly [provider: string, modelId: string] | readonly [Model]
+  ): Promise<Model> {
+    const [given, modelId] = model;
+    if (typeof given === "string") return this.models.set(given, modelId ?? "");
+    this.models.use(given);
+    return given;
+  }
+
+  /** Sets how much the model thinks; an unsupported level becomes the nearest supported one. */
+  setThinkingLevel(level: ThinkingLevel): void {
+    this.models.setThinkingLevel(level);
+  }
+
+  /**
+   * Names the session.
+   *
    * @throws {SessionError} `session_name_empty`
    */
   setName(name: string): void {
-    const clean = this.#conversation.rename(name);
+    const clean = this.#parts.conversation.rename(name);
     void this.report({ type: "session_info_changed", name: clean });
+  }
+
+  /** The system prompt for the active tools; built when it is first needed. */
+  buildSystemPrompt(): Promise<string> {
+    return this.#parts.requests.systemPrompt();
+  }
+
+  /** Commands of extensions, templates and skills that a prompt may begin with. */
+  listCommands(): Promise<CommandInfo[]> {
+    return this.#parts.inputs.listCommands();
   }
 
   /** The state as clients see it. */
   get state(): SessionState {
-    return describeState(this);
+    return describeState(this.#parts);
   }
 
   /** Counts, tokens and cost of the whole session. */
   get stats(): SessionStats {
-    return describeStats(this);
+    return describeStats(this.#parts);
+  }
+
+  /** The messages of the last reply: more than one when the output limit cut it and it was continued. */
+  get lastReplyParts(): readonly AssistantMessage[] {
+    return lastReplyParts(this.messages);
   }
 
   /** The text of the last reply that has one; null before the first. */
@@ -306,19 +269,19 @@ export class AgentSession implements AsyncDisposable {
     return lastAssistantText(this.messages);
   }
 
-  /** Empties all queues and returns what waited; prompts among it have been aborted. */
+  /** Empties all queues and returns the texts that waited; their prompts end as aborted. */
   clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
-    return this.#intake.clearQueue();
+    return this.#parts.intake.clearQueue();
   }
 
   /** Sets how queued messages are delivered, for this session. */
   setQueueModes(modes: QueueModes): void {
-    applyQueueModes(this.agent, modes);
+    applyQueueModes(this.#parts.agent, modes);
   }
 
   /** Ends everything that runs and closes the file. May be called more than once. */
   dispose(): Promise<void> {
-    this.#admission.close();
+    this.#parts.admission.close();
     this.#disposal ??= this.#dispose();
     return this.#disposal;
   }
@@ -327,73 +290,10 @@ export class AgentSession implements AsyncDisposable {
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.dispose();
 
   async #dispose(): Promise<void> {
+    const { work, conversation, inputs } = this.#parts;
     await this.hooks?.end();
-    const bashEnded = this.bash.close();
-    this.#intake.dropQueued();
-    await this.driver.hold();
-    await Promise.all([this.#intake.settle(), this.#admission.settled()]);
-    await this.#endConversation(bashEnded);
-    await this.#intake.abandonHandled();
-    this.log.close();
-    this.#parts.toolEnvironment.processes.killAll();
-  }
-
-  #createNavigation(): SessionNavigation {
-    const parts = this.#parts;
-    return new SessionNavigation({
-      ...parts,
-      cwd: parts.toolEnvironment.cwd,
-      log: () => this.log,
-      openLog: (path) => this.#conversation.open(path),
-      replaceLog: (next, isContinued) => this.#replaceLog(next, isContinued),
-      rebuild: () => this.#conversation.rebuild(),
-      perform: (work) => this.#perform(work),
-      summarizer: { ...parts, prepareRequest: () => this.requests.prepare(), retry: this.retry },
-    });
-  }
-
-  #enterFolder(log: SessionLog): readonly Diagnostic[] {
-    const { hasMoved, diagnostics } = this.#parts.enterFolder(log);
-    if (hasMoved) this.requests.forgetSystemPrompt();
-    return diagnostics;
-  }
-
-  #record(message: AgentMessage): void {
-    this.#conversation.record(message);
-    if (message.role === "user") this.compaction.notePrompt();
-    this.#intake.noteRecorded(message);
-  }
-
-  #relay(event: SessionEvent): void | Promise<void> {
-    const wait = this.#events.emit(event);
-    if (!isWholeReply(event)) return wait;
-    return Promise.resolve(wait).then(() => this.#continuation.noteReply());
-  }
-
-  /** Work that no run may overlap. Only its beginning is admitted, so that prompts queue meanwhile. */
-  async #perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { running } = await this.#admission.admit(async () => {
-      await this.driver.hold();
-      return { running: this.driver.perform(work) };
-    });
-    return running;
-  }
-
-  /** Ends what runs, drops what waits, and says so. */
-  async #endConversation(bashEnded: Promise<void>): Promise<void> {
-    this.#intake.dropQueued();
-    await this.driver.hold();
-    await bashEnded;
-    await this.driver.release();
-    await this.#intake.abandon();
-  }
-
-  #replaceLog(next: () => SessionLog, isContinued: boolean): Promise<void> {
-    return this.#admission.admit(async () => {
-      await this.#endConversation(this.bash.stop());
-      // Made before the old one is closed: when that fails, the session is as it was.
-      await this.#conversation.replace(next(), isContinued);
-      this.budget.startOver();
-    });
+    await work.end();
+    conversation.log.close();
+    inputs.toolEnvironment.processes.killAll();
   }
 }

@@ -1,32 +1,26 @@
-import type { Agent } from "@tau-agent/agent";
 import type { SessionState, SessionStats } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { countedContextTokens } from "../compaction/estimate.ts";
-import type { ModelSelection } from "../models/model-selection.ts";
+import { lastReplyParts } from "../run/length-continuation.ts";
 import { queuedCount } from "../run/queue-report.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
-import type { SettingsStore } from "../settings/store.ts";
+import type { SessionParts } from "./build-session.ts";
 
 /** The parts of a session that its state is read from. */
-interface Described {
-  readonly agent: Agent;
-  readonly isStreaming: boolean;
-  readonly isCompacting: boolean;
-  readonly log: SessionLog;
-  readonly messages: readonly AgentMessage[];
-  readonly models: ModelSelection;
-  readonly settings: SettingsStore;
-}
+type Described = Pick<
+  SessionParts,
+  "agent" | "driver" | "conversation" | "compaction" | "models" | "inputs"
+>;
 
 /** The state of a session as clients see it. */
-export function describeState(session: Described): SessionState {
-  const { agent, log, models, settings } = session;
+export function describeState(parts: Described): SessionState {
+  const { agent, driver, conversation, compaction, models, inputs } = parts;
+  const { log, messages } = conversation;
   const pending = queuedCount(agent);
   return {
     model: models.model ?? null,
     thinkingLevel: models.thinkingLevel,
-    isStreaming: session.isStreaming,
-    isCompacting: session.isCompacting,
+    isStreaming: driver.isRunning,
+    isCompacting: compaction.isRunning,
     steeringMode: agent.steering.mode,
     followUpMode: agent.followUp.mode,
     interruptMode: agent.interruptMode,
@@ -34,8 +28,8 @@ export function describeState(session: Described): SessionState {
     ...(log.path === undefined ? {} : { sessionFile: log.path }),
     sessionId: log.header.id,
     ...(log.name === undefined ? {} : { sessionName: log.name }),
-    autoCompactionEnabled: settings.get("compaction.enabled"),
-    messageCount: session.messages.length,
+    autoCompactionEnabled: inputs.settings.get("compaction.enabled"),
+    messageCount: messages.length,
     pendingMessageCount: pending,
     queuedMessageCount: pending,
     tokens: { ...log.totals.tokens },
@@ -44,10 +38,8 @@ export function describeState(session: Described): SessionState {
 }
 
 /** Counts, tokens and cost of a whole session, its subagents included. */
-export function describeStats(
-  session: Pick<Described, "log" | "messages" | "models">,
-): SessionStats {
-  const { path, header, totals } = session.log;
+export function describeStats(parts: Pick<Described, "conversation" | "models">): SessionStats {
+  const { path, header, totals } = parts.conversation.log;
   const { subagents } = totals;
   return {
     ...(path === undefined ? {} : { sessionFile: path }),
@@ -62,32 +54,34 @@ export function describeStats(
     ...(subagents.count > 0 && {
       subagents: { ...subagents, tokens: { ...subagents.tokens } },
     }),
-    ...contextUsage(session),
+    ...contextUsage(parts),
   };
 }
 
 /** How full the model's window is; walks back to the last counted reply only. */
 function contextUsage({
-  messages,
+  conversation,
   models,
-}: Pick<Described, "messages" | "models">): Pick<SessionStats, "contextUsage"> {
+}: Pick<Described, "conversation" | "models">): Pick<SessionStats, "contextUsage"> {
   const contextWindow = models.model?.contextWindow;
   if (!contextWindow) return {};
-  const tokens = countedContextTokens(messages);
+  const tokens = countedContextTokens(conversation.messages);
   const percent = tokens === null ? null : (tokens / contextWindow) * 100;
   return { contextUsage: { tokens, contextWindow, percent } };
 }
 
-/** The text of the last reply; null before the first. An empty reply that was aborted is none. */
+/** The text of the last reply; null before the first. An aborted reply without content is skipped. */
 export function lastAssistantText(messages: readonly AgentMessage[]): string | null {
-  const last = messages.findLast(
+  const said = messages.filter(
     (message) =>
-      message.role === "assistant" &&
-      !(message.stopReason === "aborted" && message.content.length === 0),
+      message.role !== "assistant" ||
+      message.stopReason !== "aborted" ||
+      message.content.length > 0,
   );
-  if (last?.role !== "assistant") return null;
-  return last.content
-    .map((block) => (block.type === "text" ? block.text : ""))
+  const parts = lastReplyParts(said);
+  if (parts.length === 0) return null;
+  return parts
+    .flatMap(({ content }) => content.map((block) => (block.type === "text" ? block.text : "")))
     .join("")
     .trim();
 }

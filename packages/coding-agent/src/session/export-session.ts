@@ -20,7 +20,7 @@ export async function exportSession(session: AgentSession, outputPath?: string):
       entries: tree.entries,
       leafId: tree.leafId,
       name,
-      systemPrompt: await session.requests.systemPrompt(),
+      systemPrompt: await session.buildSystemPrompt(),
       tools: session.tools.active,
     },
     target,

@@ -1,4 +1,4 @@
-import { text, turn } from "@tau-agent/ai/testing";
+import { type ScenarioRequest, text, toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import { createTestSession, unpaired, userTexts } from "../create/__fixtures__/test-session.ts";
 
@@ -68,5 +68,27 @@ describe("queueMessage", () => {
     await session.queueMessage("two");
     await session.newSession();
     expect(session.state.queuedMessageCount).toBe(0);
+  });
+});
+
+describe("a message delivered while a tool runs", () => {
+  it("does not separate the call from its result in the next request", async () => {
+    const requests: ScenarioRequest[] = [];
+    const { session } = await createTestSession((request) => {
+      requests.push(request);
+      return request.toolResults.length > 0 || requests.length > 1
+        ? "done"
+        : turn(toolCall("bash", { command: "sleep 0.2; echo finished" }));
+    });
+    const custom = { role: "custom", customType: "note", display: true, timestamp: 1 } as const;
+    session.subscribe((event) => {
+      if (event.type !== "tool_execution_start") return;
+      void session.deliver({ ...custom, content: "by the way" }, "none");
+    });
+    await session.prompt("go");
+    const sent = requests.at(-1)?.messages.map(({ role }) => role);
+    expect(sent).toEqual(["user", "assistant", "toolResult", "user"]);
+    expect(JSON.stringify(requests.at(-1)?.messages)).toContain("finished");
+    expect(JSON.stringify(requests.at(-1)?.messages)).not.toContain("No result provided");
   });
 });

@@ -15,8 +15,9 @@ import {
 } from "../run/session-hooks.ts";
 import { answerLeftCalls } from "../session-log/answer-open-calls.ts";
 import { buildTree, labelsOf } from "../session-log/build-tree.ts";
+import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionInfo } from "../session-log/list-sessions.ts";
-import type { NewEntry, SessionLog } from "../session-log/session-log.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
 
 /** What {@link SessionNavigation} needs of the session it belongs to. */
 export interface NavigationOptions {
@@ -24,15 +25,11 @@ export interface NavigationOptions {
   readonly hooks?: SessionHooks | undefined;
   readonly sessionDirectory: string | undefined;
   readonly sessionsRoot: string;
-  readonly log: () => SessionLog;
+  readonly conversation: Conversation;
   /** Makes an empty log in the same place. */
   readonly createLog: (options: { parentSession?: string | undefined }) => SessionLog;
-  /** Opens an existing session file. */
-  readonly openLog: (path: string) => Promise<SessionLog>;
   /** Ends what runs and goes on with another log; `isContinued` restores its model and level. */
   readonly replaceLog: (next: () => SessionLog, isContinued: boolean) => Promise<void>;
-  /** Rebuilds the conversation after the leaf has moved. */
-  readonly rebuild: () => void;
   /** Does work that no run may overlap, after ending the one that is on. */
   readonly perform: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** Makes the summary of a branch that is left. */
@@ -94,14 +91,15 @@ export class SessionNavigation {
   }
 
   async #switch(path: string): Promise<{ cancelled: boolean }> {
-    const { cwd, log, openLog, replaceLog } = this.#options;
+    const { cwd, conversation, replaceLog } = this.#options;
+    const { log } = conversation;
     const wanted = resolve(cwd, path);
     if (await this.#isCancelled("resume", { targetPath: wanted })) return { cancelled: true };
-    if (isSameFile(wanted, log().path)) {
-      log().check();
+    if (isSameFile(wanted, log.path)) {
+      log.check();
       return { cancelled: false };
     }
-    const next = await openLog(wanted);
+    const next = await conversation.open(wanted);
     try {
       return await this.#enter("resume", () => replaceLog(() => next, true), wanted);
     } catch (error) {
@@ -143,8 +141,8 @@ export class SessionNavigation {
     replace: () => Promise<void>,
     targetPath?: string,
   ): Promise<{ cancelled: boolean }> {
-    const { hooks, log } = this.#options;
-    const previousPath = log().path;
+    const { hooks, conversation } = this.#options;
+    const previousPath = conversation.log.path;
     await hooks?.leave(change, targetPath);
     await replace();
     await hooks?.enter(change, previousPath);
@@ -153,13 +151,10 @@ export class SessionNavigation {
 
   /** The user messages of the current branch, oldest first. */
   forkMessages(): { entryId: string; text: string }[] {
-    return this.#options
-      .log()
-      .tree.branch()
-      .flatMap((entry) => {
-        const message = userMessageOf(entry);
-        return message === undefined ? [] : [{ entryId: entry.id, text: userText(message) }];
-      });
+    return this.#options.conversation.log.tree.branch().flatMap((entry) => {
+      const message = userMessageOf(entry);
+      return message === undefined ? [] : [{ entryId: entry.id, text: userText(message) }];
+    });
   }
 
   /**
@@ -173,7 +168,7 @@ export class SessionNavigation {
     entryId: string,
     { position = "before" }: { position?: "before" | "at" } = {},
   ): Promise<{ text: string; cancelled: boolean }> {
-    const log = this.#options.log();
+    const { log } = this.#options.conversation;
     const entry = log.tree.get(entryId);
     const message = entry && userMessageOf(entry);
     if (entry === undefined || (message === undefined && position === "before")) {
@@ -188,7 +183,7 @@ export class SessionNavigation {
 
   /** Begins a new session with a copy of the current branch. */
   async clone(): Promise<{ cancelled: boolean }> {
-    const log = this.#options.log();
+    const { log } = this.#options.conversation;
     const entryId = log.tree.leafId ?? undefined;
     const branchOff = () => this.#branchOff(log, () => log.tree.leafId);
     return this.#note(this.#change("fork", { entryId, position: "at" }, branchOff));
@@ -215,7 +210,7 @@ export class SessionNavigation {
 
   /** Entries in the order of the file; those after `since` when it is given. */
   entries(since?: string): { entries: SessionEntry[]; leafId: string | null } {
-    const { tree } = this.#options.log();
+    const { tree } = this.#options.conversation.log;
     if (since === undefined) return { entries: [...tree.entries], leafId: tree.leafId };
     const index = tree.indexOf(since);
     if (index === undefined) throw new SessionError("entry_not_found", { entryId: since });
@@ -224,7 +219,7 @@ export class SessionNavigation {
 
   /** The whole tree; entries whose parent is not there are roots. */
   tree(): { tree: SessionTreeNode[]; leafId: string | null } {
-    const { tree } = this.#options.log();
+    const { tree } = this.#options.conversation.log;
     return { tree: buildTree(tree.entries), leafId: tree.leafId };
   }
 
@@ -238,16 +233,16 @@ export class SessionNavigation {
     targetId: string,
     options: NavigateOptions = {},
   ): Promise<{ text?: string; cancelled: boolean }> {
-    const { hooks, log, perform, rebuild, summarizer } = this.#options;
+    const { hooks, conversation, perform, summarizer } = this.#options;
     const find = (): SessionEntry => {
-      const entry = log().tree.get(targetId);
+      const entry = conversation.log.tree.get(targetId);
       if (entry === undefined) throw new SessionError("entry_not_found", { entryId: targetId });
       return entry;
     };
     // Before anything is stopped.
     find();
     return perform(async (signal) => {
-      const current = log();
+      const current = conversation.log;
       const target = find();
       const message = userMessageOf(target);
       const leafId = message === undefined ? target.id : target.parentId;
@@ -268,7 +263,7 @@ export class SessionNavigation {
       );
       if (decided?.cancel) return { cancelled: true };
       const { label, ...instructions } = { ...options, ...decided };
-      const account = { log: current, budget: summarizer.budget };
+      const account = { conversation, budget: summarizer.budget };
       const summaryEntry = await accountForSummary(account, async (note, total) => {
         const summary =
           options.summarize && abandoned.length > 0
@@ -277,9 +272,8 @@ export class SessionNavigation {
             : undefined;
         const usage = total();
         const entry = summary && { ...summary, fromId: left ?? "root", ...(usage && { usage }) };
-        return moveLeaf(current, leafId, { entry, label, targetId });
+        return conversation.moveTo({ leafId, entry, label, targetId });
       });
-      rebuild();
       await hooks?.noteMove(left, summaryEntry, decided?.summary !== undefined);
       return { ...(message === undefined ? {} : { text: userText(message) }), cancelled: false };
     });
@@ -291,12 +285,12 @@ export class SessionNavigation {
    * @throws {SessionError} `entry_not_found`
    */
   setLabel(targetId: string, label: string | undefined): void {
-    const log = this.#options.log();
-    if (log.tree.get(targetId) === undefined) {
+    const { conversation } = this.#options;
+    if (conversation.log.tree.get(targetId) === undefined) {
       throw new SessionError("entry_not_found", { entryId: targetId });
     }
     const clean = label?.trim();
-    log.append({ type: "label", targetId, ...(clean ? { label: clean } : {}) });
+    conversation.append({ type: "label", targetId, ...(clean ? { label: clean } : {}) });
   }
 
   async #branchOff(log: SessionLog, leafOf: () => string | null): Promise<void> {
@@ -325,26 +319,6 @@ function nextTurn(): Promise<void> {
 function userMessageOf(entry: SessionEntry): UserMessage | undefined {
   const known = entry as KnownSessionEntry;
   return known.type === "message" && known.message.role === "user" ? known.message : undefined;
-}
-
-/** Goes to another leaf and writes what is to stand there; where that fails, nothing has moved. */
-function moveLeaf(
-  log: SessionLog,
-  leafId: string | null,
-  write: { entry: NewEntry | undefined; label: string | undefined; targetId: string },
-): SessionEntry | undefined {
-  const { entry, label, targetId } = write;
-  const left = log.tree.leafId;
-  log.tree.moveLeaf(leafId);
-  try {
-    if (entry !== undefined) answerLeftCalls(log);
-    const written = entry && log.append(entry);
-    if (label) log.append({ type: "label", targetId, label });
-    return written;
-  } catch (error) {
-    log.tree.moveLeaf(left);
-    throw error;
-  }
 }
 
 /** The entry nearest to the leaf that is on the way to the new leaf, too. */

@@ -50,7 +50,7 @@ export function readLayer(
     const problem = settingProblem(key, value);
     if (problem !== undefined) report("error", `Setting ${problem}; it is ignored`);
     else if (source.isProject && settingOf(key).scope === "user") {
-      report("warning", `Setting ${key} counts in the user's own settings only; it is ignored`);
+      report("warning", `Setting ${key} is only read from the user's own settings; it is ignored`);
     } else layer.set(key, value);
   };
   const visit = (values: JsonObject, prefix: string) => {

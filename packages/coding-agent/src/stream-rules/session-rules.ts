@@ -7,12 +7,13 @@ export interface SessionRulesOptions {
   readonly workingFolder: { readonly cwd: string };
   /** The rules there are; read when first asked for. */
   readonly rules: () => Promise<LoadedRules>;
+  /** The session the rules are for; called when it replies. */
+  readonly session: () => WatchedSession;
 }
 
 /** A session's stream rules. What watches replies is loaded when there is a rule to watch for. */
 export class SessionRules {
   readonly #options: SessionRulesOptions;
-  #session: WatchedSession | undefined;
   #watched: StreamRules | undefined;
   /** The rules whose problems have been told. */
   #told: LoadedRules | undefined;
@@ -21,15 +22,10 @@ export class SessionRules {
     this.#options = options;
   }
 
-  /** Binds the rules to the session they are for. */
-  attach(session: WatchedSession): void {
-    this.#session = session;
-  }
-
   /** Watches the next reply of a run; nothing when there is no rule to watch for. */
   async watch(run: AbortSignal): Promise<ReplyWatch | undefined> {
-    const session = this.#session;
-    if (session === undefined || !session.settings.get("ttsr.enabled")) return undefined;
+    const session = this.#options.session();
+    if (!session.settings.get("ttsr.enabled")) return undefined;
     const loaded = await this.#options.rules();
     if (this.#told !== loaded) {
       this.#told = loaded;

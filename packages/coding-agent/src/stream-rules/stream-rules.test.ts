@@ -66,7 +66,7 @@ describe("a reply that goes against a rule", () => {
     const stored = written().flatMap(({ message, customType }) =>
       message?.role === "assistant" ? [message.stopReason] : (customType ?? []),
     );
-    expect(stored).toEqual(["aborted", "ttsr-injection", "stop"]);
+    expect(stored).toEqual(["environment", "aborted", "ttsr-injection", "stop"]);
     expect(written().map(({ type }) => type)).toContain("custom_message");
   });
 
@@ -248,9 +248,9 @@ describe("a rule that cannot be used", () => {
     expect(names(events)).toEqual([["please"]]);
     const at = (name: string) => join(cwd, ".pi/rules", name);
     expect(session.diagnostics).toMatchObject([
-      { path: at("a.md"), message: expect.stringContaining("ttsr_trigger is no regular expr") },
+      { path: at("a.md"), message: expect.stringContaining("ttsr_trigger is not a regular expr") },
       { path: at("b.md"), message: expect.stringContaining("single quotes") },
-      { path: at("c.md"), message: expect.stringContaining("scope everywhere is none of") },
+      { path: at("c.md"), message: expect.stringContaining("scope everywhere is not one of") },
     ]);
   });
 
@@ -272,7 +272,10 @@ describe("a rule that cannot be used", () => {
     expect(longestMs).toBeLessThan(400);
     expect(names(test.events)).toContainEqual(["please"]);
     expect(test.session.diagnostics).toMatchObject([
-      { path: join(test.cwd, ".pi/rules/endless.md"), message: expect.stringContaining("is off") },
+      {
+        path: join(test.cwd, ".pi/rules/endless.md"),
+        message: expect.stringContaining("is now disabled"),
+      },
     ]);
   });
 });

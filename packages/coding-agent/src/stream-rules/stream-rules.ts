@@ -1,12 +1,12 @@
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import type { Agent, ReplyWatch, StoppedTurn } from "@tau-agent/agent";
+import type { ReplyWatch, StoppedTurn } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { clipped } from "../resources/rules/rule-pattern.ts";
 import { describeRule, type StreamRule } from "../resources/rules/stream-rule.ts";
+import type { Conversation } from "../session-log/conversation.ts";
 import { createReminder } from "../session-log/reminder.ts";
-import type { SessionLog } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { RuleHistory } from "./rule-history.ts";
 import { RuleWatch } from "./rule-watch.ts";
@@ -14,11 +14,10 @@ import { sharedMatchThread } from "./shared-match-thread.ts";
 
 /** The session whose replies are watched. */
 export interface WatchedSession {
-  readonly agent: Pick<Agent, "messages">;
-  readonly log: SessionLog;
+  readonly conversation: Pick<Conversation, "log" | "drop">;
   readonly settings: Pick<SettingsStore, "get">;
   readonly problems: { note(diagnostic: Diagnostic): void };
-  report(event: SessionEvent): void | Promise<void>;
+  emit(event: SessionEvent): void | Promise<void>;
 }
 
 /** Stops replies that go against a rule of the user, and has them begun again with the rule in view. */
@@ -37,8 +36,8 @@ export class StreamRules {
 
   /** Watches the next reply; nothing when no rule may strike in it. */
   watch(rules: readonly StreamRule[], run: AbortSignal): ReplyWatch | undefined {
-    const { settings, log } = this.#session;
-    this.#history.follow(log.tree);
+    const { settings, conversation } = this.#session;
+    this.#history.follow(conversation.log.tree);
     const policy = { mode: settings.get("ttsr.repeatMode"), gap: settings.get("ttsr.repeatGap") };
     const able = rules.filter(
       ({ name, patterns }) =>
@@ -63,7 +62,7 @@ export class StreamRules {
       if (found.length === 0 || run.aborted) return;
       struck = found;
       stop.abort();
-      await this.#session.report({ type: "ttsr_triggered", rules: found.map(describeRule) });
+      await this.#session.emit({ type: "ttsr_triggered", rules: found.map(describeRule) });
     };
     const mode = this.#session.settings.get("ttsr.contextMode");
     return {
@@ -76,11 +75,7 @@ export class StreamRules {
 
   #resume(turn: StoppedTurn, rules: readonly StreamRule[]): readonly AgentMessage[] {
     const isDiscarded = turn.reply.stopReason === "aborted";
-    if (isDiscarded) {
-      const { agent } = this.#session;
-      const gone = new Set<AgentMessage>([turn.reply, ...turn.toolResults]);
-      agent.messages = agent.messages.filter((message) => !gone.has(message));
-    }
+    if (isDiscarded) this.#session.conversation.drop([turn.reply, ...turn.toolResults]);
     return [createReminder(rules, isDiscarded ? "discard" : "keep")];
   }
 
@@ -88,7 +83,7 @@ export class StreamRules {
     for (const { filePath: path, patterns } of rules) {
       for (const pattern of patterns) {
         if (!numbers.includes(this.#thread.numberOf(pattern))) continue;
-        const message = `Rule ${path}: its ttsr_trigger ${clipped(pattern.written)} takes too long to search for and is off now; make it simpler, without repetitions inside of repetitions`;
+        const message = `Rule ${path}: its ttsr_trigger ${clipped(pattern.written)} takes too long to match and is now disabled; simplify it and avoid nested repetitions`;
         this.#session.problems.note({ severity: "warning", message, path });
       }
     }

@@ -41,8 +41,8 @@ interface TaskingAgentSession extends BudgetedSession {
 export interface SessionTasks {
   readonly budget: SessionBudget;
   readonly tools: readonly AgentTool[];
-  /** Binds both to the session they are made for. */
-  attach(session: TaskingAgentSession): void;
+  /** Starts counting what the session uses. */
+  follow(session: BudgetedSession): void;
 }
 
 /** Makes what a session needs for tasks; loads and reads nothing yet. */
@@ -53,6 +53,8 @@ export function createSessionTasks(
     settings: SettingsStore;
     agentDirectory: string;
     createSession: CreateSubagentSession;
+    /** The session the tasks belong to; called when a task runs. */
+    session: () => TaskingAgentSession;
   },
 ): SessionTasks {
   const { settings } = parts;
@@ -66,7 +68,6 @@ export function createSessionTasks(
           command: () => settings.get("task.command"),
           environment: parts.environment,
         });
-  let session: TaskingAgentSession | undefined;
   const tool = createTool(taskTool, {
     ...parts,
     budget,
@@ -74,22 +75,26 @@ export function createSessionTasks(
     depth,
     allowedAgents: taskAgents,
     excludedTools: takenAway(options.tools),
-    session: () => ({
-      sessionFile: session?.log.path,
-      model: session?.models.model,
-      thinkingLevel: session?.models.thinkingLevel ?? "off",
-      isProjectTrusted: session?.isProjectTrusted ?? false,
-      findModel: async (pattern) => session && findModel(session.models, pattern),
-      report: (event) => session?.report(event),
-    }),
+    session: () => {
+      const session = parts.session();
+      const { log, models, isProjectTrusted } = session;
+      const { model, thinkingLevel } = models;
+      return {
+        sessionFile: log.path,
+        model,
+        thinkingLevel,
+        isProjectTrusted,
+        findModel: (pattern) => findModel(models, pattern),
+        report: (event) => session.report(event),
+      };
+    },
   });
   return {
     budget,
     tools: maySpawnAt({ settings }, depth) ? [tool] : [],
-    attach: (made) => {
-      session = made;
-      budget.attach(made);
-      if (depth === 0) cleanUpAtFirstRun(made, parts);
+    follow: (session) => {
+      budget.attach(session);
+      if (depth === 0) cleanUpAtFirstRun(session, parts);
     },
   };
 }

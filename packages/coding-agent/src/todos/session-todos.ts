@@ -1,5 +1,6 @@
 import type { KnownSessionEntry, SessionEntry, TodoItem, TodoPhase } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import { TODO_EDIT_TYPE, todosOf } from "./branch-todos.ts";
 import { isOpen, phasesOf, readPhases } from "./read-todos.ts";
@@ -7,10 +8,9 @@ import { todoLines } from "./todo-text.ts";
 
 /** The session a todo list belongs to. */
 export interface TodoSession {
-  readonly log: SessionLog;
-  readonly isStreaming: boolean;
-  readonly agent: { readonly nextTurn: { enqueue(message: AgentMessage): void } };
-  deliver(message: AgentMessage, behavior: "none"): Promise<void>;
+  readonly conversation: Pick<Conversation, "log" | "append">;
+  /** Brings a message to the model: at its next turn while a run is on, else at once. */
+  tell(message: AgentMessage): void | Promise<void>;
 }
 
 interface KnownTodos {
@@ -33,7 +33,7 @@ export class SessionTodos {
 
   /** The items in their order; none for a session that has no list. */
   get items(): readonly TodoItem[] {
-    const { log } = this.#session;
+    const { log } = this.#session.conversation;
     const { leafId } = log.tree;
     const known = this.#known?.log === log ? this.#known : undefined;
     if (known?.leafId === leafId) return known.items;
@@ -58,13 +58,11 @@ export class SessionTodos {
    * @throws {SessionError} `session_write_failed`; the list is as it was then.
    */
   async set(items: readonly TodoItem[]): Promise<void> {
-    const { log, isStreaming, agent } = this.#session;
+    const { conversation } = this.#session;
     const todos = [...items];
     const data = { todos, phases: phasesOf(todos) };
-    log.append({ type: "custom", customType: TODO_EDIT_TYPE, data });
-    const message = noticeOf(todos);
-    if (isStreaming) agent.nextTurn.enqueue(message);
-    else await this.#session.deliver(message, "none");
+    conversation.append({ type: "custom", customType: TODO_EDIT_TYPE, data });
+    await this.#session.tell(noticeOf(todos));
   }
 
   /** Replaces the list by one in the shape other hosts of the family keep; see {@link set}. */

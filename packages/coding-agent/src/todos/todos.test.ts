@@ -142,8 +142,8 @@ describe("the todo list of a session", () => {
   });
 
   it("is read from files of other hosts", async () => {
-    const { session } = await createTestSession([]);
-    const { log } = session;
+    const { session, parts } = await createTestSession([]);
+    const { log } = parts.conversation;
     const result = (toolName: string, details: unknown, isError = false) =>
       log.append({
         type: "message",

@@ -10,19 +10,34 @@ export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
   return convertAll(messages, toLlmMessage);
 }
 
+/** The text that joins a message in a request; undefined for most. */
+type FindNote = (message: AgentMessage) => string | undefined;
+
 /**
  * A {@link toLlmMessages} that gives the same object for the same message each time: so a request is
  * known to go on from the one before.
  */
-export function createLlmConverter(): typeof toLlmMessages {
+export function createLlmConverter(noteOf: FindNote = () => undefined): typeof toLlmMessages {
   const known = new WeakMap<AgentMessage, LlmMessage>();
   const convert = (message: AgentMessage): LlmMessage | undefined => {
-    if (isLlmMessage(message)) return message;
-    const converted = known.get(message) ?? toLlmMessage(message);
+    const note = noteOf(message);
+    if (note === undefined && isLlmMessage(message)) return message;
+    const converted = known.get(message) ?? withNote(toLlmMessage(message), note);
     if (converted !== undefined) known.set(message, converted);
     return converted;
   };
   return (messages) => convertAll(messages, convert);
+}
+
+function withNote(
+  message: LlmMessage | undefined,
+  note: string | undefined,
+): LlmMessage | undefined {
+  if (message?.role !== "user" || note === undefined) return message;
+  const { content } = message;
+  return typeof content === "string"
+    ? { ...message, content: `${note}\n\n${content}` }
+    : { ...message, content: [{ type: "text", text: note }, ...content] };
 }
 
 function convertAll(

@@ -1,17 +1,27 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { CompactionResult } from "../session-event.ts";
+import { CompactionResult } from "../vocabulary/session-event.ts";
+import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
 
-const enabled = () => z.object({ enabled: z.boolean() });
+const enabled = () =>
+  z.object({
+    /** Whether it is enabled. */
+    enabled: z.boolean(),
+  });
 
 /** Keeping the conversation within the model's window, and getting over transient errors. */
 export const compactionCommands = {
   compact: command({
-    summary: "Replaces older messages by a summary.",
-    params: () => z.object({ customInstructions: z.optional(z.string()) }),
+    summary: "Replaces older messages with a summary.",
+    params: () =>
+      z.object({
+        /** Additional instructions for the summary. */
+        customInstructions: z.optional(z.string()),
+      }),
     result: () => CompactionResult,
     positional: ["customInstructions"],
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
   set_auto_compaction: command({
     summary: "Switches automatic compaction on or off for this session.",

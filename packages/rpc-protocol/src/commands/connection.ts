@@ -1,28 +1,30 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { protocolNames } from "../dialects/names.ts";
+import { protocolNames } from "../dialects/index.ts";
+import { StreamForm } from "../vocabulary/stream-event.ts";
+import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
 
 /** The dialects of the protocol; the first is the default. */
 const ProtocolName = z.enum(protocolNames);
 
-/**
- * How replies are streamed. `full`: every `message_update` carries `message` and `partial`.
- * `delta`: neither, but `usage`; linear in the length of a reply.
- */
-export const StreamForm = z.enum(["full", "delta"]);
-export type StreamForm = z.infer<typeof StreamForm>;
-
 /** What a host says of itself and of the connection. */
 const HostInfo = () =>
   z.object({
+    /** The name of the host. */
     name: z.string(),
+    /** The version of the host. */
     version: z.string(),
+    /** Incremented when a change of the protocol is not additive. */
     protocolVersion: z.number(),
+    /** The current dialect. */
     protocol: ProtocolName,
+    /** The dialects the host speaks. */
     protocols: z.array(ProtocolName),
+    /** The form in which replies are streamed. */
     stream: StreamForm,
+    /** The longest line the host accepts, in bytes. */
     maxFrameBytes: z.number(),
+    /** What the host can do beyond pi's protocol. */
     capabilities: z.record(z.string(), z.unknown()),
   });
 
@@ -33,23 +35,40 @@ export const connectionCommands = {
       "Optional first command: chooses the dialect, the stream form and the events to send, and allows additive fields in responses and events.",
     params: () =>
       z.object({
+        /** The dialect to speak. */
         protocol: z.optional(ProtocolName),
+        /** The form in which replies are streamed. */
         stream: z.optional(StreamForm),
-        clientInfo: z.optional(z.object({ name: z.string(), version: z.optional(z.string()) })),
+        /** The client's name and version. */
+        clientInfo: z.optional(
+          z.object({
+            /** The name of the client. */
+            name: z.string(),
+            /** The version of the client. */
+            version: z.optional(z.string()),
+          }),
+        ),
+        /** The event types to send; null for all. */
         events: z.optional(z.nullable(z.array(z.string()))),
+        /** Capabilities of the client; accepted but not used yet. */
         capabilities: z.optional(z.record(z.string(), z.unknown())),
       }),
     result: HostInfo,
   }),
   get_capabilities: command({
-    summary: "Returns what the host says of itself in the answer to `initialize`; changes nothing.",
+    summary:
+      "Returns what `initialize` returns about the host and the connection, without changing anything.",
     params: noParams,
     result: HostInfo,
   }),
   set_event_filter: command({
     summary:
-      "Sends only events of the types named from now on; without `events`, all of them again.",
-    params: () => z.object({ events: z.optional(z.nullable(z.array(z.string()))) }),
+      "From now on, sends only events of the given types; without `events`, all of them again.",
+    params: () =>
+      z.object({
+        /** The event types to send; null for all. */
+        events: z.optional(z.nullable(z.array(z.string()))),
+      }),
     result: nothing,
     data: "none",
     positional: ["events"],

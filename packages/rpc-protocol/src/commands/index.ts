@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import type { RequestId } from "../vocabulary/host-frame.ts";
 import { bashCommands } from "./bash.ts";
 import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
@@ -58,9 +59,6 @@ export type Handlers<Context> = {
 /** A command without `data` may be handled by a function that returns nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: it is the return type of a function, nothing else.
 type Returned<N extends CommandName> = undefined extends Result<N> ? void : Result<N>;
-
-/** What a client may use to tell its requests apart; it comes back as it was sent. */
-export type RequestId = string | number;
 
 /** Whether `name` is a command of the protocol. */
 export function isCommandName(name: string): name is CommandName {

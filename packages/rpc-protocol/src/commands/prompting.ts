@@ -1,36 +1,54 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { Attachment, ImageInput } from "../content.ts";
+import { Attachment, ImageInput } from "../vocabulary/content.ts";
+import { command } from "./command.ts";
 import { Cancelled, noParams, nothing } from "./shared.ts";
 
 const images = () => z.optional(z.array(ImageInput));
 
 /** What became of an accepted prompt: a run began, it waits in a queue, or an extension took it. */
-const PromptDisposition = () => z.object({ disposition: z.enum(["started", "queued", "handled"]) });
+const PromptDisposition = () =>
+  z.object({
+    /** Whether a run was started, the message was queued, or an extension handled it. */
+    disposition: z.enum(["started", "queued", "handled"]),
+  });
 
 const queued = () =>
-  z.object({ message: z.string(), images: images(), attachments: z.optional(z.array(Attachment)) });
+  z.object({
+    /** The user's text. */
+    message: z.string(),
+    /** Images for the model. */
+    images: images(),
+    /** Files to send along; the model reads the text extracted from them. */
+    attachments: z.optional(z.array(Attachment)),
+  });
 
 /** Talking to the agent. */
 export const promptingCommands = {
   prompt: command({
     summary:
-      "Sends a user prompt. Answered once it is accepted, before the first event of its run; while a run is on, `streamingBehavior` says how to queue it.",
+      "Sends a user prompt. It is answered once the prompt is accepted, before the first event of its run. During a run, `streamingBehavior` says how to queue it.",
     params: () =>
       z.extend(queued(), {
+        /** The user's text. A `/name` at its beginning runs a command, a template or a skill. */
+        message: z.string(),
+        /** How to queue the message during a run. Without it, a prompt is refused during a run. */
         streamingBehavior: z.optional(z.enum(["steer", "followUp", "follow-up"])),
       }),
     result: PromptDisposition,
     data: "initialized",
     positional: ["message", "images"],
+    awaitsSessionChange: true,
+    beginsWork: true,
   }),
   steer: command({
     summary:
-      "Queues a message that interrupts the run after the current tool execution; the remaining tool calls are skipped.",
+      "Queues a message that interrupts the run after the current tool; the remaining tool calls are skipped.",
     params: queued,
     result: PromptDisposition,
     data: "initialized",
     positional: ["message", "images"],
+    awaitsSessionChange: true,
+    beginsWork: true,
   }),
   follow_up: command({
     summary: "Queues a message for when the agent has nothing left to do.",
@@ -38,33 +56,45 @@ export const promptingCommands = {
     result: PromptDisposition,
     data: "initialized",
     positional: ["message", "images"],
+    awaitsSessionChange: true,
+    beginsWork: true,
   }),
   queue_message: command({
     summary:
-      "Queues a message for the next turn, of the run that is on or of the next one; starts none.",
+      "Queues a message for the next turn of the current or the next run, without starting a run.",
     params: queued,
     result: PromptDisposition,
     data: "initialized",
     positional: ["message", "images"],
+    awaitsSessionChange: true,
   }),
   abort_and_prompt: command({
-    summary:
-      "Stops whatever the agent is doing and sends a prompt, which comes before all that is queued.",
+    summary: "Stops what the agent is doing and sends a prompt, ahead of all queued messages.",
     params: queued,
     result: PromptDisposition,
     data: "initialized",
     positional: ["message", "images"],
+    awaitsSessionChange: true,
+    takesLong: true,
+    beginsWork: true,
   }),
   abort: command({
-    summary: "Stops whatever the agent is doing; answered once it is idle.",
+    summary: "Stops what the agent is doing; answered once it is idle.",
     params: noParams,
     result: nothing,
     data: "none",
+    takesLong: true,
   }),
   new_session: command({
     summary: "Starts a fresh session; `parentSession` is recorded in it.",
-    params: () => z.object({ parentSession: z.optional(z.string()) }),
+    params: () =>
+      z.object({
+        /** The file of the parent session. */
+        parentSession: z.optional(z.string()),
+      }),
     result: Cancelled,
     positional: ["parentSession"],
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
 };

@@ -1,9 +1,13 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
+import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
 import { InterruptMode, QueueMode } from "./state.ts";
 
-const mode = () => z.object({ mode: QueueMode });
+const mode = () =>
+  z.object({
+    /** Whether queued messages are delivered all at once or one at a time. */
+    mode: QueueMode,
+  });
 
 /** How queued messages are delivered. */
 export const queueCommands = {
@@ -22,23 +26,32 @@ export const queueCommands = {
     positional: ["mode"],
   }),
   set_queue_mode: command({
-    summary: "Sets whether messages of `queue_message` are delivered one a turn or all at once.",
+    summary: "Sets whether messages of `queue_message` are delivered one per turn or all at once.",
     params: mode,
     result: nothing,
     data: "none",
     positional: ["mode"],
   }),
   set_interrupt_mode: command({
-    summary:
-      "Sets whether steering skips the tool calls that are left or waits for the turn to end.",
-    params: () => z.object({ mode: InterruptMode }),
+    summary: "Sets whether steering skips the remaining tool calls or waits for the turn to end.",
+    params: () =>
+      z.object({
+        /** Whether steering interrupts a batch of tool calls or waits for its end. */
+        mode: InterruptMode,
+      }),
     result: nothing,
     data: "none",
     positional: ["mode"],
   }),
   clear_queue: command({
-    summary: "Empties all queues and returns the texts that waited.",
+    summary: "Empties all queues and returns the texts of the messages in them.",
     params: noParams,
-    result: () => z.object({ steering: z.array(z.string()), followUp: z.array(z.string()) }),
+    result: () =>
+      z.object({
+        /** Texts of queued steering messages, oldest first. */
+        steering: z.array(z.string()),
+        /** Texts of queued follow-up messages, oldest first. */
+        followUp: z.array(z.string()),
+      }),
   }),
 };

@@ -1,53 +1,95 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { AnySessionEntry, SessionTreeNode } from "../session-tree.ts";
+import { AnySessionEntry, SessionTreeNode } from "../vocabulary/session-tree.ts";
+import { command } from "./command.ts";
 import { Cancelled, noParams, nothing } from "./shared.ts";
 
 const leafId = () => z.nullable(z.string());
 
-/** What a list of sessions says of one; times are ISO 8601. */
+/** A session in a list of sessions. */
 const SessionInfo = () =>
   z.object({
+    /** The file. */
     path: z.string(),
+    /** The id of the session. */
     id: z.string(),
+    /** The project folder. */
     cwd: z.string(),
+    /** The name of the session. */
     name: z.optional(z.string()),
+    /** The file of the parent session. */
     parentSessionPath: z.optional(z.string()),
+    /** When the session was created, in ISO 8601. */
     created: z.string(),
+    /** When it was last written, in ISO 8601. */
     modified: z.string(),
+    /** The number of messages. */
     messageCount: z.number(),
+    /** The text of the first message. */
     firstMessage: z.string(),
   });
 
 const fork = command({
   summary:
     "Starts a new session file that ends before a chosen user message and returns that message's text.",
-  params: () => z.object({ entryId: z.string() }),
-  result: () => z.object({ text: z.string(), cancelled: z.boolean() }),
+  params: () =>
+    z.object({
+      /** The entry id of a user message. */
+      entryId: z.string(),
+    }),
+  result: () =>
+    z.object({
+      /** The text of the chosen message. */
+      text: z.string(),
+      /** Whether an extension vetoed it; if so, nothing has changed. */
+      cancelled: z.boolean(),
+    }),
   positional: ["entryId"],
+  awaitsSessionChange: true,
+  takesLong: true,
 });
 
 const forkMessages = command({
   summary: "Lists the user messages a fork can start from.",
   params: noParams,
   result: () =>
-    z.object({ messages: z.array(z.object({ entryId: z.string(), text: z.string() })) }),
+    z.object({
+      /** The messages, oldest first. */
+      messages: z.array(
+        z.object({
+          /** The entry id of a user message. */
+          entryId: z.string(),
+          /** The text of the message. */
+          text: z.string(),
+        }),
+      ),
+    }),
 });
 
 /** Session files. */
 export const sessionCommands = {
   set_session_name: command({
     summary: "Sets the name shown in session lists.",
-    params: () => z.object({ name: z.string() }),
+    params: () =>
+      z.object({
+        /** The name. */
+        name: z.string(),
+      }),
     result: nothing,
     data: "none",
     positional: ["name"],
+    awaitsSessionChange: true,
   }),
   switch_session: command({
     summary: "Continues another session file.",
-    params: () => z.object({ sessionPath: z.string() }),
+    params: () =>
+      z.object({
+        /** The file of the session. */
+        sessionPath: z.string(),
+      }),
     result: Cancelled,
     positional: ["sessionPath"],
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
   fork,
   get_fork_messages: forkMessages,
@@ -58,57 +100,114 @@ export const sessionCommands = {
     summary: "Starts a new session file with a copy of the current branch.",
     params: noParams,
     result: Cancelled,
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
   get_entries: command({
-    summary:
-      "Returns the entries of the session in the order of its file; with `since`, those after it.",
-    params: () => z.object({ since: z.optional(z.string()) }),
-    result: () => z.object({ entries: z.array(AnySessionEntry()), leafId: leafId() }),
+    summary: "Returns the entries of the session in file order; with `since`, only those after it.",
+    params: () =>
+      z.object({
+        /** The id of the last entry the client already has. */
+        since: z.optional(z.string()),
+      }),
+    result: () =>
+      z.object({
+        /** The entries in file order. */
+        entries: z.array(AnySessionEntry()),
+        /** The id of the entry the conversation continues from; null before the first. */
+        leafId: leafId(),
+      }),
     positional: ["since"],
   }),
   get_tree: command({
     summary: "Returns the entries of the session as a tree.",
     params: noParams,
-    result: () => z.object({ tree: z.array(SessionTreeNode), leafId: leafId() }),
+    result: () =>
+      z.object({
+        /** The root entries. */
+        tree: z.array(SessionTreeNode),
+        /** The id of the entry the conversation continues from; null before the first. */
+        leafId: leafId(),
+      }),
   }),
   navigate_tree: command({
     summary:
-      "Goes on from another entry; from a user message, from just before it, and its text is returned. `summarize` keeps a summary of the branch that is left.",
+      "Continues from another entry. From a user message, it continues just before it and returns its text. `summarize` adds a summary of the abandoned branch.",
     params: () =>
       z.object({
+        /** The id of the target entry. */
         targetId: z.string(),
+        /** Whether to add a summary of the abandoned branch. */
         summarize: z.optional(z.boolean()),
+        /** Additional instructions for the summary. */
         customInstructions: z.optional(z.string()),
+        /** Whether `customInstructions` replace the default instructions. */
         replaceInstructions: z.optional(z.boolean()),
+        /** A label for the target entry. */
         label: z.optional(z.string()),
       }),
-    result: () => z.object({ text: z.optional(z.string()), cancelled: z.boolean() }),
+    result: () =>
+      z.object({
+        /** The text of the target, if it is a user message. */
+        text: z.optional(z.string()),
+        /** Whether an extension vetoed it; if so, nothing has changed. */
+        cancelled: z.boolean(),
+      }),
     positional: ["targetId"],
+    awaitsSessionChange: true,
+    takesLong: true,
   }),
   set_label: command({
-    summary: "Gives an entry a label; without one, takes it away.",
-    params: () => z.object({ entryId: z.string(), label: z.optional(z.string()) }),
+    summary: "Sets the label of an entry; without `label`, removes it.",
+    params: () =>
+      z.object({
+        /** The entry. */
+        entryId: z.string(),
+        /** The label; absent to remove it. */
+        label: z.optional(z.string()),
+      }),
     result: nothing,
     data: "none",
     positional: ["entryId", "label"],
+    awaitsSessionChange: true,
   }),
   list_sessions: command({
     summary:
       "Lists the sessions of this project's folder, the latest first; with `all`, those of every project.",
-    params: () => z.object({ all: z.optional(z.boolean()) }),
-    result: () => z.object({ sessions: z.array(SessionInfo()) }),
+    params: () =>
+      z.object({
+        /** Whether to list the sessions of every project. */
+        all: z.optional(z.boolean()),
+      }),
+    result: () =>
+      z.object({
+        /** The sessions. */
+        sessions: z.array(SessionInfo()),
+      }),
   }),
   delete_session: command({
     summary: "Deletes a session file that is not in use.",
-    params: () => z.object({ sessionPath: z.string() }),
+    params: () =>
+      z.object({
+        /** The file of the session. */
+        sessionPath: z.string(),
+      }),
     result: nothing,
     data: "none",
     positional: ["sessionPath"],
   }),
   export_html: command({
     summary: "Writes the session as one HTML page and returns its path.",
-    params: () => z.object({ outputPath: z.optional(z.string()) }),
-    result: () => z.object({ path: z.string() }),
+    params: () =>
+      z.object({
+        /** Where to write the page; by default, in the project folder. */
+        outputPath: z.optional(z.string()),
+      }),
+    result: () =>
+      z.object({
+        /** The file. */
+        path: z.string(),
+      }),
     positional: ["outputPath"],
   }),
 };

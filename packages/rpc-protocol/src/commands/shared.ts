@@ -7,4 +7,8 @@ export const noParams = () => z.object({});
 export const nothing = () => z.undefined();
 
 /** Whether something an extension may veto was vetoed; then nothing has changed. */
-export const Cancelled = () => z.object({ cancelled: z.boolean() });
+export const Cancelled = () =>
+  z.object({
+    /** Whether an extension vetoed it; if so, nothing has changed. */
+    cancelled: z.boolean(),
+  });

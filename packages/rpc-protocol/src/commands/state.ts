@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { AgentMessage } from "../message.ts";
-import { Model, ThinkingLevel } from "../model.ts";
+import { AgentMessage } from "../vocabulary/message.ts";
+import { Model, ThinkingLevel } from "../vocabulary/model.ts";
+import { command } from "./command.ts";
 import { noParams } from "./shared.ts";
 
 /** How a queue is emptied: one message at each opportunity, or all of them. */
@@ -13,31 +13,53 @@ export const InterruptMode = z.enum(["immediate", "wait"]);
 export type InterruptMode = z.infer<typeof InterruptMode>;
 
 const TokenCounts = z.object({
+  /** Input tokens, without those read from or written to the cache. */
   input: z.number(),
+  /** Output tokens. */
   output: z.number(),
+  /** Tokens read from the vendor's cache. */
   cacheRead: z.number(),
+  /** Tokens written to the vendor's cache. */
   cacheWrite: z.number(),
+  /** All tokens together. */
   total: z.number(),
 });
 
 /** What `get_state` returns. */
 export const SessionState = z.object({
+  /** The model; null if none is available. */
   model: z.nullable(Model),
+  /** The thinking level. */
   thinkingLevel: ThinkingLevel,
+  /** Whether a run is in progress. */
   isStreaming: z.boolean(),
+  /** Whether a compaction is in progress. */
   isCompacting: z.boolean(),
+  /** Whether steering messages are delivered all at once or one at a time. */
   steeringMode: QueueMode,
+  /** Whether follow-up messages are delivered all at once or one at a time. */
   followUpMode: QueueMode,
+  /** Whether steering interrupts a batch of tool calls or waits for its end. */
   interruptMode: InterruptMode,
+  /** Whether messages of `queue_message` are delivered all at once or one per turn. */
   queueMode: QueueMode,
+  /** The session file; absent if the session is in memory or has no file yet. */
   sessionFile: z.optional(z.string()),
+  /** The id of the session. */
   sessionId: z.string(),
+  /** The name shown in session lists. */
   sessionName: z.optional(z.string()),
+  /** Whether automatic compaction is enabled. */
   autoCompactionEnabled: z.boolean(),
+  /** The number of messages in the conversation. */
   messageCount: z.number(),
+  /** The number of queued messages. */
   pendingMessageCount: z.number(),
+  /** The same as `pendingMessageCount`. */
   queuedMessageCount: z.number(),
+  /** Tokens used in the whole session file. */
   tokens: TokenCounts,
+  /** Cost of the session in US dollars. */
   cost: z.number(),
 });
 export type SessionState = z.infer<typeof SessionState>;
@@ -47,22 +69,43 @@ export type SessionState = z.infer<typeof SessionState>;
  * summaries, failed attempts and subagents.
  */
 export const SessionStats = z.object({
+  /** The session file; absent if the session is in memory or has no file yet. */
   sessionFile: z.optional(z.string()),
+  /** The id of the session. */
   sessionId: z.string(),
+  /** User messages. */
   userMessages: z.number(),
+  /** Assistant messages. */
   assistantMessages: z.number(),
+  /** Tool calls. */
   toolCalls: z.number(),
+  /** Tool results. */
   toolResults: z.number(),
+  /** Messages of all kinds. */
   totalMessages: z.number(),
+  /** Tokens used in the whole session file. */
   tokens: TokenCounts,
+  /** Cost of the whole session file in US dollars. */
   cost: z.number(),
-  /** What subagents used of it, at every depth; absent when there were none. */
-  subagents: z.optional(z.object({ count: z.number(), tokens: TokenCounts, cost: z.number() })),
-  /** How full the model's window is; null where no vendor has counted yet. */
+  /** The share of subagents at every depth; absent if there were none. */
+  subagents: z.optional(
+    z.object({
+      /** The number of subagents. */
+      count: z.number(),
+      /** Tokens used by subagents. */
+      tokens: TokenCounts,
+      /** Cost in US dollars. */
+      cost: z.number(),
+    }),
+  ),
+  /** How full the context window is. */
   contextUsage: z.optional(
     z.object({
+      /** Tokens in the context window; null until the vendor has reported usage. */
       tokens: z.nullable(z.number()),
+      /** The size of the context window in tokens. */
       contextWindow: z.number(),
+      /** Percentage of the context window in use; null until the vendor has reported usage. */
       percent: z.nullable(z.number()),
     }),
   ),
@@ -77,10 +120,13 @@ export const stateCommands = {
     result: () => SessionState,
   }),
   get_messages: command({
-    summary:
-      "Returns all messages of the conversation; one that is still streaming is not among them.",
+    summary: "Returns all messages of the conversation, without one that is still streaming.",
     params: noParams,
-    result: () => z.object({ messages: z.array(AgentMessage) }),
+    result: () =>
+      z.object({
+        /** The messages, oldest first. */
+        messages: z.array(AgentMessage),
+      }),
   }),
   get_session_stats: command({
     summary: "Returns message counts, tokens and cost of the session.",
@@ -90,7 +136,11 @@ export const stateCommands = {
   get_last_assistant_text: command({
     summary: "Returns the text of the last assistant message, or null.",
     params: noParams,
-    result: () => z.object({ text: z.nullable(z.string()) }),
+    result: () =>
+      z.object({
+        /** The text; null if there is no reply yet. */
+        text: z.nullable(z.string()),
+      }),
   }),
   get_commands: command({
     summary:
@@ -98,12 +148,21 @@ export const stateCommands = {
     params: noParams,
     result: () =>
       z.object({
+        /** The commands. */
         commands: z.array(
           z.object({
+            /** The name that follows the slash in a prompt. */
             name: z.string(),
+            /** A one-line description. */
             description: z.optional(z.string()),
+            /** What kind of resource defines it. */
             source: z.enum(["extension", "prompt", "skill"]),
+            /**
+             * Where it was found: the user's or the project's folders, or a path on the command
+             * line.
+             */
             location: z.optional(z.enum(["user", "project", "path"])),
+            /** The file that defines it. */
             path: z.optional(z.string()),
           }),
         ),

@@ -1,38 +1,51 @@
 import * as z from "zod/mini";
-import { command } from "../command.ts";
-import { TodoItem, TodoPhase } from "../todo.ts";
+import { TodoItem, TodoPhase } from "../vocabulary/todo.ts";
+import { command } from "./command.ts";
 import { noParams } from "./shared.ts";
 
 const list = () =>
   z.object({
+    /** The todo list. */
     todos: z.array(TodoItem),
-    /** The same under their headings. */
+    /** The todo list by phase. */
     todoPhases: z.array(TodoPhase),
   });
 
-/** Phases as other hosts keep them; what they say of a todo besides is read leniently. */
+/** Phases as other hosts keep them; further members of a todo are accepted. */
 const ForeignPhase = () =>
   z.object({
+    /** The name of the phase. */
     name: z.string(),
-    tasks: z.array(z.looseObject({ content: z.string(), status: z.string() })),
+    /** The tasks of the phase, in order. */
+    tasks: z.array(
+      z.looseObject({
+        /** What to do. */
+        content: z.string(),
+        /** The status. */
+        status: z.string(),
+      }),
+    ),
   });
 
 /** The todo list of the session. */
 export const todoCommands = {
   get_todos: command({
-    summary: "Returns the todo list of the branch the session is on.",
+    summary: "Returns the todo list of the current branch.",
     params: noParams,
     result: list,
   }),
   set_todos: command({
     summary:
-      "Replaces the todo list, by `todos` or by `phases`; the model hears of it at its next turn.",
+      "Replaces the todo list, by `todos` or by `phases`; the model is informed at its next turn.",
     params: () =>
       z.object({
+        /** The complete list, in a single phase. */
         todos: z.optional(z.array(TodoItem)),
+        /** The complete list by phase. */
         phases: z.optional(z.array(ForeignPhase())),
       }),
     result: list,
     positional: ["todos"],
+    awaitsSessionChange: true,
   }),
 };

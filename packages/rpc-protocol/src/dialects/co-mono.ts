@@ -1,28 +1,34 @@
-import type { HostFrame, ResponseFrame } from "../frame.ts";
-import type { SessionEvent } from "../session-event.ts";
-import type { Dialect, DialectFrame } from "./dialect.ts";
+import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
+import type { SessionEvent } from "../vocabulary/session-event.ts";
+import {
+  type DialectFrame,
+  type DialectRules,
+  documented,
+  documentedResponse,
+  type FrameContext,
+} from "./dialect.ts";
 
 /** The commands of its document. They have no responses: what they do is seen in the events. */
 const unanswered: ReadonlySet<string> = new Set(["prompt", "abort", "compact"]);
 
 /** The oldest form: events alone, `error` for what failed, one `compaction` event for both kinds. */
-export const coMono: Dialect = {
-  name: "co-mono",
-  habits: { hasBareToolCallStart: true },
-  encode,
-};
+export const coMono: DialectRules = { encode };
 
-function encode(frame: HostFrame): readonly DialectFrame[] {
+function encode(whole: HostFrame, context: FrameContext): readonly DialectFrame[] {
+  // A response is judged by its code, which goes last.
+  if (whole.type === "response") return response(whole, context);
+  const frame = documented(whole, context);
   switch (frame.type) {
     case "agent_start":
     case "agent_end":
     case "turn_start":
     case "turn_end":
     case "message_start":
-    case "message_update":
     case "message_end":
     case "tool_execution_start":
       return [frame];
+    case "message_update":
+      return [context.isInitialized ? frame : withBareStart(frame)];
     case "tool_execution_end":
       return [toolEnd(frame)];
     case "auto_compaction_end":
@@ -31,19 +37,27 @@ function encode(frame: HostFrame): readonly DialectFrame[] {
       return compaction(frame, {});
     case "error":
       return [failure(frame.error)];
-    case "response":
-      return response(frame);
     default:
       return [];
   }
 }
 
 /** A client that asks what the document does not know needs its answer. */
-function response(frame: ResponseFrame): readonly DialectFrame[] {
+function response(frame: ResponseFrame, context: FrameContext): readonly DialectFrame[] {
   const { command, success, code, error = "" } = frame;
   const isUnread = code === "parse" || code === "unknown_command";
-  if (!unanswered.has(command) && !isUnread) return [frame];
+  if (!unanswered.has(command) && !isUnread) return [documentedResponse(frame, context)];
   return success ? [] : [failure(error)];
+}
+
+/**
+ * The document prints the start of a tool call whole, without `id` and `toolName`; clients find them
+ * in its `partial`.
+ */
+function withBareStart(frame: Extract<SessionEvent, { type: "message_update" }>): DialectFrame {
+  if (frame.assistantMessageEvent.type !== "toolcall_start") return frame;
+  const { id: _id, toolName: _name, ...shown } = frame.assistantMessageEvent;
+  return { ...frame, assistantMessageEvent: shown } as DialectFrame;
 }
 
 function failure(error: string): DialectFrame {

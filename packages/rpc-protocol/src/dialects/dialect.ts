@@ -1,37 +1,60 @@
-import type { StreamForm } from "../commands/connection.ts";
-import type { HostFrame } from "../frame.ts";
-import type { ProtocolName } from "./names.ts";
+import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
+import type { StreamForm } from "../vocabulary/stream-event.ts";
 
 /** A frame as a dialect sends it. */
 export interface DialectFrame {
   readonly type: string;
 }
 
+/** What a dialect knows of the frame it encodes besides the frame. */
+export interface FrameContext {
+  /** Whether the client has sent `initialize`, and so accepts members that no document shows. */
+  readonly isInitialized: boolean;
+  /** Whether a response's `data` is such a member. */
+  readonly addsData?: boolean;
+}
+
 /**
- * What one family of clients expects to read. All that any of them sends is understood in every
+ * What one group of clients expects to read. Commands are understood the same way in every
  * dialect, so there is a map in one direction only.
  */
-export interface Dialect {
-  readonly name: ProtocolName;
-  /** What its clients count on without asking; `initialize` may ask for something else. */
-  readonly habits?: {
-    /** How replies are streamed; `full` unless it says so. */
-    readonly streamForm?: StreamForm;
-    /** In the form `delta`, every step has `usage`, not only those that change it. */
-    readonly repeatsUsage?: boolean;
-    /** Members that others get after `initialize`, but for the `code` of errors. */
-    readonly hasAdditions?: boolean;
-    /**
-     * Before `initialize`, the start of a tool call is without `id` and `toolName`, which stand in its
-     * `partial`: the document prints the step whole.
-     */
-    readonly hasBareToolCallStart?: boolean;
-    /** The output of a direct `bash` is streamed. */
-    readonly streamsBash?: boolean;
-  };
+export interface DialectRules {
+  /** How replies are streamed until the client asks for a form; `full` if absent. */
+  readonly streamForm?: StreamForm;
+  /** In the form `delta`, every step has `usage`, not only those that change it. */
+  readonly repeatsUsage?: boolean;
+  /** `bash` streams its output unless the command says otherwise. */
+  readonly streamsBash?: boolean;
   /**
-   * The frames that leave in place of a frame of the host; none when the dialect has no word for it.
-   * Responses come with their `code`, whether or not it is to be sent. Pure.
+   * The frames that leave in place of a frame of the host; none if the dialect cannot express it.
+   * Frames come with everything the host knows; the dialect leaves out what its clients do not
+   * expect. Pure.
    */
-  encode(frame: HostFrame): readonly DialectFrame[];
+  encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[];
+}
+
+/** A frame without the members that the documents do not show, unless the client accepts them. */
+export function documented(frame: HostFrame, context: FrameContext): HostFrame {
+  if (context.isInitialized) return frame;
+  switch (frame.type) {
+    case "response":
+      return documentedResponse(frame, context);
+    case "agent_end": {
+      const { willRetry: _, ...shown } = frame;
+      return shown;
+    }
+    case "auto_compaction_end": {
+      const { reason: _, ...shown } = frame;
+      return shown;
+    }
+    default:
+      return frame;
+  }
+}
+
+/** The same for a response. */
+export function documentedResponse(frame: ResponseFrame, context: FrameContext): ResponseFrame {
+  if (context.isInitialized) return frame;
+  const { code: _, data, ...shown } = frame;
+  return data === undefined || context.addsData === true ? shown : { ...shown, data };
 }

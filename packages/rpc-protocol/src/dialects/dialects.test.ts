@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { recordFrames } from "../../../../apps/cli/test/recording/record-host.ts";
-import type { HostFrame } from "../frame.ts";
-import { loadDialect } from "./load-dialect.ts";
-import { type ProtocolName, protocolNames } from "./names.ts";
+import type { HostFrame } from "../vocabulary/host-frame.ts";
+import type { FrameContext } from "./dialect.ts";
+import { loadDialect, type ProtocolName, protocolNames } from "./index.ts";
 
-async function encode(name: ProtocolName, frame: unknown): Promise<unknown> {
-  const frames = (await loadDialect(name)).encode(frame as HostFrame);
+async function encode(
+  name: ProtocolName,
+  frame: unknown,
+  context: FrameContext = { isInitialized: true },
+): Promise<unknown> {
+  const frames = (await loadDialect(name)).encode(frame as HostFrame, context);
   recordFrames(frames, name);
   return frames;
 }
@@ -61,6 +65,49 @@ describe("dialects", () => {
       await encode(name, frame);
       expect(frame).toEqual(before);
     }
+  });
+});
+
+describe("before initialize", () => {
+  const before = { isInitialized: false };
+  const { code: _code, ...refused } = refusal;
+  const answer = { ...response, data: { disposition: "started" } };
+  const end = { type: "agent_end", messages: [] };
+  const ended = { type: "auto_compaction_end", result: null, aborted: true, willRetry: false };
+
+  it.each(["pi", "pisces", "oh-my-pi"] as const)(
+    "%s sends documented members only",
+    async (name) => {
+      expect(await encode(name, refusal, before)).toEqual([refused]);
+      expect(await encode(name, answer, { ...before, addsData: true })).toEqual([response]);
+      expect(await encode(name, answer, before)).toEqual([answer]);
+      expect(await encode(name, { ...end, willRetry: true }, before)).toEqual([end]);
+      expect(await encode(name, { ...ended, reason: "threshold" }, before)).toEqual([ended]);
+    },
+  );
+
+  it("pi-1 sends all of them but the code of an error", async () => {
+    expect(await encode("pi-1", refusal, before)).toEqual([refused]);
+    expect(await encode("pi-1", answer, { ...before, addsData: true })).toEqual([answer]);
+    const retried = { ...end, willRetry: true };
+    expect(await encode("pi-1", retried, before)).toEqual([retried]);
+  });
+
+  it("co-mono leaves the id and name of a tool call to its partial", async () => {
+    const step = { type: "toolcall_start", contentIndex: 0, partial: reply };
+    const update = (event: object) => ({
+      type: "message_update",
+      message: reply,
+      assistantMessageEvent: event,
+    });
+    const told = update({ ...step, id: "c", toolName: "read" });
+    expect(await encode("co-mono", told, before)).toEqual([update(step)]);
+    expect(await encode("co-mono", told)).toEqual([told]);
+  });
+
+  it("co-mono answers a line it cannot read with an error event", async () => {
+    const unread = { ...refusal, command: "parse", code: "parse" };
+    expect(await encode("co-mono", unread, before)).toEqual([{ type: "error", error: "No." }]);
   });
 });
 

@@ -1,14 +1,15 @@
-import type { HostFrame, ResponseFrame } from "../frame.ts";
-import type { AgentMessage } from "../message.ts";
-import type { Dialect, DialectFrame } from "./dialect.ts";
+import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
+import type { AgentMessage } from "../vocabulary/message.ts";
+import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 
 /**
- * Events of the document only, errors of extensions as `hook_error`, and images with a `source`,
- * whose shape its messages have.
+ * Sends only the events of its document, errors of extensions as `hook_error`, and images with a
+ * `source`.
  */
-export const ohMyPi: Dialect = { name: "oh-my-pi", encode };
+export const ohMyPi: DialectRules = { encode };
 
-function encode(frame: HostFrame): readonly DialectFrame[] {
+function encode(whole: HostFrame, context: FrameContext): readonly DialectFrame[] {
+  const frame = documented(whole, context);
   switch (frame.type) {
     case "agent_start":
     case "turn_start":
@@ -51,7 +52,7 @@ function response(frame: ResponseFrame): DialectFrame {
   return replaced(frame, { data: { messages: messages.map(withSources) } });
 }
 
-/** What holds content, with its images in the other shape; itself when there are none. */
+/** A copy of the holder with its images in the other shape; the holder itself if it has no image. */
 function withSources<Holder extends object>(holder: Holder): object {
   const content = "content" in holder ? holder.content : undefined;
   if (!Array.isArray(content) || !content.some(isImage)) return holder;

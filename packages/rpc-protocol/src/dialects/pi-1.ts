@@ -1,19 +1,26 @@
-import type { HostFrame, ResponseFrame } from "../frame.ts";
-import type { SessionEvent } from "../session-event.ts";
-import type { Dialect, DialectFrame } from "./dialect.ts";
+import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
+import type { SessionEvent } from "../vocabulary/session-event.ts";
+import {
+  type DialectFrame,
+  type DialectRules,
+  documentedResponse,
+  type FrameContext,
+} from "./dialect.ts";
 
 /**
- * What the family's releases since 1.0 speak: as the default, with a `disposition` in the answer to a
+ * What pi speaks since release 1.0: as the default, with a `disposition` in the answer to a
  * prompt, replies streamed as deltas, the output of `bash` streamed, and one pair of events for every
  * compaction.
  */
-export const pi1: Dialect = {
-  name: "pi-1",
-  habits: { streamForm: "delta", repeatsUsage: true, hasAdditions: true, streamsBash: true },
+export const pi1: DialectRules = {
+  streamForm: "delta",
+  repeatsUsage: true,
+  streamsBash: true,
   encode,
 };
 
-function encode(frame: HostFrame): readonly DialectFrame[] {
+/** Sends every addition from the start, except the `code` of errors. */
+function encode(frame: HostFrame, { isInitialized }: FrameContext): readonly DialectFrame[] {
   switch (frame.type) {
     case "auto_compaction_start":
       return [{ type: "compaction_start", reason: frame.reason } as DialectFrame];
@@ -21,13 +28,17 @@ function encode(frame: HostFrame): readonly DialectFrame[] {
     case "compaction_end":
       return [compactionEnd(frame)];
     case "response":
-      return [frame.command === "get_commands" && frame.success ? withSources(frame) : frame];
+      return [response(documentedResponse(frame, { isInitialized }))];
     default:
       return [frame];
   }
 }
 
-/** One that brought nothing has no `result`. */
+function response(frame: ResponseFrame): DialectFrame {
+  return frame.command === "get_commands" && frame.success ? withSources(frame) : frame;
+}
+
+/** A compaction without a summary has no `result`. */
 function compactionEnd(
   frame: Extract<SessionEvent, { type: `${string}compaction_end` }>,
 ): DialectFrame {
@@ -43,7 +54,7 @@ interface Command {
   readonly location?: keyof typeof scopes;
 }
 
-/** Where a command comes from stands in an object of its own. */
+/** The origin of a command has an object of its own. */
 function withSources(frame: ResponseFrame): DialectFrame {
   const { commands } = frame.data as { commands: readonly Command[] };
   const described = commands.map((command) => {

@@ -1,11 +1,12 @@
-import type { HostFrame } from "../frame.ts";
-import type { AssistantMessageEvent } from "../stream-event.ts";
-import type { Dialect, DialectFrame } from "./dialect.ts";
+import type { HostFrame } from "../vocabulary/host-frame.ts";
+import type { AssistantMessageEvent } from "../vocabulary/stream-event.ts";
+import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 
-/** Flat events: what happened is the type, all else stands in `data`. */
-export const piRust: Dialect = { name: "pi-rust", encode };
+/** Flat events: the type says what happened, and `data` holds everything else. */
+export const piRust: DialectRules = { encode };
 
-function encode(frame: HostFrame): readonly DialectFrame[] {
+function encode(whole: HostFrame, context: FrameContext): readonly DialectFrame[] {
+  const frame = documented(whole, context);
   switch (frame.type) {
     case "response":
       return [frame];

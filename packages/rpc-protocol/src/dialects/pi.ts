@@ -1,4 +1,4 @@
-import type { Dialect } from "./dialect.ts";
+import { type DialectRules, documented } from "./dialect.ts";
 
-/** The default: what the host says is what leaves. */
-export const pi: Dialect = { name: "pi", encode: (frame) => [frame] };
+/** The default: sends the host's frames as they are. */
+export const pi: DialectRules = { encode: (frame, context) => [documented(frame, context)] };

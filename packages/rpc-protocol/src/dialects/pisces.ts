@@ -1,16 +1,18 @@
-import type { HostFrame, ResponseFrame } from "../frame.ts";
-import type { Dialect, DialectFrame } from "./dialect.ts";
+import type { ResponseFrame } from "../vocabulary/host-frame.ts";
+import { type DialectRules, documented } from "./dialect.ts";
 
 /**
  * As the default, but for what its document says of answers that cannot be matched with a request:
  * an unknown command, and whatever goes wrong while a line is read or handled unexpectedly.
  */
-export const pisces: Dialect = {
-  name: "pisces",
-  encode: (frame) => [frame.type === "response" && !frame.success ? failure(frame) : frame],
+export const pisces: DialectRules = {
+  encode: (frame, context) => {
+    const said = frame.type === "response" && !frame.success ? failure(frame) : frame;
+    return [documented(said, context)];
+  },
 };
 
-function failure(frame: ResponseFrame): DialectFrame & HostFrame {
+function failure(frame: ResponseFrame): ResponseFrame {
   const { id: _, ...anonymous } = frame;
   switch (frame.code) {
     case "unknown_command":

@@ -1,6 +1,6 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { bashCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 
 export const bashHandlers = {
   bash: ({ session, connection }, { command, excludeFromContext, stream }, { id }) => {
@@ -9,7 +9,7 @@ export const bashHandlers = {
       connection.send({ type: "bash_execution_update", ...name, delta });
     return session.bash.run(command, {
       excludeFromContext,
-      onDelta: (stream ?? connection.dialect.habits?.streamsBash) ? onDelta : undefined,
+      onDelta: (stream ?? connection.dialect.streamsBash) ? onDelta : undefined,
     });
   },
   abort_bash: ({ session }) => session.bash.abort(),

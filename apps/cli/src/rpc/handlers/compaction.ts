@@ -1,6 +1,6 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { compactionCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 
 export const compactionHandlers = {
   compact: ({ session }, { customInstructions }) => session.compact(customInstructions),

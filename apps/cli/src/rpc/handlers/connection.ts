@@ -9,8 +9,8 @@ import {
   type Result,
 } from "@tau-agent/rpc-protocol";
 import type { connectionCommands } from "@tau-agent/rpc-protocol/commands";
-import { VERSION } from "../../version.ts";
-import type { Host } from "../host.ts";
+import { VERSION } from "../../process/version.ts";
+import type { Host } from "./host.ts";
 
 /** Raised when a change of the protocol is not additive. */
 const PROTOCOL_VERSION = 1;
@@ -56,7 +56,7 @@ function hostInfo(connection: Host["connection"]): Result<"initialize"> {
 
 /** What there is beyond the documents, and can be said in this dialect. */
 function capabilitiesOf({ encode }: Dialect): Record<string, boolean> {
-  const says = (frame: HostFrame): boolean => encode(frame).length > 0;
+  const says = (frame: HostFrame): boolean => encode(frame, { isInitialized: true }).length > 0;
   const notice = { type: "extension_ui_request", id: "", method: "notify", message: "" } as const;
   return {
     promptResult: says({ type: "prompt_result", status: "completed" }),

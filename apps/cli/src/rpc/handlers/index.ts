@@ -1,9 +1,9 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
-import type { Host } from "../host.ts";
 import { bashHandlers } from "./bash.ts";
 import { budgetHandlers } from "./budget.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
+import type { Host } from "./host.ts";
 import { modelHandlers } from "./model.ts";
 import { promptingHandlers } from "./prompting.ts";
 import { queueHandlers } from "./queue.ts";

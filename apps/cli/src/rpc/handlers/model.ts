@@ -1,6 +1,6 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { modelCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 
 export const modelHandlers = {
   set_model: ({ session }, { provider, modelId }) => session.models.set(provider, modelId),

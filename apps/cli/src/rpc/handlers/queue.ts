@@ -1,6 +1,6 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { queueCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 
 export const queueHandlers = {
   set_steering_mode: ({ session }, { mode }) => session.setQueueModes({ steering: mode }),

@@ -1,6 +1,7 @@
 import { exportSession } from "@tau-agent/coding-agent";
 import type { Handlers } from "@tau-agent/rpc-protocol";
-import type { Host } from "../host.ts";
+import type { sessionCommands } from "@tau-agent/rpc-protocol/commands";
+import type { Host } from "./host.ts";
 
 export const sessionHandlers = {
   set_session_name: ({ session }, { name }) => session.setName(name),
@@ -22,4 +23,4 @@ export const sessionHandlers = {
     sessions: await session.navigation.list(options),
   }),
   delete_session: ({ session }, { sessionPath }) => session.navigation.delete(sessionPath),
-} satisfies Partial<Handlers<Host>>;
+} satisfies Pick<Handlers<Host>, keyof typeof sessionCommands>;

@@ -1,5 +1,6 @@
 import type { Handlers } from "@tau-agent/rpc-protocol";
-import type { Host } from "../host.ts";
+import type { stateCommands } from "@tau-agent/rpc-protocol/commands";
+import type { Host } from "./host.ts";
 
 export const stateHandlers = {
   get_state: ({ session }) => session.state,
@@ -10,4 +11,4 @@ export const stateHandlers = {
     return { commands: await session.listCommands() };
   },
   get_last_assistant_text: ({ session }) => ({ text: session.lastAssistantText }),
-} satisfies Partial<Handlers<Host>>;
+} satisfies Pick<Handlers<Host>, keyof typeof stateCommands>;

@@ -1,7 +1,7 @@
 import type { SessionTodos } from "@tau-agent/coding-agent";
 import { type Handlers, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { todoCommands } from "@tau-agent/rpc-protocol/commands";
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 
 export const todoHandlers = {
   get_todos: ({ session }) => listOf(session.todos),

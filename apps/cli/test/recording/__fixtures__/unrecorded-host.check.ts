@@ -1,5 +1,5 @@
+import { HostProcess } from "@tau-agent/conformance";
 import { it } from "vitest";
-import { HostProcess } from "../../../src/conformance/host-process.ts";
 import { makePlace } from "../../support/place.ts";
 import { binPath } from "../../support/start-host.ts";
 

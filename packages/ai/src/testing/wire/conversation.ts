@@ -4,7 +4,7 @@ import type {
   LlmMessage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
-import { emptyUsage } from "../../empty-usage.ts";
+import { emptyUsage } from "../../reply/empty-usage.ts";
 
 /** Puts a vendor's messages together as ours. Neighbouring blocks of one speaker become one message. */
 export class Conversation {

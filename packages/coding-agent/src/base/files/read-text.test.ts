@@ -22,7 +22,11 @@ describe.each([
     mkdirSync(join(folder, "folder"));
     writeFileSync(join(folder, "huge"), "");
     truncateSync(join(folder, "huge"), 65 * 1024 * 1024);
-    const reasons = { device: "no regular file", folder: "a folder", huge: "larger than 64 MiB" };
+    const reasons = {
+      device: "not a regular file",
+      folder: "a folder",
+      huge: "larger than 64 MiB",
+    };
     for (const [name, reason] of Object.entries(reasons)) {
       expect(await read(join(folder, name))).toMatchObject({
         kind: "unreadable",

@@ -35,7 +35,7 @@ function refused(path: string, reason: string): TextFile {
 
 /** A pipe or a device, which anybody's project may link to, would be read for ever. */
 function problemOf(stats: Stats): string | undefined {
-  if (!stats.isFile()) return stats.isDirectory() ? "it is a folder" : "it is no regular file";
+  if (!stats.isFile()) return stats.isDirectory() ? "it is a folder" : "it is not a regular file";
   return stats.size > MAX_BYTES ? `it is larger than ${MAX_BYTES / 1024 / 1024} MiB` : undefined;
 }
 

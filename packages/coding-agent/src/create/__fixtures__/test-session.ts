@@ -8,15 +8,17 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { onTestFinished } from "vitest";
 import { recordFrames } from "../../../../../apps/cli/test/recording/record-host.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
-import { type CreateAgentSessionOptions, createAgentSession } from "../create-agent-session.ts";
+import type { SessionParts } from "../../session/build-session.ts";
+import { createSession } from "../create-session.ts";
+import type { CreateAgentSessionOptions } from "../session-options.ts";
 import type { CustomProvider } from "../../models/custom-models.ts";
 
 /** A session over a scripted model in folders of its own, and everything it says. */
 export interface TestSession {
   readonly session: AgentSession;
+  readonly parts: SessionParts;
   readonly events: SessionEvent[];
   readonly folder: string;
-  /** The entries of the session's file. */
   /** The lines of the session file. */
   readonly written: () => (Record<string, unknown> & { message?: AgentMessage })[];
 }
@@ -48,7 +50,7 @@ export async function createTestSession(
   const folder = temporaryFolder();
   const provider = scriptedProvider(scenario);
   const model = scriptedModel();
-  const session = await createAgentSession({
+  const { session, parts } = await createSession({
     ...placesIn(folder),
     model,
     providers: [keyless(model.provider)],
@@ -66,7 +68,7 @@ export async function createTestSession(
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-  return { session, events, folder, written };
+  return { session, parts, events, folder, written };
 }
 
 export function keyless(id: string): CustomProvider {

@@ -43,7 +43,8 @@ export async function askBoundary(
   try {
     if (entries.length > 0) await port.addEntries(entries);
     if (wantsMore && !previewOf(port, []).canContinue) {
-      const text = "A further turn was asked for, but there is nothing for the model to answer";
+      const text =
+        "An extension asked for another turn, but there is nothing for the model to answer";
       throw new ExtensionError("not_ready", text);
     }
     return wantsMore;
@@ -94,7 +95,7 @@ function checkDrafts(drafts: unknown): void {
   };
   if (Array.isArray(drafts) && drafts.every(isDraft)) return;
   const kinds = Object.keys(draftFields).join(", ");
-  throw new ExtensionError("handler_failed", `entries has to be a list of entries: ${kinds}`);
+  throw new ExtensionError("handler_failed", `entries must be a list of entries: ${kinds}`);
 }
 
 /** The ids of the entries that hold these messages, which stand near the leaf; none when one is not there. */

@@ -79,7 +79,7 @@ async function loadFactory(file: ExtensionFile, options: LoadOptions): Promise<L
   const loaded: unknown = await jiti.import(file.realPath);
   const factory = factoryOf(loaded);
   if (factory === undefined) {
-    throw new ExtensionError("load_failed", "its default export is no function");
+    throw new ExtensionError("load_failed", "its default export is not a function");
   }
   return { file, factory, mentions };
 }

@@ -47,7 +47,10 @@ export class Extension {
   addHandler(given: ExtensionEventName, handler: AnyHandler): () => void {
     const name = otherNames[given] ?? given;
     if (typeof handler !== "function") {
-      throw new ExtensionError("invalid_registration", `on("${name}"): the handler is no function`);
+      throw new ExtensionError(
+        "invalid_registration",
+        `on("${name}"): the handler is not a function`,
+      );
     }
     // New arrays, so that an event under way reaches those that were there.
     this.handlers.set(name, [...(this.handlers.get(name) ?? []), handler]);
@@ -78,7 +81,7 @@ export class Extension {
     if (typeof name !== "string" || name.trim() === "") {
       throw new ExtensionError(
         "invalid_registration",
-        `registerCommand: ${JSON.stringify(name)} is no name of a command`,
+        `registerCommand: ${JSON.stringify(name)} is not a command name`,
       );
     }
     if (typeof command !== "object" || command === null) {
@@ -108,7 +111,7 @@ export function findConflicts(extensions: readonly Extension[]): Diagnostic[] {
         const owner = owners.get(name);
         if (owner === undefined) owners.set(name, extension);
         else {
-          const message = `${kind} ${name} of ${extension.path} is left out: ${owner.path} has it already`;
+          const message = `${kind} ${name} of ${extension.path} is ignored: ${owner.path} already registered it`;
           diagnostics.push({ severity: "warning", message, path: extension.path });
         }
       }

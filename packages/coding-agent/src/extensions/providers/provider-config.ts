@@ -34,7 +34,7 @@ export function registrationOf(
 ): [name: string, provider: RegisteredProvider] {
   if (typeof given !== "string") return [given?.id, given];
   if (config !== undefined) return [given, config];
-  const reason = `registerProvider: there is no description of ${given}`;
+  const reason = `registerProvider: no description was given for ${given}`;
   throw new ExtensionError("invalid_registration", reason);
 }
 

@@ -126,7 +126,7 @@ it("ends a request as an error when there is nowhere to send it", async () => {
   });
   const circular = await routed("return { model };");
   expect((await circular.ask([user("hi")])).errorMessage).toContain(
-    "router/auto routes to no model",
+    "router/auto routes to no available model",
   );
 });
 

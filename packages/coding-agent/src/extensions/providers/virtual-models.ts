@@ -129,7 +129,7 @@ export class VirtualModels {
     };
     const route = await definition.route(request, this.#options.context());
     if (route?.model === undefined || route.model.api === virtualApi) {
-      const reason = `${model.provider}/${model.id} routes to no model that can be asked`;
+      const reason = `${model.provider}/${model.id} routes to no available model`;
       throw new ExtensionError("handler_failed", reason);
     }
     if (!isDirect && route.state !== undefined && route.state !== state) {

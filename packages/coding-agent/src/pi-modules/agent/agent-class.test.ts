@@ -59,7 +59,7 @@ it("an agent that an extension makes calls its tools and tells its listeners", a
   });
   const running = agent.prompt("go");
   expect(agent.state.isStreaming).toBe(true);
-  await expect(agent.prompt("again")).rejects.toThrow("at work already");
+  await expect(agent.prompt("again")).rejects.toThrow("already running");
   await running;
   expect(looked).toEqual([{ at: "x" }]);
   expect(types[0]).toBe("agent_start");

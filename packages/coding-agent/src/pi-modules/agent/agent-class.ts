@@ -66,7 +66,8 @@ class AgentOfExtension {
   readonly #agent: Agent;
   readonly #listeners = new Set<Listener>();
   #running: Promise<void> | undefined;
-  #signal: AbortSignal | undefined;
+  #controller: AbortController | undefined;
+  readonly #pendingToolCalls = new Set<string>();
 
   constructor(options: FamilyAgentOptions, stream: () => ProviderStream) {
     this.#options = options;
@@ -83,11 +84,11 @@ class AgentOfExtension {
     });
     this.#agent.steering.mode = steeringMode ?? "one-at-a-time";
     this.#agent.followUp.mode = followUpMode ?? "one-at-a-time";
-    this.state = stateOf(this.#agent, initialState);
+    this.state = stateOf(this.#agent, this.#pendingToolCalls, initialState);
   }
 
   get signal(): AbortSignal | undefined {
-    return this.#signal;
+    return this.#controller?.signal;
   }
 
   subscribe(listener: Listener): () => void {
@@ -137,7 +138,7 @@ class AgentOfExtension {
   }
 
   abort(): void {
-    this.#agent.abort();
+    this.#controller?.abort();
   }
 
   async waitForIdle(): Promise<void> {
@@ -188,7 +189,8 @@ class AgentOfExtension {
 
   #run(messages: readonly AgentMessage[]): Promise<void> {
     if (this.#running !== undefined) {
-      const text = "The agent is at work already: steer it, let it follow up, or wait for its end";
+      const text =
+        "The agent is already running: steer it, queue a follow-up, or wait for it to finish";
       return Promise.reject(new ExtensionError("not_ready", text));
     }
     this.#running = this.#work(messages).finally(() => {
@@ -199,7 +201,7 @@ class AgentOfExtension {
 
   async #work(messages: readonly AgentMessage[]): Promise<void> {
     const controller = new AbortController();
-    this.#signal = controller.signal;
+    this.#controller = controller;
     this.state.errorMessage = undefined;
     this.state.isStreaming = true;
     const outcome = await this.#agent.run(messages, controller.signal);
@@ -216,7 +218,9 @@ class AgentOfExtension {
     if (event.type === "message_start" || event.type === "message_update") {
       this.state.streamingMessage = event.message;
     } else if (event.type === "message_end") this.state.streamingMessage = undefined;
-    const signal = this.#signal ?? new AbortController().signal;
+    if (event.type === "tool_execution_start") this.#pendingToolCalls.add(event.toolCallId);
+    else if (event.type === "tool_execution_end") this.#pendingToolCalls.delete(event.toolCallId);
+    const { signal } = this.#controller ?? new AbortController();
     for (const listener of [...this.#listeners]) await listener(event, signal);
   }
 
@@ -236,7 +240,7 @@ class AgentOfExtension {
   async #transformContext(context: Context): Promise<Context> {
     const { transformContext, convertToLlm } = this.#options;
     const own = [...context.messages] as AgentMessage[];
-    const messages = (await transformContext?.(own, this.#signal)) ?? own;
+    const messages = (await transformContext?.(own, this.#controller?.signal)) ?? own;
     const llm = convertToLlm === undefined ? toLlmMessages(messages) : await convertToLlm(messages);
     return { ...context, messages: llm };
   }
@@ -250,19 +254,24 @@ class AgentOfExtension {
       ...more,
     });
     return {
-      beforeToolCall: async (call) => (await beforeToolCall?.(around(call), this.#signal)) ?? {},
+      beforeToolCall: async (call) =>
+        (await beforeToolCall?.(around(call), this.#controller?.signal)) ?? {},
       afterToolCall: async (call, result) =>
         (await afterToolCall?.(
           around(call, { result, isError: result.isError === true }),
-          this.#signal,
+          this.#controller?.signal,
         )) ?? {},
     };
   }
 }
 
 /** The state as the family has it; the messages are the loop's own. */
-function stateOf(agent: Agent, given: Partial<FamilyState> = {}): FamilyState {
-  agent.messages = given.messages ?? [];
+function stateOf(
+  agent: Agent,
+  pendingToolCalls: ReadonlySet<string>,
+  given: Partial<FamilyState> = {},
+): FamilyState {
+  agent.replaceMessages(given.messages ?? []);
   const { messages: _, ...rest } = given;
   const state = {
     systemPrompt: "",
@@ -279,10 +288,10 @@ function stateOf(agent: Agent, given: Partial<FamilyState> = {}): FamilyState {
       enumerable: true,
       get: () => agent.messages,
       set: (messages: AgentMessage[]) => {
-        agent.messages = messages;
+        agent.replaceMessages(messages);
       },
     },
-    pendingToolCalls: { enumerable: true, get: () => agent.pendingToolCalls },
+    pendingToolCalls: { enumerable: true, get: () => pendingToolCalls },
     // Names of older hosts.
     streamMessage: { get: () => state.streamingMessage ?? null },
     error: { get: () => state.errorMessage },

@@ -7,9 +7,11 @@ import type {
 import { customMessageOf } from "../../extensions/extension-hooks.ts";
 import type { ScopedModel } from "../../models/resolver.ts";
 import type { CommandInfo } from "../../resources/list-commands.ts";
-import { queuedTexts } from "../../run/queue-report.ts";
+import { type AgentQueues, queuedTexts } from "../../run/queue-report.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
+import type { SessionParts } from "../../session/build-session.ts";
 import { exportSession } from "../../session/export-session.ts";
+import type { Conversation } from "../../session-log/conversation.ts";
 
 /** What a session of the family was made with, as it shows it again. */
 export interface FamilySessionParts {
@@ -35,12 +37,13 @@ type QueueMode = "all" | "one-at-a-time";
 /** A session with the members that the family's has beside ours. */
 export function inFamilyWords(
   session: AgentSession,
+  made: SessionParts,
   { commands, ...parts }: FamilySessionParts,
 ): AgentSession {
-  const state = stateOf(session);
+  const state = stateOf(session, made.conversation);
   const live = {
-    ...getters(session),
-    agent: () => withMembers(session.agent, { state: () => state, ...queues(session) }),
+    ...getters(session, made.agent),
+    agent: () => withMembers(made.agent, { state: () => state, ...queues(made.agent) }),
     state: () => state,
   };
   const hasHandlers = (event: string): boolean => session.hooks?.hears(event) ?? false;
@@ -49,7 +52,7 @@ export function inFamilyWords(
     promptTemplates: commands.filter(({ source }) => source === "prompt").map(templateOf),
     ...prompting(session),
     ...controls(session),
-    ...readings(session),
+    ...readings(session, made.agent),
     ...models(session),
     // A session's extensions talk to nobody: there is only their beginning to wait for.
     bindExtensions: async () => session.hooks?.begin(),
@@ -68,18 +71,17 @@ function templateOf({ name, description = "", path: filePath }: CommandInfo) {
   return { name, description, filePath };
 }
 
-function queues({ agent }: AgentSession) {
-  const { steering, followUp } = agent;
+function queues({ steering, followUp }: AgentQueues) {
   return { hasQueuedMessages: () => () => steering.size + followUp.size > 0 };
 }
 
-function stateOf(session: AgentSession) {
+function stateOf(session: AgentSession, conversation: Conversation) {
   return {
     get messages() {
-      return session.agent.messages;
+      return conversation.messages;
     },
     set messages(messages) {
-      session.agent.messages = messages;
+      conversation.override(messages);
     },
     get model() {
       return session.models.model;
@@ -97,12 +99,12 @@ function stateOf(session: AgentSession) {
 }
 
 /** What reads like a value and is another one later. */
-function getters(session: AgentSession) {
-  const { agent, models, settings } = session;
+function getters(session: AgentSession, agent: AgentQueues) {
+  const { models, settings } = session;
   return {
     model: () => models.model,
     thinkingLevel: () => models.thinkingLevel,
-    isIdle: () => !session.driver.isBusy,
+    isIdle: () => !session.isBusy,
     isBashRunning: () => session.bash.isRunning,
     sessionFile: () => session.log.path,
     sessionId: () => session.log.header.id,
@@ -185,7 +187,7 @@ function controls(session: AgentSession) {
   };
 }
 
-function readings(session: AgentSession) {
+function readings(session: AgentSession, agent: AgentQueues) {
   const described = () =>
     session.tools.all.map(({ name, description, parameters }) => ({
       name,
@@ -196,8 +198,8 @@ function readings(session: AgentSession) {
     getActiveToolNames: () => session.tools.active.map(({ name }) => name),
     getAllTools: described,
     getToolDefinition: (name: string) => session.tools.all.find((tool) => tool.name === name),
-    getSteeringMessages: () => queuedTexts(session.agent).steering,
-    getFollowUpMessages: () => queuedTexts(session.agent).followUp,
+    getSteeringMessages: () => queuedTexts(agent).steering,
+    getFollowUpMessages: () => queuedTexts(agent).followUp,
     getLastAssistantText: () => session.lastAssistantText ?? undefined,
     getSessionStats: () => session.stats,
     getContextUsage: () => session.stats.contextUsage,

@@ -179,7 +179,7 @@ it("a loader that is reloaded gives a session the texts it found, and no others"
       sessionManager,
       resourceLoader,
     });
-    const text: string = await session.requests.systemPrompt();
+    const text: string = await session.buildSystemPrompt();
     await session.dispose();
     return { text, loader: resourceLoader };
   };

@@ -1,10 +1,8 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import {
-  type CreateAgentSessionOptions,
-  createAgentSession,
-} from "../../create/create-agent-session.ts";
+import { createSession } from "../../create/create-session.ts";
+import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
 import type { ExtensionContext } from "../../extensions/api/context.ts";
 import type { ExtensionTool } from "../../extensions/api/tool.ts";
 import { agentToolOf } from "../../extensions/context/agent-tool.ts";
@@ -84,7 +82,7 @@ async function openSession(
   const manager = options.sessionManager ?? newManager(cwd, sessionDirectoryFor(agentDir, cwd));
   const { start, directory } = startOf(manager) ?? { start: { kind: "memory" } as const };
   const context = {} as ExtensionContext;
-  const session = await createAgentSession({
+  const { session, parts: made } = await createSession({
     cwd,
     agentDirectory: agentDir,
     homeDirectory: places.homeDirectory,
@@ -99,15 +97,15 @@ async function openSession(
     ...(resourceLoader === undefined ? {} : { prompt: promptOf(resourceLoader) }),
     ...extensionsOf(resourceLoader, hostModules),
   });
-  attach(manager, () => session.log);
+  attach(manager, () => made.conversation.log);
   applySettings(session, options.settingsManager);
   const { settingsManager } = options;
   const modelRegistry = options.modelRegistry ?? options.modelRuntime;
-  const systemPrompt = await session.requests.systemPrompt();
+  const systemPrompt = await session.buildSystemPrompt();
   const commands = await session.listCommands();
   const given = { modelRegistry, settingsManager, resourceLoader, commands };
   const parts = { ...given, sessionManager: manager, systemPrompt };
-  const shown = inFamilyWords(session, parts);
+  const shown = inFamilyWords(session, made, parts);
   Object.defineProperties(context, Object.getOwnPropertyDescriptors(contextOf(shown, parts)));
   const extensionsResult = { extensions: [], errors: [], runtime: createRuntime() };
   return { session: shown, extensionsResult };
@@ -144,9 +142,9 @@ function contextOf(session: AgentSession, { sessionManager, modelRegistry }: Fam
       return session.models.model;
     },
     get signal() {
-      return session.driver.signal;
+      return session.signal;
     },
-    isIdle: () => !session.driver.isBusy,
+    isIdle: () => !session.isBusy,
     abort: () => void session.abort(),
     hasPendingMessages: () => session.state.pendingMessageCount > 0,
     getContextUsage: () => session.stats.contextUsage,

@@ -240,7 +240,7 @@ function fileWork(name: string, operations: FileOperations): Work | undefined {
     const file = absolute(String(path));
     const pieces = (await read(file)).split(String(oldText));
     if (pieces.length !== 2) {
-      const text = `oldText stands ${pieces.length - 1} times in ${String(path)}; it must stand once`;
+      const text = `oldText occurs ${pieces.length - 1} times in ${String(path)}; it must be unique`;
       throw new ExtensionError("handler_failed", text);
     }
     await write(file, pieces.join(String(newText)));

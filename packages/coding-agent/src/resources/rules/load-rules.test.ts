@@ -103,7 +103,9 @@ describe("rules", () => {
     expect(rules).toMatchObject([{ name: "d" }]);
     expect(diagnostics).toMatchObject([
       { message: expect.stringContaining("a.md is left out: it is longer than 262144 characters") },
-      { message: expect.stringContaining("b.md is left out: its ttsr_trigger is neither a text") },
+      {
+        message: expect.stringContaining("b.md is left out: its ttsr_trigger is neither a string"),
+      },
       { message: expect.stringContaining("Unterminated group") },
     ]);
     expect(diagnostics.at(-1)?.message.length).toBeLessThan(500);

@@ -31,7 +31,9 @@ export async function readRule(
   const written = listAttribute(attributes, "ttsr_trigger", "ttsrTrigger", "condition");
   if (written === undefined) {
     const isMeant = isJsonObject(attributes.ttsr_trigger ?? attributes.ttsrTrigger);
-    return isMeant ? leaveOut("its ttsr_trigger is neither a text nor a list of them") : undefined;
+    return isMeant
+      ? leaveOut("its ttsr_trigger is neither a string nor a list of strings")
+      : undefined;
   }
   if (file.text.length > MAX_LENGTH) return leaveOut(`it is longer than ${MAX_LENGTH} characters`);
   const patterns: RulePattern[] = [];
@@ -39,7 +41,7 @@ export async function readRule(
     const pattern = parsePattern(text);
     if ("problem" in pattern) {
       const problem = clipped(pattern.problem);
-      const reason = `its ttsr_trigger is no regular expression (${problem})`;
+      const reason = `its ttsr_trigger is not a regular expression (${problem})`;
       return leaveOut(`${reason}. Correct it, or remove the file`);
     }
     patterns.push(pattern);
@@ -48,7 +50,7 @@ export async function readRule(
   const scope = parseScope(listAttribute(attributes, "scope")?.flatMap(splitList), globs);
   if ("unknown" in scope) {
     return leaveOut(
-      `its scope ${scope.unknown} is none of text, thinking, tool, tool:name, tool:name(glob)`,
+      `its scope ${scope.unknown} is not one of text, thinking, tool, tool:name, tool:name(glob)`,
     );
   }
   const description = textAttribute(attributes, "description");

@@ -109,7 +109,7 @@ class SessionReader {
     const value = "text" in line ? parseRecord(line.text) : undefined;
     if (this.#header === undefined) {
       if (value === undefined || !isHeader(value))
-        this.#refuse("its first line is no session header");
+        this.#refuse("its first line is not a session header");
       this.#header = value as SessionHeader;
       this.#refuseNewer(this.#header.version ?? 1);
       return true;
@@ -117,8 +117,7 @@ class SessionReader {
     if (value === undefined || !isEntry(value, this.#header)) {
       this.#diagnostics.push({
         severity: "warning",
-        message:
-          "This line is no session entry; it is left out of the session and stays in the file.",
+        message: "This line is not a session entry; it is ignored and stays in the file.",
         path: this.#path,
         line: this.#line,
       });
@@ -132,7 +131,7 @@ class SessionReader {
   #refuseNewer(version: number): void {
     if (version > SESSION_VERSION) {
       this.#refuse(
-        `it is of version ${version}; this host knows versions up to ${SESSION_VERSION}`,
+        `it has version ${version}; this host supports versions up to ${SESSION_VERSION}`,
       );
     }
   }

@@ -7,7 +7,7 @@ import {
   placesIn,
   temporaryFolder,
 } from "../../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../create/create-agent-session.ts";
+import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
 import type { SettingValues } from "../../settings/schema.ts";
 import { SettingsStore } from "../../settings/store.ts";
 
@@ -22,7 +22,7 @@ function start(places: CreateAgentSessionOptions, settings: SettingValues = {}) 
       const isParent = messages.some(
         ({ role, content }) => role === "user" && String(content).includes("delegate"),
       );
-      if (isParent && lastUserText === "delegate" && toolResults.length === 0) {
+      if (isParent && lastUserText.endsWith("delegate") && toolResults.length === 0) {
         return turn(toolCall("task", { task: "look" }), { usage });
       }
       return turn(`reply ${long}`, { usage });

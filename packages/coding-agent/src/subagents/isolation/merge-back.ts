@@ -140,12 +140,12 @@ export async function makeBranch(isolation: Isolation, change: Change): Promise<
   const { git, repository, baseline, folder } = isolation;
   const { root: cwd, location } = repository;
   if (location !== undefined) {
-    return { status: "conflict", reason: "There is no git repository to make a branch in." };
+    return { status: "conflict", reason: "There is no git repository for a branch." };
   }
   const head = await headOf(git, repository);
   const path = change.parts.find(({ prefix }) => prefix === "")?.path;
   if (path === undefined) {
-    return { status: "conflict", reason: "A branch cannot hold what was changed in submodules." };
+    return { status: "conflict", reason: "A branch cannot hold changes in submodules." };
   }
   const onHead =
     head === undefined

@@ -53,9 +53,13 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         environment.processes.hostEnded(planned);
         if (words === undefined) throw error;
         const reason = errorMessage(error);
-        throw new ToolError(`The setting task.command starts no host: ${reason}`, undefined, {
-          cause: error,
-        });
+        throw new ToolError(
+          `The setting task.command does not start a host: ${reason}`,
+          undefined,
+          {
+            cause: error,
+          },
+        );
       });
     const host: SubagentHost = {
       get sessionFile() {

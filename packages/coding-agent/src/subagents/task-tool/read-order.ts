@@ -69,11 +69,11 @@ export async function readOrder(
 function itemsOf({ task, tasks, description }: TaskArguments, singleId: string): TaskItem[] {
   const isBatch = tasks !== undefined && tasks.length > 0;
   if (isBatch === (task !== undefined && task.trim() !== "")) {
-    throw new ToolError("Give either task or tasks (with at least one), not both and not neither.");
+    throw new ToolError("Give either task or tasks (with at least one), but not both.");
   }
   if (!isBatch) return [{ id: singleId, task: task ?? "", description }];
   if (tasks.length > MAX_TASKS) {
-    throw new ToolError(`At most ${MAX_TASKS} tasks fit into one call, not ${tasks.length}.`);
+    throw new ToolError(`One call takes at most ${MAX_TASKS} tasks, not ${tasks.length}.`);
   }
   const seen = new Set<string>();
   for (const { id, task: text } of tasks) {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { describe, expect, it } from "vitest";
 import { createTestSession } from "../../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../create/create-agent-session.ts";
+import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
 import { SettingsStore } from "../../settings/store.ts";
 import {
   git,

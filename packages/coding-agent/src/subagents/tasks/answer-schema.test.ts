@@ -61,7 +61,7 @@ describe("a schema", () => {
     [7, /must be an object/],
     [{ type: "thing" }, /unknown type "thing"/],
     [{ properties: { a: { type: "text" } } }, /outputSchema\.properties\.a has the unknown type/],
-    [{ items: { pattern: "(" } }, /outputSchema\.items\.pattern "\(" is no regular expression/],
+    [{ items: { pattern: "(" } }, /outputSchema\.items\.pattern "\(" is not a regular expression/],
     [
       { anyOf: [{ patternProperties: { "[": {} } }] },
       /outputSchema\.anyOf\[0\]\.patternProperties "\["/,
@@ -74,10 +74,10 @@ describe("a schema", () => {
       { properties: { a: { $ref: "#/$defs/none" } } },
       /properties\.a has a \$ref that leads nowhere/,
     ],
-    [{ items: { enum: 7 } }, /outputSchema\.items has a member enum that is no list/],
-    [{ not: { anyOf: {} } }, /outputSchema\.not has a member anyOf that is no list/],
+    [{ items: { enum: 7 } }, /outputSchema\.items has a member enum that is not a list/],
+    [{ not: { anyOf: {} } }, /outputSchema\.not has a member anyOf that is not a list/],
     [{ oneOf: [true, 7] }, /outputSchema\.oneOf\[1\] must be an object/],
-    [{ patternProperties: null }, /outputSchema has patternProperties that are no object/],
+    [{ patternProperties: null }, /outputSchema has patternProperties that are not an object/],
   ])("that is none is refused: %j", async (schema, words) => {
     await expect(readAnswerSchema(schema)).rejects.toThrow(words);
   });
@@ -86,7 +86,7 @@ describe("a schema", () => {
     const { check } = await readAnswerSchema({
       properties: { a: { $ref: "https://x.invalid/y" } },
     });
-    expect(() => check('{"a": 1}')).toThrow(/outputSchema is no valid .*x\.invalid/);
+    expect(() => check('{"a": 1}')).toThrow(/outputSchema is not valid .*x\.invalid/);
   });
 
   it("may have members of any kind that are called pattern", async () => {

@@ -91,7 +91,7 @@ function endlessProblem(at: string, source: string | undefined): string {
     source === undefined
       ? "A shorter answer or a simpler schema can be checked."
       : "A text that plainly fits the pattern can be checked; so can any text once the pattern is " +
-        "written without repetitions inside of repetitions, such as (a+)+.";
+        "written without nested repetitions such as (a+)+.";
   return `The answer could not be checked against ${subject}: that did not end within ${CHECK_LIMIT_MS} ms. ${mend}`;
 }
 
@@ -115,7 +115,7 @@ function createValidator(create: () => SchemaValidator): SchemaValidator {
       return work();
     } catch (error) {
       const reason = errorMessage(error).split("\n", 1)[0] ?? "";
-      throw new ToolError(`outputSchema is no valid JSON Schema: ${reason}`);
+      throw new ToolError(`outputSchema is not valid JSON Schema: ${reason}`);
     }
   };
   const validator = saying(create);

@@ -40,7 +40,7 @@ const named = ["properties", "patternProperties", "$defs", "definitions", "depen
  */
 export function checkSchema(schema: unknown, name: string): SchemaPattern[] {
   const refuse = (at: string, reason: string): never => {
-    throw new ToolError(`${name} is no valid JSON Schema: ${at} ${reason}.`);
+    throw new ToolError(`${name} is not valid JSON Schema: ${at} ${reason}.`);
   };
   if (!isJsonObject(schema)) throw refuse(name, "must be an object");
   const patterns: SchemaPattern[] = [];
@@ -55,7 +55,7 @@ export function checkSchema(schema: unknown, name: string): SchemaPattern[] {
     } catch (error) {
       refuse(
         `${at} ${JSON.stringify(source)}`,
-        `is no regular expression (${errorMessage(error)})`,
+        `is not a regular expression (${errorMessage(error)})`,
       );
     }
   }
@@ -72,7 +72,7 @@ function partsOf(schema: unknown, at: string, refuse: Refuse): Part[] {
   if (!isJsonObject(schema)) throw refuse(at, "must be an object");
   const members = named.flatMap((key) => {
     const { [key]: value = {} } = schema;
-    if (!isJsonObject(value)) throw refuse(at, `has ${key} that are no object`);
+    if (!isJsonObject(value)) throw refuse(at, `has ${key} that are not an object`);
     return Object.entries(value).map(([name, part]) => [`${key}.${name}`, part] as const);
   });
   const parts = [...inner, ...choices].map((key) => [key, schema[key]] as const);
@@ -85,9 +85,9 @@ function problemOf({ schema }: Part, root: unknown): string | undefined {
   const wrong = (type === undefined ? [] : [type].flat()).find((word) => !types.has(String(word)));
   if (wrong !== undefined) return `has the unknown type ${JSON.stringify(wrong)}`;
   const key = lists.find((name) => schema[name] !== undefined && !Array.isArray(schema[name]));
-  if (key !== undefined) return `has a member ${key} that is no list`;
+  if (key !== undefined) return `has a member ${key} that is not a list`;
   if ($ref === undefined) return undefined;
-  if (typeof $ref !== "string") return "has a $ref that is no text";
+  if (typeof $ref !== "string") return "has a $ref that is not a string";
   return leadsNowhere($ref, root) ? `has a $ref that leads nowhere: ${$ref}` : undefined;
 }
 

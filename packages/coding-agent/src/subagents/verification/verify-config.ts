@@ -132,7 +132,7 @@ function readCommand(value: unknown, index: number): VerifyCommand {
   if (typeof command !== "string" || command.trim() === "") {
     throw new ToolError(`${at}.command must be a shell command.`);
   }
-  if (typeof name !== "string") throw new ToolError(`${at}.name must be a text.`);
+  if (typeof name !== "string") throw new ToolError(`${at}.name must be a string.`);
   if (typeof timeoutMs !== "number" || !(timeoutMs > 0)) {
     throw new ToolError(`${at}.timeoutMs must be a number above 0.`);
   }

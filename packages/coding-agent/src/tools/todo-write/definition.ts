@@ -25,10 +25,10 @@ export const todoWriteTool = toolRow({
             id: { type: "string", description: "Name of the item, if it needs one" },
             activeForm: {
               type: "string",
-              description: 'What it is called while on: "Running tests"',
+              description: 'Wording while in progress: "Running tests"',
             },
             notes: { type: "string", description: "What to remember about it" },
-            phase: { type: "string", description: "Heading it stands under" },
+            phase: { type: "string", description: "Heading of the item" },
           },
           required: ["content", "status"],
         },

@@ -64,7 +64,7 @@ async function createPrivateRepository(
   const { bytes } = await sortBySize(cwd, files);
   if (bytes > options.maxCopyBytes) {
     throw new ToolError(
-      `${cwd} is in no git repository and too large to copy (over ${options.maxCopyBytes} bytes, setting isolation.maxCopyBytes). Run git init there, or run the task without isolated.`,
+      `${cwd} is not in a git repository and is too large to copy (over ${options.maxCopyBytes} bytes, setting isolation.maxCopyBytes). Run git init there, or run the task without isolated.`,
     );
   }
   return repository;

@@ -9,7 +9,7 @@ import {
   placesIn,
   temporaryFolder,
 } from "../../../create/__fixtures__/test-session.ts";
-import type { CreateAgentSessionOptions } from "../../../create/create-agent-session.ts";
+import type { CreateAgentSessionOptions } from "../../../create/session-options.ts";
 import type { SettingValues } from "../../../settings/schema.ts";
 import { SettingsStore } from "../../../settings/store.ts";
 import type { TaskResult } from "../../tasks/task-result.ts";

@@ -1,8 +1,0 @@
-import { readFileSync } from "node:fs";
-import { expect, it } from "vitest";
-import { helloScenario } from "./hello-scenario.ts";
-
-it("the scenario that comes along is the one the pages show", () => {
-  const shown = new URL("../../../docs/examples/scenarios/hello.json", import.meta.url);
-  expect(helloScenario).toEqual(JSON.parse(readFileSync(shown, "utf8")));
-});

@@ -1,0 +1,133 @@
+import { readFile, stat } from "node:fs/promises";
+import { basename, extname, resolve } from "node:path";
+import type { AgentSession, PromptResult } from "@tau-agent/coding-agent";
+import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
+import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
+import type { AssistantMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
+import type { CliOptions } from "../command-line/args.ts";
+import type { FrameOutput } from "../process/output.ts";
+import { DeltaMerger } from "../rpc/connection/delta-merger.ts";
+import { EventEncoder } from "../rpc/connection/encode-event.ts";
+import { FrameWriter } from "../rpc/connection/writer.ts";
+
+/** What a one-shot mode works with. */
+export interface OneShotOptions {
+  readonly session: AgentSession;
+  readonly options: CliOptions;
+  readonly cwd: string;
+  readonly output: FrameOutput;
+  /** Text piped in; put before the first prompt. */
+  readonly input: string;
+  /** Says on stderr what did not go well. */
+  readonly report: (text: string) => void;
+}
+
+/** Prints the text of the last reply; returns the exit code. */
+export async function runPrint(task: OneShotOptions): Promise<number> {
+  const { session, output, report } = task;
+  session.subscribe((event) => {
+    if (event.type === "auto_retry_start") report(describeRetry(event));
+  });
+  const result = await runPrompts(task);
+  const parts = session.lastReplyParts;
+  const last = parts.at(-1);
+  const text = parts.map(({ content }) => textOf(content)).join("");
+  await new Promise<void>((resolve) => {
+    output.write(text === "" ? "" : `${text}\n`, resolve);
+  });
+  if (hasFailed(result, task)) return 1;
+  if (last?.stopReason === "length") {
+    task.report("warning: the reply was cut off at the output limit");
+    return 1;
+  }
+  return 0;
+}
+
+/** Without it a user watches a silent terminal for as long as all waits take. */
+function describeRetry({
+  attempt,
+  maxAttempts,
+  delayMs,
+  errorMessage,
+}: Extract<SessionEvent, { type: "auto_retry_start" }>): string {
+  const wait = `${Math.ceil(delayMs / 100) / 10} s`;
+  return `warning: ${errorMessage}; retry ${attempt} of ${maxAttempts} in ${wait}`;
+}
+
+function textOf(content: AssistantMessage["content"]): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
+/** Prints the session header, then every event as a line; returns the exit code. */
+export async function runJson(task: OneShotOptions): Promise<number> {
+  const { session, output } = task;
+  const writer = new FrameWriter(output);
+  const encoder = new EventEncoder();
+  void writer.write(encodeLine(session.log.header));
+  const write = (event: SessionEvent) => writer.write(encoder.encode(event));
+  const merger = new DeltaMerger({ write, reader: writer });
+  session.subscribe((event) => merger.push(event));
+  const result = await runPrompts(task);
+  await writer.end();
+  return hasFailed(result, task) ? 1 : 0;
+}
+
+function hasFailed({ status, error }: PromptResult, { report }: OneShotOptions): boolean {
+  if (status === "completed" || status === "handled") return false;
+  report(`error: ${error ?? status}`);
+  return true;
+}
+
+/** Sends the prompts one after another; one that does not end well is the last. */
+async function runPrompts(task: OneShotOptions): Promise<PromptResult> {
+  const { session, options } = task;
+  const { text, images } = await readFiles(options.files, task.cwd);
+  const [first = "", ...rest] = options.messages;
+  const opening = [task.input, `${text}${first}`].filter((part) => part !== "").join("\n\n");
+  if (opening === "" && images.length === 0) {
+    const reason = "there is no prompt; pass one as an argument or pipe it in";
+    throw new ProtocolError("invalid_option", { option: "--print", reason });
+  }
+  let result = await session.prompt(opening, { images });
+  for (const message of rest) {
+    if (result.status === "error" || result.status === "aborted") break;
+    result = await session.prompt(message);
+  }
+  return result;
+}
+
+const imageTypes: Readonly<Record<string, string>> = {
+  ".png": "image/png",
+  ".jpg": "image/jpeg",
+  ".jpeg": "image/jpeg",
+  ".gif": "image/gif",
+  ".webp": "image/webp",
+};
+const MAX_TEXT_FILE_BYTES = 5 * 1024 * 1024;
+
+/** `@file` arguments: text files inline, images as attachments. */
+async function readFiles(
+  files: readonly string[],
+  cwd: string,
+): Promise<{ text: string; images: ImageContent[] }> {
+  let text = "";
+  const images: ImageContent[] = [];
+  for (const file of files) {
+    const path = resolve(cwd, file);
+    const refuse = (reason: string): never => {
+      throw new ProtocolError("invalid_option", { option: `@${file}`, reason });
+    };
+    const found = await stat(path).catch(() => refuse("there is no such file"));
+    if (!found.isFile()) refuse(`${basename(path)} is no file`);
+    if (found.size === 0) continue;
+    const mimeType = imageTypes[extname(path).toLowerCase()];
+    if (mimeType !== undefined) {
+      images.push({ type: "image", data: (await readFile(path)).toString("base64"), mimeType });
+      text += `<file name="${path}"></file>\n`;
+      continue;
+    }
+    if (found.size > MAX_TEXT_FILE_BYTES) refuse("it is too large to be part of a prompt");
+    text += `<file name="${path}">\n${await readFile(path, "utf8")}\n</file>\n`;
+  }
+  return { text, images };
+}

@@ -1,0 +1,98 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Diagnostic } from "@tau-agent/coding-agent";
+
+/** Where the host writes everything that is not a frame. */
+export interface Logger {
+  warn(message: string): void;
+  error(message: string, error?: unknown): void;
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** Shows what was found wrong with files. */
+  diagnostics(diagnostics: readonly Diagnostic[]): void;
+}
+
+/** Where and how much to log. */
+export interface LoggerOptions {
+  /** A file for JSON lines; default readable lines on stderr. */
+  readonly file?: string | undefined;
+  readonly isVerbose?: boolean | undefined;
+}
+
+type Level = "debug" | "warn" | "error";
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Makes the logger; its library is loaded with the first line there is to write. */
+export function createLogger(options: LoggerOptions): Logger {
+  const { file, isVerbose = false } = options;
+  const write = file === undefined ? printLine : writerTo(file, isVerbose);
+  const log = (level: Level, message: string, fields: Fields = {}): void => {
+    if (level !== "debug" || isVerbose) write(level, message, fields);
+  };
+  return {
+    warn: (message) => log("warn", message),
+    error: (message, error) => log("error", message, error === undefined ? {} : { err: error }),
+    debug: (message, fields) => log("debug", message, fields),
+    diagnostics: (diagnostics) => {
+      for (const { severity, message, path, line } of diagnostics) {
+        const isNamed = path === undefined || message.includes(path);
+        const place = isNamed ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
+        log(severity === "error" ? "error" : "warn", `${place}${message}`);
+      }
+    },
+  };
+}
+
+/** A readable line on stderr. */
+function printLine(level: Level, message: string, fields: Fields): void {
+  const shown = level === "warn" ? "warning" : level;
+  process.stderr.write(`tau: ${shown}: ${message}${detail(fields)}\n`);
+}
+
+/** Writes to `file`, or to stderr once that fails: what goes wrong with the log must not be logged there. */
+function writerTo(file: string, isVerbose: boolean): typeof printLine {
+  let loading: Promise<import("pino").Logger> | undefined;
+  let isLost = false;
+  const lose = (error: unknown): void => {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The log cannot be written to ${file} and goes on here: ${reason}`;
+    if (!isLost) printLine("warn", message, {});
+    isLost = true;
+  };
+  return (level, message, fields) => {
+    loading ??= openLog(file, isVerbose, lose);
+    void loading
+      .then((pino) => (isLost ? undefined : pino[level](fields, message)))
+      .catch(lose)
+      .then(() => (isLost ? printLine(level, message, fields) : undefined));
+  };
+}
+
+async function openLog(
+  file: string,
+  isVerbose: boolean,
+  onError: (error: unknown) => void,
+): Promise<import("pino").Logger> {
+  const { pino, destination } = await import("pino");
+  makeFolders(dirname(file));
+  const target = destination({ dest: file, mode: 0o600 });
+  target.on("error", onError);
+  return pino({ level: isVerbose ? "debug" : "warn" }, target);
+}
+
+/** Not Node's recursive mkdir, which never ends in /proc. */
+function makeFolders(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolders(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another host may have made it meanwhile.
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+function detail(fields: Readonly<Record<string, unknown>>): string {
+  const { err, ...rest } = fields;
+  const stack = err instanceof Error ? `\n${err.stack ?? err.message}` : "";
+  return `${Object.keys(rest).length === 0 ? "" : ` ${JSON.stringify(rest)}`}${stack}`;
+}

@@ -1,0 +1,59 @@
+/** How long an orderly end may take before the process ends anyway. */
+const DEADLINE_MS = 4500;
+
+/** What a process exits with that a signal has ended. */
+const signalExitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/**
+ * The one way out: stdin's end and the first signal begin it, a second signal ends the process at
+ * once. Steps run in the order they were added; whatever they do is bounded by a deadline.
+ */
+export class Shutdown {
+  readonly #exit: (code: number) => void;
+  readonly #steps: (() => Promise<void>)[] = [];
+  #ending: Promise<void> | undefined;
+  #hasSignal = false;
+
+  constructor(exit: (code: number) => void) {
+    this.#exit = exit;
+  }
+
+  get hasBegun(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  /** Adds a step of the orderly end. */
+  onShutdown(step: () => Promise<void>): void {
+    this.#steps.push(step);
+  }
+
+  /** Handles signals from now on. */
+  listen(): void {
+    for (const [signal, code] of Object.entries(signalExitCodes)) {
+      process.on(signal, () => {
+        if (this.#hasSignal) this.#exit(code);
+        this.#hasSignal = true;
+        void this.begin(code);
+      });
+    }
+  }
+
+  /** Begins the end, once; `code` of the first call counts. */
+  begin(code: number): Promise<void> {
+    this.#ending ??= this.#run(code);
+    return this.#ending;
+  }
+
+  async #run(code: number): Promise<void> {
+    const deadline = setTimeout(() => this.#exit(code), DEADLINE_MS);
+    for (const step of this.#steps) {
+      try {
+        await step();
+      } catch {
+        // One step that fails must not keep the others from running, nor the process from ending.
+      }
+    }
+    clearTimeout(deadline);
+    this.#exit(code);
+  }
+}

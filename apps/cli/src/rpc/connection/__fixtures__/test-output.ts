@@ -1,0 +1,42 @@
+import type { FrameOutput } from "../../../process/output.ts";
+
+/** An output whose reader can be slow or leave. */
+export class TestOutput implements FrameOutput {
+  readonly writes: string[] = [];
+  /** What the next `write` returns. */
+  accepts = true;
+  #onDrain: (() => void)[] = [];
+  #onClosed: (() => void)[] = [];
+
+  get text(): string {
+    return this.writes.join("");
+  }
+
+  write(text: string, onWritten?: () => void): boolean {
+    if (text !== "") this.writes.push(text);
+    if (onWritten !== undefined) setImmediate(onWritten);
+    return this.accepts;
+  }
+
+  onDrain(listener: () => void): void {
+    this.#onDrain.push(listener);
+  }
+
+  onClosed(listener: () => void): void {
+    this.#onClosed.push(listener);
+  }
+
+  /** The reader has caught up. */
+  drain(): void {
+    this.accepts = true;
+    for (const listener of this.#onDrain.splice(0)) listener();
+  }
+
+  /** The reader is gone. */
+  close(): void {
+    for (const listener of this.#onClosed) listener();
+  }
+}
+
+/** One turn of the event loop, in which what was queued is written. */
+export const turnOfLoop = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,0 +1,101 @@
+import {
+  type Dialect,
+  type ExtensionUiRequest,
+  encodeLine,
+  type ResponseFrame,
+  type SessionEvent,
+  type StreamForm,
+} from "@tau-agent/rpc-protocol";
+import { DeltaMerger } from "./delta-merger.ts";
+import { EventEncoder } from "./encode-event.ts";
+import { encodeResponse } from "./encode-response.ts";
+import type { FrameWriter } from "./writer.ts";
+
+/** What one client has asked for, and the way frames take to it. */
+export class Connection {
+  readonly writer: FrameWriter;
+  readonly #encoder = new EventEncoder();
+  /** How the client asked to have replies streamed. */
+  #askedForm: StreamForm | undefined;
+  #dialect: Dialect;
+  #merger: DeltaMerger;
+  #events: ReadonlySet<string> | undefined;
+  /** Set by `initialize`: the client accepts members that no document shows. */
+  isInitialized = false;
+
+  constructor(writer: FrameWriter, dialect: Dialect) {
+    this.writer = writer;
+    this.#dialect = dialect;
+    this.#merger = this.#createMerger();
+    this.#adoptForm();
+  }
+
+  get dialect(): Dialect {
+    return this.#dialect;
+  }
+
+  /** Everything that is sent from now on is said in this dialect. */
+  set dialect(dialect: Dialect) {
+    void this.#merger.flush();
+    this.#dialect = dialect;
+    this.#adoptForm();
+  }
+
+  get streamForm(): StreamForm {
+    return this.#encoder.form;
+  }
+
+  /** Chooses how replies are streamed from now on. */
+  setStreamForm(form: StreamForm): void {
+    this.#askedForm = form;
+    this.#adoptForm();
+  }
+
+  /** Sends only events of these types, as the dialect names them; undefined sends all. */
+  setEventFilter(types: readonly string[] | undefined): void {
+    void this.#merger.flush();
+    this.#events = types === undefined ? undefined : new Set(types);
+  }
+
+  /** Sends an event; a promise when the client is behind and the sender should wait. */
+  send(event: SessionEvent): void | Promise<void> {
+    // The end of the tool brings the whole output, so progress may be left out for a slow reader.
+    if (event.type === "tool_execution_update" && !this.writer.isDrained) return;
+    return this.#merger.push(event);
+  }
+
+  /** Answers a command; `addsData` if its document shows no `data` in the answer. */
+  respond(response: ResponseFrame, addsData = false): void {
+    const { isInitialized } = this;
+    for (const frame of this.#dialect.encode(response, { isInitialized, addsData })) {
+      void this.writer.write(encodeResponse(frame));
+    }
+  }
+
+  /** Passes on what an extension asks; false when the dialect has no word for it. */
+  ask(request: ExtensionUiRequest): boolean {
+    const frames = this.#dialect.encode(request, this);
+    for (const frame of frames) void this.writer.write(encodeLine(frame));
+    return frames.length > 0;
+  }
+
+  #adoptForm(): void {
+    const { streamForm = "full", repeatsUsage = false } = this.#dialect;
+    void this.#merger.flush();
+    this.#encoder.form = this.#askedForm ?? streamForm;
+    this.#encoder.repeatsUsage = repeatsUsage;
+    this.#merger = this.#createMerger();
+  }
+
+  #createMerger(): DeltaMerger {
+    const write = (event: SessionEvent) => this.#write(event);
+    return new DeltaMerger({ write, reader: this.writer });
+  }
+
+  #write(event: SessionEvent): void | Promise<void> {
+    const frames = this.#dialect.encode(event, this);
+    const sent = frames.filter(({ type }) => this.#events?.has(type) ?? true);
+    if (sent.length === 0) return;
+    return this.writer.write(sent.map((frame) => this.#encoder.encode(frame)).join(""));
+  }
+}

@@ -1,0 +1,124 @@
+import type { AssistantMessageEvent, SessionEvent } from "@tau-agent/rpc-protocol/events";
+import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+
+/** A piece of a block that streams. */
+export type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
+type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
+
+/** Deltas of one block that wait to leave as one. */
+interface Held {
+  event: DeltaEvent;
+  message: AssistantMessage;
+  readonly pieces: string[];
+  length: number;
+}
+
+/** Whether the reader of merged events keeps up. */
+export interface ReaderState {
+  /** Whether the reader has taken everything written so far. */
+  readonly isDrained: boolean;
+  onDrain(listener: () => void): void;
+  /** A promise while the reader is behind and those who send should wait for it. */
+  whenDrained(): void | Promise<void>;
+}
+
+/** Where merged events go. */
+export interface DeltaSink {
+  readonly write: (event: SessionEvent) => void | Promise<void>;
+  readonly reader: ReaderState;
+}
+
+/**
+ * Deltas of one block are written at most this often (design decision 15). In both forms a frame is
+ * longer than what it brings: by the whole message in the full form, in the other by its envelope.
+ */
+const MERGE_INTERVAL_MS = 25;
+
+/** More is not held back for a reader that is behind: the reply has to wait for it. */
+const MAX_HELD_CHARACTERS = 256 * 1024;
+
+/**
+ * Merges adjacent deltas of one block while the reader is behind or the last frame is younger than
+ * `intervalMs`: a frame of the full form carries the whole message, so a frame per delta would be
+ * quadratic, and in the delta form a frame is longer than what it brings. A block's first delta
+ * leaves at once; nothing else is delayed, merged or reordered. Once
+ * much is held back, the sender has to wait, so that a reader that stops costs little memory.
+ */
+export class DeltaMerger {
+  readonly #sink: DeltaSink;
+  readonly #intervalMs: number;
+  #pending: Held | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #writtenAtMs = Number.NEGATIVE_INFINITY;
+  #isFirstOfBlock = true;
+
+  constructor(sink: DeltaSink, intervalMs = MERGE_INTERVAL_MS) {
+    this.#sink = sink;
+    this.#intervalMs = intervalMs;
+  }
+
+  /** Takes the next event; a promise when the reader is behind and the event could not wait. */
+  push(event: SessionEvent): void | Promise<void> {
+    if (event.type !== "message_update" || !isDelta(event.assistantMessageEvent)) {
+      this.flush();
+      this.#isFirstOfBlock = true;
+      return this.#sink.write(event);
+    }
+    return this.#pushDelta(event.assistantMessageEvent, event.message as AssistantMessage);
+  }
+
+  /** Writes what is held back. */
+  flush(): void | Promise<void> {
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    this.#pending = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const delta = pending.pieces.join("");
+    return this.#write({
+      type: "message_update",
+      message: pending.message,
+      assistantMessageEvent: { ...pending.event, delta },
+    });
+  }
+
+  #pushDelta(event: DeltaEvent, message: AssistantMessage): void | Promise<void> {
+    const pending = this.#pending;
+    if (pending !== undefined && isSameBlock(pending.event, event)) {
+      pending.pieces.push(event.delta);
+      pending.length += event.delta.length;
+      pending.event = event;
+      pending.message = message;
+      return pending.length > MAX_HELD_CHARACTERS ? this.#sink.reader.whenDrained() : undefined;
+    }
+    const wait = this.flush();
+    const waitMs = this.#intervalMs - (performance.now() - this.#writtenAtMs);
+    const isFree = this.#sink.reader.isDrained && waitMs <= 0;
+    if (this.#isFirstOfBlock || isFree) {
+      this.#isFirstOfBlock = false;
+      return this.#write({ type: "message_update", message, assistantMessageEvent: event });
+    }
+    this.#pending = { event, message, pieces: [event.delta], length: event.delta.length };
+    this.#timer = setTimeout(() => this.#flushWhenDrained(), Math.max(0, waitMs));
+    return wait;
+  }
+
+  #flushWhenDrained(): void {
+    this.#timer = undefined;
+    if (this.#sink.reader.isDrained) void this.flush();
+    else this.#sink.reader.onDrain(() => void this.flush());
+  }
+
+  #write(event: UpdateEvent): void | Promise<void> {
+    this.#writtenAtMs = performance.now();
+    return this.#sink.write(event);
+  }
+}
+
+function isDelta(event: AssistantMessageEvent): event is DeltaEvent {
+  return "delta" in event;
+}
+
+function isSameBlock(a: DeltaEvent, b: DeltaEvent): boolean {
+  return a.type === b.type && a.contentIndex === b.contentIndex;
+}

@@ -1,0 +1,91 @@
+import { type DialectFrame, encodeLine, type StreamForm } from "@tau-agent/rpc-protocol";
+import type { AssistantMessageEvent, SessionEvent } from "@tau-agent/rpc-protocol/events";
+import type { AssistantContent, AssistantMessage, Usage } from "@tau-agent/rpc-protocol/messages";
+
+type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
+
+/**
+ * How often the same `usage` is sent. Design decision 15 adds it to updates, and a client that looks
+ * at a few of them finds it; with each delta of a long reply it would more than double the cost.
+ */
+const MAX_SAME_USAGE = 64;
+
+/** Makes the lines of a connection's events in the form it asked for. */
+export class EventEncoder {
+  form: StreamForm = "full";
+  /** In the form `delta`, each step has `usage`, however long the reply. */
+  repeatsUsage = false;
+  #lastUsage: Usage | undefined;
+  #timesSent = 0;
+
+  /** One event as a line. */
+  encode(event: DialectFrame): string {
+    if (!isUpdate(event)) return encodeLine(event);
+    return this.form === "full" ? encodeFull(event) : this.#encodeDelta(event);
+  }
+
+  /** Neither `message` nor `partial`, but `usage`. */
+  #encodeDelta(event: UpdateEvent): string {
+    const { partial: _, ...step } = streamedStep(event.assistantMessageEvent);
+    const usage = (event.message as AssistantMessage).usage;
+    return encodeLine({
+      type: "message_update",
+      ...(this.#isToBeSent(usage) ? { usage } : {}),
+      assistantMessageEvent: step,
+    });
+  }
+
+  #isToBeSent(usage: Usage): boolean {
+    if (usage !== this.#lastUsage) this.#timesSent = 0;
+    this.#lastUsage = usage;
+    this.#timesSent += 1;
+    return this.repeatsUsage || this.#timesSent <= MAX_SAME_USAGE;
+  }
+}
+
+/** A dialect that has updates has them in one shape. */
+function isUpdate(frame: DialectFrame): frame is UpdateEvent {
+  return frame.type === "message_update";
+}
+
+/** `message` and `partial` are one object: it is serialised once and written twice. */
+function encodeFull(event: UpdateEvent): string {
+  const { partial, ...step } = streamedStep(event.assistantMessageEvent);
+  const message = encodeLine(streamedMessage(event.message as AssistantMessage)).slice(0, -1);
+  const shown =
+    partial === undefined || partial === event.message
+      ? message
+      : encodeLine(streamedMessage(partial)).slice(0, -1);
+  const head = encodeLine(step).slice(0, -2);
+  return `{"type":"message_update","message":${message},"assistantMessageEvent":${head},"partial":${shown}}}\n`;
+}
+
+/**
+ * What the steps of a reply lead to. Whatever else there is, such as signatures, comes with its
+ * `message_end`: so a reply looks the same as it grows, whether it is sent whole or rebuilt.
+ */
+function streamedMessage(message: AssistantMessage): AssistantMessage {
+  const { responseId: _id, responseModel: _model, ...streamed } = message;
+  return { ...streamed, content: message.content.map(streamedBlock) };
+}
+
+function streamedBlock(block: AssistantContent): AssistantContent {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "thinking":
+      return { type: "thinking", thinking: block.thinking };
+    case "toolCall": {
+      const { thoughtSignature: _, ...call } = block;
+      return call;
+    }
+    default:
+      return block;
+  }
+}
+
+function streamedStep(event: AssistantMessageEvent): { partial?: AssistantMessage } {
+  if (event.type !== "toolcall_end") return event as { partial?: AssistantMessage };
+  const { thoughtSignature: _, ...toolCall } = event.toolCall;
+  return { ...event, toolCall } as { partial?: AssistantMessage };
+}

@@ -1,0 +1,66 @@
+import { encodeLine, type SessionTreeNode } from "@tau-agent/rpc-protocol";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { recordFrames } from "../../../test/recording/record-host.ts";
+import { encodeResponse } from "./encode-response.ts";
+
+const entry = (id: string, text = "") => ({
+  type: "custom" as const,
+  customType: text,
+  id,
+  parentId: null,
+  timestamp: "2026-01-01T00:00:00.000Z",
+});
+
+const response = (tree: readonly SessionTreeNode[], leafId: string | null = "a") =>
+  ({
+    id: "1",
+    type: "response",
+    command: "get_tree",
+    success: true,
+    data: { tree, leafId },
+  }) as const;
+
+const nodes: fc.Memo<SessionTreeNode[]> = fc.memo((depth) =>
+  depth <= 1
+    ? fc.constant([])
+    : fc.array(
+        fc.record(
+          {
+            entry: fc.string({ unit: "binary" }).map((text) => entry("a", `${text}\u2028`)),
+            children: nodes(depth - 1),
+            label: fc.string(),
+            labelTimestamp: fc.string(),
+          },
+          { requiredKeys: ["entry", "children"] },
+        ),
+        { maxLength: 3 },
+      ),
+);
+
+describe("encodeResponse", () => {
+  it("writes a tree as the encoder of every other frame does", () => {
+    fc.assert(
+      fc.property(nodes(4), (tree) => {
+        const frame = response(tree);
+        recordFrames([encodeResponse(frame)]);
+        expect(JSON.parse(encodeResponse(frame))).toEqual(JSON.parse(encodeLine(frame)));
+        expect(encodeResponse(frame)).not.toMatch(/[\u2028\u2029]/);
+      }),
+    );
+  });
+
+  it("leaves every other response as it is", () => {
+    const frame = { type: "response", command: "fork", success: false, error: "no" } as const;
+    expect(encodeResponse(frame)).toBe(encodeLine(frame));
+  });
+
+  it("writes a conversation of fifty thousand entries whole", () => {
+    let node: SessionTreeNode = { entry: entry("the last"), children: [] };
+    for (let depth = 1; depth < 50_000; depth++) node = { entry: entry("a"), children: [node] };
+    const line = encodeResponse(response([node]));
+    expect(line).toContain("the last");
+    expect(line.match(/"children"/g)).toHaveLength(50_000);
+    expect(line.endsWith(`,"leafId":"a"}}\n`)).toBe(true);
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { TestOutput, turnOfLoop } from "./__fixtures__/test-output.ts";
+import { FrameWriter } from "./writer.ts";
+
+function create() {
+  const output = new TestOutput();
+  return { output, writer: new FrameWriter(output) };
+}
+
+/** Fills the pipe: the next write finds the reader behind. */
+async function behind() {
+  const { output, writer } = create();
+  output.accepts = false;
+  void writer.write("a\n");
+  await turnOfLoop();
+  return { output, writer };
+}
+
+const isPending = async (promise: Promise<unknown>): Promise<boolean> => {
+  let pending = true;
+  void promise.then(() => {
+    pending = false;
+  });
+  await turnOfLoop();
+  return pending;
+};
+
+describe("FrameWriter", () => {
+  it("writes the lines of one turn of the event loop at once, in order", async () => {
+    const { output, writer } = create();
+    for (let index = 0; index < 1000; index++) expect(writer.write(`${index}\n`)).toBeUndefined();
+    expect(output.writes).toEqual([]);
+    await turnOfLoop();
+    expect(output.writes).toHaveLength(1);
+    expect(output.text.split("\n").slice(0, -1).map(Number)).toEqual([...Array(1000).keys()]);
+  });
+
+  it("does not gather without end while the event loop does not turn", () => {
+    const { output, writer } = create();
+    output.accepts = false;
+    const line = `${"x".repeat(1000)}\n`;
+    let written = 0;
+    while (writer.write(line) === undefined && written < 1000) written++;
+    expect(written).toBeLessThan(300);
+    expect(output.writes).toHaveLength(1);
+  });
+
+  it("makes writers wait while the reader is behind, and keeps the order", async () => {
+    const { output, writer } = await behind();
+    expect(writer.isDrained).toBe(false);
+    const wait = writer.write("b\n");
+    void writer.write("c\n");
+    expect(await isPending(wait as Promise<void>)).toBe(true);
+    output.drain();
+    await wait;
+    expect(writer.isDrained).toBe(true);
+    expect(writer.write("d\n")).toBeUndefined();
+    await turnOfLoop();
+    expect(output.text).toBe("a\nb\nc\nd\n");
+  });
+
+  it("calls who wants to know of the reader at once or when it has caught up", async () => {
+    const { output, writer } = await behind();
+    const heard: string[] = [];
+    writer.onDrain(() => heard.push("later"));
+    await turnOfLoop();
+    expect(heard).toEqual([]);
+    output.drain();
+    await turnOfLoop();
+    writer.onDrain(() => heard.push("now"));
+    expect(heard).toEqual(["later", "now"]);
+  });
+
+  it("ends after everything queued is handed over", async () => {
+    const { output, writer } = create();
+    void writer.write("last\n");
+    await writer.end();
+    expect(output.text).toBe("last\n");
+  });
+
+  it("lets nobody wait when the reader has left, and drops what comes", async () => {
+    const { output, writer } = await behind();
+    const wait = writer.write("b\n");
+    output.close();
+    await wait;
+    expect(writer.write("c\n")).toBeUndefined();
+    await turnOfLoop();
+    await writer.end();
+    expect(output.text).toBe("a\n");
+  });
+
+  it("lets nobody wait at the end, but still keeps every line", async () => {
+    const { output, writer } = await behind();
+    const wait = writer.write("b\n");
+    writer.stopWaiting();
+    await wait;
+    expect(writer.write("c\n")).toBeUndefined();
+    await writer.end();
+    expect(output.text).toBe("a\nb\nc\n");
+  });
+});

@@ -1,0 +1,94 @@
+import type { FrameOutput } from "../../process/output.ts";
+
+/** More than this is not gathered: whether the reader keeps up must be known before it is too late. */
+const MAX_GATHERED_CHARACTERS = 256 * 1024;
+
+/**
+ * The only writer of frames: in order, many to a system call, and with a promise for those who
+ * should wait while the reader is behind.
+ */
+export class FrameWriter {
+  readonly #output: FrameOutput;
+  #buffer: string[] = [];
+  #gathered = 0;
+  #isScheduled = false;
+  #isClosed = false;
+  #letsWait = true;
+  #drain: PromiseWithResolvers<void> | undefined;
+
+  constructor(output: FrameOutput) {
+    this.#output = output;
+    output.onClosed(() => this.close());
+  }
+
+  /** Whether the reader has taken everything that was handed to it. */
+  get isDrained(): boolean {
+    return this.#drain === undefined;
+  }
+
+  /** Queues a line, which must end in a line feed; a promise while the reader is behind. */
+  write(line: string): void | Promise<void> {
+    if (this.#isClosed) return;
+    this.#buffer.push(line);
+    this.#gathered += line.length;
+    if (this.#gathered > MAX_GATHERED_CHARACTERS) {
+      this.#flush();
+    } else if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      // After this turn of the event loop: what one network chunk brought leaves in one write.
+      setImmediate(() => {
+        this.#isScheduled = false;
+        this.#flush();
+      });
+    }
+    return this.whenDrained();
+  }
+
+  /** A promise while the reader is behind, for those who should wait; none when nobody should. */
+  whenDrained(): void | Promise<void> {
+    return this.#letsWait ? this.#drain?.promise : undefined;
+  }
+
+  /** Lets nobody wait from now on, so that a reader that is stuck does not hold up the end. */
+  stopWaiting(): void {
+    this.#letsWait = false;
+    this.#drain?.resolve();
+  }
+
+  /** Calls once the reader has caught up; at once when it has. */
+  onDrain(listener: () => void): void {
+    if (this.#drain === undefined) listener();
+    else void this.#drain.promise.then(listener);
+  }
+
+  /** Fulfilled when everything queued was handed to the operating system. */
+  async end(): Promise<void> {
+    this.#flush();
+    if (this.#isClosed) return;
+    await new Promise<void>((resolve) => {
+      this.#output.write("", resolve);
+    });
+  }
+
+  /** The reader is gone: drops what is queued, and lets nobody wait any longer. */
+  close(): void {
+    this.#isClosed = true;
+    this.#buffer = [];
+    this.#drain?.resolve();
+    this.#drain = undefined;
+  }
+
+  #flush(): void {
+    if (this.#buffer.length === 0 || this.#isClosed) return;
+    const text = this.#buffer.join("");
+    this.#buffer = [];
+    this.#gathered = 0;
+    if (this.#output.write(text) || this.#drain !== undefined) return;
+    const drain = Promise.withResolvers<void>();
+    this.#drain = drain;
+    this.#output.onDrain(() => {
+      if (this.#drain === drain) this.#drain = undefined;
+      drain.resolve();
+    });
+  }
+}

@@ -1,0 +1,86 @@
+import {
+  type CommandName,
+  command,
+  commands,
+  decodeClientFrame,
+  type ResponseFrame,
+} from "@tau-agent/rpc-protocol";
+import { afterEach, describe, expect, it } from "vitest";
+import * as z from "zod/mini";
+import { type DispatchOptions, dispatch } from "./dispatch.ts";
+import type { Host } from "./handlers/host.ts";
+import { handlers } from "./handlers/index.ts";
+
+/** Adds a command as an author would: its definition to the table, its handler beside the others. */
+function addCommand(traits: { awaitsSessionChange?: true }, run: () => unknown): void {
+  const definition = command({
+    summary: "Does what the test says.",
+    params: () => z.object({}),
+    result: () => z.object({ done: z.boolean() }),
+    ...traits,
+  });
+  Object.assign(commands, { invented: definition });
+  Object.assign(handlers, { invented: run });
+}
+
+afterEach(() => {
+  Reflect.deleteProperty(commands, "invented");
+  Reflect.deleteProperty(handlers, "invented");
+});
+
+/** A host whose session may be about to change. */
+function hostWith(session: { underWay?: Promise<void>; isClosed?: boolean }) {
+  const answers: ResponseFrame[] = [];
+  const { underWay, isClosed = false } = session;
+  const host = {
+    session: { navigation: { underWay }, isClosed },
+    connection: { respond: (response: ResponseFrame) => answers.push(response) },
+  };
+  const options: DispatchOptions = {
+    host: host as unknown as Host,
+    waiting: new Set(),
+    onUiResponse: () => expect.fail("is not a dialog's answer"),
+    onInternalError: (error) => expect.fail(String(error)),
+  };
+  const send = (type: CommandName | "invented") =>
+    dispatch(decodeClientFrame(JSON.stringify({ id: "1", type })), options);
+  return { host, answers, send };
+}
+
+describe("a command added to the table", () => {
+  it("is answered with what its handler returns", async () => {
+    addCommand({}, () => ({ done: true }));
+    const { answers, send } = hostWith({});
+    await send("invented");
+    const answer = { id: "1", type: "response", command: "invented", success: true };
+    expect(answers).toEqual([{ ...answer, data: { done: true } }]);
+  });
+
+  it("waits for a session change when its definition says so", async () => {
+    const change = Promise.withResolvers<void>();
+    const seen: string[] = [];
+    addCommand({ awaitsSessionChange: true }, () => void seen.push("invented"));
+    const { host, send } = hostWith({ underWay: change.promise });
+    const done = send("invented");
+    expect(seen).toEqual([]);
+    host.session.navigation.underWay = undefined;
+    seen.push("changed");
+    change.resolve();
+    await done;
+    expect(seen).toEqual(["changed", "invented"]);
+  });
+
+  it("runs during a session change otherwise", () => {
+    const seen: string[] = [];
+    addCommand({}, () => void seen.push("invented"));
+    void hostWith({ underWay: new Promise(() => {}) }).send("invented");
+    expect(seen).toEqual(["invented"]);
+  });
+
+  it("is refused once the session it would wait for is closed", () => {
+    addCommand({ awaitsSessionChange: true }, () => expect.fail("runs in a closed session"));
+    const { answers, send } = hostWith({ isClosed: true });
+    void send("invented");
+    expect(answers).toMatchObject([{ success: false, code: "disposed" }]);
+  });
+});

@@ -1,0 +1,145 @@
+import { resolve } from "node:path";
+import type {
+  CreateAgentSessionOptions,
+  CustomProvider,
+  ExtensionOptions,
+  SessionStart,
+} from "@tau-agent/coding-agent";
+import { ProtocolError } from "@tau-agent/rpc-protocol";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { type CliOptions, returnWords } from "../command-line/args.ts";
+import type { ProcessEnvironment } from "../process/environment.ts";
+
+/** What extensions reach of the process they run in. */
+export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdown">;
+
+/** The session that a command line asks for. */
+export async function sessionOptions(
+  options: CliOptions,
+  environment: ProcessEnvironment,
+  { sendUiRequest, onShutdown }: ExtensionSeams = {},
+): Promise<CreateAgentSessionOptions> {
+  const isScripted = options.provider === "scripted";
+  return {
+    cwd: environment.cwd,
+    environment: environment.variables,
+    agentDirectory: environment.agentDirectory,
+    homeDirectory: environment.homeDirectory,
+    temporaryDirectory: environment.temporaryDirectory,
+    provider: options.provider,
+    model: options.model,
+    models: list(options.models),
+    thinkingLevel: options.thinking,
+    apiKey: options.apiKey ?? environment.subagentKey,
+    session: sessionStart(options),
+    sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
+    name: options.name,
+    trustProject: options.approve ? true : options.noApprove ? false : undefined,
+    tools: {
+      only: list(options.tools),
+      exclude: list(options.excludeTools),
+      none: options.noTools,
+      noBuiltIn: options.noBuiltinTools,
+    },
+    taskDepth: depth(options.taskDepth),
+    taskAgents: list(options.taskAgents),
+    startSubagentHost: async (request) => {
+      const { startSubagentHost } = await import("./subagent-host.ts");
+      return startSubagentHost(request, { options, environment });
+    },
+    prompt: {
+      skillPaths: options.skill,
+      templatePaths: options.promptTemplate,
+      noSkills: options.noSkills ?? false,
+      noTemplates: options.noPromptTemplates ?? false,
+      noContextFiles: options.noContextFiles ?? false,
+      systemPrompt: options.systemPrompt,
+      appendSystemPrompts: options.appendSystemPrompt,
+    },
+    extensions: {
+      paths: options.extension,
+      onlyNamed: options.noExtensions ?? false,
+      flagValues: options.unknown,
+      onSwitches: (names) => returnWords(options, names),
+      mode: options.mode === "rpc" || options.mode === "json" ? options.mode : "print",
+      sendUiRequest,
+      onShutdown,
+      hostModules: async () => {
+        const { loadHostModules } = await import("../extensions/host-modules.ts");
+        return loadHostModules(environment);
+      },
+    },
+    ...(isScripted ? await scripted(options, environment) : {}),
+  };
+}
+
+/**
+ * At most one of the flags may say which conversation to begin with. Clients of pi that name a file
+ * also pass `--continue`; the file takes precedence.
+ */
+function sessionStart(options: CliOptions): SessionStart {
+  const { session, fork, sessionId: id, noSession } = options;
+  const isContinued = options.continue || options.resume;
+  const chosen = [
+    ["--session", session !== undefined],
+    ["--continue", isContinued && session === undefined],
+    ["--fork", fork !== undefined],
+    ["--no-session", noSession],
+  ].filter(([, isGiven]) => isGiven);
+  if (chosen.length > 1) {
+    const [first, second] = chosen.map(([name]) => String(name));
+    const reason = `it rules out ${second}`;
+    throw new ProtocolError("invalid_option", { option: String(first), reason });
+  }
+  if (noSession) return { kind: "memory", id };
+  if (session !== undefined) return { kind: "file", path: session, goesToItsFolder: true };
+  if (fork !== undefined) return { kind: "fork", from: fork, id };
+  return isContinued ? { kind: "latest" } : { kind: "new", id };
+}
+
+function depth(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,3}$/.test(value)) return Number(value);
+  const reason = `${JSON.stringify(value)} is no depth`;
+  throw new ProtocolError("invalid_option", { option: "--task-depth", reason });
+}
+
+function list(value: string | undefined): string[] | undefined {
+  return value
+    ?.split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+/**
+ * `--provider scripted --model <scenario file>`: the model plays a scenario from the file, or a short
+ * built-in one without a file; everything else is real.
+ */
+async function scripted(
+  { model: file }: CliOptions,
+  { cwd }: ProcessEnvironment,
+): Promise<Partial<CreateAgentSessionOptions>> {
+  const [{ createStream }, testing, { helloScenario }] = await Promise.all([
+    import("@tau-agent/ai"),
+    import("@tau-agent/ai/testing"),
+    import("./hello-scenario.ts"),
+  ]);
+  const model = testing.scriptedModel({ id: file === undefined ? "hello" : resolve(cwd, file) });
+  const provider =
+    file === undefined ? testing.scriptedProvider(helloScenario) : testing.scenarioFileProvider();
+  return {
+    model,
+    providers: [keylessProvider(model)],
+    stream: createStream({ providers: { scripted: async () => provider } }),
+  };
+}
+
+function keylessProvider(model: Model): CustomProvider {
+  return {
+    id: model.provider,
+    isKeyless: true,
+    usesAuthHeader: false,
+    models: () => [model],
+    headers: () => ({}),
+  };
+}

@@ -1,0 +1,88 @@
+import { resolve } from "node:path";
+import type { SubagentHost, SubagentHostRequest } from "@tau-agent/coding-agent";
+import { RpcClient, RpcError } from "@tau-agent/rpc-client";
+import type { CliOptions } from "../command-line/args.ts";
+import { type ProcessEnvironment, SUBAGENT_KEY } from "../process/environment.ts";
+
+/** A subagent's host has this long for an orderly end; then it is killed. */
+const STOP_GRACE_MS = 1500;
+const KILL_AFTER_MS = 500;
+
+/**
+ * Starts this program once more, or what `task.command` says, and drives it over the protocol. It
+ * gets what the command line said of this host, as far as that holds for subagents too.
+ */
+export async function startSubagentHost(
+  { command, args, cwd, variables, signal, onEvent }: SubagentHostRequest,
+  { options, environment }: { options: CliOptions; environment: ProcessEnvironment },
+): Promise<SubagentHost> {
+  const { program, agentDirectory } = environment;
+  const client = new RpcClient({
+    command: command ?? program,
+    args: [...inheritedArguments(options, environment.cwd), ...args],
+    cwd,
+    env: {
+      ...environment.variables,
+      ...variables,
+      PI_CODING_AGENT_DIR: agentDirectory,
+      // In the environment and not among the arguments, which everybody can see.
+      [SUBAGENT_KEY]: keyFor(args, options) && (options.apiKey ?? environment.subagentKey),
+    },
+  });
+  client.onEvent(onEvent);
+  const stop = async (): Promise<void> => {
+    signal.removeEventListener("abort", stop);
+    await client.stop({ graceMs: STOP_GRACE_MS, killAfterMs: KILL_AFTER_MS });
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  const started = client.start();
+  if (signal.aborted) void stop();
+  await started;
+  let sessionFile: string | undefined;
+  return {
+    get sessionFile() {
+      return sessionFile;
+    },
+    prompt: async (text) => {
+      try {
+        const result = await client.promptAndWait(text);
+        const status = result.status === "aborted" ? "aborted" : "completed";
+        return { status, text: result.text };
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        return { status: "error", text: "", error: error.message };
+      } finally {
+        sessionFile ??= (await client.getState().catch(() => undefined))?.sessionFile;
+      }
+    },
+    setBudget: async (limits) => {
+      await client.setBudget(limits);
+    },
+    stop,
+  };
+}
+
+/** Whether the key of this command line is for the provider that the arguments name. */
+function keyFor(args: readonly string[], { provider, model = "" }: CliOptions): true | undefined {
+  const own = provider ?? /^([^/]+)\//.exec(model)?.[1];
+  const wanted = args[args.indexOf("--provider") + 1];
+  return args.includes("--provider") && own === wanted ? true : undefined;
+}
+
+function inheritedArguments(options: CliOptions, cwd: string): string[] {
+  const switches = [
+    ["--no-extensions", options.noExtensions],
+    ["--no-skills", options.noSkills],
+    ["--no-prompt-templates", options.noPromptTemplates],
+    ["--no-context-files", options.noContextFiles],
+    ["--offline", options.offline],
+  ] as const;
+  return [
+    ...switches.flatMap(([name, isOn]) => (isOn ? [name] : [])),
+    ...options.extension.flatMap((path) => [
+      "--extension",
+      /^~|^\w+:/.test(path) ? path : resolve(cwd, path),
+    ]),
+    ...[...options.unknown].map(([name, value]) => `--${name}${value === true ? "" : `=${value}`}`),
+  ];
+}

@@ -1,0 +1,29 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+
+/** What a model takes beyond the plain format. */
+export interface Features {
+  /** It refuses thinking that was made under another prefix, unless asked to drop it. */
+  readonly bindsThinking: boolean;
+  /** Changes that it reads between two messages. */
+  readonly appends: {
+    readonly system: boolean;
+    readonly tools: boolean;
+    readonly effort: boolean;
+  };
+}
+
+/** Opus, Sonnet and Haiku 5.5, Fable and Mythos 5.1 and 5.2, as the catalogues and gateways spell them. */
+const binding = /(?:opus|sonnet|haiku)-5[.-]5|(?:fable|mythos)-5[.-][12]|claude-[a-z]+-latest/i;
+
+/** Reads a model's features from its flags; thinking is bound by the model's name, wherever it runs. */
+export function featuresOf({ id, compat = {} }: Model): Features {
+  return {
+    bindsThinking:
+      typeof compat.bindsThinking === "boolean" ? compat.bindsThinking : binding.test(id),
+    appends: {
+      system: compat.supportsMidConvoSystemMessages === true,
+      tools: compat.supportsMidConvoToolChanges === true,
+      effort: compat.supportsMidConvoEffort === true,
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/** What went wrong with a request, independent of the vendor. */
+export type ProviderErrorCode =
+  | "auth"
+  | "quota"
+  | "rate_limited"
+  | "overloaded"
+  | "context_overflow"
+  | "invalid_request"
+  | "content_filtered"
+  | "network"
+  | "timeout"
+  | "aborted"
+  | "unknown";
+
+/**
+ * What vendors' error types and codes mean, as their references list them. The numbers are z.ai's
+ * and MiniMax's. `quota` holds those that another attempt cannot mend: the account has no money
+ * left, or the plan is used up for hours or days.
+ */
+const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> = {
+  quota: [
+    // Anthropic, OpenAI, Moonshot.
+    "billing_error",
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "exceeded_current_quota_error",
+    // z.ai: in arrears, limit of a plan reached, plan expired, weekly or monthly limit reached.
+    "1113",
+    "1308",
+    "1309",
+    "1310",
+    // MiniMax: balance too low, limit of the plan reached.
+    "1008",
+    "2056",
+    // Alibaba, Groq, and gateways that pass on the reason of a 402 without the status.
+    "Arrearage",
+    "blocked_api_access",
+    "insufficient_balance",
+    "insufficient_credits",
+    "insufficient_funds",
+    "payment_required",
+    // Plans of ChatGPT and OpenCode.
+    "usage_limit_reached",
+    "usage_not_included",
+    "CreditsError",
+    "MonthlyLimitError",
+    "GoUsageLimitError",
+    "FreeUsageLimitError",
+  ],
+  auth: [
+    "authentication_error",
+    "permission_error",
+    "invalid_api_key",
+    "invalid_authentication_error",
+    "incorrect_api_key_error",
+    "PERMISSION_DENIED",
+    "UNAUTHENTICATED",
+  ],
+  rate_limited: [
+    "rate_limit_error",
+    "rate_limit_exceeded",
+    "rate_limit_reached_error",
+    "too_many_requests",
+    "limit_requests",
+    "limit_burst_rate",
+    "RESOURCE_EXHAUSTED",
+    "1302",
+    "1303",
+    "1305",
+  ],
+  overloaded: [
+    "overloaded_error",
+    "engine_overloaded_error",
+    "service_unavailable",
+    "slow_down",
+    "UNAVAILABLE",
+    "1312",
+    // General: anything more special that comes with them says more.
+    "api_error",
+    "server_error",
+    "internal_error",
+    "internal_server_error",
+    "INTERNAL",
+  ],
+  timeout: ["timeout_error", "DEADLINE_EXCEEDED"],
+  context_overflow: [
+    "context_length_exceeded",
+    "model_context_window_exceeded",
+    "request_too_large",
+    "1261",
+  ],
+  content_filtered: ["content_filter", "content_policy_violation", "1301"],
+  invalid_request: [
+    "invalid_request_error",
+    "not_found_error",
+    "INVALID_ARGUMENT",
+    "FAILED_PRECONDITION",
+    "NOT_FOUND",
+  ],
+};
+
+/** The order in which codes of one error decide: what ends the work first, what says least last. */
+const order = [
+  "quota",
+  "context_overflow",
+  "content_filtered",
+  "rate_limited",
+  "auth",
+  "timeout",
+  "overloaded",
+  "invalid_request",
+] as const satisfies readonly ProviderErrorCode[];
+
+/** What the codes of one error mean together; undefined when none is known. */
+export function meaningOf(codes: readonly string[]): ProviderErrorCode | undefined {
+  return order.find((meaning) => meanings[meaning]?.some((code) => codes.includes(code)));
+}

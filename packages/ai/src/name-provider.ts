@@ -1,0 +1,94 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { ProviderError, redactSecrets } from "./errors.ts";
+
+/** Failures that somebody has to look into, and where to look. The first row that fits counts. */
+const nextSteps: readonly {
+  readonly fits: (error: ProviderError) => boolean;
+  readonly step: string;
+}[] = [
+  { fits: says(/ECONNREFUSED/), step: "Is the server running?" },
+  {
+    fits: says(/ENOTFOUND|EAI_AGAIN|getaddrinfo/),
+    step: "Check the base URL and the network connection.",
+  },
+  {
+    fits: says(/CERT|certificate|SELF_SIGNED|UNABLE_TO_|ERR_(?:TLS|SSL)/i),
+    step: "Check the server's certificate, or name its authority in NODE_EXTRA_CA_CERTS.",
+  },
+  {
+    fits: (error) => error.code === "timeout" && error.status === undefined,
+    step: "Is the server busy, or the time limit too short for this model?",
+  },
+  {
+    fits: (error) => error.code === "network" && error.status === undefined,
+    step: "Check the network connection and any proxy.",
+  },
+  {
+    fits: (error) => error.code === "auth",
+    step: "Check the API key and what it may be used for.",
+  },
+  {
+    fits: (error) => error.code === "quota",
+    step: "Check the plan and the balance of the account.",
+  },
+  {
+    fits: (error) => error.code === "invalid_request" && error.status === 404,
+    step: "Check the model id and the base URL.",
+  },
+];
+
+function says(pattern: RegExp): (error: ProviderError) => boolean {
+  return ({ code, status, message }) =>
+    code === "network" && status === undefined && pattern.test(message);
+}
+
+/** What {@link nameProvider} says besides. */
+export interface NamingOptions {
+  /** The longest wait that a vendor may ask for, in ms; a longer one is said. */
+  readonly maxRetryDelayMs?: number | undefined;
+}
+
+/**
+ * Adds to an error which provider it came from, at which base URL, and what to do next. The words
+ * before stay as they are: clients look for them.
+ */
+export function nameProvider(
+  error: ProviderError,
+  { provider, baseUrl }: Model,
+  { maxRetryDelayMs = Number.POSITIVE_INFINITY }: NamingOptions = {},
+): ProviderError {
+  const { code, message, status, retryAfterMs = 0, cause } = error;
+  const isTooLong = error.isRetryable && retryAfterMs > maxRetryDelayMs;
+  const step = isTooLong
+    ? `It asks to wait ${inWords(retryAfterMs)}, longer than retry.maxDelayMs allows (${inWords(maxRetryDelayMs)}).`
+    : nextSteps.find(({ fits }) => fits(error))?.step;
+  if (step === undefined || (baseUrl === "" && !isTooLong)) return error;
+  const place = baseUrl === "" ? provider : `${provider} at ${printable(baseUrl)}`;
+  return new ProviderError({
+    code,
+    message: `${message} (${place}). ${step}`,
+    status,
+    retryAfterMs: error.retryAfterMs,
+    cause,
+  });
+}
+
+/** A time as people write it: `1 h 5 min`, `34 s`, `620 ms`. */
+function inWords(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = Math.ceil(ms / 1000);
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 3600), "h"],
+    [Math.floor((seconds % 3600) / 60), "min"],
+    [seconds % 60, "s"],
+  ];
+  const said = parts.filter(([count]) => count > 0).slice(0, 2);
+  return said.map(([count, unit]) => `${count} ${unit}`).join(" ");
+}
+
+/** Without user, password and query: they may be secret. */
+function printable(baseUrl: string): string {
+  if (!URL.canParse(baseUrl)) return redactSecrets(baseUrl);
+  const url = new URL(baseUrl);
+  return `${url.origin}${url.pathname.replace(/\/$/, "")}`;
+}

@@ -1,0 +1,77 @@
+import type { AssistantContent, ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { PartialJson } from "@tau-agent/rpc-protocol/plain";
+
+/** What is known of a content block beside what its message shows. */
+export interface OpenBlock {
+  readonly type: "text" | "thinking" | "tool_call";
+  /** Place in the message; undefined while a tool call waits for its name. */
+  index: number | undefined;
+  hasEnded: boolean;
+  /** Everything streamed so far. */
+  raw: string;
+  /** Arguments that came before the name. */
+  held: string;
+  id?: string | undefined;
+  name?: string | undefined;
+  signature?: string;
+  readonly json: PartialJson;
+  liveArguments(): Record<string, unknown>;
+}
+
+/** Starts the record of a block that has not been placed yet. */
+export function openBlock(type: OpenBlock["type"]): OpenBlock {
+  const json = new PartialJson();
+  return {
+    type,
+    index: undefined,
+    hasEnded: false,
+    raw: "",
+    held: "",
+    json,
+    liveArguments: () => (isRecord(json.value) ? json.value : {}),
+  };
+}
+
+/** Marks a block as ended and returns its final content. */
+export function closeBlock(
+  block: OpenBlock,
+  content: AssistantContent,
+  wholeArguments?: string | undefined,
+): AssistantContent {
+  block.hasEnded = true;
+  return content.type === "toolCall" ? settleToolCall(block, content, wholeArguments) : content;
+}
+
+/**
+ * Gives a call its final arguments. When what was streamed is not one JSON object, the vendor's
+ * closing repetition counts; when that is none either, nothing of it is trusted.
+ */
+export function settleToolCall(
+  block: OpenBlock,
+  call: ToolCall,
+  wholeArguments?: string | undefined,
+): ToolCall {
+  for (const [raw, json] of candidates(block, wholeArguments)) {
+    if (raw.trim() === "") return { ...call, arguments: {} };
+    if (!json.end()) continue;
+    if (json.value === null) return { ...call, arguments: {} };
+    if (isRecord(json.value)) return { ...call, arguments: json.value };
+  }
+  return { ...call, arguments: {}, argumentsError: block.raw };
+}
+
+function* candidates(
+  block: OpenBlock,
+  wholeArguments: string | undefined,
+): Generator<[string, PartialJson]> {
+  const hasOther = wholeArguments !== undefined && wholeArguments !== block.raw;
+  if (block.raw !== "" || !hasOther) yield [block.raw, block.json];
+  if (!hasOther) return;
+  const json = new PartialJson();
+  json.feed(wholeArguments);
+  yield [wholeArguments, json];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,79 @@
+import type { RequestDiagnostic, ToolDefinition } from "../provider.ts";
+import { wireName } from "./tool-name.ts";
+import { type ToolRules, toolRules } from "./tool-rules.ts";
+import { UnusableSchema, wireSchema } from "./tool-schema.ts";
+
+/** The tools of a request as the vendor takes them. */
+export interface FittedTools {
+  readonly tools: readonly ToolDefinition[];
+  /** The vendor's name of a tool → its own, where they differ. */
+  readonly ownNames: ReadonlyMap<string, string>;
+  readonly leftOut: readonly RequestDiagnostic[];
+}
+
+type Fitted = ToolDefinition | RequestDiagnostic;
+
+/** Fits tools to a wire format; keeps what it made of them for the next request. */
+export class ToolFitter {
+  readonly #known = new Map<string, WeakMap<ToolDefinition, Fitted>>();
+  readonly #reported = new Set<string>();
+
+  fit(api: string, tools: readonly ToolDefinition[]): FittedTools {
+    const rules = toolRules(api);
+    const known = this.#known.get(api) ?? new WeakMap<ToolDefinition, Fitted>();
+    this.#known.set(api, known);
+    const fitted = new Map<string, ToolDefinition>();
+    const ownNames = new Map<string, string>();
+    const leftOut: RequestDiagnostic[] = [];
+    for (const tool of tools) {
+      let made = known.get(tool) ?? fitTool(tool, rules);
+      known.set(tool, made);
+      if (!("code" in made) && fitted.has(made.name)) {
+        made = leaveOut(tool, "another tool has its name");
+      }
+      if ("code" in made) {
+        leftOut.push(made);
+        continue;
+      }
+      fitted.set(made.name, made);
+      if (made.name !== tool.name) ownNames.set(made.name, tool.name);
+    }
+    return { tools: [...fitted.values()], ownNames, leftOut };
+  }
+
+  /** Whether this was not said before. */
+  isNews({ tool, message }: RequestDiagnostic): boolean {
+    const text = `${tool}\n${message}`;
+    const isNews = !this.#reported.has(text);
+    this.#reported.add(text);
+    return isNews;
+  }
+}
+
+function fitTool(tool: ToolDefinition, rules: ToolRules): Fitted {
+  if (typeof tool.name !== "string" || tool.name.trim() === "") {
+    return leaveOut(tool, "it has no name");
+  }
+  try {
+    // A schema may be a live object; what cannot be written cannot be sent.
+    const parameters = wireSchema(JSON.parse(JSON.stringify(tool.parameters) ?? "{}"), rules);
+    const { description } = tool;
+    return {
+      name: wireName(tool.name, rules),
+      description: typeof description === "string" ? description : "",
+      parameters,
+    };
+  } catch (error) {
+    const why =
+      error instanceof UnusableSchema ? error.message : "its schema cannot be written as JSON";
+    return leaveOut(tool, why);
+  }
+}
+
+function leaveOut({ name }: ToolDefinition, why: string): RequestDiagnostic {
+  return {
+    code: "tool_left_out",
+    tool: String(name),
+    message: `The tool ${JSON.stringify(name)} is not offered to this model: ${why}`,
+  };
+}

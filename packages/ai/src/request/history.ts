@@ -1,0 +1,240 @@
+import type {
+  AssistantContent,
+  AssistantMessage,
+  LlmMessage,
+  Model,
+  ToolCall,
+  ToolResultMessage,
+  UserContent,
+} from "@tau-agent/rpc-protocol/messages";
+import type { Context, Provider } from "../provider.ts";
+import { withResultsInPlace } from "./late-results.ts";
+import { type ImageLimits, limitImages } from "./limit-images.ts";
+import { Memo } from "./memo.ts";
+import { sanitizeJson, sanitizeText } from "./sanitize.ts";
+import { wireName } from "./tool-name.ts";
+import { toolRules } from "./tool-rules.ts";
+
+const imagePlaceholder = "(image left out: this model reads text only)";
+const missingResult = "No result provided";
+
+/** What the fitting of a conversation takes from the wire format and from earlier requests. */
+export interface HistoryOptions {
+  readonly normalizeToolCallId?: Provider["normalizeToolCallId"];
+  /** Most images of a request; default any number. */
+  readonly imageLimits?: ImageLimits | undefined;
+}
+
+/**
+ * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
+ * their calls and results, of replies that were cut the calls; every remaining call has exactly one
+ * result, which follows it; call ids are acceptable to the vendor and unique, and names are those under
+ * which the tools are sent; data that only another model understands (signatures, thinking) is dropped; images become a note for models that read
+ * text only, and the oldest where they are too many; lone surrogates are removed. Until images have
+ * to go, the result for a prefix of the messages is a prefix of the result, so that prompt caches hit.
+ */
+export function prepareContext(
+  model: Model,
+  context: Context,
+  options: HistoryOptions = {},
+): Context {
+  return fitContext(model, context, options, new Memo());
+}
+
+/** {@link prepareContext}, which given the same `memo` again fits only what is new. */
+export function fitContext(
+  model: Model,
+  context: Context,
+  options: HistoryOptions,
+  memo: Memo,
+): Context {
+  const { systemPrompt, tools } = context;
+  return {
+    messages: transformHistory(model, context, options, memo),
+    ...(systemPrompt !== undefined && { systemPrompt: sanitizeText(systemPrompt) }),
+    ...(tools !== undefined && {
+      tools: tools.map((tool) => {
+        const description = sanitizeText(tool.description);
+        return description === tool.description ? tool : { ...tool, description };
+      }),
+    }),
+  };
+}
+
+function transformHistory(
+  model: Model,
+  { messages }: Context,
+  { normalizeToolCallId = (id) => id, imageLimits }: HistoryOptions,
+  memo: Memo,
+): LlmMessage[] {
+  const readsImages = model.input.includes("image");
+  const names = toolRules(model.api);
+  const { pairing, replaced } = memo.fold(withResultsInPlace(messages), {
+    rules: [model.provider, model.api, model.id, readsImages],
+    start: () => ({
+      pairing: new Pairing(),
+      ids: new UniqueIds(),
+      replaced: new WeakMap<LlmMessage, LlmMessage>(),
+    }),
+    step({ pairing, ids }, message) {
+      if (message.role === "toolResult") {
+        pairing.answer(message, (content) => fitContent(content, readsImages));
+        return;
+      }
+      pairing.settle();
+      if (message.role === "user") {
+        const content =
+          typeof message.content === "string"
+            ? sanitizeText(message.content)
+            : fitContent(message.content, readsImages);
+        if (content.length > 0) pairing.add({ ...message, content });
+        return;
+      }
+      if (message.stopReason === "error" || message.stopReason === "aborted") return;
+      const isSame =
+        message.provider === model.provider &&
+        message.api === model.api &&
+        message.model === model.id;
+      // The calls of a reply that its limit cut were not run; the last of them may be half.
+      const isCut = message.stopReason === "length";
+      const content = message.content
+        .filter((block) => !isCut || block.type !== "toolCall")
+        .flatMap((block) => fitBlock(block, isSame));
+      pairing.ask(message, content, (call) => ({
+        id: ids.claim(normalizeToolCallId(call.id, call, message)),
+        name: wireName(call.name, names),
+      }));
+    },
+  });
+  const settled = pairing.settled();
+  return imageLimits === undefined || !readsImages
+    ? settled
+    : limitImages(settled, imageLimits, replaced);
+}
+
+/** Writes messages and keeps account of the calls that still wait for their result. */
+class Pairing {
+  readonly #messages: LlmMessage[] = [];
+  #waiting: { originalId: string; call: ToolCall }[] = [];
+  #timestamp = 0;
+
+  add(message: LlmMessage): void {
+    this.#messages.push(message);
+  }
+
+  ask(
+    message: AssistantMessage,
+    content: readonly AssistantContent[],
+    rename: (call: ToolCall) => Pick<ToolCall, "id" | "name">,
+  ): void {
+    if (content.length === 0) return;
+    this.#timestamp = message.timestamp;
+    const renamed = content.map((block) => {
+      if (block.type !== "toolCall") return block;
+      const call = { ...block, ...rename(block) };
+      this.#waiting.push({ originalId: block.id, call });
+      return call;
+    });
+    this.#messages.push({ ...message, content: renamed });
+  }
+
+  /** A result that answers no waiting call is an orphan or a repetition and goes. */
+  answer(
+    result: ToolResultMessage,
+    adapt: (content: readonly UserContent[]) => UserContent[],
+  ): void {
+    const index = this.#waiting.findIndex(({ originalId }) => originalId === result.toolCallId);
+    const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
+    if (waiting === undefined) return;
+    const { id: toolCallId, name: toolName } = waiting.call;
+    this.#messages.push({ ...result, toolCallId, toolName, content: adapt(result.content) });
+  }
+
+  /** No more results come: answers what nobody answered, e.g. because the process was killed. */
+  settle(): void {
+    this.#messages.push(...this.#missing());
+    this.#waiting = [];
+  }
+
+  /** All messages as if no more came; more may. */
+  settled(): LlmMessage[] {
+    return [...this.#messages, ...this.#missing()];
+  }
+
+  #missing(): ToolResultMessage[] {
+    return this.#waiting.map(({ call }) => ({
+      role: "toolResult",
+      toolCallId: call.id,
+      toolName: call.name,
+      content: [{ type: "text", text: missingResult }],
+      isError: true,
+      timestamp: this.#timestamp,
+    }));
+  }
+}
+
+/**
+ * Some servers count their ids anew in every reply. Each half of an OpenAI id (`call|item`) is sent on
+ * its own, so each is unique; an item's id that was there before is left out.
+ */
+class UniqueIds {
+  readonly #taken = new Set<string>();
+  readonly #counts = new Map<string, number>();
+
+  claim(id: string): string {
+    const at = id.indexOf("|");
+    const call = at < 0 ? id : id.slice(0, at);
+    const item = at < 0 ? "" : id.slice(at);
+    let unique = call;
+    while (this.#taken.has(unique)) {
+      const count = (this.#counts.get(call) ?? 1) + 1;
+      this.#counts.set(call, count);
+      // 40 is the shortest limit known.
+      unique = `${call.slice(0, 32)}_${count}`;
+    }
+    this.#taken.add(unique);
+    if (item === "" || this.#taken.has(item)) return unique;
+    this.#taken.add(item);
+    return `${unique}${item}`;
+  }
+}
+
+function fitBlock(block: AssistantContent, isSame: boolean): AssistantContent[] {
+  switch (block.type) {
+    case "text": {
+      const text = sanitizeText(block.text);
+      if (isSame && block.textSignature !== undefined) return [{ ...block, text }];
+      return text === "" ? [] : [{ type: "text", text }];
+    }
+    case "thinking": {
+      const isEmpty = block.thinking === "" && !block.thinkingSignature;
+      return isSame && !isEmpty ? [{ ...block, thinking: sanitizeText(block.thinking) }] : [];
+    }
+    case "toolCall": {
+      const { id, name, thoughtSignature } = block;
+      const args = Object.fromEntries(
+        Object.entries(block.arguments).map(([key, value]) => [key, sanitizeJson(value)]),
+      );
+      const call: ToolCall = { type: "toolCall", id, name, arguments: args };
+      return [isSame && thoughtSignature !== undefined ? { ...call, thoughtSignature } : call];
+    }
+  }
+}
+
+function fitContent(content: readonly UserContent[], readsImages: boolean): UserContent[] {
+  const fitted: UserContent[] = [];
+  let isPlaceholder = false;
+  for (const block of content) {
+    if (block.type === "text") {
+      const text = sanitizeText(block.text);
+      if (text !== "") fitted.push({ type: "text", text });
+      isPlaceholder = false;
+    } else if (readsImages) {
+      fitted.push(block);
+    } else if (!isPlaceholder) {
+      fitted.push({ type: "text", text: imagePlaceholder });
+      isPlaceholder = true;
+    }
+  }
+  return fitted;
+}

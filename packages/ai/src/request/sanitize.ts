@@ -1,0 +1,25 @@
+import { mostNested } from "./json-text.ts";
+
+const loneSurrogate = /\p{Surrogate}/gu;
+
+/** Removes surrogates without a partner, which no vendor's JSON parser accepts. */
+export function sanitizeText(text: string): string {
+  return text.replace(loneSurrogate, "");
+}
+
+/**
+ * Applies {@link sanitizeText} to every string in a JSON value; keys included. What is nested deeper
+ * than anything writes or reads is left out.
+ */
+export function sanitizeJson(value: unknown, depth = 0): unknown {
+  if (typeof value === "string") return sanitizeText(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= mostNested) return null;
+  if (Array.isArray(value)) return value.map((item) => sanitizeJson(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      sanitizeText(key),
+      sanitizeJson(member, depth + 1),
+    ]),
+  );
+}

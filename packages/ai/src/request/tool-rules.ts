@@ -1,0 +1,38 @@
+/** What a wire format takes as a tool. */
+export interface ToolRules {
+  readonly name: RegExp;
+  /** Keys of properties; default any. */
+  readonly propertyName?: RegExp;
+  /** Keywords that are refused at the root of a schema. */
+  readonly refusedAtRoot: readonly string[];
+}
+
+const plain = /^[a-zA-Z0-9_-]{1,64}$/;
+
+const openai: ToolRules = {
+  name: plain,
+  refusedAtRoot: ["anyOf", "oneOf", "allOf", "enum", "not", "const"],
+};
+
+/** Of servers that nobody knows the rules of, and of those that add none to the usual name. */
+const others: ToolRules = { name: plain, refusedAtRoot: [] };
+
+/** By `api`; each is what the vendor's reference or its error texts say. */
+const rules: Readonly<Record<string, ToolRules>> = {
+  "anthropic-messages": {
+    name: plain,
+    propertyName: /^[a-zA-Z0-9_.-]{1,64}$/,
+    refusedAtRoot: ["anyOf", "oneOf", "allOf"],
+  },
+  "openai-completions": openai,
+  "openai-responses": openai,
+  "google-generative-ai": {
+    name: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
+    refusedAtRoot: ["anyOf", "oneOf", "allOf"],
+  },
+};
+
+/** The rules of a wire format. */
+export function toolRules(api: string): ToolRules {
+  return Object.hasOwn(rules, api) ? (rules[api] ?? others) : others;
+}

@@ -1,0 +1,125 @@
+type HeaderReader = Pick<Headers, "get">;
+
+/** Where a response may say how long to wait. */
+export interface RetryHintSource {
+  readonly headers?: HeaderReader | undefined;
+  /** The parsed body. */
+  readonly body?: unknown;
+  /** The error's text. */
+  readonly text?: string | undefined;
+  /** Whether the error is a rate limit: only then do headers about the limit's window count. */
+  readonly isRateLimit?: boolean | undefined;
+}
+
+/**
+ * How long a vendor asks to wait, in ms: `retry-after-ms`, `retry-after` (seconds or a date), members
+ * of the body (Google's `RetryInfo`), the error's words, and last the headers that say when a limit
+ * is reset.
+ */
+export function readRetryAfter(source: RetryHintSource, now = Date.now()): number | undefined {
+  const { headers, body, text = "", isRateLimit = true } = source;
+  return (
+    fromHeaders(headers, now) ??
+    fromBody(body, 0) ??
+    fromText(text) ??
+    (isRateLimit ? fromResetHeaders(headers, now) : undefined)
+  );
+}
+
+function fromHeaders(headers: HeaderReader | undefined, now: number): number | undefined {
+  const precise = amount(headers?.get("retry-after-ms"), 1);
+  if (precise !== undefined) return precise;
+  const plain = headers?.get("retry-after") ?? "";
+  const seconds = amount(plain, 1000);
+  if (seconds !== undefined) return seconds;
+  // A date has words; Date.parse takes "-5" for one too.
+  const date = /[a-z]/i.test(plain) ? Date.parse(plain) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function amount(text: string | null | undefined, factor: number): number | undefined {
+  if (!/^\s*\d+(?:\.\d+)?\s*$/.test(text ?? "")) return undefined;
+  const value = Number(text) * factor;
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/** Members of error bodies that hold a wait, and what one of a number's units is in ms. */
+const bodyMembers: Readonly<Record<string, number>> = {
+  retryDelay: 1000,
+  retry_after_ms: 1,
+  retry_after: 1000,
+  retry_after_seconds: 1000,
+  resets_in_seconds: 1000,
+};
+
+/** Error bodies are shallow; the limit keeps hostile ones from costing anything. */
+const maxDepth = 6;
+const maxMembers = 50;
+
+function fromBody(value: unknown, depth: number): number | undefined {
+  if (typeof value !== "object" || value === null || depth > maxDepth) return undefined;
+  const members = Object.entries(value).slice(0, maxMembers);
+  for (const [name, member] of members) {
+    const factor = Object.hasOwn(bodyMembers, name) ? bodyMembers[name] : undefined;
+    if (factor === undefined) continue;
+    const wait = typeof member === "number" ? member * factor : waitOf(member, factor);
+    if (wait !== undefined && wait >= 0 && Number.isFinite(wait)) return wait;
+  }
+  for (const [, member] of members) {
+    const wait = fromBody(member, depth + 1);
+    if (wait !== undefined) return wait;
+  }
+  return undefined;
+}
+
+function waitOf(member: unknown, factor: number): number | undefined {
+  if (typeof member !== "string" || member.length > 40) return undefined;
+  return amount(member, factor) ?? readDuration(member);
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+const duration = String.raw`\d{1,12}(?:\.\d{1,12})?\s?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)`;
+const askedWait = new RegExp(
+  String.raw`(?:(?:try|retry)(?: again)? (?:in|after)|wait(?: for)?|"?retryDelay"?:\s*")\s*((?:${duration}[\s,]*(?:and\s)?){1,5})(?![a-z])`,
+  "i",
+);
+
+/** "Try again in 4.2s", "620ms", "1m30s", "retry after 26 seconds". */
+function fromText(text: string): number | undefined {
+  const found = askedWait.exec(text.slice(0, 8_000));
+  return found?.[1] === undefined ? undefined : readDuration(found[1]);
+}
+
+function readDuration(text: string): number | undefined {
+  let total: number | undefined;
+  for (const [, value, unit = ""] of text.matchAll(/(\d+(?:\.\d+)?)\s?([a-z]+)/gi)) {
+    const name = unit.toLowerCase();
+    const key = name === "ms" || name.startsWith("milli") ? "ms" : name.slice(0, 1);
+    const factor = unitMs[key];
+    if (factor === undefined) return undefined;
+    total = (total ?? 0) + Number(value) * factor;
+  }
+  // Fractions of a second are not exact in binary: 4.2 s are 4200 ms.
+  return total === undefined ? undefined : Math.round(total);
+}
+
+function fromResetHeaders(headers: HeaderReader | undefined, now: number): number | undefined {
+  for (const name of ["anthropic-ratelimit-unified-reset", "x-ratelimit-reset"]) {
+    const reset = Number.parseFloat(headers?.get(name) ?? "");
+    if (reset > 0 && Number.isFinite(reset)) return Math.max(0, resetTime(reset, now) - now);
+  }
+  return undefined;
+}
+
+/** Reset headers hold epoch ms, epoch seconds or seconds from now; their size tells which. */
+function resetTime(value: number, now: number): number {
+  if (value > 1e11) return value;
+  return value > 1e8 ? value * 1000 : now + value * 1000;
+}

@@ -1,0 +1,10 @@
+/** The wire formats a loopback server speaks. */
+export const loopbackApis = [
+  "anthropic-messages",
+  "openai-completions",
+  "openai-responses",
+  "google-generative-ai",
+] as const;
+
+/** A wire format a loopback server speaks. */
+export type LoopbackApi = (typeof loopbackApis)[number];

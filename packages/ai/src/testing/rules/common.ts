@@ -1,0 +1,109 @@
+import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
+
+/** Members of an object that are not in a list of known ones. */
+export function unknownMembers(object: JsonObject, known: ReadonlySet<string>): string[] {
+  return Object.keys(object).filter((name) => !known.has(name));
+}
+
+/** Values that come more than once, each named once. */
+export function repeated(values: readonly string[]): string[] {
+  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
+}
+
+/** Whether a value is a list of objects with at least one member. */
+export function isFilledList(value: unknown): value is readonly JsonObject[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isObject);
+}
+
+/** Whether a value is an object and no list. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const schemaTypes: ReadonlySet<unknown> = new Set([
+  ...["object", "array", "string", "number", "integer", "boolean", "null"],
+]);
+
+const listsOfSchemas = ["anyOf", "oneOf", "allOf", "prefixItems"];
+const mapsOfSchemas = ["properties", "patternProperties", "$defs", "definitions"];
+const singleSchemas = ["items", "additionalProperties", "not", "contains", "propertyNames"];
+
+/** What is wrong with a JSON Schema, as a path and words; nothing when it is right. */
+export function* schemaFaults(
+  schema: unknown,
+  path = "",
+): Generator<{ path: string; why: string }> {
+  if (typeof schema === "boolean") return;
+  if (!isObject(schema)) {
+    yield { path, why: `${JSON.stringify(schema)} is not of type 'object', 'boolean'` };
+    return;
+  }
+  yield* keywordFaults(schema, path);
+  for (const name of listsOfSchemas) {
+    if (schema[name] === undefined) continue;
+    const list = schema[name];
+    if (!Array.isArray(list) || list.length === 0) yield { path, why: `'${name}' is empty` };
+    else for (const member of list) yield* schemaFaults(member, `${path}.${name}`);
+  }
+  for (const name of mapsOfSchemas) {
+    if (schema[name] === undefined) continue;
+    if (!isObject(schema[name])) yield { path, why: `'${name}' is not of type 'object'` };
+    for (const [key, member] of Object.entries(objectOf(schema[name]))) {
+      yield* schemaFaults(member, `${path}.${name}.${key}`);
+    }
+  }
+  for (const name of singleSchemas) {
+    if (schema[name] !== undefined) yield* schemaFaults(schema[name], `${path}.${name}`);
+  }
+}
+
+function* keywordFaults(
+  schema: JsonObject,
+  path: string,
+): Generator<{ path: string; why: string }> {
+  const { type, required, enum: values } = schema;
+  const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
+  for (const one of types) {
+    if (!schemaTypes.has(one)) {
+      yield { path, why: `${JSON.stringify(one)} is not valid under any of the given schemas` };
+    }
+  }
+  const isTextList = Array.isArray(required) && required.every((name) => typeof name === "string");
+  if (required !== undefined && !isTextList)
+    yield { path, why: "'required' is not a list of strings" };
+  if (values !== undefined && (!Array.isArray(values) || values.length === 0)) {
+    yield { path, why: "'enum' should be a non-empty array" };
+  }
+}
+
+/**
+ * Tokens of a request's input, estimated low, so that a client with a better estimate is never
+ * refused: four characters of text each, nothing for images.
+ */
+export function estimateTokens(body: JsonObject): number {
+  return Math.floor(countCharacters(body) / 4);
+}
+
+const noText: ReadonlySet<string> = new Set([
+  ...["data", "url", "image_url", "signature", "encrypted_content", "thoughtSignature"],
+]);
+
+function countCharacters(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  let count = 0;
+  for (const [name, member] of Object.entries(value)) {
+    if (!noText.has(name)) count += countCharacters(member);
+  }
+  return count;
+}
+
+/** The model that a request names in its body or path. */
+export function modelOf(body: JsonObject, path: string): string {
+  return textOf(body.model) || decodeURIComponent(/models\/([^:?]+):/.exec(path)?.[1] ?? "");
+}
+
+/** The content blocks of a message, a text as a block. */
+export function blocksOf(content: unknown): readonly JsonObject[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+}

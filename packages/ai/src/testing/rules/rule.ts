@@ -1,0 +1,57 @@
+import type { LoopbackApi } from "../loopback-api.ts";
+import type { JsonObject } from "../wire/json.ts";
+import type { BoundThinkingMemory } from "./bound-thinking.ts";
+
+/** A request as a rule sees it. */
+export interface RuleRequest {
+  readonly api: LoopbackApi;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: JsonObject;
+}
+
+/** The limits of a model that a server serves, as far as it knows them. */
+export interface ModelLimits {
+  readonly contextWindow: number;
+  readonly maxTokens: number;
+}
+
+/** What a server remembers from one request to the next. */
+export interface RuleMemory {
+  /** What each signature of thinking was made under. */
+  readonly signed: BoundThinkingMemory;
+  /** Limits by model id. */
+  readonly models: Map<string, ModelLimits>;
+}
+
+/** Something that a vendor refuses. */
+export interface Rule {
+  readonly api: LoopbackApi;
+  /** A short name, unique within its format. */
+  readonly rule: string;
+  /** Why the request is refused, in the vendor's words; undefined when it is not. */
+  check(request: RuleRequest, memory: RuleMemory): string | undefined;
+}
+
+/** A request that was refused. */
+export interface Refusal {
+  readonly api: LoopbackApi;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** A rule from a generator of complaints; the first one counts. */
+export function rule(
+  api: LoopbackApi,
+  name: string,
+  complaints: (request: RuleRequest, memory: RuleMemory) => Iterable<string>,
+): Rule {
+  return {
+    api,
+    rule: name,
+    check(request, memory) {
+      for (const complaint of complaints(request, memory)) return complaint;
+      return undefined;
+    },
+  };
+}

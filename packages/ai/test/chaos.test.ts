@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { runChaos } from "./chaos/run-chaos.ts";
+
+/**
+ * How many broken replies are streamed, and the seed of the first one. `TAU_CHAOS_STREAMS=10000`
+ * runs all; `TAU_CHAOS_SEED=1234 TAU_CHAOS_STREAMS=1` runs again the one that a failure names.
+ */
+const count = Number(process.env.TAU_CHAOS_STREAMS ?? 400);
+const firstSeed = Number(process.env.TAU_CHAOS_SEED ?? 0);
+const atOnce = 16;
+
+describe("broken replies", () => {
+  it(`end once, and leave what every vendor takes (${count} seeds from ${firstSeed})`, async () => {
+    const faults: string[] = [];
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < count) faults.push(...(await runChaos(firstSeed + next++)));
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    expect(faults).toEqual([]);
+  }, 600_000);
+});

@@ -1,0 +1,280 @@
+import { join } from "node:path";
+import type { AgentTool } from "@tau-agent/agent";
+import { createStream, listProviders, loadModels } from "@tau-agent/ai";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { createModelRegistry } from "../models/create-model-registry.ts";
+import { proxiedFetch } from "../models/proxied-fetch.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+import type { ScopedModel } from "../models/resolver.ts";
+import { ProcessRegistry } from "../processes/process-registry.ts";
+import { listTextCommands } from "../resources/list-commands.ts";
+import { PromptResources } from "../resources/resources.ts";
+import { AgentSession } from "../session/agent-session.ts";
+import { buildSession, type SessionParts } from "../session/build-session.ts";
+import type { SessionInputs } from "../session/session-inputs.ts";
+import { noteModel } from "../session-log/note-model.ts";
+import { openExistingSession, openSession } from "../session-log/open-session.ts";
+import { resumedModel } from "../session-log/session-context.ts";
+import { SessionLog, type SessionLogOptions } from "../session-log/session-log.ts";
+import { SettingsStore } from "../settings/store.ts";
+import { SessionRules } from "../stream-rules/session-rules.ts";
+import { createSessionTasks } from "../subagents/session-tasks.ts";
+import { createTools } from "../tools/index.ts";
+import { selectTools } from "../tools/tool-selection.ts";
+import { ToolSet } from "../tools/tool-set.ts";
+import { createUserInput } from "../user-input/create-user-input.ts";
+import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
+import { createToolEnvironment } from "./create-tool-environment.ts";
+import { currentEnvironment } from "./current-environment.ts";
+import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
+import { SessionExtensions } from "./session-extensions.ts";
+import type { CreateAgentSessionOptions } from "./session-options.ts";
+import { resolveProjectTrust } from "./trust.ts";
+import { storedFolder, WorkingFolder } from "./working-folder.ts";
+
+/** A session with the parts it is made of, for code of this package that needs more than embedders. */
+export interface CreatedSession {
+  readonly session: AgentSession;
+  readonly parts: SessionParts;
+}
+
+/** What a session is assembled from, once its files are read. */
+interface Surroundings {
+  readonly places: Places;
+  readonly workingFolder: WorkingFolder;
+  readonly settings: SettingsStore;
+  readonly registry: ModelRegistry;
+  /** The `fetch` that goes through the user's proxy, if there is one. */
+  readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
+  readonly processes: ProcessRegistry;
+  readonly extensions: SessionExtensions | undefined;
+  readonly logOptions: SessionLogOptions;
+  readonly log: SessionLog;
+  readonly scope: readonly ScopedModel[];
+  readonly diagnostics: Diagnostic[];
+}
+
+/** Creates a session; see `createAgentSession`. */
+export async function createSession(options: CreateAgentSessionOptions): Promise<CreatedSession> {
+  const diagnostics: Diagnostic[] = [];
+  const given = resolvePlaces(options);
+  const first = await loadSettings(options, given);
+  const stored = await storedFolder(options, given, first);
+  const places = stored?.places ?? given;
+  const settings = places.cwd === given.cwd ? first : await loadSettings(options, places);
+  diagnostics.push(...settings.diagnostics);
+  const fetch = proxiedFetch({
+    environment: options.environment ?? {},
+    setting: () => settings.get("httpProxy"),
+  });
+  const processes = new ProcessRegistry({ systemRoot: options.environment?.SystemRoot });
+  const registry = createRegistry(options, places, { fetch, processes });
+  const workingFolder = new WorkingFolder(places.cwd);
+  const own = { places, workingFolder, settings, registry, processes };
+  const extensions = openExtensions(options, own);
+  await extensions?.load("own");
+  diagnostics.push(...(await decideTrust(options, places, settings, extensions)));
+  diagnostics.push(...(stored?.diagnostics ?? []));
+  if (settings.isProjectTrusted) await extensions?.load("project");
+  const logOptions = sessionLogOptions(options, places, settings);
+  const [loaded, scope] = await Promise.all([
+    openSession(stored?.session ?? options.session, logOptions),
+    resolveScope(registry, options.models ?? settings.get("enabledModels"), diagnostics),
+  ]);
+  const { log } = loaded;
+  diagnostics.push(...loaded.diagnostics);
+  try {
+    const files = { fetch, extensions, logOptions, log, scope, diagnostics };
+    return await assemble(options, { ...own, ...files });
+  } catch (error) {
+    log.close();
+    throw error;
+  }
+}
+
+async function assemble(
+  options: CreateAgentSessionOptions,
+  surroundings: Surroundings,
+): Promise<CreatedSession> {
+  const { settings, registry, scope, extensions, log, places, diagnostics } = surroundings;
+  const { workingFolder } = surroundings;
+  const resumed = resumedModel(log.tree.ancestors());
+  const choice = { registry, settings, scope, resumed, diagnostics };
+  const chosen = await chooseModel(options, choice);
+  const thinkingLevel = chooseLevel(options, choice, chosen);
+  noteModel(log, chosen.model, thinkingLevel);
+  const name = options.name?.trim();
+  if (name && name !== log.name) log.append({ type: "session_info", name });
+  const resources = createResources(options, surroundings);
+  const [models, packages] = await Promise.all([
+    registry.diagnostics(),
+    packageDiagnostics(settings, places),
+  ]);
+  diagnostics.push(...models, ...(extensions?.diagnostics ?? []), ...packages);
+  const toolEnvironment = createToolEnvironment({
+    ...places,
+    ...surroundings,
+    environment: options.environment ?? {},
+    session: () => session,
+  });
+  const tasks = createSessionTasks(options, {
+    environment: toolEnvironment,
+    settings,
+    agentDirectory: places.agentDirectory,
+    session: () => session,
+    createSession: async (differences, systemPrompt) =>
+      (await createSession(likeSession(options, differences, systemPrompt))).session,
+  });
+  const rules = new SessionRules({
+    workingFolder,
+    rules: () => resources.rules(),
+    session: () => ({ ...parts, settings }),
+  });
+  const builtIn = [...createTools(toolEnvironment), ...tasks.tools];
+  const { opened } = extensions ?? {};
+  const selectAll = (added: readonly AgentTool[]) =>
+    selectTools(builtIn, [...added, ...(options.customTools ?? [])], options.tools, settings);
+  const selected = selectAll(opened?.tools ?? []);
+  diagnostics.push(...selected.diagnostics);
+  const textCommands = () => listTextCommands(resources, settings.get("enableSkillCommands"));
+  const parts = buildSession({
+    ...surroundings,
+    model: chosen.model,
+    thinkingLevel,
+    stream: opened?.system.stream ?? options.stream ?? createStream(),
+    tools: new ToolSet(
+      selected.all,
+      selected.tools.filter((tool) => !opened?.inactiveTools.has(tool.name)),
+    ),
+    budget: tasks.budget,
+    watchReply: (run) => rules.watch(run),
+    hooks: opened?.hooks,
+    listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
+    toolEnvironment,
+    systemPrompt: (tools) => resources.systemPrompt(tools),
+    userInput: createUserInput({ resources, settings, fetch: surroundings.fetch }),
+    environment: currentEnvironment,
+    ...sessionFolders(options, surroundings, resources),
+  });
+  const session: AgentSession = new AgentSession(parts);
+  tasks.follow(session);
+  opened?.connect({ session, parts, resources, textCommands, selectTools: selectAll });
+  return { session, parts };
+}
+
+function createResources(
+  options: CreateAgentSessionOptions,
+  { places, settings, workingFolder }: Surroundings,
+): PromptResources {
+  return new PromptResources({
+    ...options.prompt,
+    ...places,
+    packagePaths: options.extensions?.paths,
+    settings,
+    workingFolder,
+  });
+}
+
+/** Where the session's files are, and the folder it works in. */
+function sessionFolders(
+  options: CreateAgentSessionOptions,
+  { places, workingFolder, settings, logOptions }: Surroundings,
+  resources: PromptResources,
+): Pick<
+  SessionInputs,
+  "sessionDirectory" | "sessionsRoot" | "openLog" | "isProjectTrusted" | "enterFolder" | "createLog"
+> {
+  return {
+    sessionDirectory: logOptions.directory,
+    sessionsRoot: join(places.agentDirectory, "sessions"),
+    openLog: (path) => openExistingSession(path, logOptions),
+    isProjectTrusted: () => settings.isProjectTrusted && workingFolder.isHome,
+    enterFolder: ({ header }) => {
+      const { hasMoved, diagnostics } = workingFolder.enter(header);
+      if (hasMoved) resources.reload();
+      return { hasMoved, diagnostics };
+    },
+    createLog: ({ parentSession }) => {
+      const { cwd } = workingFolder;
+      const place = sessionLogOptions(options, { ...places, cwd }, settings);
+      return SessionLog.create({ ...place, parentSession });
+    },
+  };
+}
+
+/** Options for a session like another one with a few differences: a subagent in this process. */
+function likeSession(
+  options: CreateAgentSessionOptions,
+  differences: Partial<CreateAgentSessionOptions>,
+  systemPrompt: string,
+): CreateAgentSessionOptions {
+  const texts = [...(options.prompt?.appendSystemPrompts ?? []), systemPrompt];
+  const prompt = { ...options.prompt, appendSystemPrompts: texts };
+  // The key belongs to one provider; a subagent with another provider's model must not send it there.
+  const own = typeof options.model === "object" ? options.model.provider : options.provider;
+  const { model } = differences;
+  const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
+  const baseDirectory = options.baseDirectory ?? options.cwd;
+  return { ...options, ...differences, baseDirectory, prompt, apiKey };
+}
+
+async function loadSettings(
+  { settings }: CreateAgentSessionOptions,
+  { agentDirectory, cwd }: Places,
+): Promise<SettingsStore> {
+  return settings ?? SettingsStore.load({ agentDirectory, cwd });
+}
+
+async function decideTrust(
+  options: CreateAgentSessionOptions,
+  { agentDirectory, cwd }: Places,
+  settings: SettingsStore,
+  extensions: SessionExtensions | undefined,
+): Promise<readonly Diagnostic[]> {
+  if (options.settings !== undefined) return [];
+  const flag = options.trustProject;
+  const askExtensions = extensions && (() => extensions.askTrust());
+  const trust = await resolveProjectTrust({ agentDirectory, cwd, settings, flag, askExtensions });
+  if (trust.isTrusted) settings.trustProject();
+  return trust.diagnostics;
+}
+
+/** Packages that are missing or cannot be read. */
+async function packageDiagnostics(
+  settings: SettingsStore,
+  places: Places,
+): Promise<readonly Diagnostic[]> {
+  if (settings.packages.length === 0) return [];
+  const { findPackages } = await import("../resources/packages/find-packages.ts");
+  return (await findPackages(settings, places)).diagnostics;
+}
+
+/** No extension is looked for unless the embedder says which to give the session. */
+function openExtensions(
+  options: CreateAgentSessionOptions,
+  parts: Pick<Surroundings, "places" | "workingFolder" | "settings" | "registry" | "processes">,
+): SessionExtensions | undefined {
+  if (options.extensions === undefined) return undefined;
+  return new SessionExtensions({
+    ...parts,
+    options: options.extensions,
+    stream: options.stream ?? createStream(),
+    environment: options.environment ?? {},
+  });
+}
+
+function createRegistry(
+  options: CreateAgentSessionOptions,
+  { agentDirectory }: Places,
+  shared: Pick<Surroundings, "fetch" | "processes">,
+): ModelRegistry {
+  const providers = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
+  const registry = createModelRegistry({
+    agentDirectory,
+    environment: options.environment ?? {},
+    catalog: { providers: () => providers, models: loadModels },
+    ...shared,
+  });
+  for (const provider of options.providers ?? []) registry.addProvider(provider);
+  return registry;
+}

@@ -1,0 +1,12 @@
+import { arch, platform } from "node:os";
+import type { EnvironmentFacts } from "../session-log/environment-note.ts";
+
+/** Date and platform as they are now. */
+export function currentEnvironment(): EnvironmentFacts {
+  const now = new Date();
+  const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()];
+  return {
+    date: date.map((part) => String(part).padStart(2, "0")).join("-"),
+    platform: `${platform()} ${arch()}`,
+  };
+}

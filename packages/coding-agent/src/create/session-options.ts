@@ -1,0 +1,63 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { StreamFunction } from "@tau-agent/ai";
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { CustomProvider } from "../models/custom-models.ts";
+import type { PromptResourcesOptions } from "../resources/resources.ts";
+import type { SessionStart } from "../session-log/open-session.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import type { TaskOptions } from "../subagents/session-tasks.ts";
+import type { ToolSelection } from "../tools/tool-selection.ts";
+import type { ExtensionOptions } from "./session-extensions.ts";
+
+/** Texts of the system prompt and the places they come from. */
+export type PromptOptionsOfSession = Omit<
+  PromptResourcesOptions,
+  | "settings"
+  | "agentDirectory"
+  | "cwd"
+  | "homeDirectory"
+  | "packagePaths"
+  | "workingFolder"
+  | "baseDirectory"
+>;
+
+/** Options of `createAgentSession`. Only `cwd` is required. */
+export interface CreateAgentSessionOptions extends TaskOptions {
+  /** The project's directory; tools work here. */
+  readonly cwd: string;
+  /** Where relative paths of the other options start; default `cwd`. */
+  readonly baseDirectory?: string | undefined;
+  /** Environment variables for keys and commands; nothing is read from the process itself. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Default `~/.pi/agent`. */
+  readonly agentDirectory?: string | undefined;
+  readonly homeDirectory?: string | undefined;
+  readonly temporaryDirectory?: string | undefined;
+  readonly provider?: string | undefined;
+  /** A pattern such as `sonnet` or `anthropic/claude-*`, or a model of your own. */
+  readonly model?: string | Model | undefined;
+  /** Patterns of the models to cycle through. */
+  readonly models?: readonly string[] | undefined;
+  readonly thinkingLevel?: ThinkingLevel | undefined;
+  /** A key for the chosen provider, for this session only. */
+  readonly apiKey?: string | undefined;
+  readonly session?: SessionStart | undefined;
+  /** Folder for session files, used as it is. */
+  readonly sessionDirectory?: string | undefined;
+  readonly name?: string | undefined;
+  /** Which of the built-in tools are active; default all. */
+  readonly tools?: ToolSelection | undefined;
+  /** Tools of your own; one with the name of a built-in tool replaces it. */
+  readonly customTools?: readonly AgentTool[] | undefined;
+  readonly prompt?: PromptOptionsOfSession | undefined;
+  /** Providers in addition to the built-in ones and those of models.json. */
+  readonly providers?: readonly CustomProvider[] | undefined;
+  /** Default: the four built-in wire formats. */
+  readonly stream?: StreamFunction | undefined;
+  /** Settings to use instead of the files. */
+  readonly settings?: SettingsStore | undefined;
+  /** The user's code that extends the session; without this no extension is looked for. */
+  readonly extensions?: ExtensionOptions | undefined;
+  /** Trusts the project or not, regardless of saved decisions. */
+  readonly trustProject?: boolean | undefined;
+}

@@ -1,0 +1,65 @@
+import type { RunOutcome } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import type { SettingsStore } from "../settings/store.ts";
+
+/** The type of the message that asks for the rest of a cut reply. */
+const CONTINUE_TYPE = "auto_continue";
+
+/** The messages of the last reply, oldest first: more than one when it was cut and continued. */
+export function lastReplyParts(messages: readonly AgentMessage[]): readonly AssistantMessage[] {
+  const parts: AssistantMessage[] = [];
+  let isContinuation = true;
+  for (const message of messages.toReversed()) {
+    if (message.role === "assistant") {
+      if (!isContinuation) break;
+      parts.unshift(message);
+      isContinuation = false;
+    } else if (message.role === "custom" && message.customType === CONTINUE_TYPE) {
+      isContinuation = true;
+    } else if (message.role === "user" && parts.length > 0) break;
+  }
+  return parts;
+}
+
+/** What {@link LengthContinuation} works with. */
+export interface LengthContinuationOptions {
+  readonly settings: Pick<SettingsStore, "get">;
+  readonly emit: (event: SessionEvent) => void | Promise<void>;
+}
+
+/** Continues a reply that the output limit cut, once per prompt. */
+export class LengthContinuation {
+  readonly #options: LengthContinuationOptions;
+  #hasContinued = false;
+
+  constructor(options: LengthContinuationOptions) {
+    this.#options = options;
+  }
+
+  /** A run has ended; a prompt in it starts the count again. */
+  noteRun({ messages }: RunOutcome): void {
+    if (messages.some(({ role }) => role === "user")) this.#hasContinued = false;
+  }
+
+  /** Whether this run's reply is continued. */
+  isDue({ reply }: RunOutcome): boolean {
+    const isCut = reply?.message.stopReason === "length";
+    return isCut && !this.#hasContinued && this.#options.settings.get("continueOnLength");
+  }
+
+  /** Announces the continuation and returns the message that asks the model for it. */
+  async continue(): Promise<AgentMessage> {
+    this.#hasContinued = true;
+    await this.#options.emit({ type: "auto_continue", reason: "length" });
+    return {
+      role: "custom",
+      customType: CONTINUE_TYPE,
+      content: `<system-reminder>
+Your reply reached the output limit and was cut. Continue exactly where the text stopped, without repeating any of it. Tool calls of the cut reply were not run: make them again, in smaller parts if they were long.
+</system-reminder>`,
+      display: false,
+      timestamp: Date.now(),
+    };
+  }
+}

@@ -1,0 +1,246 @@
+import type { Agent } from "@tau-agent/agent";
+import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
+import type { ModelSelection } from "../models/model-selection.ts";
+import { isThinkingLevel } from "../models/thinking-level.ts";
+import { answerLeftCalls, resultsOfLeftCalls } from "./answer-open-calls.ts";
+import {
+  ENVIRONMENT_ENTRY,
+  type EnvironmentFacts,
+  environmentText,
+  type MessageNotes,
+} from "./environment-note.ts";
+import { noteModel } from "./note-model.ts";
+import { buildSessionContext, resumedModel, type SessionContext } from "./session-context.ts";
+import type { NewEntry, SessionLog } from "./session-log.ts";
+
+/** What a {@link Conversation} keeps in step with its log. */
+export interface ConversationOptions {
+  readonly agent: Pick<Agent, "messages" | "append" | "replaceMessages">;
+  readonly models: Pick<ModelSelection, "registry" | "model" | "thinkingLevel" | "restore">;
+  /** The surroundings as they are now; told to the model when they have changed. */
+  readonly environment: () => EnvironmentFacts;
+  /** Opens an existing session file. */
+  readonly openLog: (
+    path: string,
+  ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
+  /** Moves tools and texts to the folder of the session that continues. */
+  readonly enterFolder: (log: SessionLog) => readonly Diagnostic[];
+  /** Receives problems found on the way. */
+  readonly note: (diagnostic: Diagnostic) => void;
+}
+
+/** Where the leaf moves, and the entries to write there. */
+export interface LeafMove {
+  readonly leafId: string | null;
+  /** The summary of the branch that is left, if there is one. */
+  readonly entry?: NewEntry | undefined;
+  readonly label?: string | undefined;
+  /** The entry that gets the label. */
+  readonly targetId: string;
+}
+
+/**
+ * The one writer of a session: its log and the agent's messages change here and nowhere else, so the
+ * model reads what the file says.
+ */
+export class Conversation {
+  readonly #options: ConversationOptions;
+  #log: SessionLog;
+  /** Nothing was said since the leaf moved. */
+  #hasMoved = false;
+  #notes = new Map<number, string>();
+  #environment: SessionContext["environment"];
+
+  constructor(log: SessionLog, options: ConversationOptions) {
+    this.#options = options;
+    this.#log = log;
+    this.rebuild();
+  }
+
+  /** The session's entries and its file. */
+  get log(): SessionLog {
+    return this.#log;
+  }
+
+  /** The messages the model reads. */
+  get messages(): readonly AgentMessage[] {
+    return this.#options.agent.messages;
+  }
+
+  /** What joins messages in requests only. */
+  get notes(): MessageNotes {
+    return this.#notes;
+  }
+
+  /** Adds a message outside of a run: written first, then part of the conversation. */
+  add(message: AgentMessage): void {
+    this.record(message);
+    this.#options.agent.append(message);
+  }
+
+  /** Writes a message that the running agent adds to the conversation itself. */
+  record(message: AgentMessage): void {
+    if (this.#hasMoved) this.#answerLeftCalls();
+    if (message.role === "user") this.#noteEnvironment(message.timestamp);
+    this.#log.append(entryOf(message), timeOf(message));
+  }
+
+  /**
+   * Writes an entry that the model does not read.
+   *
+   * @throws {SessionError} as `SessionLog.append`
+   */
+  append(entry: NewEntry): SessionEntry {
+    return this.#log.append(entry);
+  }
+
+  /**
+   * Writes an entry that changes what the model reads, such as a compaction.
+   *
+   * @throws {SessionError} as `SessionLog.append`
+   */
+  adopt(entry: NewEntry): SessionEntry {
+    const written = this.#log.append(entry);
+    this.#options.agent.replaceMessages(this.#messagesOfLog());
+    return written;
+  }
+
+  /**
+   * Takes messages out of what the model reads; they stay in the file.
+   *
+   * @returns a function that puts them back where they were
+   */
+  drop(messages: readonly AgentMessage[]): () => void {
+    const { agent } = this.#options;
+    const gone = new Set(messages);
+    const dropped = agent.messages.filter((message) => gone.has(message));
+    const [first] = dropped;
+    if (first === undefined) return () => {};
+    const index = agent.messages.indexOf(first);
+    agent.replaceMessages(agent.messages.filter((message) => !gone.has(message)));
+    return () => agent.replaceMessages(agent.messages.toSpliced(index, 0, ...dropped));
+  }
+
+  /** Replaces what the model reads for this process only, as pi's extensions may; the file stays. */
+  override(messages: readonly AgentMessage[]): void {
+    this.#options.agent.replaceMessages(messages);
+  }
+
+  /**
+   * Names the session and returns the name as stored.
+   *
+   * @throws {SessionError} `session_name_empty`
+   */
+  rename(name: string): string {
+    const clean = name.replace(/\s*[\r\n]+\s*/g, " ").trim();
+    if (clean === "") throw new SessionError("session_name_empty");
+    this.#log.append({ type: "session_info", name: clean });
+    return clean;
+  }
+
+  /**
+   * Goes on from another leaf. If an entry cannot be written there, the leaf stays where it was.
+   *
+   * @returns the entry written at the new leaf
+   */
+  moveTo({ leafId, entry, label, targetId }: LeafMove): SessionEntry | undefined {
+    const log = this.#log;
+    const left = log.tree.leafId;
+    log.tree.moveLeaf(leafId);
+    try {
+      if (entry !== undefined) answerLeftCalls(log);
+      const written = entry && log.append(entry);
+      if (label) log.append({ type: "label", targetId, label });
+      this.rebuild();
+      return written;
+    } catch (error) {
+      log.tree.moveLeaf(left);
+      throw error;
+    }
+  }
+
+  /** Reads the messages from the log again, after its leaf has moved. */
+  rebuild(): void {
+    this.#options.agent.replaceMessages(this.#messagesOfLog());
+    this.#hasMoved = true;
+  }
+
+  /** Opens a session to go on with; the current one stays in use. */
+  async open(path: string): Promise<SessionLog> {
+    const { log, diagnostics } = await this.#options.openLog(path);
+    for (const diagnostic of diagnostics) this.#options.note(diagnostic);
+    return log;
+  }
+
+  /** Goes on with another log; a continued one restores its model and level. */
+  async replace(log: SessionLog, isContinued: boolean): Promise<void> {
+    const { models } = this.#options;
+    this.#log.close();
+    this.#log = log;
+    this.rebuild();
+    if (isContinued) {
+      for (const diagnostic of this.#options.enterFolder(log)) this.#options.note(diagnostic);
+      await this.#restoreModel();
+    }
+    noteModel(log, models.model, models.thinkingLevel);
+  }
+
+  #messagesOfLog(): readonly AgentMessage[] {
+    const { messages, notes, environment } = buildSessionContext(this.#log.tree.branch());
+    this.#notes = notes;
+    this.#environment = environment;
+    return messages;
+  }
+
+  /** An entry of its own, so that the system prompt and the user's words stay as they are. */
+  #noteEnvironment(timestamp: number): void {
+    const data = this.#options.environment();
+    const text = environmentText(data);
+    const isKnown = this.#environment?.text === text;
+    if (isKnown && !this.#environment?.isWaiting) return;
+    if (!isKnown) this.#log.append({ type: "custom", customType: ENVIRONMENT_ENTRY, data });
+    this.#environment = { text, isWaiting: false };
+    this.#notes.set(timestamp, text);
+  }
+
+  /** Written with the next message: looking at a branch must not change its file. */
+  #answerLeftCalls(): void {
+    for (const message of resultsOfLeftCalls(this.#log)) {
+      this.#log.append({ type: "message", message });
+      this.#options.agent.append(message);
+    }
+    this.#hasMoved = false;
+  }
+
+  /** The branch, not the last choice, decides which model continues it. */
+  async #restoreModel(): Promise<void> {
+    const { models, note } = this.#options;
+    const { model, thinkingLevel } = resumedModel(this.#log.tree.ancestors());
+    const { registry } = models;
+    const found = model && (await registry.find(model.provider, model.modelId));
+    const isUsable = found !== undefined && (await registry.isAvailable(found));
+    if (model !== undefined && !isUsable) {
+      const message = `The session's model ${model.provider}/${model.modelId} is not available; continuing with ${models.model?.id ?? "none"}`;
+      note({ severity: "warning", message });
+    }
+    const isLevel = thinkingLevel !== undefined && isThinkingLevel(thinkingLevel);
+    models.restore(isUsable ? found : models.model, isLevel ? thinkingLevel : models.thinkingLevel);
+  }
+}
+
+/** Messages of extensions have an entry type of their own. */
+function entryOf(message: AgentMessage): NewEntry {
+  if (message.role !== "custom") return { type: "message", message };
+  const { customType, content, display, details } = message;
+  const more = details === undefined ? {} : { details };
+  return { type: "custom_message", customType, content, display, ...more };
+}
+
+/** A custom message is read back with the time of its entry, so that is the message's own. */
+function timeOf({ role, timestamp }: AgentMessage): Date | undefined {
+  const time = new Date(timestamp);
+  return role === "custom" && !Number.isNaN(time.getTime()) ? time : undefined;
+}

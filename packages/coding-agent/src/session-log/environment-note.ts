@@ -1,0 +1,39 @@
+import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { isJsonObject } from "../base/files/read-json.ts";
+
+/** What the model is told of its surroundings. */
+export interface EnvironmentFacts {
+  /** The user's date, as in `2026-11-22`. */
+  readonly date: string;
+  /** Operating system and processor, as in `linux x64`. */
+  readonly platform: string;
+}
+
+/** The type of the custom entry that holds {@link EnvironmentFacts}. */
+export const ENVIRONMENT_ENTRY = "environment";
+
+/**
+ * Texts that join a message in requests only, by the message's timestamp. Extensions hand copies of
+ * messages back, so the objects themselves cannot be the key.
+ */
+export type MessageNotes = ReadonlyMap<number, string>;
+
+/** The note that joins a message in a request; undefined for most. */
+export function noteOf(notes: MessageNotes, { role, timestamp }: AgentMessage): string | undefined {
+  return role === "user" || role === "compactionSummary" ? notes.get(timestamp) : undefined;
+}
+
+/** The text the model reads for the facts. */
+export function environmentText({ date, platform }: EnvironmentFacts): string {
+  return `<environment>\nDate: ${date}\nPlatform: ${platform}\n</environment>`;
+}
+
+/** The text of an entry that holds facts; undefined for every other entry. */
+export function environmentOf(entry: SessionEntry): string | undefined {
+  const known = entry as KnownSessionEntry;
+  if (known.type !== "custom" || known.customType !== ENVIRONMENT_ENTRY) return undefined;
+  const { date, platform } = isJsonObject(known.data) ? known.data : {};
+  if (typeof date !== "string" || typeof platform !== "string") return undefined;
+  return environmentText({ date, platform });
+}

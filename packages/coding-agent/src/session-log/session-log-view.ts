@@ -1,0 +1,10 @@
+import type { SessionLog } from "./session-log.ts";
+import type { SessionTree } from "./session-tree.ts";
+
+/** The entries of a session as their readers see them: nothing here writes or moves the leaf. */
+export interface SessionLogView extends Pick<SessionLog, "header" | "path" | "name" | "totals"> {
+  readonly tree: Pick<
+    SessionTree,
+    "entries" | "leafId" | "get" | "indexOf" | "branch" | "ancestors"
+  >;
+}

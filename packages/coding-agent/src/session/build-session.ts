@@ -1,0 +1,189 @@
+import type { Agent } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { EventBus } from "../base/event-bus.ts";
+import { Compaction } from "../compaction/compaction.ts";
+import { ModelSelection } from "../models/model-selection.ts";
+import { Retry } from "../models/retry.ts";
+import { Admission } from "../run/admission.ts";
+import { BashCommands } from "../run/bash-commands.ts";
+import { createSessionLoop } from "../run/create-session-loop.ts";
+import { ModelRequests } from "../run/model-requests.ts";
+import { ProblemReport } from "../run/problem-report.ts";
+import { PromptIntake } from "../run/prompt-intake.ts";
+import { isWholeReply, RunContinuation } from "../run/run-continuation.ts";
+import { RunDriver } from "../run/run-driver.ts";
+import { RunEnd } from "../run/run-end.ts";
+import { Conversation } from "../session-log/conversation.ts";
+import { noteOf } from "../session-log/environment-note.ts";
+import { SessionTodos } from "../todos/session-todos.ts";
+import type { SessionInputs } from "./session-inputs.ts";
+import { SessionNavigation } from "./session-navigation.ts";
+import { SessionWork } from "./session-work.ts";
+
+/**
+ * Everything a session consists of, joined. `AgentSession` is what embedders get of it; the code that
+ * creates sessions and the extensions of a session hold the parts themselves.
+ */
+export interface SessionParts extends Reports, Loop, Work {
+  readonly inputs: SessionInputs;
+}
+
+interface Reports {
+  readonly events: EventBus<SessionEvent>;
+  /** Sends an event to every listener. */
+  readonly emit: (event: SessionEvent) => void | Promise<void>;
+  readonly problems: ProblemReport;
+}
+
+interface Loop {
+  readonly agent: Agent;
+  readonly driver: RunDriver;
+  readonly models: ModelSelection;
+  readonly conversation: Conversation;
+  readonly requests: ModelRequests;
+}
+
+interface Work {
+  readonly admission: Admission;
+  readonly intake: PromptIntake;
+  readonly retry: Retry;
+  readonly compaction: Compaction;
+  readonly todos: SessionTodos;
+  readonly bash: BashCommands;
+  readonly continuation: RunContinuation;
+  readonly runEnd: RunEnd;
+  readonly work: SessionWork;
+  readonly navigation: SessionNavigation;
+}
+
+/** The parts, for functions that are called once all of them exist. */
+type Later = () => SessionParts;
+
+/** Builds the parts of a session and joins them. */
+export function buildSession(inputs: SessionInputs): SessionParts {
+  const later: Later = () => parts;
+  const reports = buildReports(inputs, later);
+  const loop = buildLoop(inputs, reports, later);
+  const parts: SessionParts = { inputs, ...reports, ...loop, ...buildWork(inputs, reports, loop) };
+  return parts;
+}
+
+function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
+  const events = new EventBus<SessionEvent>({
+    onListenerError: (error) => problems.noteListenerError(error),
+    isStopping: () => later().admission.isClosed || later().driver.signal?.aborted === true,
+  });
+  const problems = new ProblemReport(diagnostics, (event) => void events.emit(event));
+  return { events, emit: (event) => events.emit(event), problems };
+}
+
+function buildLoop(inputs: SessionInputs, { events, emit, problems }: Reports, later: Later): Loop {
+  const agent = createSessionLoop(inputs, {
+    prepareRequest: () => requests.prepare(),
+    currentModel: () => models.model,
+    noteOf: (message) => noteOf(conversation.notes, message),
+    record: (message) => {
+      conversation.record(message);
+      if (message.role === "user") later().compaction.notePrompt();
+      later().intake.noteRecorded(message);
+    },
+    emit: (event) => {
+      const wait = emit(event);
+      if (!isWholeReply(event)) return wait;
+      return Promise.resolve(wait).then(() => later().continuation.noteReply());
+    },
+    beforeModelCall: () => later().compaction.runWhenDue(driver.signal),
+  });
+  const driver = new RunDriver({
+    agent,
+    onRunEnd: (input, outcome, signal) => later().runEnd.end(input, outcome, signal),
+    onSettled: (aborted) => later().runEnd.settle(aborted),
+    onStop: () => events.letGo(),
+    onFailure: (error) => problems.add(error),
+  });
+  const models: ModelSelection = new ModelSelection({
+    ...inputs,
+    onModelChange: (model, source) => {
+      conversation.append({ type: "model_change", provider: model.provider, modelId: model.id });
+      inputs.hooks?.noteModel(model, models.model, source);
+      later().retry.hasten();
+    },
+    onThinkingLevelChange: (level) => {
+      conversation.append({ type: "thinking_level_change", thinkingLevel: level });
+      void emit({ type: "thinking_level_changed", level });
+    },
+  });
+  const conversation = new Conversation(inputs.log, {
+    agent,
+    models,
+    environment: inputs.environment,
+    openLog: inputs.openLog,
+    enterFolder: (log) => {
+      const { hasMoved, diagnostics } = inputs.enterFolder(log);
+      if (hasMoved) requests.forgetSystemPrompt();
+      return diagnostics;
+    },
+    note: (diagnostic) => problems.note(diagnostic),
+  });
+  const requests = new ModelRequests({
+    ...inputs,
+    models,
+    sessionId: () => conversation.log.header.id,
+    onDiagnostic: (diagnostic) => problems.note(diagnostic),
+  });
+  return { agent, driver, models, conversation, requests };
+}
+
+function buildWork(inputs: SessionInputs, { emit, problems }: Reports, loop: Loop): Work {
+  const { settings, hooks, toolEnvironment, registry } = inputs;
+  const { agent, driver, models, conversation, requests } = loop;
+  const shared = { ...inputs, emit, agent, driver, conversation };
+  const admission = new Admission();
+  const intake = new PromptIntake({ ...shared, admission, check: () => requests.check() });
+  const retry = new Retry({ settings, emit, logins: registry.keys });
+  const prepareRequest = () => requests.prepare();
+  const todos = new SessionTodos({
+    conversation,
+    tell: async (message) => {
+      if (driver.isRunning) agent.nextTurn.enqueue(message);
+      else await addMessage(conversation, emit, message);
+    },
+  });
+  const compaction = new Compaction({
+    ...shared,
+    model: () => models.model,
+    todos: () => todos.items,
+    prepareRequest,
+    retry,
+    decide: hooks?.decideCompaction,
+  });
+  const continuation = new RunContinuation({ ...shared, retry, compaction, hooks, todos });
+  const bash = new BashCommands({
+    environment: toolEnvironment,
+    isHeld: () => driver.isRunning,
+    record: (message) => conversation.add(message),
+    hooks,
+  });
+  const runEnd = new RunEnd({ emit, continuation, intake, problems, bash, conversation });
+  const work = new SessionWork({ ...shared, admission, intake, bash });
+  const navigation = new SessionNavigation({
+    ...shared,
+    cwd: toolEnvironment.cwd,
+    replaceLog: (next, isContinued) => work.replaceLog(next, isContinued),
+    perform: (moving) => work.perform(moving),
+    summarizer: { ...inputs, prepareRequest, retry },
+  });
+  const begun = { admission, intake, retry, compaction, todos, bash };
+  return { ...begun, continuation, runEnd, work, navigation };
+}
+
+/** Adds a message outside of a run and announces it. */
+export async function addMessage(
+  conversation: Conversation,
+  emit: Reports["emit"],
+  message: Parameters<Conversation["add"]>[0],
+): Promise<void> {
+  conversation.add(message);
+  await emit({ type: "message_start", message });
+  await emit({ type: "message_end", message });
+}

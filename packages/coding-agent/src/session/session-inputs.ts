@@ -1,0 +1,58 @@
+import type { AgentOptions, AgentTool } from "@tau-agent/agent";
+import type { StreamFunction } from "@tau-agent/ai";
+import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+import type { ScopedModel } from "../models/resolver.ts";
+import type { ToolEnvironment } from "../processes/environment.ts";
+import type { CommandInfo } from "../resources/list-commands.ts";
+import type { SessionHooks } from "../run/session-hooks.ts";
+import type { EnvironmentFacts } from "../session-log/environment-note.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
+import type { UserInput } from "../user-input/input.ts";
+
+/** What a session is built from; `createAgentSession` puts it together. */
+export interface SessionInputs {
+  readonly log: SessionLog;
+  readonly settings: SettingsStore;
+  readonly registry: ModelRegistry;
+  readonly model: Model | undefined;
+  readonly thinkingLevel: ThinkingLevel;
+  readonly scope: readonly ScopedModel[];
+  readonly stream: StreamFunction;
+  readonly tools: ToolSet;
+  readonly budget: SessionBudget;
+  readonly toolEnvironment: ToolEnvironment;
+  /** Built at the first prompt; must not change from turn to turn. */
+  readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
+  readonly userInput: UserInput;
+  /** Date and platform as they are now, for the model. */
+  readonly environment: () => EnvironmentFacts;
+  /** Opens a session file that is there. */
+  readonly openLog: (
+    path: string,
+  ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
+  /** Whether code of the folder that the session is in may be loaded. */
+  readonly isProjectTrusted: () => boolean;
+  /** Takes tools and texts to the folder of a session that goes on. */
+  readonly enterFolder: (log: SessionLog) => {
+    readonly hasMoved: boolean;
+    readonly diagnostics: readonly Diagnostic[];
+  };
+  /** The folder this project's session files are in; undefined for sessions in memory. */
+  readonly sessionDirectory: string | undefined;
+  /** The folder all projects' folders are in. */
+  readonly sessionsRoot: string;
+  /** Makes the log of a further session in the same place. */
+  readonly createLog: (options: { parentSession?: string | undefined }) => SessionLog;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Commands of extensions, templates and skills. */
+  readonly listCommands: () => Promise<CommandInfo[]>;
+  /** Looks at replies while they stream; what it loads is none of the session's. */
+  readonly watchReply?: AgentOptions["watchReply"];
+  /** What extensions do; undefined without any. */
+  readonly hooks?: SessionHooks | undefined;
+}

@@ -1,0 +1,83 @@
+import type { Admission } from "../run/admission.ts";
+import type { BashCommands } from "../run/bash-commands.ts";
+import type { PromptIntake } from "../run/prompt-intake.ts";
+import type { RunDriver } from "../run/run-driver.ts";
+import type { Conversation } from "../session-log/conversation.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
+import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
+
+/** What {@link SessionWork} coordinates. */
+export interface SessionWorkOptions {
+  readonly admission: Admission;
+  readonly driver: RunDriver;
+  readonly intake: PromptIntake;
+  readonly bash: BashCommands;
+  readonly conversation: Conversation;
+  readonly budget: SessionBudget;
+}
+
+/** Work that no run may overlap: compactions, moves in the tree, changes of the session. */
+export class SessionWork {
+  readonly #options: SessionWorkOptions;
+
+  constructor(options: SessionWorkOptions) {
+    this.#options = options;
+  }
+
+  /** Stops the current run and does the work. Only its start is admitted, so that prompts queue meanwhile. */
+  async perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { admission, driver } = this.#options;
+    const { running } = await admission.admit(async () => {
+      await driver.hold();
+      return { running: driver.perform(work) };
+    });
+    return running;
+  }
+
+  /** Stops the current run; resolves once it has ended. Queued messages run next. */
+  async abort(): Promise<void> {
+    const { admission, driver, intake } = this.#options;
+    // A prompt that is still being admitted starts the run this abort is meant for.
+    if (!driver.isBusy) await Promise.all([intake.settle(), admission.settled()]);
+    await driver.abort();
+  }
+
+  /** Resolves once nothing is running and nothing is queued. */
+  async waitForIdle(): Promise<void> {
+    const { admission, driver } = this.#options;
+    await admission.settled();
+    await driver.waitForIdle();
+  }
+
+  /** Ends the conversation and goes on with another log. */
+  replaceLog(next: () => SessionLog, isContinued: boolean): Promise<void> {
+    const { admission, bash, conversation, budget } = this.#options;
+    return admission.admit(async () => {
+      await this.#endConversation(bash.stop());
+      // Made before the old one is closed: when that fails, the session is as it was.
+      await conversation.replace(next(), isContinued);
+      budget.startOver();
+    });
+  }
+
+  /** Ends everything that runs. Nothing is admitted any more. */
+  async end(): Promise<void> {
+    const { admission, driver, intake, bash } = this.#options;
+    const bashEnded = bash.close();
+    intake.dropQueued();
+    await driver.hold();
+    await Promise.all([intake.settle(), admission.settled()]);
+    await this.#endConversation(bashEnded);
+    await intake.abandonHandled();
+  }
+
+  /** Ends what runs, drops what is queued, and reports both. */
+  async #endConversation(bashEnded: Promise<void>): Promise<void> {
+    const { driver, intake } = this.#options;
+    intake.dropQueued();
+    await driver.hold();
+    await bashEnded;
+    await driver.release();
+    await intake.abandon();
+  }
+}

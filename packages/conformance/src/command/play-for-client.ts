@@ -1,0 +1,107 @@
+import { decodeClientFrame, LineDecoder } from "@tau-agent/rpc-protocol";
+import { isRecord } from "../frames/pattern.ts";
+import { type SpawnOptions, spawnHost } from "../hosts/spawned-host.ts";
+import type { Transcript } from "../transcripts/transcript.ts";
+
+/** A line of the transcript that a client is to send. */
+interface Wanted {
+  readonly line: string;
+  readonly at: number;
+  readonly frame: Readonly<Record<string, unknown>>;
+}
+
+/** Where text for the user or the client goes. */
+export interface TextOutput {
+  write(text: string, onWritten?: () => void): unknown;
+}
+
+/** Where a client's lines come from, where the host's lines go, and where deviations are reported. */
+export interface ClientSide {
+  readonly input: AsyncIterable<Buffer>;
+  readonly output: TextOutput;
+  readonly report: (deviation: string) => void;
+}
+
+/**
+ * Is the host of a transcript for a client that is to be tried: with the transcript's files and its
+ * scripted model, so that what the client gets are real frames. What the client sends is looked at
+ * on its way.
+ *
+ * @returns how often the client left the protocol or the transcript
+ */
+export async function playForClient(
+  transcript: Transcript,
+  client: ClientSide,
+  options: SpawnOptions,
+): Promise<number> {
+  const check = new ClientCheck(transcript);
+  let count = 0;
+  const report = (deviations: readonly string[]): void => {
+    count += deviations.length;
+    for (const deviation of deviations) client.report(deviation);
+  };
+  await using host = await spawnHost(transcript, options);
+  const { child, ended } = host.process;
+  const text = new TextDecoder();
+  child.stdout.on("data", (bytes: Buffer) => {
+    client.output.write(text.decode(bytes, { stream: true }));
+  });
+  const lines = new LineDecoder();
+  const pass = (decoded: Iterable<{ text: string } | { oversizedBytes: number }>): void => {
+    for (const line of decoded) {
+      if (!("text" in line) || line.text.trim() === "") continue;
+      report(check.take(line.text));
+      host.send(line.text);
+    }
+  };
+  for await (const piece of client.input) pass(lines.push(piece));
+  pass(lines.end());
+  child.stdin.end();
+  await ended;
+  report(check.missing());
+  return count;
+}
+
+/** Holds a client's lines against the protocol and against the lines of a transcript. */
+class ClientCheck {
+  readonly #wanted: Wanted[];
+  /** Why a line of the right type was not the wanted one. */
+  #nearest = "";
+
+  constructor({ steps }: Transcript) {
+    this.#wanted = steps.flatMap((step) => {
+      if (step.kind !== "send") return [];
+      // A client need not send lines that are not commands.
+      const { kind } = decodeClientFrame(step.line);
+      return kind === "error" ? [] : [{ ...step, frame: JSON.parse(step.line) }];
+    });
+  }
+
+  /** What is wrong with a line; lines beyond the transcript are fine if they are commands. */
+  take(line: string): string[] {
+    const decoded = decodeClientFrame(line);
+    if (decoded.kind === "error") return [`${decoded.error}: ${line}`];
+    const [next] = this.#wanted;
+    const frame: unknown = JSON.parse(line);
+    if (next === undefined || !isRecord(frame) || frame.type !== next.frame.type) return [];
+    const lacking = Object.entries(next.frame).find(
+      ([name, value]) => name !== "id" && kindOf(frame[name]) !== kindOf(value),
+    );
+    if (lacking === undefined) {
+      this.#wanted.shift();
+      this.#nearest = "";
+    } else {
+      this.#nearest = `; ${line} has no ${lacking[0]} of the kind ${kindOf(lacking[1])}`;
+    }
+    return [];
+  }
+
+  /** What of the transcript never came. */
+  missing(): string[] {
+    return this.#wanted.map(({ line, at }, index) => {
+      return `line ${at} never came: ${line}${index === 0 ? this.#nearest : ""}`;
+    });
+  }
+}
+
+const kindOf = (value: unknown): string => (Array.isArray(value) ? "array" : typeof value);

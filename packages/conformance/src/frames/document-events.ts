@@ -1,0 +1,83 @@
+import type { ProtocolName } from "@tau-agent/rpc-protocol";
+import type { Frame } from "./frame-queue.ts";
+import { isRecord } from "./pattern.ts";
+
+const messages = ["message_start", "message_update", "message_end"];
+const turns = ["agent_start", "agent_end", "turn_start", "turn_end", ...messages];
+const tools = ["tool_execution_start", "tool_execution_update", "tool_execution_end"];
+const retries = ["auto_retry_start", "auto_retry_end"];
+const compactions = ["auto_compaction_start", "auto_compaction_end"];
+const dialogs = ["extension_ui_request", "extension_error"];
+const subagents = [
+  "subagent_start",
+  "subagent_end",
+  "subagent_verification_start",
+  "subagent_verification_command_start",
+  "subagent_verification_command_end",
+  "subagent_verification_end",
+];
+const budgets = ["budget_warning", "budget_exceeded"];
+const rules = ["ttsr_triggered", "todo_reminder"];
+
+/** Types of frames each document names, besides `response`; clients pass over all others. */
+const documented: Readonly<Record<ProtocolName, ReadonlySet<string>>> = {
+  pi: new Set([...turns, ...tools, ...retries, ...compactions, ...dialogs]),
+  "pi-1": new Set([
+    ...turns,
+    ...tools,
+    ...retries,
+    ...dialogs,
+    "agent_settled",
+    "compaction_start",
+    "compaction_end",
+    "queue_update",
+    "bash_execution_update",
+  ]),
+  pisces: new Set([
+    ...turns,
+    ...tools,
+    ...retries,
+    ...compactions,
+    ...dialogs,
+    ...subagents,
+    ...budgets,
+    ...rules,
+  ]),
+  "oh-my-pi": new Set([...turns, ...tools, ...retries, ...compactions, "hook_error"]),
+  "co-mono": new Set([
+    ...turns,
+    "tool_execution_start",
+    "tool_execution_end",
+    "compaction",
+    "error",
+  ]),
+  "pi-rust": new Set([
+    "agent_start",
+    "agent_end",
+    "text_delta",
+    "thinking_delta",
+    "tool_start",
+    "tool_update",
+    "tool_end",
+    ...retries,
+    ...compactions,
+  ]),
+};
+
+/** Roles of messages that documents name or leave to the source of the original. */
+const roles: ReadonlySet<unknown> = new Set([
+  "user",
+  "assistant",
+  "toolResult",
+  "bashExecution",
+  "custom",
+  "branchSummary",
+  "compactionSummary",
+]);
+
+/** Whether the document of a dialect knows this kind of event, and the kind of message in it. */
+export function isDocumentedEvent(dialect: string, { type, message }: Frame): boolean {
+  const types: ReadonlySet<string> | undefined = Reflect.get(documented, dialect);
+  if (types?.has(String(type)) !== true) return false;
+  return !isRecord(message) || message.role === undefined || roles.has(message.role);
+}

@@ -1,0 +1,16 @@
+/**
+ * The conformance kit: transcripts of the protocol as data, and what plays them against a host. The
+ * CLI bundles it and loads it for `tau conformance` alone; tests of the host use its parts.
+ */
+export { conformance } from "./command/command.ts";
+export { defaultApi, runConformance } from "./command/run-conformance.ts";
+export { documentedProblem } from "./frames/documented.ts";
+export { FrameQueue } from "./frames/frame-queue.ts";
+export { mismatch, type Pattern } from "./frames/pattern.ts";
+export { HostProcess } from "./hosts/host-process.ts";
+export { makePlace, type Place } from "./hosts/place.ts";
+export { spawnHost } from "./hosts/spawned-host.ts";
+export { dataFolder } from "./transcripts/data-folder.ts";
+export { playTranscript, type TestHost } from "./transcripts/play-transcript.ts";
+export { requirements } from "./transcripts/requirements.ts";
+export { readTranscripts, type TranscriptSetup } from "./transcripts/transcript.ts";

@@ -1,0 +1,18 @@
+import { protocolNames } from "@tau-agent/rpc-protocol";
+import { sections } from "./requirement-sections.ts";
+
+/** Every requirement by its id. */
+export const requirements: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...Object.values(sections),
+);
+
+const own: ReadonlySet<string> = new Set(Object.keys(sections["Beyond the document"]));
+const [pi, ...others] = protocolNames;
+
+/** The dialect whose document makes a statement; undefined for what Tau adds to all of them. */
+export function documentOf(id: string): string | undefined {
+  if (own.has(id)) return undefined;
+  const [prefix = ""] = id.split(".");
+  return others.find((name) => name === prefix) ?? pi;
+}

@@ -1,0 +1,8 @@
+export { AgentEvent, ToolResult } from "../vocabulary/agent-event.ts";
+export {
+  CompactionResult,
+  PromptStatus,
+  SessionEvent,
+  SessionOnlyEvent,
+} from "../vocabulary/session-event.ts";
+export { AssistantMessageEvent } from "../vocabulary/stream-event.ts";

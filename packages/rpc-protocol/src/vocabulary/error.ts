@@ -1,0 +1,118 @@
+/**
+ * Every error a client can meet: its code, its text, and whether the same request may succeed later.
+ * `{name}` is replaced by a value. Clients match on some of these texts, so this is their only place.
+ */
+export const errorTable = {
+  parse: { message: "Failed to parse command: {reason}", retryable: false },
+  unknown_command: { message: "Unknown command: {command}", retryable: false },
+  invalid_params: { message: 'Invalid field "{field}" of {command}: {reason}', retryable: false },
+  internal: { message: "Internal error: {reason}", retryable: false },
+  busy: {
+    message:
+      "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.",
+    retryable: true,
+  },
+  no_model: {
+    message:
+      "No model selected. Set an API key (for example ANTHROPIC_API_KEY), define a provider in models.json, or pass --provider and --model.",
+    retryable: false,
+  },
+  model_not_found: { message: "Model not found: {model}", retryable: false },
+  model_ambiguous: {
+    message: "Model {model} is ambiguous, it fits: {candidates}. Name one as provider/id.",
+    retryable: false,
+  },
+  no_key: {
+    message:
+      "No API key found for {provider}. Set {hint}, add a key to auth.json, or pass --api-key.",
+    retryable: false,
+  },
+  key_unresolved: {
+    message: "The key of {provider} in {path} does not resolve: {reason}.",
+    retryable: false,
+  },
+  invalid_image: { message: "Invalid image in {field}: {reason}", retryable: false },
+  image_unusable: { message: "{reason}", retryable: false },
+  invalid_attachment: { message: "Invalid attachment in {field}: {reason}", retryable: false },
+  invalid_url: { message: "Only https URLs are fetched, not {url}", retryable: false },
+  fetch_failed: { message: "Could not fetch {url}: {reason}", retryable: true },
+  prompt_empty: {
+    message: "The message is empty. Give it some text, an image or an attachment.",
+    retryable: false,
+  },
+  prompt_aborted: { message: "The prompt was aborted before its run began", retryable: true },
+  session_name_empty: { message: "Session name cannot be empty", retryable: false },
+  session_invalid: { message: "Not a session file: {path} ({reason})", retryable: false },
+  session_not_found: { message: "Session file not found: {path}", retryable: false },
+  session_locked: {
+    message:
+      "Session {path} is in use by process {owner}. Stop that process, or start with another session.",
+    retryable: true,
+  },
+  session_changed: {
+    message:
+      "Session {path} was changed by another program. Nothing was written; fork it or start a new session.",
+    retryable: false,
+  },
+  session_write_failed: {
+    message:
+      "Could not write the session to {path}: {reason}. Nothing that was said is lost from memory.",
+    retryable: true,
+  },
+  entry_not_found: { message: "Entry not found: {entryId}", retryable: false },
+  invalid_fork_entry: { message: "Invalid entry ID for forking", retryable: false },
+  already_compacted: { message: "Already compacted", retryable: false },
+  nothing_to_compact: { message: "Nothing to compact (session too small)", retryable: false },
+  compaction_cancelled: { message: "Compaction cancelled", retryable: true },
+  compaction_running: { message: "A compaction is already running", retryable: true },
+  summary_failed: { message: "Could not summarise the conversation: {reason}", retryable: true },
+  invalid_settings: { message: "Invalid setting in {path}: {reason}", retryable: false },
+  file_locked: { message: "{path} is locked by another process. Try again.", retryable: true },
+  invalid_option: { message: "Invalid option {option}: {reason}", retryable: false },
+  skill_unreadable: {
+    message: "Could not read the skill {name} at {path}: {reason}",
+    retryable: false,
+  },
+  command_not_queueable: {
+    message:
+      'Extension command "/{name}" cannot be queued. Send it with prompt, which runs it at once.',
+    retryable: false,
+  },
+  budget_exceeded: {
+    message:
+      "The budget is used up: {dimension} reached {used} of {limit} ({setting}). Raise it with set_budget or in the settings.",
+    retryable: false,
+  },
+  bash_failed: { message: "Could not run the command: {reason}", retryable: false },
+  nothing_to_export: {
+    message: "Nothing to export yet - start a conversation first",
+    retryable: false,
+  },
+  export_failed: { message: "Could not write the page to {path}: {reason}", retryable: true },
+  disposed: { message: "The session has been closed", retryable: false },
+} as const satisfies Record<string, { message: string; retryable: boolean }>;
+
+/** The code of an error in {@link errorTable}. */
+export type ErrorCode = keyof typeof errorTable;
+
+/** Fills the text of `code` with `values`; a value that is missing stays visible as `{name}`. */
+export function errorText(code: ErrorCode, values: Readonly<Record<string, string>> = {}): string {
+  return errorTable[code].message.replace(
+    /\{(\w+)\}/g,
+    (placeholder, name: string) => values[name] ?? placeholder,
+  );
+}
+
+/** An error of the protocol itself: a line that cannot be understood or a handler that failed. */
+export class ProtocolError extends Error {
+  override readonly name = "ProtocolError";
+  readonly code: ErrorCode;
+  constructor(
+    code: ErrorCode,
+    values: Readonly<Record<string, string>> = {},
+    options?: ErrorOptions,
+  ) {
+    super(errorText(code, values), options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,148 @@
+import * as z from "zod/mini";
+import { UserContent } from "./content.ts";
+import { AgentMessage, Usage } from "./message.ts";
+
+/** First line of a session file. `timestamp` is ISO 8601, `parentSession` a path. */
+export const SessionHeader = z.object({
+  type: z.literal("session"),
+  /** The version of the format. */
+  version: z.optional(z.number()),
+  /** The id of the session. */
+  id: z.string(),
+  /** When it was written, in ISO 8601. */
+  timestamp: z.string(),
+  /** The project folder. */
+  cwd: z.string(),
+  /** The file of the parent session. */
+  parentSession: z.optional(z.string()),
+});
+export type SessionHeader = z.infer<typeof SessionHeader>;
+
+const node = {
+  /** The id of the entry. */
+  id: z.string(),
+  /** The id of the entry before it; null at the root. */
+  parentId: z.nullable(z.string()),
+  /** When it was written, in ISO 8601. */
+  timestamp: z.string(),
+};
+
+/** A node of the session tree; every line after the header is one. */
+export const KnownSessionEntry = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("message"),
+    ...node,
+    /** The message. */
+    message: AgentMessage,
+  }),
+  z.object({
+    type: z.literal("model_change"),
+    ...node,
+    /** The model's provider. */
+    provider: z.string(),
+    /** The id of the model at its provider. */
+    modelId: z.string(),
+  }),
+  z.object({
+    type: z.literal("thinking_level_change"),
+    ...node,
+    /** The thinking level. */
+    thinkingLevel: z.string(),
+  }),
+  z.object({
+    type: z.literal("compaction"),
+    ...node,
+    /** The text that replaces the summarised messages. */
+    summary: z.string(),
+    /** The first entry that is kept as it is. */
+    firstKeptEntryId: z.string(),
+    /** Tokens in the conversation before the compaction. */
+    tokensBefore: z.number(),
+    /** Data for clients; not sent to the model. */
+    details: z.optional(z.unknown()),
+    /** Whether an extension wrote the summary. */
+    fromHook: z.optional(z.boolean()),
+    /** Tokens and cost. */
+    usage: z.optional(Usage),
+  }),
+  z.object({
+    type: z.literal("branch_summary"),
+    ...node,
+    /** The last entry of the abandoned branch. */
+    fromId: z.string(),
+    /** The text that replaces the summarised messages. */
+    summary: z.string(),
+    /** Data for clients; not sent to the model. */
+    details: z.optional(z.unknown()),
+    /** Whether an extension wrote the summary. */
+    fromHook: z.optional(z.boolean()),
+    /** Tokens and cost. */
+    usage: z.optional(Usage),
+  }),
+  z.object({
+    type: z.literal("custom"),
+    ...node,
+    /** The extension's name for this kind of entry or message. */
+    customType: z.string(),
+    /** The extension's own data. */
+    data: z.optional(z.unknown()),
+  }),
+  z.object({
+    type: z.literal("custom_message"),
+    ...node,
+    /** The extension's name for this kind of entry or message. */
+    customType: z.string(),
+    /** The content the model sees. */
+    content: z.union([z.string(), z.array(UserContent)]),
+    /** Whether clients should display it. */
+    display: z.boolean(),
+    /** Data for clients; not sent to the model. */
+    details: z.optional(z.unknown()),
+  }),
+  z.object({
+    type: z.literal("label"),
+    ...node,
+    /** The id of the target entry. */
+    targetId: z.string(),
+    /** The label; absent to remove it. */
+    label: z.optional(z.string()),
+  }),
+  z.object({
+    type: z.literal("context_edit"),
+    ...node,
+    /** The id of the target entry. */
+    targetId: z.string(),
+    /** What the model sees instead of the target; null leaves the target out. */
+    replacement: z.nullable(
+      z.object({
+        /** The content to use instead. */
+        content: z.unknown(),
+      }),
+    ),
+  }),
+  z.object({
+    type: z.literal("session_info"),
+    ...node,
+    /** The new name of the session; absent to remove it. */
+    name: z.optional(z.string()),
+  }),
+]);
+export type KnownSessionEntry = z.infer<typeof KnownSessionEntry>;
+
+/** An entry of a type this version does not know; kept as it is. */
+export interface UnknownSessionEntry {
+  type: string;
+  id: string;
+  parentId: string | null;
+  timestamp: string;
+  [field: string]: unknown;
+}
+
+/** An entry of a session file. */
+export type SessionEntry = KnownSessionEntry | UnknownSessionEntry;
+
+/** The entry of one type. */
+export type SessionEntryOf<T extends KnownSessionEntry["type"]> = Extract<
+  KnownSessionEntry,
+  { type: T }
+>;

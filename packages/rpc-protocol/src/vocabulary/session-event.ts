@@ -1,0 +1,166 @@
+import * as z from "zod/mini";
+import { AgentEvent } from "./agent-event.ts";
+import { budgetEvents } from "./budget.ts";
+import { ThinkingLevel } from "./model.ts";
+import { StreamRuleInfo } from "./stream-rule.ts";
+import { subagentEvents } from "./subagent-event.ts";
+import { todoEvents } from "./todo.ts";
+
+/** The result of a compaction. */
+export const CompactionResult = z.object({
+  /** The text that replaces the summarised messages. */
+  summary: z.string(),
+  /** The first entry that is kept as it is. */
+  firstKeptEntryId: z.string(),
+  /** Tokens in the conversation before the compaction. */
+  tokensBefore: z.number(),
+  /** Data for clients; not sent to the model. */
+  details: z.optional(z.unknown()),
+});
+export type CompactionResult = z.infer<typeof CompactionResult>;
+
+const compactionEnd = {
+  /** The summary and what it replaces; null if the compaction failed or was stopped. */
+  result: z.nullable(CompactionResult),
+  /** Whether it was stopped early. */
+  aborted: z.boolean(),
+  /** Whether the run continues by itself. */
+  willRetry: z.boolean(),
+  /** The error message. */
+  errorMessage: z.optional(z.string()),
+};
+
+const AutomaticReason = z.enum(["threshold", "overflow"]);
+
+/** How an accepted prompt ended. */
+export const PromptStatus = z.enum(["completed", "aborted", "error", "handled"]);
+export type PromptStatus = z.infer<typeof PromptStatus>;
+
+/** An event of a session that does not come from its agent loop. */
+export const SessionOnlyEvent = z.discriminatedUnion("type", [
+  /** All work is done: nothing is running, queued, retrying or compacting. */
+  z.object({
+    type: z.literal("agent_settled"),
+    /** Whether it was stopped early. */
+    aborted: z.boolean(),
+  }),
+  /** How an accepted prompt ended; sent once per prompt. */
+  z.object({
+    type: z.literal("prompt_result"),
+    /** The id of the prompt. */
+    id: z.optional(z.union([z.string(), z.number()])),
+    /** How it ended. */
+    status: PromptStatus,
+    /** The error message, when `status` is `error`. */
+    error: z.optional(z.string()),
+  }),
+  /** The queued messages have changed. */
+  z.object({
+    type: z.literal("queue_update"),
+    /** Texts of queued steering messages, oldest first. */
+    steering: z.array(z.string()),
+    /** Texts of queued follow-up messages, oldest first. */
+    followUp: z.array(z.string()),
+  }),
+  /** An automatic compaction begins. */
+  z.object({
+    type: z.literal("auto_compaction_start"),
+    /** Whether the context window was nearly full or overflowed. */
+    reason: AutomaticReason,
+  }),
+  /** An automatic compaction has ended. */
+  z.object({
+    type: z.literal("auto_compaction_end"),
+    /** Whether the context window was nearly full or overflowed; sent after `initialize`. */
+    reason: z.optional(AutomaticReason),
+    ...compactionEnd,
+  }),
+  /** A compaction requested by the client begins. */
+  z.object({ type: z.literal("compaction_start"), reason: z.literal("manual") }),
+  /** A compaction requested by the client has ended. */
+  z.object({
+    type: z.literal("compaction_end"),
+    reason: z.literal("manual"),
+    ...compactionEnd,
+  }),
+  /** A failed request will be sent again after `delayMs`. */
+  z.object({
+    type: z.literal("auto_retry_start"),
+    /** The number of the attempt, starting at 1. */
+    attempt: z.number(),
+    /** The maximum number of attempts. */
+    maxAttempts: z.number(),
+    /** Milliseconds until the attempt. */
+    delayMs: z.number(),
+    /** The error message. */
+    errorMessage: z.string(),
+  }),
+  /** Retrying has ended. */
+  z.object({
+    type: z.literal("auto_retry_end"),
+    /** Whether an attempt succeeded. */
+    success: z.boolean(),
+    /** The number of attempts made. */
+    attempt: z.number(),
+    /** The error of the last attempt. */
+    finalError: z.optional(z.string()),
+  }),
+  /** The output limit cut a reply, which is now continued; at most once per prompt. */
+  z.object({
+    type: z.literal("auto_continue"),
+    /** Why the run continues. */
+    reason: z.literal("length"),
+  }),
+  /** The session was renamed. */
+  z.object({
+    type: z.literal("session_info_changed"),
+    /** The new name; absent if the session has none. */
+    name: z.optional(z.string()),
+  }),
+  /** The thinking level was changed. */
+  z.object({
+    type: z.literal("thinking_level_changed"),
+    /** The thinking level. */
+    level: ThinkingLevel,
+  }),
+  /** New output of a `bash` command that asked to stream it. */
+  z.object({
+    type: z.literal("bash_execution_update"),
+    /** The id of the command. */
+    id: z.optional(z.union([z.string(), z.number()])),
+    /** The new piece of text. */
+    delta: z.string(),
+  }),
+  /** An extension's handler threw an error. */
+  z.object({
+    type: z.literal("extension_error"),
+    /** The file of the extension. */
+    extensionPath: z.string(),
+    /** The event whose handler threw. */
+    event: z.string(),
+    /** The error message. */
+    error: z.string(),
+  }),
+  /** Stream rules matched the reply; it is stopped and retried with the rules as a reminder. */
+  z.object({
+    type: z.literal("ttsr_triggered"),
+    /** The rules that matched. */
+    rules: z.array(StreamRuleInfo),
+  }),
+  ...subagentEvents,
+  ...budgetEvents,
+  ...todoEvents,
+  /** A problem that belongs to no single command, such as a full disk during a run. */
+  z.object({
+    type: z.literal("error"),
+    /** The error message. */
+    error: z.string(),
+    /** The error code. */
+    code: z.optional(z.string()),
+  }),
+]);
+export type SessionOnlyEvent = z.infer<typeof SessionOnlyEvent>;
+
+/** Any event of a session. */
+export const SessionEvent = z.union([AgentEvent, SessionOnlyEvent]);
+export type SessionEvent = z.infer<typeof SessionEvent>;

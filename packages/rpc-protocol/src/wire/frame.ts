@@ -1,0 +1,196 @@
+import type { $ZodIssue } from "zod/v4/core";
+import type { Command } from "../commands/command.ts";
+import { type CommandName, commands, isCommandName, type Params } from "../commands/index.ts";
+import { type ErrorCode, errorText } from "../vocabulary/error.ts";
+import type { ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
+import type { RequestId } from "../vocabulary/host-frame.ts";
+import { exactId } from "./exact-id.ts";
+
+/** A decoded command, with what its handling needs of its definition. */
+export type CommandFrame = {
+  [N in CommandName]: {
+    kind: "command";
+    id: RequestId | undefined;
+    name: N;
+    params: Params<N>;
+    data: Command["data"];
+    awaitsSessionChange: Command["awaitsSessionChange"];
+  };
+}[CommandName];
+
+/** What a client may send, decoded. */
+export type ClientFrame =
+  | CommandFrame
+  | { kind: "extension_ui_response"; response: ExtensionUiResponse };
+
+/** Why a line was refused; everything needed to answer it. */
+export interface FrameError {
+  readonly kind: "error";
+  readonly id: RequestId | undefined;
+  /** The `command` of the response: the name sent, or `parse` when none could be read. */
+  readonly command: string;
+  readonly code: ErrorCode;
+  readonly error: string;
+}
+
+/** Decodes one line of a client. Never throws. */
+export function decodeClientFrame(line: string): ClientFrame | FrameError {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    return refuse(undefined, "parse", "parse", { reason: (error as Error).message });
+  }
+  if (!isRecord(value)) {
+    return refuse(undefined, "parse", "parse", { reason: "a command must be a JSON object" });
+  }
+  const { id, type, ...fields } = value;
+  const requestId =
+    typeof id === "string" || typeof id === "number" ? exactId(id, line) : undefined;
+  if (typeof type !== "string") {
+    return refuse(requestId, "parse", "parse", { reason: 'field "type" must be a string' });
+  }
+  if (type === "extension_ui_response") return decodeUiResponse(value, requestId);
+  if (!isCommandName(type)) return refuse(requestId, type, "unknown_command", { command: type });
+  if (id !== undefined && id !== null && requestId === undefined) {
+    return refuse(undefined, type, "invalid_params", {
+      command: type,
+      field: "id",
+      reason: `expected string or number, got ${typeName(id)}`,
+    });
+  }
+  return decodeParams(type, requestId, fields);
+}
+
+function decodeParams(
+  name: CommandName,
+  id: RequestId | undefined,
+  fields: Record<string, unknown>,
+): ClientFrame | FrameError {
+  const { params, data, awaitsSessionChange } = commands[name];
+  const schema = params();
+  const parsed = schema.safeParse(withoutNulls(fields, schema));
+  if (parsed.success) {
+    const frame = { kind: "command", id, name, params: parsed.data, data, awaitsSessionChange };
+    return frame as CommandFrame;
+  }
+  return refuse(id, name, "invalid_params", {
+    command: name,
+    ...explain(parsed.error.issues, fields),
+  });
+}
+
+/** Many clients write an absent optional field as `null`; it stays where a command gives it a meaning. */
+function withoutNulls(
+  fields: Record<string, unknown>,
+  schema: ReturnType<Command["params"]>,
+): Record<string, unknown> {
+  const shape: Readonly<Record<string, { safeParse(value: null): { success: boolean } }>> =
+    "shape" in schema ? Object(schema.shape) : {};
+  const isMeant = (name: string): boolean =>
+    Object.hasOwn(shape, name) && shape[name]?.safeParse(null).success === true;
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => value !== null || isMeant(name)),
+  );
+}
+
+function decodeUiResponse(
+  value: Record<string, unknown>,
+  id: RequestId | undefined,
+): ClientFrame | FrameError {
+  const { value: answer, confirmed, cancelled } = value;
+  const wrong = (field: string, expected: string, got: unknown) =>
+    refuse(id, "extension_ui_response", "invalid_params", {
+      command: "extension_ui_response",
+      field,
+      reason: `expected ${expected}, got ${typeName(got)}`,
+    });
+  if (typeof value.id !== "string") return wrong("id", "string", value.id);
+  if (answer != null && typeof answer !== "string") return wrong("value", "string", answer);
+  if (confirmed != null && typeof confirmed !== "boolean")
+    return wrong("confirmed", "boolean", confirmed);
+  if (cancelled != null && typeof cancelled !== "boolean")
+    return wrong("cancelled", "boolean", cancelled);
+  const response: ExtensionUiResponse = { type: "extension_ui_response", id: value.id };
+  if (answer != null) response.value = answer;
+  if (confirmed != null) response.confirmed = confirmed;
+  if (cancelled != null) response.cancelled = cancelled;
+  return { kind: "extension_ui_response", response };
+}
+
+function refuse(
+  id: RequestId | undefined,
+  command: string,
+  code: ErrorCode,
+  values: Record<string, string>,
+): FrameError {
+  return { kind: "error", id, command, code, error: errorText(code, values) };
+}
+
+/** The first thing wrong, as the path of the field and what was expected there. */
+function explain(
+  issues: readonly $ZodIssue[],
+  fields: Record<string, unknown>,
+): { field: string; reason: string } {
+  const issue = deepest(issues[0]);
+  if (issue === undefined) return { field: "?", reason: "is not valid" };
+  const got = typeName(valueAt(fields, issue.path));
+  return { field: fieldPath(issue.path), reason: expectation(issue, got) };
+}
+
+/** In a union, the branch that got furthest says most about what was meant. */
+function deepest(issue: $ZodIssue | undefined): $ZodIssue | undefined {
+  if (issue?.code !== "invalid_union") return issue;
+  let best: $ZodIssue | undefined;
+  for (const branch of issue.errors) {
+    const candidate = deepest(branch[0]);
+    if (candidate && candidate.path.length > (best?.path.length ?? 0)) best = candidate;
+  }
+  return best ? { ...best, path: [...issue.path, ...best.path] } : issue;
+}
+
+function expectation(issue: $ZodIssue, got: string): string {
+  if (issue.code === "invalid_type") {
+    return got === "nothing"
+      ? `is required (${issue.expected})`
+      : `expected ${issue.expected}, got ${got}`;
+  }
+  if (issue.code === "invalid_value") {
+    const allowed = issue.values.map((value) => JSON.stringify(value)).join(", ");
+    return `expected ${issue.values.length > 1 ? "one of " : ""}${allowed}, got ${got}`;
+  }
+  if (issue.code === "too_small") {
+    const least = `at least ${issue.minimum}`;
+    return issue.origin === "number" ? `has to be ${least}` : `has to have ${least} characters`;
+  }
+  if (issue.code === "invalid_union") return `does not have an accepted shape, got ${got}`;
+  return issue.message;
+}
+
+function fieldPath(path: readonly PropertyKey[]): string {
+  let text = "";
+  for (const key of path)
+    text += typeof key === "number" ? `[${key}]` : `${text && "."}${String(key)}`;
+  return text;
+}
+
+function valueAt(fields: unknown, path: readonly PropertyKey[]): unknown {
+  let value = fields;
+  for (const key of path)
+    value = isRecord(value) || Array.isArray(value) ? Reflect.get(value, key) : undefined;
+  return value;
+}
+
+function typeName(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "string")
+    return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  // What is too large to be held, such as 1e999, is read as infinite.
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : typeof value;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

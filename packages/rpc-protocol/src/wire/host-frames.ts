@@ -1,0 +1,230 @@
+import * as z from "zod/mini";
+import { type CommandName, commands } from "../commands/index.ts";
+import type { ProtocolName } from "../dialects/index.ts";
+import { AgentEvent } from "../vocabulary/agent-event.ts";
+import { ExtensionUiRequest } from "../vocabulary/extension-ui.ts";
+import { Usage } from "../vocabulary/message.ts";
+import {
+  CompactionResult,
+  type SessionEvent,
+  SessionOnlyEvent,
+} from "../vocabulary/session-event.ts";
+import { AssistantMessageEvent } from "../vocabulary/stream-event.ts";
+
+/** A frame a host may send, for the schema. */
+export interface FrameSchema {
+  readonly name: string;
+  /** Left out where a doc comment above the schema says it, or above that of `event`. */
+  readonly summary?: string;
+  /** The event that it is another form of. */
+  readonly event?: EventName;
+  readonly schema: z.ZodMiniType;
+}
+
+type EventSchema = z.ZodMiniObject<{ type: z.ZodMiniLiteral<string> }>;
+type EventName = SessionEvent["type"];
+
+const events = new Map(
+  [...AgentEvent.def.options, ...SessionOnlyEvent.def.options].map((schema) => {
+    const [name = ""] = schema.def.shape.type.def.values;
+    return [name as EventName, schema as unknown as EventSchema];
+  }),
+);
+
+const id = {
+  /** Comes back in the response as it was sent. */
+  id: z.optional(z.union([z.string(), z.number()])),
+};
+const compactionReason = z.enum(["manual", "threshold", "overflow"]);
+const head = { ...id, type: z.literal("response") };
+
+/** The types of all events. */
+export const eventTypes: readonly EventName[] = [...events.keys()];
+
+/** What a host may send in each dialect, and nothing else. */
+export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
+  pi: everything,
+  "pi-1": () => [
+    ...everything().filter(({ name }) => !/^(MessageUpdate|.*Compaction(Start|End))$/.test(name)),
+    own("Pi1CompactionStart", "A compaction of the conversation begins.", {
+      type: z.literal("compaction_start"),
+      /** Whether the client asked for it, the window was nearly full, or a request too large. */
+      reason: compactionReason,
+    }),
+    own("Pi1CompactionEnd", "A compaction of the conversation has ended.", {
+      ...shape("auto_compaction_end"),
+      type: z.literal("compaction_end"),
+      /** Whether the client asked for it, the window was nearly full, or a request too large. */
+      reason: compactionReason,
+      /** The summary and what it replaces; absent when the compaction failed or was stopped. */
+      result: z.optional(CompactionResult),
+    }),
+  ],
+  pisces: everything,
+  "oh-my-pi": () => [
+    ...responses([...names()]),
+    ...original(
+      "agent_start agent_end turn_start turn_end message_start message_update message_end",
+      "tool_execution_start tool_execution_update tool_execution_end auto_compaction_start",
+      "auto_compaction_end auto_retry_start auto_retry_end",
+    ),
+    deltaUpdate(),
+    own("HookError", "An extension's handler threw an error.", {
+      type: z.literal("hook_error"),
+      /** The file of the extension. */
+      hookPath: z.string(),
+      /** The event whose handler threw. */
+      event: z.string(),
+      /** The error message. */
+      error: z.string(),
+    }),
+  ],
+  "co-mono": () => [
+    ...responses(names().filter((name) => !["prompt", "abort", "compact"].includes(name))),
+    ...original(
+      "agent_start agent_end turn_start turn_end message_start message_update message_end",
+      "tool_execution_start",
+    ),
+    deltaUpdate(),
+    own("CoMonoToolExecutionEnd", "A tool has ended; a call that failed has its text as result.", {
+      ...shape("tool_execution_end"),
+      /** The result of the tool. */
+      result: z.union([z.string(), shape("tool_execution_end").result as z.ZodMiniType]),
+    }),
+    own("Compaction", "The conversation was compacted; `auto` when nobody asked for it.", {
+      type: z.literal("compaction"),
+      /** The text that replaces the summarised messages. */
+      summary: z.string(),
+      /** Tokens in the conversation before the compaction. */
+      tokensBefore: z.number(),
+      auto: z.optional(z.literal(true)),
+    }),
+    own("CoMonoError", "Something failed.", {
+      type: z.literal("error"),
+      /** The error message. */
+      error: z.string(),
+    }),
+  ],
+  "pi-rust": () => [
+    ...responses([...names()]),
+    flat("agent_start"),
+    flat("agent_end"),
+    text("text_delta", "A piece of the reply."),
+    text("thinking_delta", "A piece of what the model thinks."),
+    flat("tool_execution_start", "tool_start"),
+    flat("tool_execution_update", "tool_update"),
+    flat("tool_execution_end", "tool_end"),
+    flat("auto_retry_start"),
+    flat("auto_retry_end"),
+    flat("auto_compaction_start"),
+    flat("auto_compaction_end"),
+  ],
+};
+
+function everything(): FrameSchema[] {
+  const summary = "An extension asks the client to show something.";
+  return [
+    ...responses(names()),
+    ...original(...events.keys()),
+    deltaUpdate(),
+    ...ExtensionUiRequest.def.options.map((schema) => {
+      const [method = ""] = schema.def.shape.method.def.values;
+      return { name: `ExtensionUiRequest${pascal(method)}`, summary, schema };
+    }),
+  ];
+}
+
+function names(): CommandName[] {
+  return Object.keys(commands) as CommandName[];
+}
+
+function responses(of: readonly CommandName[]): FrameSchema[] {
+  const failure = own("ErrorResponse", "A command failed; `code` comes after `initialize`.", {
+    ...head,
+    /** The id of the command, if it could be read. */
+    id: id.id,
+    /** The command that failed; `parse` when the line could not be read. */
+    command: z.string(),
+    success: z.literal(false),
+    /** The error message. */
+    error: z.string(),
+    /** The error code. */
+    code: z.optional(z.string()),
+  });
+  return [...of.map(success), failure];
+}
+
+function success(name: CommandName): FrameSchema {
+  const { data: policy, result } = commands[name];
+  const data = {
+    none: () => ({}),
+    initialized: () => ({
+      /** The result of the command. */
+      data: z.optional(result() as z.ZodMiniType),
+    }),
+    always: () => ({
+      /** The result of the command. */
+      data: result() as z.ZodMiniType,
+    }),
+  };
+  return own(`${pascal(name)}Response`, `Answers \`${name}\`.`, {
+    ...head,
+    command: z.literal(name),
+    success: z.literal(true),
+    ...data[policy](),
+  });
+}
+
+function original(...lists: string[]): FrameSchema[] {
+  return lists.flatMap((list) => list.split(" ")).map((type) => event(type as EventName));
+}
+
+function event(type: EventName): FrameSchema {
+  return { name: pascal(type), schema: z.object(shape(type)) };
+}
+
+function shape(type: EventName): Record<string, z.ZodMiniType> {
+  return { ...(events.get(type)?.def.shape as Record<string, z.ZodMiniType> | undefined) };
+}
+
+function deltaUpdate(): FrameSchema {
+  const steps = AssistantMessageEvent.def.options
+    .filter((step) => "contentIndex" in step.def.shape)
+    .map((step) => {
+      const { partial: _, ...rest } = step.def.shape as Record<string, z.ZodMiniType>;
+      return z.strictObject(rest);
+    });
+  return own("MessageUpdateDelta", 'A step of a reply with `stream: "delta"`.', {
+    type: z.literal("message_update"),
+    /** Tokens and cost. */
+    usage: z.optional(Usage),
+    /** What changed in the reply. */
+    assistantMessageEvent: z.union(steps),
+  });
+}
+
+function flat(type: EventName, name: string = type): FrameSchema {
+  const { type: _, ...data } = shape(type);
+  const schema = z.object({
+    type: z.literal(name),
+    /** The members that the event has in other dialects. */
+    data: z.object(data),
+  });
+  return { name: `PiRust${pascal(name)}`, event: type, schema };
+}
+
+function text(type: string, summary: string): FrameSchema {
+  return own(`PiRust${pascal(type)}`, summary, {
+    type: z.literal(type),
+    /** The new piece of text. */
+    data: z.string(),
+  });
+}
+
+function own(name: string, summary: string, members: Record<string, z.ZodMiniType>): FrameSchema {
+  return { name, summary, schema: z.object(members) };
+}
+
+function pascal(name: string): string {
+  return name.replace(/(?:^|[_-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+
+const sources = new URL("../../packages/rpc-protocol/src/", import.meta.url).href;
+
+/** A doc comment above a member of a schema, or above an object schema in a list. */
+const commented =
+  /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(?:(\w+): |z\.(?:loose|strict)?[oO]bject\(\{)/g;
+
+/** Begins the names of members that hold the text of another; alone, that of the object itself. */
+const MARK = "text:";
+
+/**
+ * Keeps the doc comments above the members of schemas when the schemas are built: each becomes one
+ * more member, `text:<name>`, whose only value is the text. It goes wherever its member
+ * goes (a spread, an extension, another dialect's frame), and {@link takeTexts} finds it in the JSON
+ * Schema. To be called before a module of rpc-protocol is imported; the host itself never does this.
+ */
+export function keepFieldTexts(): void {
+  registerHooks({
+    load(url, context, nextLoad) {
+      if (!url.startsWith(sources)) return nextLoad(url, context);
+      const text = readFileSync(new URL(url), "utf8");
+      if (!text.includes('import * as z from "zod/mini"')) return nextLoad(url, context);
+      return { format: "module-typescript", source: withTexts(text), shortCircuit: true };
+    },
+  });
+}
+
+function withTexts(source: string): string {
+  return source.replace(commented, (whole, comment: string, name = "") => {
+    const value = JSON.stringify(plainComment(comment));
+    const member = `"${MARK}${name}": z.optional(z.literal(${value})), `;
+    return name === "" ? whole + member : `${member}${name}: `;
+  });
+}
+
+/** A doc comment without its stars and line breaks. */
+export function plainComment(comment: string): string {
+  return comment.replace(/\s*\n\s*\*\s?/g, " ").trim();
+}
+
+/** Turns these members into the descriptions of the members they belong to. */
+export function takeTexts(schema: unknown): void {
+  if (typeof schema !== "object" || schema === null) return;
+  for (const member of Object.values(schema)) takeTexts(member);
+  const { properties, enum: names } = schema as JsonSchema;
+  if (names !== undefined) {
+    const own = names.filter((name) => !String(name).startsWith(MARK));
+    Object.assign(schema, { enum: own });
+  }
+  for (const [key, { const: text }] of Object.entries(properties ?? {})) {
+    if (properties === undefined || !key.startsWith(MARK)) continue;
+    delete properties[key];
+    // Where a dialect leaves a member out, its text has nothing to describe.
+    const described = key === MARK ? schema : properties[key.slice(MARK.length)];
+    if (described !== undefined) Object.assign(described, { description: text });
+  }
+}
+
+interface JsonSchema {
+  readonly properties?: Record<string, { readonly const?: unknown }>;
+  readonly enum?: readonly unknown[];
+}
+
+/** Throws when a member has no text. */
+export function checkTexts(defs: Readonly<Record<string, unknown>>): void {
+  const missing = new Set<string>();
+  for (const [name, schema] of Object.entries(defs)) addMissing(schema, name, missing);
+  if (missing.size > 0) {
+    throw new Error(`No doc comment above ${[...missing].join(", ")}, in its schema`);
+  }
+}
+
+function addMissing(schema: unknown, owner: string, missing: Set<string>): void {
+  if (!isRecord(schema)) return;
+  const { properties, anyOf, oneOf, items, additionalProperties } = schema;
+  for (const [name, member] of Object.entries(isRecord(properties) ? properties : {})) {
+    if (!isRecord(member)) continue;
+    addMissing(member, name === "data" ? owner : name, missing);
+    // A member that has only one possible value explains itself.
+    if (!("const" in member || "description" in member)) missing.add(`${owner}.${name}`);
+  }
+  for (const part of [anyOf, oneOf, items, additionalProperties].flat()) {
+    addMissing(part, owner, missing);
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
