@@ -2,10 +2,11 @@
  * Measures the host against floors from the same run, taking turns: `bench [--quick] [--only name]…
  * [--json path] [--host "argv"]`.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { hostCommand } from "./host-command.ts";
 import { type BenchOptions, type Measurement, passes, type Row } from "./measurement.ts";
 import { bashMemory } from "./measurements/bash-memory.ts";
 import { commandGrowth } from "./measurements/command-growth.ts";
@@ -92,17 +93,6 @@ function report(): object {
     isQuick: options.isQuick,
     results,
   };
-}
-
-/** The built host of this repository, or the one given with `--host`. */
-function hostCommand(given: string | undefined): readonly [string, ...string[]] {
-  const [program, ...args] = given?.split(" ") ?? [];
-  if (program) return [program, ...args];
-  const manifestUrl = import.meta.resolve("@tau-agent/cli/package.json");
-  const manifest = JSON.parse(readFileSync(fileURLToPath(manifestUrl), "utf8")) as {
-    bin: { tau: string };
-  };
-  return [process.execPath, fileURLToPath(new URL(manifest.bin.tau, manifestUrl))];
 }
 
 function fail(text: string): void {

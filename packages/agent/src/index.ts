@@ -9,6 +9,7 @@ export { errorMessage } from "./error-message.ts";
 export { ToolError } from "./errors.ts";
 export type { RunOutcome } from "./loop.ts";
 export { MessageQueue, type QueueMode } from "./message-queue.ts";
+export type { ResolveToolCall } from "./real-calls.ts";
 export type { ReplyWatch, StoppedTurn } from "./reply-watch.ts";
 export type {
   AgentOptions,

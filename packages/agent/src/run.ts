@@ -2,6 +2,7 @@ import type { Context, StreamFunction, StreamOptions } from "@tau-agent/ai";
 import type { AgentEvent, ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { AgentMessage, LlmMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { MessageQueue } from "./message-queue.ts";
+import type { ResolveToolCall } from "./real-calls.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
 import type { AgentTool } from "./tool.ts";
 
@@ -55,6 +56,8 @@ export interface AgentOptions {
   /** May replace what one model call reads; the conversation itself is unchanged. */
   readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
   readonly hooks?: ToolHooks | undefined;
+  /** Understands names and arguments of other hosts' tools; events and records carry the real ones. */
+  readonly resolveToolCall?: ResolveToolCall | undefined;
   /** May replace a tool's result, after the hooks and before it is announced and recorded. */
   readonly finishResult?: ((result: ToolResult) => ToolResult | Promise<ToolResult>) | undefined;
   /** Called after each successful `turn_end`: whether to call the model once more. */

@@ -9,6 +9,7 @@ import type {
 import { withinGrace } from "./abort-grace.ts";
 import { errorMessage } from "./error-message.ts";
 import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
+import { RealCalls } from "./real-calls.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
 import { addMessage, emit, type ModelRequest, type Run } from "./run.ts";
 import { executeToolCalls, skipToolCalls, type ToolBatch } from "./tool-execution.ts";
@@ -89,7 +90,8 @@ async function callModel(run: Run): Promise<WatchedReply> {
     const watch = await orAborted(run, Promise.resolve(run.options.watchReply?.(run.signal)));
     const signal = watch === undefined ? run.signal : AbortSignal.any([run.signal, watch.signal]);
     const stream = run.options.stream(request.model, context, { ...request.options, signal });
-    return { ...(await relay(run, stream, watch)), tools: request.tools };
+    const calls = new RealCalls(run.options.resolveToolCall, request.tools);
+    return { ...(await relay(run, stream, { watch, calls })), tools: request.tools };
   } catch (error) {
     const message = replyInstead(run, request, error);
     await addMessage(run, message);
@@ -118,7 +120,7 @@ async function buildContext(run: Run, request: ModelRequest): Promise<Context> {
 async function relay(
   run: Run,
   stream: AssistantStream,
-  watch: ReplyWatch | undefined,
+  { watch, calls }: { readonly watch: ReplyWatch | undefined; readonly calls: RealCalls },
 ): Promise<Omit<WatchedReply, "tools">> {
   let started = false;
   for (;;) {
@@ -126,12 +128,12 @@ async function relay(
     if (step.done) {
       // An abort of the run wins, even over a reply that is being stopped.
       const stoppedBy = watch?.signal.aborted && !run.signal.aborted ? watch : undefined;
-      const { message: received } = step.value;
+      const received = calls.message(step.value.message);
       const ended = stoppedBy?.conclude(received) ?? received;
       const message = await finishReply(run, ended, started);
       return { reply: stoppedBy ? { message } : { ...step.value, message }, stoppedBy };
     }
-    const event: AssistantMessageEvent = step.value;
+    const event: AssistantMessageEvent = calls.event(step.value);
     if (event.type === "done" || event.type === "error" || watch?.signal.aborted) continue;
     const message = event.partial;
     const wait = started

@@ -3,12 +3,10 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { messageOf } from "../session-log/session-context.ts";
 import { estimateTokens } from "./estimate.ts";
 import { collectFiles, type FileLists, renderFileLists } from "./file-operations.ts";
-import { serializeConversation } from "./serialize-conversation.ts";
+import { serializeMessages } from "./serialize-conversation.ts";
 import { summarize } from "./summarize.ts";
-import { branchSummaryInstructions, summaryRequest } from "./summary-prompts.ts";
-
-/** The window to assume for a model without one. */
-const DEFAULT_CONTEXT_WINDOW = 128_000;
+import { requestBudget, summarizeInParts } from "./summary-parts.ts";
+import { branchSummaryInstructions, updatedBranchSummaryInstructions } from "./summary-prompts.ts";
 
 const preamble = "What was done on the branch that was left:";
 
@@ -36,16 +34,22 @@ export async function summarizeBranch(
   summarizer: Parameters<typeof summarize>[2],
 ): Promise<BranchSummary> {
   const { model } = await summarizer.prepareRequest();
-  const window = model.contextWindow || DEFAULT_CONTEXT_WINDOW;
-  const budget = window - summarizer.settings.get("branchSummary.reserveTokens");
-  const { messages } = newestWithin(entries, budget);
+  const budget = requestBudget(model, summarizer.settings.get("branchSummary.reserveTokens"));
+  const messages = newestOf(entries, budget);
   const { customInstructions, replaceInstructions } = options;
-  const text = serializeConversation(messages);
-  const request =
+  const pieces = serializeMessages(messages);
+  const job =
     replaceInstructions && customInstructions
-      ? summaryRequest(text, customInstructions)
-      : summaryRequest(text, branchSummaryInstructions, { focus: customInstructions });
-  const summary = await summarize(request, signal, summarizer);
+      ? { pieces, first: customInstructions, later: customInstructions }
+      : {
+          pieces,
+          first: branchSummaryInstructions,
+          later: updatedBranchSummaryInstructions,
+          focus: customInstructions,
+        };
+  const ask = (text: string, label: string | undefined) =>
+    summarize(text, signal, { ...summarizer, label });
+  const summary = await summarizeInParts(job, { budget, ask });
   const files = collectFiles(messages, undefined);
   return {
     type: "branch_summary",
@@ -53,6 +57,16 @@ export async function summarizeBranch(
     summary: `${preamble}\n\n${summary}${renderFileLists(files)}`,
     details: files,
   };
+}
+
+/** At least one message, however large it is. */
+function newestOf(entries: readonly SessionEntry[], budget: number): AgentMessage[] {
+  const { messages } = newestWithin(entries, budget);
+  if (messages.length > 0) return messages;
+  const isShown = (message: AgentMessage | undefined) =>
+    message !== undefined && message.role !== "toolResult";
+  const newest = entries.map(messageOf).findLast(isShown);
+  return newest === undefined ? [] : [newest];
 }
 
 /** The messages of a branch's newest entries that fit the budget, oldest first, without tool results. */

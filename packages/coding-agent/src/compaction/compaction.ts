@@ -5,15 +5,21 @@ import type { Conversation } from "../session-log/conversation.ts";
 import { todoSection, withoutTodoSection } from "../todos/todo-text.ts";
 import { contextTokens } from "./estimate.ts";
 import { renderFileLists } from "./file-operations.ts";
-import { type CompactionPreparation, prepareCompaction } from "./prepare.ts";
-import { serializeConversation } from "./serialize-conversation.ts";
+import {
+  type CompactionLimits,
+  type CompactionPreparation,
+  fitLimits,
+  prepareCompaction,
+} from "./prepare.ts";
+import { serializeMessages } from "./serialize-conversation.ts";
 import { type SummarizerOptions, summarize } from "./summarize.ts";
 import { accountForSummary, type NoteUsage } from "./summary-costs.ts";
+import { requestBudget, type SummaryJob, summarizeInParts } from "./summary-parts.ts";
 import {
   firstSummaryInstructions,
-  summaryRequest,
   turnPrefixInstructions,
   updatedSummaryInstructions,
+  updatedTurnPrefixInstructions,
 } from "./summary-prompts.ts";
 
 /** Why a conversation is compacted. */
@@ -48,6 +54,13 @@ export interface CompactionRequest {
   readonly customInstructions?: string | undefined;
   /** Whether the run continues automatically afterwards. */
   readonly willRetry?: boolean | undefined;
+}
+
+/** What a summary is made for. */
+interface SummaryWork extends CompactionRequest {
+  readonly tokensBefore: number;
+  readonly note: NoteUsage;
+  readonly model: Model;
 }
 
 interface Outcome {
@@ -163,7 +176,7 @@ export class Compaction {
     const result = await accountForSummary(account, async (note, total) => {
       const made =
         decision?.compaction ??
-        (await this.#summarize(preparation, { ...request, tokensBefore, note }, signal));
+        (await this.#summarize(preparation, { ...request, tokensBefore, note, model }, signal));
       if (signal.aborted) throw new SessionError("compaction_cancelled");
       this.#adopt({ result: made, usage: total(), fromHook: decision !== undefined });
       return made;
@@ -174,28 +187,36 @@ export class Compaction {
 
   #prepare(model: Model): ReturnType<typeof prepareCompaction> {
     const branch = this.#options.conversation.log.tree.branch();
-    return prepareCompaction(branch, this.#limits(model).keepRecentTokens);
+    return prepareCompaction(branch, this.#limits(model));
   }
 
   /** One summary after the other: servers with a single slot refuse parallel requests. */
   async #summarize(
     preparation: CompactionPreparation,
-    request: CompactionRequest & { readonly tokensBefore: number; readonly note: NoteUsage },
+    request: SummaryWork,
     signal: AbortSignal,
   ): Promise<CompactionResult> {
-    const { customInstructions: focus, tokensBefore, note } = request;
+    const { customInstructions: focus, tokensBefore, note, model } = request;
     const { messagesToSummarize, turnPrefixMessages, previousSummary, files } = preparation;
-    const ask = (text: string) => summarize(text, signal, { ...this.#options, note });
+    const ask = (text: string, label: string | undefined) =>
+      summarize(text, signal, { ...this.#options, note, label });
+    const budget = requestBudget(model, this.#limits(model).reserveTokens);
+    const inParts = (job: SummaryJob) => summarizeInParts({ ...job, focus }, { budget, ask });
     const history =
       messagesToSummarize.length === 0 && previousSummary === undefined
         ? undefined
-        : await ask(historyRequest(preparation, focus));
+        : await inParts({
+            pieces: serializeMessages(messagesToSummarize),
+            first: firstSummaryInstructions,
+            later: updatedSummaryInstructions,
+            previousSummary: previousSummary && withoutTodoSection(previousSummary),
+          });
     const prefix = preparation.isSplitTurn
-      ? await ask(
-          summaryRequest(serializeConversation(turnPrefixMessages), turnPrefixInstructions, {
-            focus,
-          }),
-        )
+      ? await inParts({
+          pieces: serializeMessages(turnPrefixMessages),
+          first: turnPrefixInstructions,
+          later: updatedTurnPrefixInstructions,
+        })
       : undefined;
     const lists = renderFileLists(files) + todoSection(this.#options.todos());
     const summary = joinSummaries(history, prefix) + lists;
@@ -216,13 +237,12 @@ export class Compaction {
     });
   }
 
-  #limits(model: Model): { reserveTokens: number; keepRecentTokens: number } {
+  #limits(model: Model): CompactionLimits {
     const { settings } = this.#options;
     const own = settings.get("compaction.modelOverrides")[`${model.provider}/${model.id}`];
-    return {
-      reserveTokens: own?.reserveTokens ?? settings.get("compaction.reserveTokens"),
-      keepRecentTokens: own?.keepRecentTokens ?? settings.get("compaction.keepRecentTokens"),
-    };
+    const reserveTokens = own?.reserveTokens ?? settings.get("compaction.reserveTokens");
+    const keepRecentTokens = own?.keepRecentTokens ?? settings.get("compaction.keepRecentTokens");
+    return fitLimits({ reserveTokens, keepRecentTokens }, model.contextWindow);
   }
 
   async #emitStart(reason: CompactionReason): Promise<void> {
@@ -252,17 +272,6 @@ async function orCancelled<Value>(work: Promise<Value>, signal: AbortSignal): Pr
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
   return Promise.race([work, cancelled.promise]);
-}
-
-function historyRequest(preparation: CompactionPreparation, focus: string | undefined): string {
-  const { messagesToSummarize } = preparation;
-  const previousSummary =
-    preparation.previousSummary && withoutTodoSection(preparation.previousSummary);
-  return summaryRequest(
-    serializeConversation(messagesToSummarize),
-    previousSummary === undefined ? firstSummaryInstructions : updatedSummaryInstructions,
-    { previousSummary, focus },
-  );
 }
 
 /** The form in which pi stores a cut through a turn. */

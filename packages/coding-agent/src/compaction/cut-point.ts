@@ -24,7 +24,35 @@ export function findCutPoint(
   if (wanted === undefined) return undefined;
   let cut = wanted;
   while (cut < entries.length && !isCutPoint(entries[cut])) cut += 1;
-  if (cut === entries.length) return undefined;
+  // Results that reach to the end stay with their calls.
+  if (cut === entries.length) cut = entries.slice(0, wanted).findLastIndex(isCutPoint);
+  return cut < 0 ? undefined : cutAt(entries, cut);
+}
+
+/**
+ * The cut that keeps as much as fits into `maxKeptTokens`.
+ *
+ * @returns undefined when not even the newest message fits
+ */
+export function findFittingCut(
+  entries: readonly SessionEntry[],
+  maxKeptTokens: number,
+): CutPoint | undefined {
+  let tokens = 0;
+  let cut: number | undefined;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    const message = entry && messageOf(entry);
+    if (message === undefined) continue;
+    tokens += estimateTokens(message);
+    if (tokens > maxKeptTokens) break;
+    if (isCutPoint(entry)) cut = index;
+  }
+  return cut === undefined ? undefined : cutAt(entries, cut);
+}
+
+/** Cuts just before a message, and what belongs to it. */
+function cutAt(entries: readonly SessionEntry[], cut: number): CutPoint | undefined {
   const turnStart = isTurnStart(entries[cut]) ? cut : turnStartBefore(entries, cut);
   const firstKept = pullBack(entries, cut);
   const start = turnStart === cut ? firstKept : turnStart;

@@ -4,49 +4,46 @@ import type {
   Usage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
+import { textTokens } from "./text-tokens.ts";
 
-/** Rough, but on the safe side for prose and code. */
-const CHARACTERS_PER_TOKEN = 4;
 /** The assumed size of an image; vendors charge by size, which is bounded before sending. */
-const IMAGE_CHARACTERS = 4800;
+const IMAGE_TOKENS = 1200;
 
 /** About how many tokens a message takes. */
 export function estimateTokens(message: AgentMessage): number {
-  return Math.ceil(countCharacters(message) / CHARACTERS_PER_TOKEN);
-}
-
-function countCharacters(message: AgentMessage): number {
   switch (message.role) {
     case "user":
     case "custom":
     case "toolResult":
-      return contentCharacters(message.content);
+      return contentTokens(message.content);
     case "assistant":
-      return assistantCharacters(message);
+      return assistantTokens(message);
     case "bashExecution":
-      return message.excludeFromContext ? 0 : message.command.length + message.output.length;
+      return message.excludeFromContext
+        ? 0
+        : textTokens(message.command) + textTokens(message.output);
     case "branchSummary":
     case "compactionSummary":
-      return message.summary.length;
+      return textTokens(message.summary);
     default:
       return 0;
   }
 }
 
-function contentCharacters(content: string | readonly UserContent[]): number {
-  if (typeof content === "string") return content.length;
+function contentTokens(content: string | readonly UserContent[]): number {
+  if (typeof content === "string") return textTokens(content);
   let count = 0;
   for (const block of content)
-    count += block.type === "text" ? block.text.length : IMAGE_CHARACTERS;
+    count += block.type === "text" ? textTokens(block.text) : IMAGE_TOKENS;
   return count;
 }
 
-function assistantCharacters(message: AssistantMessage): number {
+function assistantTokens(message: AssistantMessage): number {
   let count = 0;
   for (const block of message.content) {
-    if (block.type === "text") count += block.text.length;
-    else if (block.type === "thinking") count += block.thinking.length;
-    else count += block.name.length + JSON.stringify(block.arguments).length;
+    if (block.type === "text") count += textTokens(block.text);
+    else if (block.type === "thinking") count += textTokens(block.thinking);
+    else count += textTokens(block.name) + textTokens(JSON.stringify(block.arguments));
   }
   return count;
 }

@@ -1,7 +1,8 @@
 import type { SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { contextEntries, messageOf } from "../session-log/session-context.ts";
-import { findCutPoint } from "./cut-point.ts";
+import { type CutPoint, findCutPoint, findFittingCut } from "./cut-point.ts";
+import { estimateTokens } from "./estimate.ts";
 import { collectFiles, type FileLists } from "./file-operations.ts";
 
 /** What to summarise and what to keep. */
@@ -15,6 +16,27 @@ export interface CompactionPreparation {
   readonly files: FileLists;
 }
 
+/** What a compaction leaves free and keeps, in tokens. */
+export interface CompactionLimits {
+  readonly reserveTokens: number;
+  readonly keepRecentTokens: number;
+  /** More than this cannot be kept: it would fill the window again. */
+  readonly maxKeptTokens: number;
+}
+
+/** Limits that are made for large windows, as far as a smaller one allows. */
+export function fitLimits(
+  { reserveTokens, keepRecentTokens }: Omit<CompactionLimits, "maxKeptTokens">,
+  contextWindow: number | undefined,
+): CompactionLimits {
+  if (!contextWindow) return { reserveTokens, keepRecentTokens, maxKeptTokens: Infinity };
+  return {
+    reserveTokens: Math.min(reserveTokens, Math.floor(contextWindow / 2)),
+    keepRecentTokens: Math.min(keepRecentTokens, Math.floor(contextWindow / 4)),
+    maxKeptTokens: Math.floor(contextWindow / 2),
+  };
+}
+
 /**
  * Decides what a compaction of this branch summarises; pure.
  *
@@ -22,13 +44,13 @@ export interface CompactionPreparation {
  */
 export function prepareCompaction(
   branch: readonly SessionEntry[],
-  keepRecentTokens: number,
+  { keepRecentTokens, maxKeptTokens }: Pick<CompactionLimits, "keepRecentTokens" | "maxKeptTokens">,
 ): CompactionPreparation | "already_compacted" | "nothing_to_compact" {
   if (branch.at(-1)?.type === "compaction") return "already_compacted";
   const { compaction, entries } = contextEntries(branch);
-  const cut = findCutPoint(entries, keepRecentTokens);
-  const firstKept = cut && entries[cut.firstKept];
-  if (cut === undefined || firstKept === undefined) return "nothing_to_compact";
+  const cut = fittingCut(entries, { keepRecentTokens, maxKeptTokens });
+  if (cut === undefined) return "nothing_to_compact";
+  const firstKept = entries[cut.firstKept];
   const isSplitTurn = cut.turnStart < cut.firstKept;
   const messagesToSummarize = messagesIn(entries.slice(0, cut.turnStart));
   const turnPrefixMessages = isSplitTurn
@@ -37,13 +59,42 @@ export function prepareCompaction(
   const summarized = [...messagesToSummarize, ...turnPrefixMessages];
   if (summarized.length === 0) return "nothing_to_compact";
   return {
-    firstKeptEntryId: firstKept.id,
+    // No entry has the empty id: nothing is kept.
+    firstKeptEntryId: firstKept?.id ?? "",
     messagesToSummarize,
     turnPrefixMessages,
     isSplitTurn,
     previousSummary: compaction?.summary,
     files: collectFiles(summarized, earlierDetails(compaction)),
   };
+}
+
+/**
+ * Where to cut. A large message that reaches into what is to be kept is summarised after all when it
+ * would fill the window. When even the results of the last calls would, nothing is kept, and the
+ * summary has what matters of them; a prompt that has no reply yet always stays.
+ */
+function fittingCut(
+  entries: readonly SessionEntry[],
+  { keepRecentTokens, maxKeptTokens }: Pick<CompactionLimits, "keepRecentTokens" | "maxKeptTokens">,
+): CutPoint | undefined {
+  const cut = findCutPoint(entries, keepRecentTokens);
+  const kept = messagesIn(entries.slice(cut?.firstKept ?? 0));
+  const tokens = kept.reduce((sum, message) => sum + estimateTokens(message), 0);
+  if (tokens <= maxKeptTokens) return cut;
+  const newest = kept.findLast((message) => !hasFailed(message));
+  if (newest?.role === "assistant" || newest?.role === "toolResult") {
+    const all = { firstKept: entries.length, turnStart: entries.length };
+    return findFittingCut(entries, maxKeptTokens) ?? all;
+  }
+  const newestTokens = newest === undefined ? 0 : estimateTokens(newest);
+  return findFittingCut(entries, Math.max(maxKeptTokens, newestTokens)) ?? cut;
+}
+
+/** A failed reply may follow the prompt that it does not answer. */
+function hasFailed(message: AgentMessage): boolean {
+  if (message.role !== "assistant") return false;
+  return message.stopReason === "error" || message.stopReason === "aborted";
 }
 
 /** Extensions may put anything into `details`. */

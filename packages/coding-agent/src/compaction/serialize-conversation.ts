@@ -8,7 +8,12 @@ const MAX_RESULT_CHARACTERS = 2000;
  * instead of summarising. Without thinking.
  */
 export function serializeConversation(messages: readonly AgentMessage[]): string {
-  return messages.flatMap(serializeMessage).map(neutralizeTags).join("\n\n");
+  return serializeMessages(messages).join("\n\n");
+}
+
+/** The parts of {@link serializeConversation}, for conversations that do not fit into one request. */
+export function serializeMessages(messages: readonly AgentMessage[]): string[] {
+  return messages.flatMap(serializeMessage).map(neutralizeTags);
 }
 
 function serializeMessage(message: AgentMessage): string[] {

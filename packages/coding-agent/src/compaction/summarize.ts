@@ -27,20 +27,25 @@ export interface SummarizerOptions {
 export async function summarize(
   text: string,
   signal: AbortSignal,
-  options: Omit<SummarizerOptions, "budget"> & { readonly note: NoteUsage },
+  options: Omit<SummarizerOptions, "budget"> & {
+    readonly note: NoteUsage;
+    /** Names the request in errors, where a summary takes several. */
+    readonly label?: string | undefined;
+  },
 ): Promise<string> {
-  const { retry, note } = options;
+  const { retry, note, label } = options;
+  if (signal.aborted) throw new SessionError("compaction_cancelled");
   let hasRenewed = false;
   for (let count = 0; ; count++) {
     const { message, error } = await request(text, signal, options);
     note(message.usage);
     if (signal.aborted) throw new SessionError("compaction_cancelled");
-    if (message.stopReason !== "error") return summaryOf(message);
+    if (message.stopReason !== "error") return summaryOf(message, { label });
     const failure = isProviderError(error) ? error : undefined;
     const failed = { error: failure, provider: message.provider };
     const next = await retry.prepareNext(failed, { count, hasRenewed }, signal);
     if (signal.aborted) throw new SessionError("compaction_cancelled");
-    if (!next.goesOn) return summaryOf(message);
+    if (!next.goesOn) return summaryOf(message, { label, cause: failure });
     hasRenewed = next.hasRenewed;
   }
 }
@@ -68,9 +73,13 @@ async function request(
 }
 
 /** A truncated summary would lose what it did not reach, so use none. */
-function summaryOf(message: AssistantMessage): string {
-  const fail = (reason: string): never => {
-    throw new SessionError("summary_failed", { reason });
+function summaryOf(
+  message: AssistantMessage,
+  { label, cause }: { readonly label: string | undefined; readonly cause?: unknown },
+): string {
+  const fail = (text: string): never => {
+    const reason = label === undefined ? text : `${label}: ${text}`;
+    throw new SessionError("summary_failed", { reason }, { cause });
   };
   if (message.stopReason === "error") fail(message.errorMessage ?? "the request failed");
   if (message.stopReason === "length") fail("the summary hit the model's output limit");

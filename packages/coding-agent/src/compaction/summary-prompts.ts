@@ -58,6 +58,16 @@ export const turnPrefixInstructions = `The conversation above is the beginning o
 
 ${rules}`;
 
+/** For the next part of such a beginning, when it does not fit into one request. */
+export const updatedTurnPrefixInstructions = `The conversation above carries on the beginning of a turn that <previous-summary> summarises; the later part of the turn is kept word for word. Write one summary of the whole beginning, with the sections of the previous summary: Original Request, Early Progress, Context for Suffix. Keep everything of it that the later part relies on.
+
+${rules}`;
+
+/** For the older part of a branch, when it does not fit into one request. */
+export const updatedBranchSummaryInstructions = `The conversation above carries on the one that <previous-summary> summarises: both are one branch that the user leaves. Write one summary of both, with the sections of the previous summary.
+
+${rules}`;
+
 /** For an abandoned branch. */
 export const branchSummaryInstructions = `Summarise the conversation above: it is a branch that the user leaves to go on elsewhere, and only your summary of it will be known there. Use exactly this structure:
 

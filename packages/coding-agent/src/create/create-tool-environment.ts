@@ -34,6 +34,7 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     shellPath: settings.get("shellPath"),
     shellCommandPrefix: settings.get("shellCommandPrefix"),
     keyVariables: [...keyVariableNames()],
+    bashTimeoutMs: settings.get("bash.timeoutMs"),
     inheritKeys: settings.get("bash.inheritKeys"),
     modelSupportsImages: () => session().models.model?.input.includes("image") ?? true,
     sessionVariables: () => sessionVariables(session()),

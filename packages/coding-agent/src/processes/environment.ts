@@ -23,6 +23,8 @@ export interface ToolEnvironment {
   readonly keyVariables?: readonly string[] | undefined;
   /** Lets commands inherit `keyVariables`. */
   readonly inheritKeys?: boolean | undefined;
+  /** Limits a `bash` call that brings no timeout of its own, in ms; none or 0 for no limit. */
+  readonly bashTimeoutMs?: number | undefined;
   /** Whether the current model reads images; default yes. */
   readonly modelSupportsImages?: (() => boolean) | undefined;
   /** ripgrep's executable; `null` searches without it; default the one that came with the package. */

@@ -1,6 +1,8 @@
 import { Agent, type AgentOptions } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { SettingsStore } from "../settings/store.ts";
+import { createCallResolver } from "../tools/real-call.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
 import { fitResult } from "../user-input/fit-content.ts";
 import { createLlmConverter } from "../user-input/llm-messages.ts";
 import { applyQueueSettings } from "./queue-report.ts";
@@ -9,6 +11,7 @@ import { loopHooks, type SessionHooks } from "./session-hooks.ts";
 /** How a session asks its model. */
 export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watchReply"> {
   readonly settings: SettingsStore;
+  readonly tools: ToolSet;
   readonly hooks?: SessionHooks | undefined;
 }
 
@@ -23,13 +26,14 @@ type Owner = Pick<
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(
-  { stream, settings, hooks, watchReply }: SessionLoopOptions,
+  { stream, settings, hooks, watchReply, tools }: SessionLoopOptions,
   { noteOf, ...owner }: Owner,
 ): Agent {
   const agent = new Agent({
     ...owner,
     stream,
     watchReply,
+    resolveToolCall: createCallResolver(() => tools.all),
     finishResult: (result) => fitResult(result, settings),
     toLlmMessages: createLlmConverter(noteOf),
     ...(hooks === undefined

@@ -79,6 +79,10 @@ export const settingsTable = {
   shellPath: text(undefined, "The shell that runs commands."),
   shellCommandPrefix: text(undefined, "Line added before every command of the bash tool."),
   "bash.inheritKeys": flag(false, "Whether commands see provider keys from the environment."),
+  "bash.timeoutMs": count(
+    600_000,
+    "Longest run of a bash call that has no timeout of its own, in ms; 0 means no limit.",
+  ),
   "images.autoResize": flag(
     true,
     "Whether images that are too large for a vendor are scaled down.",

@@ -6,11 +6,12 @@ import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModel, type ScopedModel } from "../models/resolver.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SettingsStore } from "../settings/store.ts";
+import { createTool } from "../tools/common/tool-row.ts";
 import type { ToolSelection } from "../tools/tool-selection.ts";
 import { type BudgetedSession, SessionBudget } from "./budgets/session-budget.ts";
 import { type CreateSubagentSession, createInProcessRunner } from "./runners/in-process-runner.ts";
 import { createProcessRunner, type StartSubagentHost } from "./runners/process-runner.ts";
-import { createTaskTool } from "./task-tool/create-task-tool.ts";
+import { taskTool } from "./task-tool/definition.ts";
 import { maySpawnAt } from "./tasks/task-services.ts";
 
 /** How a session gives work to subagents. */
@@ -67,7 +68,7 @@ export function createSessionTasks(
           command: () => settings.get("task.command"),
           environment: parts.environment,
         });
-  const tool = createTaskTool({
+  const tool = createTool(taskTool, {
     ...parts,
     budget,
     runner,

@@ -16,6 +16,7 @@ const reasons: Readonly<Record<string, (path: string, action: string) => string>
     `Disk quota exceeded: cannot ${action} ${path}. Free some space and try again.`,
   ELOOP: (path) => `Too many symbolic links in ${path}. Use the path of the file itself.`,
   ENAMETOOLONG: (path) => `The path is too long: ${path}. Use a shorter one.`,
+  EAGAIN: (path) => `${path} has nothing more to read now. Use bash with a timeout to follow it.`,
   EMFILE: (path, action) => `Too many open files: cannot ${action} ${path} now. Try again.`,
 };
 

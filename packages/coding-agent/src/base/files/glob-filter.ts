@@ -1,4 +1,4 @@
-import picomatch from "picomatch";
+import { globMatcher } from "./glob-matcher.ts";
 
 /** A glob, ready to be asked. */
 export interface GlobFilter {
@@ -11,17 +11,24 @@ export interface GlobFilter {
 /** Without a slash a glob is for names at any depth, with one for whole paths from the top. */
 export function globFilter(glob: string): GlobFilter {
   const plain = withoutPrefix(glob);
-  const matches = picomatch(plain, { dot: true, nonegate: true });
+  const matches = globMatcher(plain);
   if (!plain.includes("/")) {
     return {
       matches: (path) => matches(path.slice(path.lastIndexOf("/") + 1)),
       canMatchBelow: () => true,
     };
   }
-  const { base } = picomatch.scan(plain);
+  const base = folderOf(plain);
   const canMatchBelow = (directory: string) =>
     base === "" || `${base}/`.startsWith(`${directory}/`) || directory.startsWith(`${base}/`);
   return { matches, canMatchBelow };
+}
+
+/** The folders that a pattern names before its first wildcard. */
+function folderOf(glob: string): string {
+  const names = glob.split("/").slice(0, -1);
+  const end = names.findIndex((name) => /[*?[{\\]/.test(name));
+  return (end === -1 ? names : names.slice(0, end)).join("/");
 }
 
 /** Takes `./` and `/` off the start: both mean the searched directory. */

@@ -1,5 +1,5 @@
 import { basename, dirname, relative, sep } from "node:path";
-import picomatch from "picomatch";
+import { globMatcher } from "../../base/files/glob-matcher.ts";
 
 /** Whether a file counts. */
 export type FileTest = (path: string) => boolean;
@@ -42,7 +42,7 @@ function ruleOf(entry: string, root: string): Rule {
     .replace(/^\.[/\\]/, "")
     .replace(/[/\\]+$/, "");
   const isExact = mark === "+" || mark === "-";
-  const matches = isExact ? (name: string) => name === pattern : picomatch(pattern, { dot: true });
+  const matches = isExact ? (name: string) => name === pattern : globMatcher(pattern);
   return { mark, fits: (path) => namesOf(path, root, isExact).some((name) => matches(name)) };
 }
 

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { type IgnoreRules, readIgnoreRules } from "../../base/files/ignore-rules.ts";
 import { readTextFile } from "../../base/files/read-text.ts";
 import { kindOf, realPathOf } from "../files/places.ts";
 
@@ -12,7 +13,7 @@ export interface SkillCandidate {
 
 interface Rules {
   readonly dir: string;
-  readonly ignores: (path: string) => boolean;
+  readonly rulesOn: IgnoreRules;
 }
 
 const ignoreFiles = [".gitignore", ".ignore", ".fdignore"];
@@ -20,19 +21,18 @@ const ignoreFiles = [".gitignore", ".ignore", ".fdignore"];
 async function readRules(dir: string, entries: ReadonlySet<string>): Promise<Rules[]> {
   const present = ignoreFiles.filter((name) => entries.has(name));
   if (present.length === 0) return [];
-  const { default: ignore } = await import("ignore");
-  const rules = ignore();
+  const texts: string[] = [];
   for (const name of present) {
     const file = await readTextFile(join(dir, name));
-    if (file.kind === "text") rules.add(file.text);
+    if (file.kind === "text") texts.push(file.text);
   }
-  return [{ dir, ignores: (path) => rules.ignores(path) }];
+  return [{ dir, rulesOn: readIgnoreRules(texts.join("\n")) }];
 }
 
 function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]): boolean {
-  return rules.some(({ dir, ignores }) => {
+  return rules.some(({ dir, rulesOn }) => {
     const local = relative(dir, path).split(sep).join("/");
-    return ignores(isDirectory ? `${local}/` : local);
+    return rulesOn(local, isDirectory) === "ignored";
   });
 }
 

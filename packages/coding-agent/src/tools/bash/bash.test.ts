@@ -10,7 +10,9 @@ import {
   toolCall,
   Workspace,
 } from "../common/__fixtures__/workspace.ts";
+import { createTool } from "../common/tool-row.ts";
 import { runBashTool } from "./bash.ts";
+import { bashTool } from "./definition.ts";
 import { runBash } from "./run-bash.ts";
 
 let workspace: Workspace;
@@ -88,6 +90,38 @@ describe("the bash tool", () => {
     const error = await failure(bash(`echo early; sleep ${ownSeconds(35)}; echo late`, {}, 0.3));
     expect(error.message).toBe("early\n\nCommand timed out after 0.3 seconds");
     expect(await eventually(() => processesWith(ownSeconds(35)).length === 0)).toBe(true);
+  });
+
+  it("stops at the default timeout when a call brings none", async () => {
+    const limited = { bashTimeoutMs: 300 };
+    const error = await failure(bash("echo first; sleep 60", limited));
+    expect(error.message).toBe(
+      "first\n\nCommand timed out after 0.3 seconds. Give timeout to allow more.",
+    );
+    expect(textOf(await bash("sleep 0.5; echo done", limited, 5))).toBe("done\n");
+    expect(textOf(await bash("sleep 0.5; echo done", { bashTimeoutMs: 0 }))).toBe("done\n");
+  });
+
+  it("has no default timeout for commands of clients", async () => {
+    const environment = workspace.environment({ bashTimeoutMs: 100 });
+    const result = await runBash("sleep 0.4; echo done", { environment });
+    expect(result).toMatchObject({ output: "done\n", exitCode: 0, cancelled: false });
+  });
+
+  it("tells the model its default timeout and that the folder does not persist", () => {
+    const describe = (bashTimeoutMs: number) =>
+      createTool(bashTool, workspace.environment({ bashTimeoutMs })).description;
+    expect(describe(600_000)).toContain("killed after 600 seconds");
+    expect(describe(0)).not.toContain("seconds");
+    expect(describe(0)).toContain("cd and variables do not carry over");
+  });
+
+  it.each([
+    [["bash", "-lc", "cat a | wc"], "cat a | wc"],
+    [["git", "log", "--format=%h %s"], "git log '--format=%h %s'"],
+    [["echo", "it's"], "echo 'it'\\''s'"],
+  ])("takes the list of words %j for the command %s", (command, line) => {
+    expect(bashTool.prepareArguments?.({ command })).toEqual({ command: line });
   });
 
   it.each([0, -1, Number.NaN, 3_000_000])("refuses a timeout of %s", async (timeout) => {

@@ -1,11 +1,11 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { isTimed } from "../../base/timer-limit.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { OutputBuffer, type OutputSnapshot } from "../../processes/output-buffer.ts";
 import type { OutputSink } from "../../processes/output-pump.ts";
 import type { ProcessOutcome } from "../../processes/process.ts";
 import { ProcessError } from "../../processes/process-error.ts";
-import type { BashArguments } from "./definition.ts";
 import { bashDetails, outputText } from "./output-text.ts";
 import { runShellCommand } from "./shell-command.ts";
 
@@ -13,15 +13,22 @@ const updateIntervalMs = 100;
 /** The longest a timer can run. */
 const maxTimeoutSeconds = 2_147_483;
 
+/** The arguments of the tool, as its row in definition.ts describes them. */
+interface BashArguments {
+  readonly command: string;
+  /** In seconds. */
+  readonly timeout?: number | undefined;
+}
+
 /** Runs a shell command and shows the end of its output. */
 export async function runBashTool(
   args: BashArguments,
   environment: ToolEnvironment,
   call: ToolCallContext,
 ): Promise<ToolResult> {
-  const { temporaryDirectory } = environment;
-  const { timeout } = args;
-  const timeoutMs = timeoutOf(timeout);
+  const { temporaryDirectory, bashTimeoutMs } = environment;
+  const timeoutMs = timeoutOf(args.timeout) ?? (isTimed(bashTimeoutMs) ? bashTimeoutMs : undefined);
+  const timeout = timeoutMs === undefined ? undefined : timeoutMs / 1000;
   const run = (onOutput: OutputSink) =>
     runShellCommand(environment, {
       command: args.command,
@@ -30,7 +37,9 @@ export async function runBashTool(
       sessionVariables: environment.sessionVariables?.(),
       onOutput,
     });
-  return followCommand(run, { temporaryDirectory, timeout, onUpdate: call.onUpdate });
+  const mayAskForMore = args.timeout === undefined;
+  const { onUpdate } = call;
+  return followCommand(run, { temporaryDirectory, timeout, mayAskForMore, onUpdate });
 }
 
 /** How a command ended, wherever it ran. */
@@ -41,6 +50,8 @@ export interface FollowOptions {
   readonly temporaryDirectory: string;
   /** In seconds, for the text about a command that took longer. */
   readonly timeout: number | undefined;
+  /** The timeout is the default one: a longer one may be given. */
+  readonly mayAskForMore?: boolean;
   readonly onUpdate: (partial: ToolResult) => void;
 }
 
@@ -51,7 +62,7 @@ export interface FollowOptions {
  */
 export async function followCommand(
   run: (onOutput: OutputSink) => Promise<CommandOutcome>,
-  { temporaryDirectory, timeout, onUpdate }: FollowOptions,
+  { temporaryDirectory, timeout, mayAskForMore = false, onUpdate }: FollowOptions,
 ): Promise<ToolResult> {
   const output = new OutputBuffer(temporaryDirectory);
   const updates = new ThrottledUpdates(() => onUpdate(partialOf(output.snapshot())));
@@ -62,7 +73,8 @@ export async function followCommand(
       return pending;
     });
     updates.stop();
-    return finalResult(outcome, await output.finish(), timeout);
+    const failure = failureText(outcome, timeout, mayAskForMore);
+    return finalResult(outcome, await output.finish(), failure);
   } catch (error) {
     if (error instanceof ProcessError) {
       throw new ToolError(error.message, undefined, { cause: error });
@@ -98,24 +110,27 @@ function resultOf(snapshot: OutputSnapshot): ToolResult {
 function finalResult(
   outcome: CommandOutcome,
   snapshot: OutputSnapshot,
-  timeout: number | undefined,
+  failure: string,
 ): ToolResult {
   if (outcome.kind === "exited" && outcome.exitCode === 0) return resultOf(snapshot);
   const hasOutput = snapshot.truncation.content !== "";
   const before = hasOutput ? `${outputText(snapshot).replace(/\n$/, "")}\n\n` : "";
-  throw new ToolError(before + failureText(outcome, timeout), bashDetails(snapshot));
+  throw new ToolError(before + failure, bashDetails(snapshot));
 }
 
-function failureText(outcome: CommandOutcome, timeout: number | undefined): string {
+function failureText(
+  outcome: CommandOutcome,
+  timeout: number | undefined,
+  mayAskForMore: boolean,
+): string {
   switch (outcome.kind) {
     case "exited":
       return `Command exited with code ${outcome.exitCode}`;
     case "signalled":
       return `Command was killed by signal ${outcome.signal}`;
     case "timed_out":
-      return timeout === undefined
-        ? "Command timed out"
-        : `Command timed out after ${timeout} seconds`;
+      if (timeout === undefined) return "Command timed out";
+      return `Command timed out after ${timeout} seconds${mayAskForMore ? ". Give timeout to allow more." : ""}`;
     case "aborted":
       return "Command aborted";
     case "unknown":

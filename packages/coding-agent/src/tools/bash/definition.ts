@@ -1,20 +1,51 @@
-import type { ArgumentsOf, ObjectSchema } from "../common/schema.ts";
+import { isTimed } from "../../base/timer-limit.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { toolRow } from "../common/tool-row.ts";
 
-export const bashParameters = {
-  type: "object",
-  properties: {
-    command: { type: "string", description: "Shell command to run" },
-    timeout: {
-      type: "number",
-      description: "Seconds after which the command is killed (default: no limit)",
-    },
+/** The `bash` tool. */
+export const bashTool = toolRow({
+  name: "bash",
+  description: (environment) => {
+    const text = `${purpose} ${limitText(environment)}`;
+    return () => text;
   },
-  required: ["command"],
-} as const satisfies ObjectSchema;
+  parameters: {
+    type: "object",
+    properties: {
+      command: { type: "string", description: "Shell command to run" },
+      timeout: { type: "number", description: "Seconds after which the command is killed" },
+    },
+    required: ["command"],
+  },
+  promptSnippet: "Run shell commands",
+  prepareArguments: (received) =>
+    Array.isArray(received.command)
+      ? { ...received, command: commandLine(received.command) }
+      : received,
+  load: async () => (await import("./bash.ts")).runBashTool,
+});
 
-export type BashArguments = ArgumentsOf<typeof bashParameters>;
-
-export const bashDescription =
+const purpose =
   "Run a shell command in the working directory; returns stdout and stderr together. " +
+  "Each call starts a new shell there: cd and variables do not carry over to the next call. " +
   "Of long output the last 2000 lines or 50KB are shown and all of it is kept in a file. " +
   "Commands get no input; start a server in the background with &.";
+
+function limitText({ bashTimeoutMs }: ToolEnvironment): string {
+  return isTimed(bashTimeoutMs)
+    ? `Without timeout, a command is killed after ${bashTimeoutMs / 1000} seconds.`
+    : "Without timeout, a command may run as long as it needs.";
+}
+
+/** Accepts a command as a list of words, as models send it that were trained with such a tool. */
+function commandLine(command: readonly unknown[]): unknown {
+  if (!command.every((word) => typeof word === "string")) return command;
+  const [shell = "", flags = "", script] = command;
+  const isScript = command.length === 3 && /(?:^|\/)(?:ba|z|da)?sh$/.test(shell);
+  if (isScript && /^-l?c$/.test(flags)) return script;
+  return command.map(quoted).join(" ");
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,8 +1,10 @@
 import type { Dirent } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import ignore, { type Ignore } from "ignore";
+import { type IgnoreRules, readIgnoreRules } from "../../base/files/ignore-rules.ts";
 import { toPosix } from "./paths.ts";
+
+const maxRulesBytes = 1024 * 1024;
 
 /** Something found by {@link walk}; `path` is posix and relative to the root. */
 export interface WalkEntry {
@@ -20,7 +22,7 @@ export interface WalkOptions {
 /** Rules of one directory; those of directories further up come after them. */
 interface Rules {
   readonly directory: string;
-  readonly matcher: Ignore;
+  readonly rulesOn: IgnoreRules;
   readonly parent: Rules | undefined;
 }
 
@@ -60,8 +62,8 @@ async function* walkDirectory(place: Place, options: WalkOptions): AsyncGenerato
 function isIgnored(path: string, isDirectory: boolean, rules: Rules | undefined): boolean {
   for (let level = rules; level !== undefined; level = level.parent) {
     const below = toPosix(relative(level.directory, path));
-    const { ignored, unignored } = level.matcher.test(isDirectory ? `${below}/` : below);
-    if (ignored || unignored) return ignored;
+    const verdict = level.rulesOn(below, isDirectory);
+    if (verdict !== undefined) return verdict === "ignored";
   }
   return false;
 }
@@ -80,7 +82,7 @@ async function rulesOf(
     if (names.has(name)) texts.push(await textOf(join(directory, name)));
   }
   if (texts.every((text) => text === "")) return outer;
-  return { directory, matcher: ignore().add(texts.join("\n")), parent: outer };
+  return { directory, rulesOn: readIgnoreRules(texts.join("\n")), parent: outer };
 }
 
 /** The rules from the repository's top down to above `root`; none outside of a repository. */
@@ -99,6 +101,9 @@ async function outerRules(root: string): Promise<Rules | undefined> {
   return rules;
 }
 
-function textOf(file: string): Promise<string> {
+/** A repository may name anything so: a pipe would never end, a huge file would fill the memory. */
+async function textOf(file: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile() || found.size > maxRulesBytes) return "";
   return readFile(file, "utf8").catch(() => "");
 }

@@ -1,7 +1,10 @@
 import { ToolError } from "@tau-agent/agent";
 import { closestLine } from "./closest-line.ts";
-import { type Match, MatchFinder } from "./find-match.ts";
-import { NormalizedText, toLineFeeds, weaveRegion } from "./line-endings.ts";
+import { describeDifferences } from "./differences.ts";
+import { indentsOf, type Match, MatchFinder } from "./find-match.ts";
+import { NormalizedText, toLineFeeds } from "./line-endings.ts";
+import { spellings } from "./spellings.ts";
+import { weaveRegion } from "./weave.ts";
 
 /** One replacement. */
 export interface TextEdit {
@@ -13,6 +16,13 @@ interface PlacedEdit extends TextEdit, Match {
   readonly name: string;
 }
 
+/** A file after its edits. */
+export interface EditedText {
+  readonly text: string;
+  /** For the model: which of the texts did not match exactly, and why. */
+  readonly notes: readonly string[];
+}
+
 /**
  * Applies all edits to a file's content, or none. Every byte outside of what they change stays.
  *
@@ -22,16 +32,20 @@ export async function applyEdits(
   path: string,
   raw: string,
   edits: readonly TextEdit[],
-): Promise<string> {
+): Promise<EditedText> {
   const bom = raw.startsWith("\uFEFF") ? "\uFEFF" : "";
   const file = new NormalizedText(raw.slice(bom.length));
   const placed = placeEdits(path, file.text, edits);
   let result = bom;
   let at = 0;
-  for (const { start, end, oldText, newText } of placed) {
+  for (const edit of placed) {
+    const { start, end, looseness, spelling } = edit;
     const [from, to] = [file.rawOffset(start), file.rawOffset(end)];
     result += file.raw.slice(at, from);
-    const change = { oldText, newText, lineEnd: file.lineEnd };
+    const oldText = spelling.convert(edit.oldText);
+    const newText = spelling.convert(edit.newText);
+    const indents = looseness === undefined ? undefined : indentsOf(file.text, edit, oldText);
+    const change = { oldText, newText, lineEnd: file.lineEnd, looseness, indents };
     result += await weaveRegion(file.raw.slice(from, to), change);
     at = to;
   }
@@ -39,22 +53,42 @@ export async function applyEdits(
   if (result === raw) {
     throw new ToolError(`No change to ${path}: the new text gives the content it already has.`);
   }
-  return result;
+  return { text: result, notes: placed.flatMap((edit) => noteOn(edit, file.text)) };
+}
+
+/** Why a match is not exact, for the model to know what the file really has. */
+function noteOn(edit: PlacedEdit, content: string): string[] {
+  const { name, spelling, looseness, start, end } = edit;
+  const reasons = spelling.words === undefined ? [] : [spelling.words];
+  if (looseness !== undefined) {
+    const oldText = spelling.convert(edit.oldText);
+    const what = describeDifferences(oldText, content.slice(start, end));
+    reasons.push(
+      `it and the file differ in ${what}; what you did not change keeps the file's form`,
+    );
+  }
+  return reasons.length === 0 ? [] : [`${name} was not an exact match: ${reasons.join("; ")}.`];
 }
 
 function placeEdits(path: string, content: string, edits: readonly TextEdit[]): PlacedEdit[] {
   const finder = new MatchFinder(content);
-  const placed = edits.map((edit, index) => {
-    const name = edits.length === 1 ? "oldText" : `edits[${index}].oldText`;
-    const oldText = toLineFeeds(edit.oldText).replace(/^\uFEFF/, "");
-    const newText = toLineFeeds(edit.newText).replace(/^\uFEFF/, "");
+  const wanted = edits.map((edit, index) => ({
+    name: edits.length === 1 ? "oldText" : `edits[${index}].oldText`,
+    oldText: toLineFeeds(edit.oldText).replace(/^\uFEFF/, ""),
+    newText: toLineFeeds(edit.newText).replace(/^\uFEFF/, ""),
+  }));
+  const found = finder.findAll(wanted.map(({ oldText }) => oldText));
+  const placed = wanted.map(({ name, oldText, newText }, index) => {
     if (oldText === newText) {
       throw new ToolError(`No change to ${path}: ${name} and its newText are identical.`);
     }
     if (oldText === "") return emptyMatch(path, content, { oldText, newText, name });
-    const { match, count } = finder.find(oldText);
+    const { match, count = 0 } = found[index] ?? {};
     if (match !== undefined) return { oldText, newText, name, ...match };
-    throw count > 1 ? ambiguous(path, name, count) : missing(path, name, content, oldText);
+    if (count === 0) throw missing(path, name, content, oldText);
+    // Among many texts, the second occurrence of one ended the search for it.
+    const [counted] = finder.findAll([oldText]);
+    throw ambiguous(path, name, counted?.count ?? count);
   });
   placed.sort((left, right) => left.start - right.start);
   for (const [index, edit] of placed.entries()) {
@@ -72,7 +106,8 @@ function emptyMatch(
   content: string,
   edit: TextEdit & { readonly name: string },
 ): PlacedEdit {
-  if (content === "") return { ...edit, start: 0, end: 0 };
+  const [spelling] = spellings;
+  if (content === "" && spelling !== undefined) return { ...edit, start: 0, end: 0, spelling };
   throw new ToolError(
     `${edit.name} is empty, but ${path} is not. Give the text to replace, or use write.`,
   );
@@ -91,6 +126,6 @@ function missing(path: string, name: string, content: string, oldText: string): 
       ? "Read the file and copy the text from it."
       : `The closest is line ${closest.line}: ${JSON.stringify(closest.text)}.`;
   return new ToolError(
-    `Text not found in ${path}: ${name} must match the file, whitespace and newlines included. ${hint}`,
+    `Could not find the exact text in ${path}: ${name} must match the file, whitespace and newlines included. ${hint}`,
   );
 }

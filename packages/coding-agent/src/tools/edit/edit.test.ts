@@ -3,8 +3,8 @@ import { ToolError } from "@tau-agent/agent";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
-import { type EditArguments, prepareEditArguments } from "./definition.ts";
-import { runEditTool } from "./edit.ts";
+import { editTool } from "./definition.ts";
+import { type EditArguments, runEditTool } from "./edit.ts";
 
 let workspace: Workspace;
 beforeEach(() => {
@@ -139,11 +139,21 @@ describe("several replacements", () => {
   it("may come as JSON text or as one object", () => {
     const one = { oldText: "a", newText: "b" };
     const expected = { path: "f", edits: [one] };
-    expect(prepareEditArguments({ path: "f", edits: JSON.stringify([one]) })).toEqual(expected);
-    expect(prepareEditArguments({ path: "f", edits: one })).toEqual(expected);
-    expect(prepareEditArguments({ path: "f", edits: JSON.stringify(one) })).toEqual(expected);
-    expect(prepareEditArguments({ path: "f", ...one, edits: "" })).toEqual({ path: "f", ...one });
-    expect(prepareEditArguments({ path: "f", edits: "[{" })).toEqual({ path: "f", edits: ["[{"] });
+    expect(editTool.prepareArguments?.({ path: "f", edits: JSON.stringify([one]) })).toEqual(
+      expected,
+    );
+    expect(editTool.prepareArguments?.({ path: "f", edits: one })).toEqual(expected);
+    expect(editTool.prepareArguments?.({ path: "f", edits: JSON.stringify(one) })).toEqual(
+      expected,
+    );
+    expect(editTool.prepareArguments?.({ path: "f", ...one, edits: "" })).toEqual({
+      path: "f",
+      ...one,
+    });
+    expect(editTool.prepareArguments?.({ path: "f", edits: "[{" })).toEqual({
+      path: "f",
+      edits: ["[{"],
+    });
   });
 });
 
@@ -155,8 +165,8 @@ describe("a refused edit leaves the file alone and says why", () => {
     ["aaa", "aa", "Found 2 occurrences"],
     ["“a” “a”", '"a"', "Found 2 occurrences"],
     ["text", "", "oldText is empty, but f.txt is not"],
-    ["text", "same", "Text not found"],
-    ["ﬁx", "ix", "Text not found"],
+    ["text", "same", "Could not find the exact text in f.txt: oldText must match"],
+    ["ﬁx", "ix", "Could not find the exact text in f.txt: oldText must match"],
   ])("%j does not take %j", async (content, oldText, expected) => {
     expect(await refusal(content, { oldText, newText: "new" })).toContain(expected);
   });

@@ -2,15 +2,23 @@ import { readFile, stat } from "node:fs/promises";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { fileError } from "../../base/files/file-error.ts";
+import { openRegularFile } from "../../base/files/open-regular-file.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { formatSize } from "../../processes/truncate.ts";
 import { describeChange } from "../common/diff.ts";
 import { resolveExistingPath } from "../common/paths.ts";
 import { writeFileSafely } from "../common/write-file.ts";
 import { applyEdits, type TextEdit } from "./apply-edits.ts";
-import type { EditArguments } from "./definition.ts";
 
 const maxFileBytes = 100 * 1024 * 1024;
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+export interface EditArguments {
+  readonly path: string;
+  readonly oldText?: string | undefined;
+  readonly newText?: string | undefined;
+  readonly edits?: readonly TextEdit[] | undefined;
+}
 
 /** Replaces texts in a file. */
 export async function runEditTool(
@@ -22,7 +30,7 @@ export async function runEditTool(
   const file = resolveExistingPath(args.path, environment);
   return environment.fileQueue.run(file, async () => {
     const before = await readText(file, args.path);
-    const after = await applyEdits(args.path, before, edits);
+    const { text: after, notes } = await applyEdits(args.path, before, edits);
     const details = await describeChange(args.path, before, after);
     call.signal.throwIfAborted();
     await writeFileSafely(file, after).catch((error: unknown) => {
@@ -32,7 +40,7 @@ export async function runEditTool(
       args.edits === undefined
         ? `Successfully replaced text in ${args.path}.`
         : `Successfully replaced ${edits.length} block(s) in ${args.path}.`;
-    return { content: [{ type: "text", text }], details };
+    return { content: [{ type: "text", text: [text, ...notes].join(" ") }], details };
   });
 }
 
@@ -69,7 +77,10 @@ async function readBytes(file: string, shown: string): Promise<Buffer> {
       const size = formatSize(found.size);
       throw new ToolError(`${shown} is too large to edit (${size}). Use bash, for example sed.`);
     }
-    return await readFile(file);
+    const handle = await openRegularFile(file);
+    // Reading a directory is an error with a text of its own.
+    if (handle === undefined) return await readFile(file);
+    return await handle.readFile().finally(() => handle.close());
   } catch (error) {
     throw fileError(error, "read", shown);
   }

@@ -1,5 +1,3 @@
-import { diffLines } from "../common/diff.ts";
-
 /** A text with LF line ends, and the way back to the offsets of the original. */
 export class NormalizedText {
   readonly raw: string;
@@ -34,63 +32,6 @@ export class NormalizedText {
 /** Turns CR LF and CR into LF. */
 export function toLineFeeds(text: string): string {
   return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
-}
-
-/**
- * What replaces `region` of a file when a model wants `oldText` (the same text as the model sees
- * it, LF ends) to become `newText`: lines the model leaves alone keep every byte, changed lines
- * keep their line end, new lines take that of their neighbour.
- */
-export async function weaveRegion(
-  region: string,
-  change: { readonly oldText: string; readonly newText: string; readonly lineEnd: string },
-): Promise<string> {
-  const oldPieces = piecesOf(region);
-  const newLines = change.newText.split("\n");
-  const changes = await diffLines(change.oldText.split("\n"), newLines);
-  const output: Piece[] = [];
-  let oldIndex = 0;
-  let replaceable: Piece[] = [];
-  for (const { kind, lines } of changes) {
-    const pieces = oldPieces.slice(oldIndex, oldIndex + lines.length);
-    if (kind === "same") for (const piece of pieces) output.push(piece);
-    if (kind === "removed") replaceable = pieces;
-    if (kind === "added") {
-      for (const [index, text] of lines.entries()) {
-        output.push({ text, lineEnd: replaceable[index]?.lineEnd ?? "" });
-      }
-    }
-    if (kind !== "removed") replaceable = [];
-    if (kind !== "added") oldIndex += lines.length;
-  }
-  return joinPieces(output, change.lineEnd);
-}
-
-interface Piece {
-  readonly text: string;
-  /** Empty on the last piece of a region. */
-  readonly lineEnd: string;
-}
-
-function joinPieces(pieces: readonly Piece[], usualLineEnd: string): string {
-  let joined = "";
-  let previous = pieces.find(({ lineEnd }) => lineEnd !== "")?.lineEnd ?? usualLineEnd;
-  for (const [index, { text, lineEnd }] of pieces.entries()) {
-    joined += text;
-    if (index === pieces.length - 1) break;
-    if (lineEnd !== "") previous = lineEnd;
-    joined += previous;
-  }
-  return joined;
-}
-
-function piecesOf(region: string): Piece[] {
-  const parts = region.split(/(\r\n|\r|\n)/);
-  const pieces: Piece[] = [];
-  for (let index = 0; index < parts.length; index += 2) {
-    pieces.push({ text: parts[index] ?? "", lineEnd: parts[index + 1] ?? "" });
-  }
-  return pieces;
 }
 
 function mostFrequentLineEnd(raw: string, pairs: number): string {

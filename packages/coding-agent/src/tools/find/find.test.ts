@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
@@ -62,4 +63,18 @@ it("says when there is nothing, or more than the limit", async () => {
 it("says what is wrong with a path", async () => {
   await expect(find("*", { path: "none" })).rejects.toThrow("Path not found: none.");
   await expect(find("*", { path: "src/a.ts" })).rejects.toThrow("Not a directory: src/a.ts.");
+});
+
+it("answers at once for patterns that a regular expression takes hours for", async () => {
+  const stars = "*a".repeat(40);
+  workspace.write({ [`${"a".repeat(200)}.txt`]: "", ".gitignore": `${stars}b\nnode_modules\n` });
+  const began = performance.now();
+  expect(await found(`${stars}b`)).toEqual(["No files found matching pattern"]);
+  expect((await found("*.txt"))[0]).toMatch(/^a+\.txt$/);
+  expect(performance.now() - began).toBeLessThan(2000);
+});
+
+it("does not wait for a pipe that is called .gitignore", async () => {
+  execFileSync("mkfifo", [workspace.path("src", ".gitignore")]);
+  expect(await found("a.ts")).toEqual(["src/a.ts"]);
 });

@@ -7,9 +7,15 @@ import { toPosix } from "../common/paths.ts";
 import { countArgument } from "../common/schema.ts";
 import { searchRoot } from "../common/search-root.ts";
 import { walk } from "../common/walk.ts";
-import type { FindArguments } from "./definition.ts";
 
 const defaultLimit = 1000;
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+interface FindArguments {
+  readonly pattern: string;
+  readonly path?: string | undefined;
+  readonly limit?: number | undefined;
+}
 
 /** Finds files and directories by glob. */
 export async function runFindTool(

@@ -1,8 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { textOf, toolCall, Workspace } from "../common/__fixtures__/workspace.ts";
-import type { GrepArguments } from "./definition.ts";
-import { runGrepTool } from "./grep.ts";
+import { type GrepArguments, runGrepTool } from "./grep.ts";
 
 let workspace: Workspace;
 beforeEach(() => {

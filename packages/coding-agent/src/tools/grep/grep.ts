@@ -5,7 +5,6 @@ import type { ToolEnvironment } from "../../processes/environment.ts";
 import { listResult } from "../common/list-text.ts";
 import { countArgument } from "../common/schema.ts";
 import { searchRoot } from "../common/search-root.ts";
-import type { GrepArguments } from "./definition.ts";
 import { MatchList } from "./match-list.ts";
 import { plainSearch } from "./plain-search.ts";
 import { findRipgrep, searchWithRipgrep } from "./ripgrep.ts";
@@ -13,6 +12,17 @@ import type { Search } from "./search.ts";
 
 const defaultLimit = 100;
 const maxContext = 1000;
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+export interface GrepArguments {
+  readonly pattern: string;
+  readonly path?: string | undefined;
+  readonly glob?: string | undefined;
+  readonly ignoreCase?: boolean | undefined;
+  readonly literal?: boolean | undefined;
+  readonly context?: number | undefined;
+  readonly limit?: number | undefined;
+}
 
 /** Searches file contents. */
 export async function runGrepTool(

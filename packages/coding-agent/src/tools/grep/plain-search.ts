@@ -1,6 +1,7 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
+import { openRegularFile } from "../../base/files/open-regular-file.ts";
 import { walk } from "../common/walk.ts";
 import type { Search } from "./search.ts";
 
@@ -81,7 +82,9 @@ async function searchFile(
 async function textOf(file: string): Promise<string | undefined> {
   const found = await stat(file).catch(() => undefined);
   if (found === undefined || found.size > maxFileBytes) return undefined;
-  const bytes = await readFile(file).catch(() => undefined);
+  const handle = await openRegularFile(file).catch(() => undefined);
+  const bytes = await handle?.readFile().catch(() => undefined);
+  await handle?.close();
   if (bytes === undefined) return undefined;
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);

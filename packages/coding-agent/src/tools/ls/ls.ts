@@ -8,9 +8,14 @@ import type { ToolEnvironment } from "../../processes/environment.ts";
 import { listResult } from "../common/list-text.ts";
 import { resolveExistingPath } from "../common/paths.ts";
 import { countArgument } from "../common/schema.ts";
-import type { LsArguments } from "./definition.ts";
 
 const defaultLimit = 500;
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+interface LsArguments {
+  readonly path?: string | undefined;
+  readonly limit?: number | undefined;
+}
 
 /** Lists a directory. */
 export async function runLsTool(

@@ -139,3 +139,8 @@ it("says what is wrong with a path", async () => {
   await expect(read("dir")).rejects.toThrow("dir is a directory, not a file. Use ls to list it.");
   await expect(read("/dev/zero")).rejects.toThrow("/dev/zero is not a regular file.");
 });
+
+it("does not wait for the kernel's messages, which call themselves a regular file", async () => {
+  // Refused without permission, and with it when all messages have been read.
+  await expect(read("/proc/kmsg")).rejects.toThrow("/proc/kmsg");
+});

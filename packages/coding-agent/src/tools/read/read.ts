@@ -1,18 +1,25 @@
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { type FileHandle, stat } from "node:fs/promises";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { fileError } from "../../base/files/file-error.ts";
+import { openRegularFile } from "../../base/files/open-regular-file.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { formatSize, maxOutputBytes } from "../../processes/truncate.ts";
 import { detectImageType } from "../../user-input/images/image-type.ts";
 import { resolveExistingPath } from "../common/paths.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
 import { countArgument } from "../common/schema.ts";
-import type { ReadArguments } from "./definition.ts";
 import { readImage } from "./read-image.ts";
 import { readTextRange, type TextRange } from "./text-range.ts";
 
 type ReadEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+interface ReadArguments {
+  readonly path: string;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+}
 
 /** Shows a text file or an image. */
 export async function runReadTool(
@@ -23,7 +30,7 @@ export async function runReadTool(
   const path = resolveExistingPath(args.path, environment);
   let file: FileHandle | undefined;
   try {
-    file = await openRegularFile(path, args.path);
+    file = await openFile(path, args.path);
     const start = Buffer.alloc(64);
     const { bytesRead } = await file.read(start, 0, start.length, 0);
     const type = detectImageType(start.subarray(0, bytesRead));
@@ -46,16 +53,15 @@ export async function runReadTool(
   }
 }
 
-async function openRegularFile(path: string, shown: string): Promise<FileHandle> {
+async function openFile(path: string, shown: string): Promise<FileHandle> {
   const found = await stat(path);
   if (found.isDirectory()) {
     throw new ToolError(`${shown} is a directory, not a file. Use ls to list it.`);
   }
   // Opening a pipe or a terminal could block forever.
-  if (!found.isFile()) {
-    throw new ToolError(`${shown} is not a regular file. Use bash to read from it.`);
-  }
-  return open(path, "r");
+  const file = found.isFile() ? await openRegularFile(path) : undefined;
+  if (file !== undefined) return file;
+  throw new ToolError(`${shown} is not a regular file. Use bash to read from it.`);
 }
 
 function textResult(shown: string, firstLine: number, range: TextRange): ToolResult {

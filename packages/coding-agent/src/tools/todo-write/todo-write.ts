@@ -3,10 +3,21 @@ import type { TodoItem } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { phasesOf, readTodos } from "../../todos/read-todos.ts";
 import { todoLines } from "../../todos/todo-text.ts";
-import type { TodoWriteArguments } from "./definition.ts";
 
 /** Far more than anybody keeps in view. */
 const MAX_TODOS = 500;
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+interface TodoWriteArguments {
+  readonly todos: readonly {
+    readonly content: string;
+    readonly status: "pending" | "in_progress" | "completed" | "abandoned";
+    readonly id?: string | undefined;
+    readonly activeForm?: string | undefined;
+    readonly notes?: string | undefined;
+    readonly phase?: string | undefined;
+  }[];
+}
 
 /** Writes the todo list: the result, which the session keeps, is the list from here on. */
 export async function runTodoWriteTool(args: TodoWriteArguments): Promise<ToolResult> {

@@ -1,15 +1,19 @@
-import type { ArgumentsOf, ObjectSchema } from "../common/schema.ts";
+import { toolRow } from "../common/tool-row.ts";
 
-export const writeParameters = {
-  type: "object",
-  properties: {
-    path: { type: "string", description: "File to write, relative to the working directory" },
-    content: { type: "string", description: "The whole content of the file" },
+/** The `write` tool. */
+export const writeTool = toolRow({
+  name: "write",
+  description:
+    "Write a file: creates it with its parent directories, or replaces all of its content.",
+  parameters: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "File to write, relative to the working directory" },
+      content: { type: "string", description: "The whole content of the file" },
+    },
+    required: ["path", "content"],
   },
-  required: ["path", "content"],
-} as const satisfies ObjectSchema;
-
-export type WriteArguments = ArgumentsOf<typeof writeParameters>;
-
-export const writeDescription =
-  "Write a file: creates it with its parent directories, or replaces all of its content.";
+  promptSnippet: "Create a file or replace all of it",
+  promptGuidelines: ["Use write only for new files and complete rewrites."],
+  load: async () => (await import("./write.ts")).runWriteTool,
+});

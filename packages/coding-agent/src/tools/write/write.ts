@@ -8,7 +8,12 @@ import type { ToolEnvironment } from "../../processes/environment.ts";
 import { resolvePath } from "../common/paths.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
 import { writeFileSafely } from "../common/write-file.ts";
-import type { WriteArguments } from "./definition.ts";
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+interface WriteArguments {
+  readonly path: string;
+  readonly content: string;
+}
 
 /** Writes a whole file. */
 export async function runWriteTool(

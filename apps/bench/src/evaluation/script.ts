@@ -1,0 +1,15 @@
+import type { EditTask } from "./edit-task.ts";
+import { pathOf } from "./run-tasks.ts";
+
+/** A scenario for the scripted provider: it makes the mistakes of each task, in order. */
+export function scriptOf(tasks: readonly EditTask[]): object[] {
+  return tasks.flatMap((task) => {
+    const calls = JSON.parse(
+      JSON.stringify(task.scripted).replaceAll("FILE", pathOf(task)),
+    ) as EditTask["scripted"];
+    const turns = calls.map(({ name, arguments: args }) => ({
+      content: [{ type: "toolCall", name, arguments: args }],
+    }));
+    return [...turns, { content: "Done." }];
+  });
+}

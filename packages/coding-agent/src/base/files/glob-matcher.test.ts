@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { globMatcher } from "./glob-matcher.ts";
+
+it.each([
+  ["*.ts", ["a.ts", ".ts", "a.b.ts"], ["a.js", "src/a.ts", "ats"]],
+  ["src/**/*.ts", ["src/a.ts", "src/x/y/a.ts"], ["a.ts", "lib/src/a.ts", "src/a.tsx"]],
+  ["**/deep", ["deep", "a/deep", "a/b/deep"], ["deeper", "deep/a"]],
+  ["src/**", ["src", "src/a", "src/a/b"], ["srca", "lib"]],
+  ["**", ["a", "a/b"], []],
+  ["a**b", ["ab", "axxb"], ["a/b"]],
+  ["*.{js,md}", ["a.js", "b.md"], ["a.{js,md}", "a.ts"]],
+  ["{src,lib/**}/x.ts", ["src/x.ts", "lib/a/x.ts"], ["x.ts"]],
+  ["{a,b{c,d}}", ["a", "bc", "bd"], ["b", "a,b"]],
+  ["file{1}.txt", ["file{1}.txt"], ["file1.txt"]],
+  ["x{{a},b}", ["x{a}", "xb"], ["xa"]],
+  ["{{{{", ["{{{{"], ["{"]],
+  ["[bc].[!x]", ["b.a", "c.b"], ["d.a", "b.x", "b./"]],
+  ["[a-c]?", ["ab", "c😀"], ["d1", "a/"]],
+  ["[", ["["], ["a"]],
+  ["\\*.ts", ["*.ts"], ["a.ts"]],
+  ["notes (1).txt", ["notes (1).txt"], ["notes 1.txt"]],
+])("%s fits %j, not %j", (pattern, fitting, others) => {
+  const matches = globMatcher(pattern);
+  expect(fitting.filter((path) => !matches(path))).toEqual([]);
+  expect(others.filter(matches)).toEqual([]);
+});
+
+it("says the same as a regular expression, for patterns that one can take", () => {
+  const part = fc.constantFrom("*", "?", "a", "b", "/", "ab", "**/", ".");
+  const expressionOf = (pattern: string) =>
+    new RegExp(
+      `^${pattern
+        .replace(/\*\*\/|[*?.]/g, (found, at: number) => {
+          const startsName = at === 0 || pattern[at - 1] === "/";
+          if (found === "**/") return startsName ? "(?:[^/]*/)*" : "[^/]*/";
+          return { "*": "[^/]*", "?": "[^/]", ".": "\\." }[found] ?? "";
+        })
+        .replaceAll("[^/]*[^/]*", "[^/]*")}$`,
+    );
+  fc.assert(
+    fc.property(
+      fc.array(part, { maxLength: 6 }).map((parts) => parts.join("")),
+      fc.stringMatching(/^[ab/.]{0,8}$/),
+      (pattern, path) => {
+        fc.pre(!pattern.includes("***") && !/\*\*(?!\/)/.test(pattern));
+        expect(globMatcher(pattern)(path)).toBe(expressionOf(pattern).test(path));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+it.each([
+  ["*a".repeat(60), "a".repeat(250)],
+  ["**/".repeat(80) + "b", "a/".repeat(200)],
+  [`${"{a,".repeat(200)}b${"}".repeat(200)}*b`, "a".repeat(250)],
+  ["{".repeat(4000), "{"],
+  ["[".repeat(4000), "["],
+  ["{a,b}".repeat(60), "ab".repeat(60)],
+])("answers at once for a pattern like %.20s…", (pattern, path) => {
+  const began = performance.now();
+  globMatcher(pattern)(path);
+  expect(performance.now() - began).toBeLessThan(500);
+});

@@ -1,0 +1,47 @@
+import { globMatcher } from "./glob-matcher.ts";
+
+interface Rule {
+  readonly isNegated: boolean;
+  readonly isForFolders: boolean;
+  readonly matches: (path: string) => boolean;
+}
+
+/** What a .gitignore says of a path; undefined where it says nothing. */
+export type IgnoreRules = (path: string, isDirectory: boolean) => "ignored" | "wanted" | undefined;
+
+/**
+ * Reads the text of a .gitignore. Paths are posix and relative to its folder; that no folder above
+ * them is ignored is for the caller to see. Repositories bring such files, so no rule may take long:
+ * see {@link globMatcher}.
+ */
+export function readIgnoreRules(text: string): IgnoreRules {
+  const rules = text.split(/\r?\n/).flatMap(ruleOf);
+  return (path, isDirectory) => {
+    const rule = rules.findLast(
+      ({ isForFolders, matches }) => (isDirectory || !isForFolders) && matches(path),
+    );
+    return rule && (rule.isNegated ? "wanted" : "ignored");
+  };
+}
+
+function ruleOf(line: string): Rule[] {
+  const written = withoutBlanksAtEnd(line);
+  if (written === "" || written.startsWith("#")) return [];
+  const isNegated = written.startsWith("!");
+  const pattern = isNegated ? written.slice(1) : written;
+  const isForFolders = pattern.endsWith("/");
+  const name = isForFolders ? pattern.slice(0, -1) : pattern;
+  if (name === "") return [];
+  const matches = globMatcher(name.replace(/^\//, ""), { hasBraces: false, restMayBeEmpty: false });
+  // Without a slash a rule is for names at any depth.
+  if (name.includes("/")) return [{ isNegated, isForFolders, matches }];
+  const ofName = (path: string): boolean => matches(path.slice(path.lastIndexOf("/") + 1));
+  return [{ isNegated, isForFolders, matches: ofName }];
+}
+
+/** Blanks at the end do not count, unless a backslash precedes them. */
+function withoutBlanksAtEnd(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === " " && line[end - 2] !== "\\") end--;
+  return line.slice(0, end);
+}

@@ -1,0 +1,109 @@
+import { isProviderError } from "@tau-agent/ai";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { summaryRequest, summarySystemPrompt } from "./summary-prompts.ts";
+import { clipText, textTokens } from "./text-tokens.ts";
+
+/** Window assumed when a model does not say. */
+const DEFAULT_CONTEXT_WINDOW = 128_000;
+/** The least conversation that a request holds, however small the window is. */
+const MIN_ROOM = 64;
+
+/** A conversation to summarise. */
+export interface SummaryJob {
+  /** The messages as text, oldest first. */
+  readonly pieces: readonly string[];
+  /** For a request without an earlier summary. */
+  readonly first: string;
+  /** For a request that carries an earlier summary on. */
+  readonly later: string;
+  readonly previousSummary?: string | undefined;
+  readonly focus?: string | undefined;
+}
+
+/** One request for a summary. */
+export interface SummaryPart {
+  readonly text: string;
+  /** Index of the first piece that it does not hold. */
+  readonly next: number;
+}
+
+/**
+ * How many tokens a request for a summary may take, the system prompt included. The rest of the
+ * window is for the summary (at most `reserveTokens`) and for what the estimate misses.
+ */
+export function requestBudget({ contextWindow }: Model, reserveTokens: number): number {
+  const window = contextWindow || DEFAULT_CONTEXT_WINDOW;
+  return Math.floor(window * 0.9) - Math.min(reserveTokens, Math.floor(window * 0.3));
+}
+
+/** How many tokens a request with this text takes. */
+export function requestTokens(text: string): number {
+  return textTokens(summarySystemPrompt) + textTokens(text);
+}
+
+/** The request for as many pieces, from `at` on, as fit; a piece that fits into none is cut. */
+export function nextPart(
+  job: SummaryJob,
+  at: number,
+  { summary, budget }: { readonly summary: string | undefined; readonly budget: number },
+): SummaryPart {
+  const instructions = summary === undefined ? job.first : job.later;
+  const shown = {
+    previousSummary: summary === undefined ? undefined : clipText(summary, Math.floor(budget / 4)),
+    focus: job.focus === undefined ? undefined : clipText(job.focus, Math.floor(budget / 8)),
+  };
+  const request = (conversation: string): string =>
+    summaryRequest(conversation, clipText(instructions, Math.floor(budget / 3)), shown);
+  const room = Math.max(MIN_ROOM, budget - requestTokens(request("")) - 2);
+  const pieces: string[] = [];
+  let left = room;
+  let next = at;
+  for (const piece of job.pieces.slice(at)) {
+    // Two more for what joins the pieces.
+    const tokens = textTokens(piece) + 2;
+    if (tokens > left && pieces.length > 0) break;
+    pieces.push(tokens > left ? clipText(piece, left - 2) : piece);
+    left -= tokens;
+    next++;
+    if (left <= 0) break;
+  }
+  return { text: request(pieces.join("\n\n")), next };
+}
+
+/** What {@link summarizeInParts} asks with. */
+export interface PartAsker {
+  readonly budget: number;
+  /** Asks for one summary; `label` names the request where there are several. */
+  readonly ask: (text: string, label: string | undefined) => Promise<string>;
+}
+
+/**
+ * Summarises a conversation that may be larger than the model's window: part after part, each
+ * together with the summary so far. When the vendor counts more tokens than the estimate and refuses
+ * a request as too long, the rest is asked for in smaller parts.
+ */
+export async function summarizeInParts(job: SummaryJob, asker: PartAsker): Promise<string> {
+  let { budget } = asker;
+  let summary = job.previousSummary;
+  let at = 0;
+  for (let count = 1; ; count++) {
+    const part = nextPart(job, at, { summary, budget });
+    const isOnly = at === 0 && part.next >= job.pieces.length;
+    try {
+      const label = isOnly ? undefined : `part ${count} of the conversation`;
+      summary = await asker.ask(part.text, label);
+      at = part.next;
+    } catch (error) {
+      const smaller = Math.floor(Math.min(budget, requestTokens(part.text)) / 2);
+      if (!isTooLong(error) || smaller < MIN_ROOM * 4) throw error;
+      budget = smaller;
+      continue;
+    }
+    if (at >= job.pieces.length) return summary;
+  }
+}
+
+function isTooLong(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isProviderError(cause) && cause.code === "context_overflow";
+}

@@ -1,0 +1,70 @@
+import type { AgentTool, ToolCallContext } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import type { ReadLedger } from "./read-ledger.ts";
+import type { ArgumentsOf, ObjectSchema } from "./schema.ts";
+
+/** What the built-in tools of one session share. */
+export type BuiltinEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
+
+/** The type of the arguments that fit a schema, as far as the schema says it in known words. */
+type ArgumentsFor<Schema> = Schema extends ObjectSchema
+  ? ArgumentsOf<Schema>
+  : Record<string, unknown>;
+
+type Run<Arguments, Environment> = (
+  args: Arguments,
+  environment: Environment,
+  call: ToolCallContext,
+) => Promise<ToolResult>;
+
+interface RowParts<Name extends string, Environment>
+  extends Pick<
+    AgentTool,
+    "isReadOnly" | "promptSnippet" | "promptGuidelines" | "prepareArguments"
+  > {
+  readonly name: Name;
+  /** Text for the model; where it depends on the session, a function that is called once for each. */
+  readonly description: string | ((environment: Environment) => () => string);
+}
+
+interface TypedRow<Name extends string, Schema, Environment> extends RowParts<Name, Environment> {
+  readonly parameters: Schema;
+  /** Loads the code that runs the tool; called at its first use. */
+  readonly load: () => Promise<Run<ArgumentsFor<Schema>, Environment>>;
+}
+
+/** Everything about a tool, in one place; its code is behind `load`. */
+export interface ToolRow<Name extends string, Environment> extends RowParts<Name, Environment> {
+  readonly parameters: AgentTool["parameters"];
+  readonly load: () => Promise<Run<Record<string, unknown>, Environment>>;
+}
+
+/** A tool whose name types know. */
+export type NamedTool<Name extends string> = AgentTool & { readonly name: Name };
+
+/** Ties the type of the arguments to the schema; the loop checks them against it before the call. */
+export function toolRow<
+  const Name extends string,
+  const Schema extends AgentTool["parameters"],
+  Environment = BuiltinEnvironment,
+>(row: TypedRow<Name, Schema, Environment>): ToolRow<Name, Environment> {
+  return row as unknown as ToolRow<Name, Environment>;
+}
+
+/** The tool of a row in one session; loads and reads nothing yet. */
+export function createTool<Name extends string, Environment>(
+  row: ToolRow<Name, Environment>,
+  environment: Environment,
+): NamedTool<Name> {
+  const { load, description: text, ...described } = row;
+  const describe = typeof text === "string" ? () => text : text(environment);
+  return {
+    label: row.name,
+    ...described,
+    get description() {
+      return describe();
+    },
+    execute: async (args, call) => (await load())(args, environment, call),
+  };
+}

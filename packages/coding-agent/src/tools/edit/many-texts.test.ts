@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { applyEdits } from "./apply-edits.ts";
+import { eachOccurrence } from "./many-texts.ts";
+
+it("reports the same places as a search for each text", () => {
+  const piece = fc.constantFrom("a", "b", "ab", "aaaa", "    ", "line\n");
+  const text = (max: number) => fc.array(piece, { maxLength: max }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text(80), fc.array(text(20), { maxLength: 30 }), (content, texts) => {
+      const found: string[] = [];
+      eachOccurrence(content, texts, (index, at) => {
+        found.push(`${index}@${at}`);
+        return true;
+      });
+      const expected = texts.flatMap((wanted, index) =>
+        [...content].flatMap((_, at) =>
+          wanted !== "" && content.startsWith(wanted, at) ? [`${index}@${at}`] : [],
+        ),
+      );
+      expect(found.sort()).toEqual(expected.sort());
+    }),
+  );
+});
+
+const line = (number: number) => `    line ${number} with some words in it, about fifty chars`;
+
+it("applies 2000 edits to a file of 10 MB in seconds", async () => {
+  const content = Array.from({ length: 180_000 }, (_, index) => line(index)).join("\n");
+  const edits = Array.from({ length: 2000 }, (_, index) => ({
+    oldText: `${line(index * 90)}\n`,
+    newText: `changed ${index}\n`,
+  }));
+  const began = performance.now();
+  const { text, notes } = await applyEdits("f", content, edits);
+  expect(performance.now() - began).toBeLessThan(8000);
+  expect(notes).toEqual([]);
+  expect(text.match(/^changed \d+$/gm)).toHaveLength(2000);
+});
+
+it("says which of many texts is missing, ambiguous, or not exact", async () => {
+  const content = Array.from({ length: 40 }, (_, index) => `${line(index)}\n`).join("");
+  const edits = Array.from({ length: 20 }, (_, index) => ({
+    oldText: line(index * 2),
+    newText: `changed ${index}`,
+  }));
+  const withOne = (oldText: string) =>
+    applyEdits("f", content, [...edits, { oldText, newText: "new" }]);
+  await expect(withOne("nowhere")).rejects.toThrow("edits[20].oldText must match");
+  await expect(withOne("about fifty")).rejects.toThrow("Found 40 occurrences of edits[20].oldText");
+  const { notes } = await withOne("\tline 3 with some words in it, about fifty chars");
+  expect(notes).toEqual([expect.stringContaining("edits[20].oldText was not an exact match")]);
+});

@@ -1,0 +1,100 @@
+import type { AgentTool, ResolveToolCall } from "@tau-agent/agent";
+import { isJsonObject } from "../base/files/read-json.ts";
+import { type ToolAliases, toolAliases } from "./aliases.ts";
+
+/** Namespaces that models put before a tool's name. */
+const namespace = /^(?:functions|tools|default_api)[.:]/;
+
+/**
+ * Understands calls that use the names and arguments of other hosts' tools.
+ *
+ * @param loaded - every tool of the session, active or not: their names are never aliases.
+ */
+export function createCallResolver(loaded: () => readonly AgentTool[]): ResolveToolCall {
+  return (call, active) => {
+    const isLoaded = loaded().some(({ name }) => name === call.name);
+    const tool = isLoaded
+      ? active.find(({ name }) => name === call.name)
+      : toolMeant(call.name, active);
+    if (tool === undefined) return call;
+    const args =
+      call.argumentsError === undefined ? realArguments(call.arguments, tool) : call.arguments;
+    if (tool.name === call.name && args === call.arguments) return call;
+    return { ...call, name: tool.name, arguments: args };
+  };
+}
+
+/** The active tool that another name means, if it means exactly one. */
+function toolMeant(name: string, active: readonly AgentTool[]): AgentTool | undefined {
+  const wanted = plain(name.replace(namespace, ""));
+  const spelled = active.filter((tool) => plain(tool.name) === wanted);
+  if (spelled.length > 0) return spelled.length === 1 ? spelled[0] : undefined;
+  return active.find((tool) => aliasesOf(tool)?.names.some((alias) => plain(alias) === wanted));
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[-_]/g, "");
+}
+
+function aliasesOf({ name }: AgentTool): ToolAliases | undefined {
+  return Object.hasOwn(toolAliases, name) ? toolAliases[name] : undefined;
+}
+
+function realArguments(args: Record<string, unknown>, tool: AgentTool): Record<string, unknown> {
+  const aliases = aliasesOf(tool)?.arguments;
+  return aliases === undefined ? args : renamed(args, tool.parameters, aliases);
+}
+
+/** The same object when nothing was renamed. */
+function renamed(
+  args: Record<string, unknown>,
+  schema: unknown,
+  aliases: ToolAliases["arguments"],
+): Record<string, unknown> {
+  const properties =
+    isJsonObject(schema) && isJsonObject(schema.properties) ? schema.properties : {};
+  const result: Record<string, unknown> = {};
+  let hasChanged = false;
+  for (const [key, value] of Object.entries(args)) {
+    const [real, convert] = realName(key, properties, aliases);
+    // The real argument wins; of several aliases, the first.
+    if (real !== key && (isGiven(args[real]) || isGiven(result[real]))) {
+      hasChanged = true;
+      continue;
+    }
+    const member = renamedItems(convert(value), properties[real], aliases);
+    hasChanged ||= real !== key || member !== value;
+    // `__proto__` would set the prototype instead of a member.
+    Object.defineProperty(result, real, {
+      value: member,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  return hasChanged ? result : args;
+}
+
+function realName(
+  key: string,
+  properties: Record<string, unknown>,
+  aliases: ToolAliases["arguments"],
+): readonly [string, (value: unknown) => unknown] {
+  const same = (value: unknown): unknown => value;
+  const alias = Object.hasOwn(aliases, key) ? aliases[key] : undefined;
+  if (alias === undefined || Object.hasOwn(properties, key)) return [key, same];
+  const [real, convert] = typeof alias === "string" ? [alias, same] : alias;
+  return Object.hasOwn(properties, real) ? [real, convert] : [key, same];
+}
+
+function renamedItems(value: unknown, schema: unknown, aliases: ToolAliases["arguments"]): unknown {
+  if (!Array.isArray(value) || !isJsonObject(schema)) return value;
+  const items = value.map((item: unknown) =>
+    isJsonObject(item) ? renamed(item, schema.items, aliases) : item,
+  );
+  return items.every((item, index) => item === value[index]) ? value : items;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
