@@ -1,10 +1,6 @@
 import type { PromptStatus, SessionEvent } from "@tau-agent/rpc-protocol";
-import {
-  type AgentMessage,
-  lastReplyParts,
-  lastReplyText,
-  type PromptResult,
-} from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
+import { lastReplyParts, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import { RpcError } from "./errors.ts";
 import type { Settle } from "./event-hub.ts";
 import { type SettleSource, SettleWatch } from "./settle.ts";

@@ -115,7 +115,7 @@ function textOf(content: string | readonly UserContent[]): string {
   return content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
 
-/** The user's words, without the note on date and platform that coding agents put before them. */
+/** The user's words, without the note on date and platform that a coding agent adds. */
 function ownText(text: string): string {
-  return text.replace(/^<environment>\n[^<]*<\/environment>\s*/, "");
+  return text.replace(/\s*<environment>\n[^<]*<\/environment>$/, "");
 }

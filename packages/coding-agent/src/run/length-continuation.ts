@@ -1,6 +1,7 @@
 import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import { type AgentMessage, CONTINUE_TYPE } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { CONTINUE_TYPE } from "@tau-agent/rpc-protocol/plain";
 import type { SettingsStore } from "../settings/store.ts";
 
 /** What {@link LengthContinuation} works with. */

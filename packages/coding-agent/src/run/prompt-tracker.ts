@@ -1,10 +1,7 @@
 import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
-import {
-  type AgentMessage,
-  lastReplyText,
-  type PromptResult,
-} from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
+import { lastReplyText } from "@tau-agent/rpc-protocol/plain";
 
 /** How an accepted prompt ended, as its event tells. */
 export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error">;

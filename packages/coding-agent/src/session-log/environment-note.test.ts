@@ -22,7 +22,7 @@ describe("date and platform", () => {
     expect(firstText(requests[0] as ScenarioRequest)).toMatch(
       new RegExp(`Date: ${year}-\\d\\d-\\d\\d\\nPlatform: ${process.platform} ${process.arch}`),
     );
-    expect(firstText(requests[0] as ScenarioRequest)).toMatch(/\n\nhello$/);
+    expect(firstText(requests[0] as ScenarioRequest)).toMatch(/^hello\n\n/);
     expect(requests[0]?.systemPrompt).not.toContain(year);
     expect(session.messages[0]).toMatchObject({ content: "hello" });
     expect(session.navigation.forkMessages()).toMatchObject([{ text: "hello" }]);

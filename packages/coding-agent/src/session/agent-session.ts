@@ -4,14 +4,14 @@ import type {
   SessionState,
   SessionStats,
 } from "@tau-agent/rpc-protocol";
-import {
-  type AgentMessage,
-  type AssistantMessage,
-  lastReplyParts,
-  type Model,
-  type PromptResult,
-  type ThinkingLevel,
+import type {
+  AgentMessage,
+  AssistantMessage,
+  Model,
+  PromptResult,
+  ThinkingLevel,
 } from "@tau-agent/rpc-protocol/messages";
+import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
 import type { Compaction } from "../compaction/compaction.ts";

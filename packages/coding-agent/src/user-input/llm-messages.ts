@@ -36,8 +36,8 @@ function withNote(
   if (message?.role !== "user" || note === undefined) return message;
   const { content } = message;
   return typeof content === "string"
-    ? { ...message, content: `${note}\n\n${content}` }
-    : { ...message, content: [{ type: "text", text: note }, ...content] };
+    ? { ...message, content: `${content}\n\n${note}` }
+    : { ...message, content: [...content, { type: "text", text: note }] };
 }
 
 function convertAll(

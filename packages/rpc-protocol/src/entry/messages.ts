@@ -24,9 +24,4 @@ export {
   UserMessage,
 } from "../vocabulary/message.ts";
 export { Model, ModelCost, ThinkingLevel } from "../vocabulary/model.ts";
-export {
-  CONTINUE_TYPE,
-  lastReplyParts,
-  lastReplyText,
-  type PromptResult,
-} from "../vocabulary/prompt-result.ts";
+export type { PromptResult } from "../vocabulary/prompt-result.ts";

@@ -28,10 +28,5 @@ it("prompts that are queued when a budget runs out stay in the conversation, and
   expect(session.state.pendingMessageCount).toBe(0);
   session.budget.setLimits({ maxInputTokens: 10_000 });
   await session.prompt("go on");
-  expect(readBy.map((text) => text.split("\n").at(-1))).toEqual([
-    "first",
-    "second",
-    "third",
-    "go on",
-  ]);
+  expect(readBy.map((text) => text.split("\n")[0])).toEqual(["first", "second", "third", "go on"]);
 });
