@@ -18,6 +18,6 @@ const session = await createAgentSession({ cwd, session: { kind: "memory" }, ...
 session.subscribe((event) => {
   if (event.type === "tool_execution_start") console.log(`[${event.toolName}]`);
 });
-const { status } = await session.prompt("What is in this folder?");
-console.log(session.lastAssistantText, `(${status}, ${session.stats.tokens.total} tokens)`);
+const { text, status } = await session.prompt("What is in this folder?");
+console.log(text, `(${status}, ${session.stats.tokens.total} tokens)`);
 await session.dispose();
