@@ -5,15 +5,15 @@ import { SessionError } from "../base/errors.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
 import { SessionTotals } from "../session-log/session-totals.ts";
-import { snippet } from "./facts.ts";
-import { createHighlight } from "./highlight.ts";
-import { createMarkdown } from "./markdown.ts";
+import { snippet } from "./entries/facts.ts";
+import { renderEntry } from "./entries/render-entry.ts";
+import { type Renderer, textOf } from "./entries/render-parts.ts";
+import { hasConversation, messageOf, outlineSession } from "./entries/session-outline.ts";
+import { buildTreeIndex } from "./entries/tree-index.ts";
 import { type ExportTool, type ExportTotals, pageEnd, pageMiddle, pageStart } from "./page.ts";
 import { pageTarget } from "./page-target.ts";
-import { renderEntry } from "./render-entry.ts";
-import { type Renderer, textOf } from "./render-parts.ts";
-import { hasConversation, messageOf, outlineSession } from "./session-outline.ts";
-import { buildTreeIndex } from "./tree-index.ts";
+import { createHighlight } from "./text/highlight.ts";
+import { createMarkdown } from "./text/markdown.ts";
 
 /** A session to make a page of; `leafId` is the current leaf. */
 export interface ExportSource {

@@ -1,6 +1,6 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import { type ConnectionClosedError, RequestTimeoutError } from "./errors.ts";
-import { startTimer } from "./start-timer.ts";
+import { type ConnectionClosedError, RequestTimeoutError } from "../base/errors.ts";
+import { startTimer } from "../base/start-timer.ts";
 
 /** A listener to events and to the end of the connection. */
 export interface Subscriber {

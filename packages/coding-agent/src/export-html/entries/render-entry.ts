@@ -1,6 +1,6 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import { type Html, html } from "../text/html.ts";
 import { timeOf, usageFacts } from "./facts.ts";
-import { type Html, html } from "./html.ts";
 import {
   compactionTitle,
   type EntryView,

@@ -1,4 +1,4 @@
-import { EventOverflowError } from "./errors.ts";
+import { EventOverflowError } from "../base/errors.ts";
 
 interface Waiter<T> {
   resolve(result: IteratorResult<T, undefined>): void;

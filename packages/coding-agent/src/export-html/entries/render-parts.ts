@@ -1,9 +1,9 @@
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import type { Highlight } from "../text/highlight.ts";
+import { type Html, html } from "../text/html.ts";
+import { codeBlock, type RenderMarkdown } from "../text/markdown.ts";
+import { imageUrl } from "../text/safe-url.ts";
 import { countLines, jsonText, terminalText } from "./facts.ts";
-import type { Highlight } from "./highlight.ts";
-import { type Html, html } from "./html.ts";
-import { codeBlock, type RenderMarkdown } from "./markdown.ts";
-import { imageUrl } from "./safe-url.ts";
 import type { SessionOutline } from "./session-outline.ts";
 
 /** What rendering an entry needs. */

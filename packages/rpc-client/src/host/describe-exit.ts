@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { HostExit } from "./errors.ts";
+import type { HostExit } from "../base/errors.ts";
 
 /** The text that tells a user how a host ended, or why it never ran. */
 export function describeExit(

@@ -1,7 +1,7 @@
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import { type Html, html } from "../text/html.ts";
+import { codeBlock, plainBlock } from "../text/markdown.ts";
 import { formatCount, numberOf, snippet, usageFacts } from "./facts.ts";
-import { type Html, html } from "./html.ts";
-import { codeBlock, plainBlock } from "./markdown.ts";
 import {
   blocksOf,
   foldable,

@@ -1,7 +1,7 @@
-import { isJsonObject } from "../base/files/read-json.ts";
-import { diffLines } from "../tools/common/diff.ts";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import { diffLines } from "../../tools/common/diff.ts";
+import { type Html, html, trusted } from "../text/html.ts";
 import { countLines } from "./facts.ts";
-import { type Html, html, trusted } from "./html.ts";
 import { foldable } from "./render-parts.ts";
 
 const openLines = 120;

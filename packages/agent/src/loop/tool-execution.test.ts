@@ -9,10 +9,10 @@ import {
   typesOf,
   unpaired,
   user,
-} from "./__fixtures__/test-agent.ts";
-import { ToolError } from "./errors.ts";
+} from "../__fixtures__/test-agent.ts";
+import { ToolError } from "../tools/errors.ts";
+import type { AgentTool } from "../tools/tool.ts";
 import type { AgentOptions, ToolHooks } from "./run.ts";
-import type { AgentTool } from "./tool.ts";
 
 const call = (id: string, name: string, args: Record<string, unknown> = {}) =>
   toolCall(name, args, { id });
@@ -90,7 +90,7 @@ describe("groups of tool calls", () => {
 
   it("use the details of a ToolError from another installed copy", async () => {
     vi.resetModules();
-    const other = await import("./errors.ts");
+    const other = await import("../tools/errors.ts");
     expect(other.ToolError).not.toBe(ToolError);
     const fail = tool("fail", () => Promise.reject(new other.ToolError("no", { path: "x" })));
     const { recorded } = await runCalls([call("a", "fail")], [fail]);

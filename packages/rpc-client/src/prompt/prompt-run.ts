@@ -1,7 +1,7 @@
 import type { PromptStatus, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
-import { RpcError } from "./errors.ts";
-import type { Settle } from "./event-hub.ts";
+import { RpcError } from "../base/errors.ts";
+import type { Settle } from "../events/event-hub.ts";
 import { type SettleSource, SettleWatch } from "./settle.ts";
 
 /** The outcome of a prompt. */

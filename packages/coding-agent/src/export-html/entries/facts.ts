@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
-import { isJsonObject } from "../base/files/read-json.ts";
-import { type Html, html } from "./html.ts";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import { type Html, html } from "../text/html.ts";
 
 /** `1234` as `1.2k`. */
 export function formatCount(count: number): string {

@@ -1,5 +1,5 @@
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import type { Settle } from "./event-hub.ts";
+import type { Settle } from "../events/event-hub.ts";
 
 /** What is needed to know whether a host has work left. */
 export interface SettleSource {

@@ -1,8 +1,8 @@
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import { languageOfPath } from "../text/highlight.ts";
+import { type Html, html } from "../text/html.ts";
+import { codeBlock } from "../text/markdown.ts";
 import { jsonText, snippet, usageFacts } from "./facts.ts";
-import { languageOfPath } from "./highlight.ts";
-import { type Html, html } from "./html.ts";
-import { codeBlock } from "./markdown.ts";
 import { renderEdit } from "./render-diff.ts";
 import {
   blocksOf,

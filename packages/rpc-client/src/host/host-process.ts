@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { env as inheritedEnvironment } from "node:process";
 import type { Readable, Writable } from "node:stream";
 import { DEFAULT_MAX_LINE_BYTES, LineDecoder } from "@tau-agent/rpc-protocol";
-import type { HostExit } from "./errors.ts";
+import type { HostExit } from "../base/errors.ts";
 import { TextTail } from "./text-tail.ts";
 
 /** How long the pipes may stay open after the process has ended (a grandchild may hold them). */

@@ -1,5 +1,5 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
-import { isJsonObject } from "../base/files/read-json.ts";
+import { isJsonObject } from "../../base/files/read-json.ts";
 
 /** How the entries of a session hang together, by their index in the file. */
 export interface SessionOutline {

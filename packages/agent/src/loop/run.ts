@@ -1,9 +1,9 @@
 import type { Context, StreamFunction, StreamOptions } from "@tau-agent/ai";
 import type { AgentEvent, ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { AgentMessage, LlmMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
+import type { AgentTool } from "../tools/tool.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
-import type { AgentTool } from "./tool.ts";
 
 /** Whether steering interrupts a batch of tool calls between groups, or waits for its end. */
 export type InterruptMode = "immediate" | "wait";

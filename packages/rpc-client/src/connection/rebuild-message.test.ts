@@ -1,6 +1,6 @@
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { describe, expect, it } from "vitest";
-import { recordFrames } from "../../../apps/cli/test/recording/record-host.ts";
+import { recordFrames } from "../../../../apps/cli/test/recording/record-host.ts";
 import { decodeHostLine } from "./host-frame.ts";
 import { MessageRebuilder, type MessageUpdate } from "./rebuild-message.ts";
 

@@ -13,10 +13,10 @@ import {
   FrameTooLargeError,
   RequestTimeoutError,
   RpcError,
-} from "./errors.ts";
+} from "../base/errors.ts";
+import { startTimer } from "../base/start-timer.ts";
 import { decodeHostLine, isAssistantMessage } from "./host-frame.ts";
 import { MessageRebuilder } from "./rebuild-message.ts";
-import { startTimer } from "./start-timer.ts";
 
 /** How one request is sent. */
 export interface RequestOptions {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { hostileTexts } from "./__fixtures__/hostile-texts.ts";
+import { hostileTexts } from "../__fixtures__/hostile-texts.ts";
 import { createHighlight, languageOfPath } from "./highlight.ts";
 import { createMarkdown, isOurMarkup, type RenderMarkdown } from "./markdown.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tool } from "./__fixtures__/test-agent.ts";
+import { tool } from "../__fixtures__/test-agent.ts";
 import { ToolError } from "./errors.ts";
 import { validateArguments } from "./validate-arguments.ts";
 

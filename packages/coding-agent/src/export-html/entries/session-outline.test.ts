@@ -1,7 +1,7 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { call, SessionBuilder } from "./__fixtures__/session-builder.ts";
+import { call, SessionBuilder } from "../__fixtures__/session-builder.ts";
 import { hasConversation, outlineSession } from "./session-outline.ts";
 import { buildTreeIndex } from "./tree-index.ts";
 
