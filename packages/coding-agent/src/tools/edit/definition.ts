@@ -1,34 +1,43 @@
-import type { ArgumentsOf, ObjectSchema } from "../common/schema.ts";
+import type { ArgumentsOf } from "../common/schema.ts";
+import type { ToolDefinition } from "../common/tool-definition.ts";
 
-export const editParameters = {
-  type: "object",
-  properties: {
-    path: { type: "string", description: "File to edit, relative to the working directory" },
-    oldText: { type: "string", description: "Text to replace; must be in the file exactly once" },
-    newText: { type: "string", description: "Text to put in its place" },
-    edits: {
-      type: "array",
-      description:
-        "Several replacements instead of oldText and newText; each is looked up in the original " +
-        "file, and they must not overlap",
-      items: {
-        type: "object",
-        properties: {
-          oldText: { type: "string", description: "Text that is in the file exactly once" },
-          newText: { type: "string", description: "Text to put in its place" },
+/** Everything that the model reads about `edit`. */
+export const editTool = {
+  name: "edit",
+  description:
+    "Replace text in a file. The old text must match exactly, whitespace included, and be unique. " +
+    "Give several changes of one file together in edits.",
+  parameters: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "File to edit, relative to the working directory" },
+      oldText: { type: "string", description: "Text to replace; must be in the file exactly once" },
+      newText: { type: "string", description: "Text to put in its place" },
+      edits: {
+        type: "array",
+        description:
+          "Several replacements instead of oldText and newText; each is looked up in the original " +
+          "file, and they must not overlap",
+        items: {
+          type: "object",
+          properties: {
+            oldText: { type: "string", description: "Text that is in the file exactly once" },
+            newText: { type: "string", description: "Text to put in its place" },
+          },
+          required: ["oldText", "newText"],
         },
-        required: ["oldText", "newText"],
       },
     },
+    required: ["path"],
   },
-  required: ["path"],
-} as const satisfies ObjectSchema;
+  promptSnippet: "Replace exact text in a file",
+  promptGuidelines: [
+    "Use edit for changes in existing files; keep oldText as short as it can be and still be unique.",
+  ],
+  prepareArguments: prepareEditArguments,
+} as const satisfies ToolDefinition;
 
-export type EditArguments = ArgumentsOf<typeof editParameters>;
-
-export const editDescription =
-  "Replace text in a file. The old text must match exactly, whitespace included, and be unique. " +
-  "Give several changes of one file together in edits.";
+export type EditArguments = ArgumentsOf<(typeof editTool)["parameters"]>;
 
 /** Accepts `edits` as JSON text or as a single object, as some models send it. */
 export function prepareEditArguments(received: Record<string, unknown>): Record<string, unknown> {

@@ -1,16 +1,22 @@
-import type { ArgumentsOf, ObjectSchema } from "../common/schema.ts";
+import type { ArgumentsOf } from "../common/schema.ts";
+import type { ToolDefinition } from "../common/tool-definition.ts";
 
-export const lsParameters = {
-  type: "object",
-  properties: {
-    path: { type: "string", description: "Directory to list (default: the working directory)" },
-    limit: { type: "number", description: "How many entries to show (default 500)" },
+/** Everything that the model reads about `ls`. */
+export const lsTool = {
+  name: "ls",
+  description:
+    "List a directory in alphabetical order, hidden files included; directories end in /. " +
+    "At most 500 entries or 50KB.",
+  parameters: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "Directory to list (default: the working directory)" },
+      limit: { type: "number", description: "How many entries to show (default 500)" },
+    },
+    required: [],
   },
-  required: [],
-} as const satisfies ObjectSchema;
+  isReadOnly: true,
+  promptSnippet: "List a directory",
+} as const satisfies ToolDefinition;
 
-export type LsArguments = ArgumentsOf<typeof lsParameters>;
-
-export const lsDescription =
-  "List a directory in alphabetical order, hidden files included; directories end in /. " +
-  "At most 500 entries or 50KB.";
+export type LsArguments = ArgumentsOf<(typeof lsTool)["parameters"]>;

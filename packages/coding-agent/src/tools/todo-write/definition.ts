@@ -1,44 +1,53 @@
 import { bendTodo } from "../../todos/read-todos.ts";
-import type { ArgumentsOf, ObjectSchema } from "../common/schema.ts";
+import type { ArgumentsOf } from "../common/schema.ts";
+import type { ToolDefinition } from "../common/tool-definition.ts";
 
-export const todoWriteParameters = {
-  type: "object",
-  properties: {
-    todos: {
-      type: "array",
-      description: "The whole list, in order; it replaces the one before. Empty to clear it",
-      items: {
-        type: "object",
-        properties: {
-          content: { type: "string", description: "What is to be done" },
-          status: {
-            type: "string",
-            enum: ["pending", "in_progress", "completed", "abandoned"],
-            description: "At most one is in_progress",
+/** Everything that the model reads about `todo_write`. */
+export const todoWriteTool = {
+  name: "todo_write",
+  description:
+    "Write the todo list of this session, which the user sees. " +
+    "Each call brings the whole list, done items included.",
+  parameters: {
+    type: "object",
+    properties: {
+      todos: {
+        type: "array",
+        description: "The whole list, in order; it replaces the one before. Empty to clear it",
+        items: {
+          type: "object",
+          properties: {
+            content: { type: "string", description: "What is to be done" },
+            status: {
+              type: "string",
+              enum: ["pending", "in_progress", "completed", "abandoned"],
+              description: "At most one is in_progress",
+            },
+            id: { type: "string", description: "Name of the item, if it needs one" },
+            activeForm: {
+              type: "string",
+              description: 'Wording while in progress: "Running tests"',
+            },
+            notes: { type: "string", description: "What to remember about it" },
+            phase: { type: "string", description: "Heading of the item" },
           },
-          id: { type: "string", description: "Name of the item, if it needs one" },
-          activeForm: {
-            type: "string",
-            description: 'Wording while in progress: "Running tests"',
-          },
-          notes: { type: "string", description: "What to remember about it" },
-          phase: { type: "string", description: "Heading of the item" },
+          required: ["content", "status"],
         },
-        required: ["content", "status"],
       },
     },
+    required: ["todos"],
   },
-  required: ["todos"],
-} as const satisfies ObjectSchema;
+  promptSnippet: "Write the todo list of the session",
+  promptGuidelines: [
+    "For work of three steps or more, keep a list with todo_write: one item in_progress, each completed as soon as it is done.",
+  ],
+  prepareArguments: prepareTodoArguments,
+} as const satisfies ToolDefinition;
 
-export type TodoWriteArguments = ArgumentsOf<typeof todoWriteParameters>;
-
-export const todoWriteDescription =
-  "Write the todo list of this session, which the user sees. " +
-  "Each call brings the whole list, done items included.";
+export type TodoWriteArguments = ArgumentsOf<(typeof todoWriteTool)["parameters"]>;
 
 /** Other names for the list, and a list under headings, as other hosts' models send them. */
-export function prepareTodoArguments(received: Record<string, unknown>): Record<string, unknown> {
+function prepareTodoArguments(received: Record<string, unknown>): Record<string, unknown> {
   const { todos, items, tasks, phases, ...rest } = received;
   const list = parsed(todos ?? items ?? tasks) ?? fromPhases(parsed(phases));
   if (list === undefined) return received;
