@@ -1,6 +1,6 @@
 import picomatch from "picomatch";
 
-/** A glob, ready to be asked. */
+/** A compiled glob. */
 export interface GlobFilter {
   /** Whether a posix path relative to the searched directory matches. */
   readonly matches: (path: string) => boolean;
@@ -8,7 +8,7 @@ export interface GlobFilter {
   readonly canMatchBelow: (directory: string) => boolean;
 }
 
-/** Without a slash a glob is for names at any depth, with one for whole paths from the top. */
+/** A glob without a slash matches names at any depth, one with a slash whole paths. */
 export function globFilter(glob: string): GlobFilter {
   const plain = withoutPrefix(glob);
   const matches = picomatch(plain, { dot: true, nonegate: true });
@@ -24,7 +24,7 @@ export function globFilter(glob: string): GlobFilter {
   return { matches, canMatchBelow };
 }
 
-/** Takes `./` and `/` off the start: both mean the searched directory. */
+/** Strips a leading `./` or `/`, which both mean the searched directory. */
 export function withoutPrefix(glob: string): string {
   return glob.replace(/^(?:\.?\/)+/, "");
 }

@@ -10,7 +10,9 @@ export function createTaskTool(services: TaskServices): AgentTool {
   return {
     name: "task",
     label: "task",
-    /** Made once for each folder, then always the same: vendors cache what begins a request. */
+    /**
+     * Built once per folder and then unchanged, because vendors cache the beginning of a request.
+     */
     get description() {
       const { cwd } = services.environment;
       if (described?.cwd !== cwd) {

@@ -12,7 +12,7 @@ export interface Found {
   readonly match?: Match;
 }
 
-/** Looks for texts in one content: exactly, and where that finds nothing, fuzzily. */
+/** Looks for texts in one content: exactly, then fuzzily. */
 export class MatchFinder {
   readonly #content: string;
   #fuzzy: FuzzyText | undefined;
@@ -63,8 +63,8 @@ function positions(content: string, wanted: string, accepts: (start: number) => 
     if (!accepts(at)) continue;
     if (count === 0) first = at;
     count++;
-    // Only the second may overlap the first: one overlap makes a match ambiguous, and to step
-    // through all of them would be quadratic.
+    // Only the second may overlap the first: one overlap makes a match ambiguous, and counting all
+    // would be quadratic.
     if (count > 1) from = at + wanted.length;
   }
   return { count, first };

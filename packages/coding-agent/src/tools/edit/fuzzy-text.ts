@@ -1,9 +1,9 @@
-/** A text with its typographic variety taken out, and where each of its characters came from. */
+/** A text with normalised typography, and the source position of each character. */
 export interface FuzzyText {
   readonly text: string;
-  /** Per character: start of what it stands for in the source. */
+  /** Per character: start of its source. */
   readonly starts: readonly number[];
-  /** Per character: end of what it stands for in the source. */
+  /** Per character: end of its source. */
   readonly ends: readonly number[];
 }
 
@@ -17,7 +17,7 @@ const onlyAscii = /^[\x00-\x7f]*$/;
 const clusters = /\P{M}\p{M}*|\p{M}+/gsu;
 
 /**
- * Takes out what models get wrong when they copy: blanks at line ends, curly quotes, dashes, odd
+ * Normalises what models get wrong when they copy: trailing blanks, curly quotes, dashes, odd
  * spaces, compatibility forms. Line breaks (LF) stay one to one.
  */
 export function fuzzyText(source: string): FuzzyText {

@@ -6,7 +6,7 @@ export class NormalizedText {
   readonly text: string;
   /** The most frequent line end of the original. */
   readonly lineEnd: string;
-  /** Offsets in `text` of the LFs that stand for CR LF. */
+  /** Offsets in `text` of the LFs that replace CR LF. */
   readonly #pairs: number[] = [];
 
   constructor(raw: string) {
@@ -37,9 +37,9 @@ export function toLineFeeds(text: string): string {
 }
 
 /**
- * What replaces `region` of a file when a model wants `oldText` (the same text as the model sees
- * it, LF ends) to become `newText`: lines the model leaves alone keep every byte, changed lines
- * keep their line end, new lines take that of their neighbour.
+ * The replacement of `region` of a file when a model changes `oldText` (the region as the model
+ * sees it, with LF) to `newText`: unchanged lines keep every byte, changed lines keep their line
+ * ending, new lines take their neighbour's.
  */
 export async function weaveRegion(
   region: string,

@@ -65,7 +65,7 @@ function fromPhases(phases: unknown): unknown {
   });
 }
 
-/** A list that was sent as JSON in a string. */
+/** A list sent as JSON in a string. */
 function parsed(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
   try {
