@@ -6,7 +6,7 @@ import { UserInput } from "./input.ts";
 export interface UserInputParts {
   readonly resources: PromptResources;
   readonly settings: SettingsStore;
-  /** The `fetch` of the user's proxy, if there is one. */
+  /** The `fetch` that uses the user's proxy, if there is one. */
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
 }
 

@@ -1,7 +1,7 @@
 import { pageSearchScript } from "./page-search-script.ts";
 import { pageTreeScript } from "./page-tree-script.ts";
 
-// Runs in the browser. It never makes HTML from text: words go in as text nodes only.
+// Runs in the browser. It never creates HTML from text, only text nodes.
 const controls = `
 const root = document.documentElement;
 const wide = matchMedia("(min-width: 75rem)");
@@ -42,7 +42,7 @@ function step(by) {
   const first = shown.findIndex((article) => isInView(article.getBoundingClientRect()));
   const isAtFocus = focused !== -1 && isInView(shown[focused].getBoundingClientRect());
   const at = isAtFocus ? focused : first === -1 ? shown.length : first;
-  // Within an entry, back leads to its beginning first.
+  // Within an entry, going back first leads to its beginning.
   const isWithin = by < 0 && at < shown.length && shown[at].getBoundingClientRect().top < top - 10;
   const target = shown[Math.min(shown.length - 1, Math.max(0, isWithin ? at : at + by))];
   if (target) reveal(target);
@@ -82,5 +82,5 @@ showTree(wide.matches);
 openHash();
 `;
 
-/** The page's script: the tree, search and switches on top of a page that reads well without it. */
+/** The page's script: tree, search and switches. The page is readable without it. */
 export const pageScript = `"use strict";(() => {${pageTreeScript}${pageSearchScript}${controls}})();`;

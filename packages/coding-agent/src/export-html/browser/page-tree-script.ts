@@ -47,7 +47,7 @@ function showBranch(leaf) {
   rest.setStart(entriesBox, same === 0 ? 0 : [...entriesBox.childNodes].indexOf(wanted[same - 1]) + 1);
   rest.setEndAfter(entriesBox.lastChild ?? entriesBox);
   if (entriesBox.lastChild) rest.deleteContents();
-  // Passed as arguments, very many of them would be too many.
+  // Add them one by one: too many arguments of one call would overflow the stack.
   const added = document.createDocumentFragment();
   for (const article of wanted.slice(same)) added.append(article);
   entriesBox.append(added);

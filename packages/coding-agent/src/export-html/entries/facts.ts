@@ -9,7 +9,7 @@ export function formatCount(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-/** US dollars; small amounts keep two digits that say something. */
+/** US dollars; small amounts keep two significant digits. */
 export function formatCost(dollars: number): string {
   return `$${dollars.toFixed(dollars >= 1 || dollars === 0 ? 2 : dollars >= 0.01 ? 3 : 4)}`;
 }
@@ -58,7 +58,7 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** The first line of `text` that says something, at most `length` characters of it. */
+/** The first non-empty line of `text`, at most `length` characters of it. */
 export function snippet(text: string, length: number): string {
   const line = text
     .slice(0, length * 8)

@@ -6,7 +6,7 @@ import { foldable } from "./render-parts.ts";
 
 const openLines = 120;
 
-/** The change that an edit made, from its result, else worked out from what was asked for. */
+/** The change that an edit made: from its result, otherwise derived from its arguments. */
 export async function renderEdit(
   parameters: Readonly<Record<string, unknown>>,
   details: unknown,

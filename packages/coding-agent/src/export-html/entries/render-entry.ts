@@ -11,7 +11,7 @@ import {
 import { type Renderer, renderData } from "./render-parts.ts";
 import { messageOf } from "./session-outline.ts";
 
-/** One entry as an article; whatever its content is, this does not fail. */
+/** One entry as an article; never fails, whatever its content. */
 export async function renderEntry(index: number, renderer: Renderer): Promise<Html> {
   const entry = renderer.outline.entries[index];
   if (entry === undefined) return html``;
@@ -28,7 +28,7 @@ async function viewOf(index: number, entry: SessionEntry, renderer: Renderer): P
     if (message !== undefined) return await renderMessage(index, message, renderer);
     return viewOfEntry(entry, renderer);
   } catch {
-    // Other programs write entries too; one that does not hold what its type says is shown as data.
+    // Other programs write entries too; one that does not fit its type is shown as data.
     return { kind: "other", who: String(entry.type), body: renderData("Data", entry) };
   }
 }

@@ -14,7 +14,7 @@ import { renderResultBody, renderToolCall } from "./render-tool.ts";
 
 /** The parts of an entry as it is shown. */
 export interface EntryView {
-  /** Class of the entry, and what the tree knows it as. */
+  /** Class of the entry, also its kind in the tree. */
   readonly kind: EntryKind;
   readonly who: string;
   readonly body: Html;
@@ -141,7 +141,7 @@ export function renderCustom(message: Fields, renderer: Renderer): EntryView {
   return { kind: "custom", who, body };
 }
 
-/** A summary that stands for other entries. */
+/** A summary that replaces other entries. */
 export function renderSummary(title: string, summary: unknown, renderer: Renderer): EntryView {
   const text = typeof summary === "string" ? summary : "";
   const body =

@@ -45,7 +45,7 @@ export function renderImage(block: Readonly<Record<string, unknown>>): Html {
   return foldable("SVG image, as text", codeBlock(html`${text}`), false);
 }
 
-/** The texts and images of a message as its writer meant them. */
+/** Text as Markdown, images, and blocks of other types as data. */
 export function renderContent(content: unknown, { markdown }: Renderer): Html[] {
   return blocksOf(content).map((block) => {
     if (block.type === "text") return markdown(String(block.text ?? ""));
@@ -54,7 +54,7 @@ export function renderContent(content: unknown, { markdown }: Renderer): Html[] 
   });
 }
 
-/** Something that opens and closes. */
+/** A collapsible element. */
 export function foldable(title: string | Html, content: Html, isOpen: boolean, kind = ""): Html {
   return isOpen
     ? html`<details class="fold ${kind}" open><summary>${title}</summary>${content}</details>`
@@ -68,7 +68,7 @@ export function foldedText(title: string, text: string, shown: Html): Html {
   return foldable(label, codeBlock(shown), lines <= foldedLines);
 }
 
-/** What a program printed. */
+/** Output of a program. */
 export function renderOutput(text: string, title = "Output"): Html | undefined {
   const cleaned = terminalText(text).replace(/\n+$/, "");
   return cleaned.trim() === "" ? undefined : foldedText(title, cleaned, html`${cleaned}`);

@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** What a call is about, in a line. */
+/** The subject of a call, in one line. */
 const summaries: Readonly<Record<string, (parameters: Fields) => string>> = {
   read: ({ path, offset, limit }) => {
     if (offset === undefined && limit === undefined) return text(path);
@@ -34,7 +34,7 @@ const summaries: Readonly<Record<string, (parameters: Fields) => string>> = {
   find: ({ pattern, path }) => [text(pattern), text(path)].filter(Boolean).join(" in "),
 };
 
-/** A call with its results; results of other branches are there but hidden. */
+/** A call with its results; results of other branches are included but hidden. */
 export async function renderToolCall(
   block: Fields,
   results: readonly number[],
@@ -70,7 +70,7 @@ interface Call {
   readonly raw?: unknown;
 }
 
-/** What the head of the card does not already say. */
+/** The arguments that the heading does not show. */
 function request({ name, parameters, raw }: Call, { highlight }: Renderer): Html | undefined {
   if (typeof raw === "string") return renderData("Arguments that did not parse", raw);
   if (name === "bash") {
@@ -104,7 +104,7 @@ async function renderResult(index: number, call: Call, renderer: Renderer): Prom
     : html`<div class="${kind}" id="e${index}" data-entry="${index}" hidden>${content}</div>`;
 }
 
-/** The content of a tool's answer, shown the way that fits the tool. */
+/** The content of a result, shown in the way that fits the tool. */
 export async function renderResultBody(
   message: Fields,
   { name, parameters }: Call,

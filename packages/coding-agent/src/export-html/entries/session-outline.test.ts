@@ -21,7 +21,7 @@ it("follows the leaf to the root", () => {
   expect(outlineSession(entries, null).path).toEqual([]);
 });
 
-it("puts the entry before in place of a parent that is missing", () => {
+it("replaces a missing parent with the preceding entry", () => {
   const entries = [entry("a", null), entry("b", "lost"), entry("c", "b")];
   expect(outlineSession(entries, "c").path).toEqual([0, 1, 2]);
 });
@@ -68,7 +68,7 @@ it("takes the last label of an entry, and none when it was cleared", () => {
   expect(buildTreeIndex(outline).rows[0]).toEqual([-1, "user", "one", "y"]);
 });
 
-it("tells a conversation from mere settings", () => {
+it("distinguishes a conversation from mere settings", () => {
   const session = new SessionBuilder();
   session.add("model_change", { provider: "a", modelId: "b" });
   expect(hasConversation(session.entries)).toBe(false);

@@ -1,10 +1,10 @@
 import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "../../base/files/read-json.ts";
 
-/** How the entries of a session hang together, by their index in the file. */
+/** The tree of a session's entries, by index in the file. */
 export interface SessionOutline {
   readonly entries: readonly SessionEntry[];
-  /** The entry each one hangs from, -1 for a root; always smaller than the index itself. */
+  /** The parent of each entry, -1 for a root; always smaller than the index itself. */
   readonly parents: readonly number[];
   /** The entries from the root to the leaf, oldest first. */
   readonly path: readonly number[];
@@ -20,7 +20,7 @@ export interface SessionOutline {
   readonly nested: ReadonlySet<number>;
 }
 
-/** Reads the shape of a session; entries of any content are accepted. */
+/** Reads the structure of a session; accepts entries of any content. */
 export function outlineSession(
   entries: readonly SessionEntry[],
   leafId: string | null,

@@ -4,7 +4,7 @@ import type { EntryKind } from "./render-message.ts";
 import { blocksOf, textOf } from "./render-parts.ts";
 import { messageOf, type SessionOutline } from "./session-outline.ts";
 
-/** What the page's script knows of an entry: parent, kind, first words, label. */
+/** An entry in the tree: parent, kind, first words, label. */
 type TreeRow = readonly [parent: number, kind: EntryKind | "calls", words: string, label?: string];
 
 /** The tree as the page's script reads it. */

@@ -5,7 +5,7 @@ export type Highlight = (code: string, language: string | undefined) => Html;
 
 /** A block above this size is rarely read line by line. */
 const maxBlockLength = 30_000;
-/** Colouring is by far the slowest step, so that one page gets only so much of it. */
+/** Colouring is by far the slowest step, so limit it per page. */
 const maxTotalLength = 4_000_000;
 
 const languageOfSuffix: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ const languageOfSuffix: Readonly<Record<string, string>> = {
   h: "cpp",
 };
 
-/** The language that a file's name stands for; the highlighter may not know it. */
+/** The language suggested by a file name; the highlighter may not know it. */
 export function languageOfPath(path: string): string | undefined {
   const name = path.split(/[\\/]/).at(-1)?.toLowerCase() ?? "";
   const suffix = name.split(".").at(-1);

@@ -1,4 +1,4 @@
-/** Text that is HTML already: made by {@link html}, or vouched for with {@link trusted}. */
+/** Text that is already HTML: made by {@link html}, or marked with {@link trusted}. */
 export class Html {
   readonly text: string;
 
@@ -26,7 +26,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Makes `text` plain text in an element and in a quoted attribute alike. */
+/** Escapes `text` for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(controls, "").replace(/[&<>"']/g, (found) => entities[found] ?? "");
 }
@@ -38,7 +38,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
   return new Html(text);
 }
 
-/** Vouches for a text that is HTML: only for what is ours, or was escaped where it was made. */
+/** Marks text as HTML. Only for our own markup, or text that is already escaped. */
 export function trusted(text: string): Html {
   return new Html(text);
 }

@@ -134,7 +134,7 @@ it("says where a link leads that is not followed", () => {
   expect(render("[docs](docs/a.md)")).toContain('docs <span class="address">(docs/a.md)</span>');
 });
 
-it("tells markup of its own from anything else", () => {
+it("distinguishes its own markup from anything else", () => {
   expect(isOurMarkup('<p>a</p><a href="x">')).toBe(true);
   for (const text of [
     "<script>",

@@ -6,14 +6,14 @@ import { imageUrl, parseDataUrl, safeUrl } from "./safe-url.ts";
 /** Markdown text as HTML. */
 export type RenderMarkdown = (text: string) => Html;
 
-/** Above this length a text is shown as it is: the parser slows down on some texts that long. */
+/** Longer texts are shown unparsed, because the parser is slow on some of them. */
 const maxMarkdownLength = 100_000;
-/** The parser calls itself for every level and copies the rest each time. */
+/** The parser recurses for every level and copies the rest each time. */
 const maxQuoteDepth = 30;
 
 const tagNames =
   "a|blockquote|br|code|del|div|em|h[1-6]|hr|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|ul";
-// What our renderer can write. Anything else in its output would be text that slipped through.
+// The tags that our renderer writes. Any other in its output would be text that slipped through.
 const writtenTag = new RegExp(
   `^</?(?:${tagNames})(?: (?:class|href|title|alt|src|rel|target|align|start|loading)="[^"<>]*")*>`,
 );
@@ -47,7 +47,7 @@ export async function createMarkdown(highlight: Highlight): Promise<RenderMarkdo
       const markup = marked.parse(text, { async: false });
       if (isOurMarkup(markup)) return html`<div class="prose" dir="auto">${trusted(markup)}</div>`;
     } catch {
-      // Text that the parser cannot take is still text.
+      // Text that the parser cannot handle is shown as text.
     }
     return plainBlock(text);
   };
@@ -88,12 +88,12 @@ function createRenderer(highlight: Highlight): RendererObject {
   };
 }
 
-/** Where a link that is not followed would have led. */
+/** The target of a link that is not followed. */
 function unlinked({ href, text }: Tokens.Link): Html | undefined {
   return href === text || href === "" ? undefined : html` <span class="address">(${href})</span>`;
 }
 
-/** Images of the text itself are shown; others are links, since the page loads nothing. */
+/** Embedded images are shown; others become links, because the page loads nothing. */
 function imageOf(address: string, text: string): Html {
   const data = parseDataUrl(address);
   const source = data && imageUrl(data.mimeType, data.data);
@@ -105,7 +105,7 @@ function imageOf(address: string, text: string): Html {
     : html`<a href="${link}" rel="noopener noreferrer nofollow" target="_blank">[${name}]</a>`;
 }
 
-/** Escapes text in which entities stand for characters, as Markdown has it. */
+/** Escapes text in which entities represent characters, as in Markdown. */
 function keepEntities(text: string): string {
   return html`${text}`.text.replace(
     /&amp;(#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z]\w{1,30});/g,

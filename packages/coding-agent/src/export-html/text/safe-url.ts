@@ -1,4 +1,4 @@
-// Browsers skip some of these inside a scheme; the others only serve to make an address look like another.
+// Browsers skip some of these inside a scheme; others disguise an address.
 const ignorable =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
   /[\u0000-\u0020\u007f-\u00a0\u00ad\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3000\ufeff]/g;
@@ -23,7 +23,7 @@ const imageTypes: ReadonlySet<string> = new Set([
   "image/avif",
 ]);
 
-/** A data URL for base64 image data; undefined when the type or the data is not that of an image. */
+/** A data URL for base64 image data; undefined if type or data are not an image's. */
 export function imageUrl(mimeType: unknown, data: unknown): string | undefined {
   if (typeof mimeType !== "string" || typeof data !== "string") return undefined;
   const type = mimeType.trim().toLowerCase().replace("image/jpg", "image/jpeg");

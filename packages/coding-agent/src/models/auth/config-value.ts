@@ -1,13 +1,13 @@
 import { errorMessage } from "@tau-agent/agent";
 import type { Environment } from "./environment-keys.ts";
 
-/** A configured value that could be read, or the reason why not. */
+/** A configured value, or the reason why it cannot be read. */
 export type ResolvedValue = { readonly value: string } | { readonly reason: string };
 
-/** Runs a shell command and gives what it printed. */
+/** Runs a shell command and returns its output. */
 export type CommandRunner = (command: string, environment: Environment) => Promise<string>;
 
-/** What values are resolved with. */
+/** The context of resolving values. */
 export interface ValueContext {
   readonly environment: Environment;
   readonly runCommand: CommandRunner;
@@ -16,9 +16,9 @@ export interface ValueContext {
 const template = /\$(?:([$!])|\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 
 /**
- * Older files name a variable without `$`. A word in capitals with an underscore that names a set
- * variable is read as that variable. The price: a key that looks like that cannot be written
- * literally while a variable of its name is set. The underscore keeps `PATH`, `HOME`, `USER` out.
+ * Older files name a variable without `$`, so capitals with an underscore are read as a variable if
+ * it is set. The price: such a key cannot be written literally while a variable of its name is set.
+ * The underscore excludes `PATH`, `HOME` and `USER`.
  */
 const bareName = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
@@ -59,7 +59,7 @@ function unsetVariables(raw: string, environment: Environment): string[] {
   );
 }
 
-/** Whether a value could resolve, told without running a command. */
+/** Whether a value could resolve, decided without running a command. */
 export function mayResolve(raw: string, environment: Environment): boolean {
   if (raw.startsWith("!")) return raw.trim().length > 1;
   return raw !== "" && unsetVariables(raw, environment).length === 0;

@@ -33,7 +33,7 @@ export interface ProcessRunnerOptions {
   readonly startHost: StartSubagentHost;
   /** `{cwd}` is replaced by the subagent's folder. */
   readonly command: () => readonly string[] | undefined;
-  /** The mark that identifies its processes, see process-owners.ts. */
+  /** The variables of the hosts, and the registry that kills them. */
   readonly environment: Pick<ToolEnvironment, "environment" | "processes">;
 }
 
