@@ -115,11 +115,6 @@ export class SettingsStore {
     return this.#isProjectTrusted;
   }
 
-  /** Whether the project has settings that count only once it is trusted. */
-  get hasProjectSettings(): boolean {
-    return this.#files.some((file) => file.scope === "project" && file.layer.size > 0);
-  }
-
   /** What was wrong with what was given, and with the files that count. */
   get diagnostics(): readonly Diagnostic[] {
     return [...this.#given, ...this.#activeFiles().flatMap((file) => file.diagnostics)];

@@ -7,12 +7,6 @@ export type ResolvedValue = { readonly value: string } | { readonly reason: stri
 /** Runs a shell command and returns its output. */
 export type CommandRunner = (command: string, environment: Environment) => Promise<string>;
 
-/** The context of resolving values. */
-export interface ValueContext {
-  readonly environment: Environment;
-  readonly runCommand: CommandRunner;
-}
-
 const template = /\$(?:([$!])|\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 
 /**
@@ -28,7 +22,7 @@ const bareName = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
  */
 export async function resolveConfigValue(
   raw: string,
-  context: ValueContext,
+  context: { readonly environment: Environment; readonly runCommand: CommandRunner },
 ): Promise<ResolvedValue> {
   const { environment } = context;
   if (raw.startsWith("!")) {
