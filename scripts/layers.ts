@@ -61,6 +61,11 @@ export const layers: readonly Layers[] = [
     floors: [["repository"], ["merge"], ["trees"]],
   },
   {
+    root: `${codingAgent}/export-html`,
+    floors: [["browser", "text"], ["entries"]],
+    looseFiles: ["export-html.ts", "page.ts", "page-target.ts"],
+  },
+  {
     root: `${codingAgent}/extensions`,
     floors: [["api"], ["port"], ["providers", "ui"], ["load"], ["hooks"], ["context"]],
   },
@@ -73,6 +78,16 @@ export const layers: readonly Layers[] = [
     root: "packages/rpc-protocol/src",
     floors: [["vocabulary"], ["dialects"], ["commands"], ["wire"], ["entry"]],
     looseFiles: ["index.ts"],
+  },
+  {
+    root: "packages/agent/src",
+    floors: [["tools"], ["loop"]],
+    looseFiles: ["agent.ts", "index.ts"],
+  },
+  {
+    root: "packages/rpc-client/src",
+    floors: [["base"], ["connection", "events", "host"], ["prompt"]],
+    looseFiles: ["index.ts", "methods.ts", "rpc-client.ts"],
   },
   {
     root: "packages/conformance/src",

@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { type RunOutcome, runLoop } from "./loop.ts";
-import { MessageQueue } from "./message-queue.ts";
-import type { AgentOptions, InterruptMode, Run } from "./run.ts";
+import { type RunOutcome, runLoop } from "./loop/loop.ts";
+import { MessageQueue } from "./loop/message-queue.ts";
+import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
 
 /**
  * A conversation and the loop that continues it. There is one run at a time; during a run, messages

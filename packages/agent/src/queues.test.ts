@@ -8,8 +8,8 @@ import {
   unpaired,
   user,
 } from "./__fixtures__/test-agent.ts";
-import type { InterruptMode } from "./run.ts";
-import { SKIPPED_TEXT } from "./tool-execution.ts";
+import type { InterruptMode } from "./loop/run.ts";
+import { SKIPPED_TEXT } from "./loop/tool-execution.ts";
 
 const call = (id: string, name = "write") => toolCall(name, {}, { id });
 

@@ -2,7 +2,7 @@ import { text, toolCall, turn } from "@tau-agent/ai/testing";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { expect, it } from "vitest";
 import { createTestAgent, ok, resultTexts, tool, user } from "./__fixtures__/test-agent.ts";
-import type { ResolveToolCall } from "./real-calls.ts";
+import type { ResolveToolCall } from "./loop/real-calls.ts";
 
 const list = tool("list", async ({ folder }) => ok(`listed ${String(folder)}`));
 

@@ -19,7 +19,6 @@ export type {
   ToolResultMessage,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
-export type { RequestOptions } from "./connection.ts";
 export {
   ConnectionClosedError,
   EventOverflowError,
@@ -27,11 +26,12 @@ export {
   type HostExit,
   RequestTimeoutError,
   RpcError,
-} from "./errors.ts";
-export type { EventIterator } from "./event-queue.ts";
-export type { ExtensionUiHandlers } from "./extension-ui.ts";
-export type { HostCommandOptions } from "./host-command.ts";
-export type { StopOptions } from "./host-process.ts";
+} from "./base/errors.ts";
+export type { RequestOptions } from "./connection/connection.ts";
+export type { EventIterator } from "./events/event-queue.ts";
+export type { ExtensionUiHandlers } from "./events/extension-ui.ts";
+export type { HostCommandOptions } from "./host/host-command.ts";
+export type { StopOptions } from "./host/host-process.ts";
 export type { CommandArguments, CommandMethods } from "./methods.ts";
 export {
   type CollectEventsOptions,

@@ -1,7 +1,7 @@
 import { type CommandName, commands, type Params, type Result } from "@tau-agent/rpc-protocol";
-import type { RequestOptions } from "./connection.ts";
-import { RpcError } from "./errors.ts";
-import { isRecord } from "./host-frame.ts";
+import { RpcError } from "./base/errors.ts";
+import type { RequestOptions } from "./connection/connection.ts";
+import { isRecord } from "./connection/host-frame.ts";
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`

@@ -8,18 +8,18 @@ import {
   type StreamForm,
 } from "@tau-agent/rpc-protocol";
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
-import { Connection, type RequestOptions } from "./connection.ts";
-import { describeExit } from "./describe-exit.ts";
-import { ConnectionClosedError, type HostExit, RpcError } from "./errors.ts";
-import { EventFilter } from "./event-filter.ts";
-import { EventHub } from "./event-hub.ts";
-import { type EventIterator, EventQueue } from "./event-queue.ts";
-import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./extension-ui.ts";
-import { type HostCommandOptions, hostCommand, hostEnvironment } from "./host-command.ts";
-import { HostProcess, type HostProcessOptions, type StopOptions } from "./host-process.ts";
+import { ConnectionClosedError, type HostExit, RpcError } from "./base/errors.ts";
+import { Connection, type RequestOptions } from "./connection/connection.ts";
+import { EventFilter } from "./events/event-filter.ts";
+import { EventHub } from "./events/event-hub.ts";
+import { type EventIterator, EventQueue } from "./events/event-queue.ts";
+import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./events/extension-ui.ts";
+import { describeExit } from "./host/describe-exit.ts";
+import { type HostCommandOptions, hostCommand, hostEnvironment } from "./host/host-command.ts";
+import { HostProcess, type HostProcessOptions, type StopOptions } from "./host/host-process.ts";
 import { createCommandClient, decodeResult } from "./methods.ts";
-import { PromptRun } from "./prompt-run.ts";
-import { type SettleSource, SettleWatch } from "./settle.ts";
+import { PromptRun } from "./prompt/prompt-run.ts";
+import { type SettleSource, SettleWatch } from "./prompt/settle.ts";
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_BUFFERED_EVENTS = 100_000;

@@ -19,7 +19,13 @@ export {
 export type { AgentEvent, ToolResult } from "./vocabulary/agent-event.ts";
 export type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "./vocabulary/budget.ts";
 export { SESSION_VERSION } from "./vocabulary/constants.ts";
-export { type ErrorCode, errorTable, errorText, ProtocolError } from "./vocabulary/error.ts";
+export {
+  CodedError,
+  type ErrorCode,
+  errorTable,
+  errorText,
+  ProtocolError,
+} from "./vocabulary/error.ts";
 export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-ui.ts";
 export type { HostFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
 export {

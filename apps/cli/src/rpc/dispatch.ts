@@ -2,12 +2,12 @@ import { SessionError } from "@tau-agent/coding-agent";
 import type { ExtensionUiResponse } from "@tau-agent/rpc-protocol";
 import {
   type ClientFrame,
+  CodedError,
   type CommandFrame,
   type ErrorCode,
   errorText,
   type FrameError,
   type Handlers,
-  ProtocolError,
   type RequestId,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
@@ -101,7 +101,7 @@ function answerError(
 }
 
 function describe(error: unknown, options: DispatchOptions): { code: ErrorCode; text: string } {
-  if (error instanceof SessionError || error instanceof ProtocolError) {
+  if (error instanceof CodedError) {
     return { code: error.code, text: error.message };
   }
   options.onInternalError(error);

@@ -3,8 +3,8 @@ import { type Scenario, scriptedModel, scriptedProvider } from "@tau-agent/ai/te
 import type { AgentEvent, ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { AgentMessage, LlmMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { Agent } from "../agent.ts";
-import type { AgentOptions } from "../run.ts";
-import type { AgentTool, ToolCallContext } from "../tool.ts";
+import type { AgentOptions } from "../loop/run.ts";
+import type { AgentTool, ToolCallContext } from "../tools/tool.ts";
 
 /** An agent over a scripted model that keeps every event and every record. */
 export interface TestAgent {

@@ -1,5 +1,5 @@
 /**
- * A problem that the user should know of, but that stopped nothing: libraries collect these, hosts
+ * A problem that stopped nothing but that the user should know of. Libraries collect these, hosts
  * show them.
  */
 export interface Diagnostic {

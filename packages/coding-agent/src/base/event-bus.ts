@@ -1,27 +1,27 @@
 /**
- * Takes events in order. A promise it returns slows the producer down until it is fulfilled, or until
- * what runs is stopped: so it may await `abort` and `dispose` of its session, but no prompt.
+ * Receives events in order. A returned promise holds the producer back until it resolves or the
+ * work is stopped, so a listener may await `abort` and `dispose` of its session, but no prompt.
  */
 export type Listener<Event> = (event: Event) => void | Promise<void>;
 
-/** How a listener is heard. */
+/** Options of a listener. */
 export interface SubscribeOptions {
-  /** An abort waits for what it does, too. Such a listener must not itself wait for an abort. */
+  /** Makes an abort wait for the listener too. Such a listener must not await an abort itself. */
   readonly holdsAborts?: boolean;
 }
 
 /** What an {@link EventBus} asks of its owner. */
 export interface EventBusOptions {
   readonly onListenerError: (error: unknown) => void;
-  /** Whether what runs is being stopped, and waits for nobody any more. */
+  /** Whether the current work is being stopped and so waits for no listener. */
   readonly isStopping?: () => boolean;
 }
 
-/** Hands every event to every listener; one that throws does not keep the others from hearing. */
+/** Passes every event to every listener, even if one throws. */
 export class EventBus<Event> {
   readonly #options: EventBusOptions;
   #listeners: readonly { readonly hear: Listener<Event>; readonly holdsAborts: boolean }[] = [];
-  /** Ends each wait for a listener that need not be waited for. */
+  /** Each ends the wait for a listener. */
   readonly #waiting = new Set<() => void>();
 
   constructor(options: EventBusOptions) {
@@ -31,14 +31,14 @@ export class EventBus<Event> {
   /** Adds a listener and returns the function that removes it. */
   subscribe(hear: Listener<Event>, { holdsAborts = false }: SubscribeOptions = {}): () => void {
     const added = { hear, holdsAborts };
-    // A new array each time, so that an event under way reaches those that were there.
+    // A new array each time, so that an event in progress reaches the listeners of its beginning.
     this.#listeners = [...this.#listeners, added];
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== added);
     };
   }
 
-  /** Tells all listeners; a promise only when one of them asks for time. */
+  /** Calls all listeners; returns a promise only if one of them does. */
   emit(event: Event): void | Promise<void> {
     const { onListenerError, isStopping } = this.#options;
     let waits: Promise<void>[] | undefined;
@@ -46,7 +46,7 @@ export class EventBus<Event> {
       try {
         const wait = hear(event);
         if (wait === undefined) continue;
-        // Listeners written in JavaScript return all kinds of things.
+        // Listeners written in JavaScript may return anything.
         const heard = Promise.resolve(wait).catch(onListenerError);
         if (!holdsAborts && isStopping?.()) continue;
         waits ??= [];
@@ -59,8 +59,7 @@ export class EventBus<Event> {
   }
 
   /**
-   * Waits no longer for what listeners do now. One of them may be waiting for the end of the very run
-   * that waits for it.
+   * Stops waiting for listeners. One of them may await the end of the very run that waits for it.
    */
   letGo(): void {
     for (const end of [...this.#waiting]) end();

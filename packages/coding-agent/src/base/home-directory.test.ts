@@ -7,7 +7,7 @@ const unknown = () => {
 };
 
 describe("findHomeDirectory", () => {
-  it("is what the system says", () => {
+  it("is the system's answer", () => {
     expect(findHomeDirectory()).toBe(homedir());
   });
 
@@ -16,7 +16,7 @@ describe("findHomeDirectory", () => {
     expect(findHomeDirectory(source)).toBe("/home/ada");
   });
 
-  it("is the root for a user that the system does not know", () => {
+  it("is the root for a user unknown to the system", () => {
     expect(findHomeDirectory({ homedir: unknown, userInfo: unknown })).toBe("/");
   });
 });

@@ -1,6 +1,6 @@
 import { homedir, userInfo } from "node:os";
 
-/** What the operating system is asked. */
+/** The questions for the operating system. */
 interface HomeSource {
   homedir(): string;
   userInfo(): { readonly homedir: string };

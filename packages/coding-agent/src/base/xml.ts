@@ -6,7 +6,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
-/** `text` with the five characters escaped that mean something in XML. */
+/** Escapes the five special characters of XML. */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }

@@ -44,7 +44,7 @@ describe("the page", () => {
     expect(body).not.toContain("[32m");
   });
 
-  it("names tokens and cost of each reply and of all", async () => {
+  it("shows tokens and cost of each reply and in total", async () => {
     const body = bodyOf(await exportHtml(demoSession()));
     expect(body).toContain("9.4k in · 310 out · 8.2k cached · $0.011");
     expect(body).toContain("<dt>Cost</dt><dd>$0.077</dd>");
@@ -69,7 +69,7 @@ describe("the page", () => {
     }
   });
 
-  it("works a change out from what was asked for when the result does not tell", async () => {
+  it("derives a change from the arguments when the result lacks it", async () => {
     const session = new SessionBuilder();
     session.user("go");
     const edits = [{ oldText: "a\nb", newText: "a\nc" }];
@@ -255,7 +255,7 @@ describe("exportHtmlToFile", () => {
     expect(readdirSync(join(directory, "a/b"))).toEqual(["page.html"]);
   });
 
-  it("says why it cannot write, and leaves nothing behind", async () => {
+  it("reports why it cannot write, and leaves nothing behind", async () => {
     mkdirSync(join(directory, "taken"));
     const path = join(directory, "taken");
     await expect(exportHtmlToFile(demoSession(), path)).rejects.toMatchObject({
@@ -269,7 +269,7 @@ describe("exportHtmlToFile", () => {
     expect(readdirSync(directory)).toEqual(["taken"]);
   });
 
-  it("takes the place of no session and of no device, and follows links", async () => {
+  it("replaces neither a session nor a device, and follows links", async () => {
     const header = '{"type":"session","version":3,"id":"a"}\n';
     writeFileSync(join(directory, "session"), header);
     symlinkSync(join(directory, "session"), join(directory, "link"));

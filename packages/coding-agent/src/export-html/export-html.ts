@@ -5,15 +5,15 @@ import { SessionError } from "../base/errors.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
 import { SessionTotals } from "../session-log/session-totals.ts";
-import { snippet } from "./facts.ts";
-import { createHighlight } from "./highlight.ts";
-import { createMarkdown } from "./markdown.ts";
+import { snippet } from "./entries/facts.ts";
+import { renderEntry } from "./entries/render-entry.ts";
+import { type Renderer, textOf } from "./entries/render-parts.ts";
+import { hasConversation, messageOf, outlineSession } from "./entries/session-outline.ts";
+import { buildTreeIndex } from "./entries/tree-index.ts";
 import { type ExportTool, type ExportTotals, pageEnd, pageMiddle, pageStart } from "./page.ts";
 import { pageTarget } from "./page-target.ts";
-import { renderEntry } from "./render-entry.ts";
-import { type Renderer, textOf } from "./render-parts.ts";
-import { hasConversation, messageOf, outlineSession } from "./session-outline.ts";
-import { buildTreeIndex } from "./tree-index.ts";
+import { createHighlight } from "./text/highlight.ts";
+import { createMarkdown } from "./text/markdown.ts";
 
 /** A session to make a page of; `leafId` is the current leaf. */
 export interface ExportSource {
@@ -33,7 +33,7 @@ export interface ExportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Other work waits at most about this long while a page is made, in ms. */
+/** Other work waits at most about this long while a page is rendered, in ms. */
 const sliceMs = 5;
 /** Parts of the page are joined to pieces of about this many characters. */
 const pieceLength = 256 * 1024;
@@ -98,7 +98,7 @@ async function* exportParts(
   source: ExportSource,
   { signal }: ExportOptions,
 ): AsyncGenerator<string> {
-  // The session may go on while its page is made.
+  // The session may continue while its page is rendered.
   const entries = [...source.entries];
   if (!hasConversation(entries)) throw new SessionError("nothing_to_export");
   const outline = outlineSession(entries, source.leafId);
@@ -125,7 +125,7 @@ async function* exportParts(
   yield pageEnd(buildTreeIndex(outline)).text;
 }
 
-/** Gives the event loop a turn when the last one was some time ago. */
+/** Yields to the event loop if the last turn was some time ago. */
 function createPause(signal: AbortSignal | undefined): () => Promise<void> {
   let last = performance.now();
   return async () => {
@@ -142,7 +142,7 @@ function totalsOf(entries: readonly SessionEntry[]): ExportTotals {
     try {
       totals.add(entry);
     } catch {
-      // An entry that does not hold what its type says counts for nothing.
+      // An entry that does not fit its type is not counted.
     }
   }
   return totals;

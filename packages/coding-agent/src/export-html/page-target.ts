@@ -14,7 +14,7 @@ export async function pageTarget(path: string): Promise<string> {
   const found = await stat(target).catch(() => undefined);
   if (found === undefined) return target;
   const reason = !found.isFile()
-    ? "it is no plain file"
+    ? "it is not a plain file"
     : (await isSessionFile(target))
       ? "it is a session file"
       : undefined;

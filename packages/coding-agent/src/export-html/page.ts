@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
-import { formatCost, formatCount, jsonText, numberOf, timeOf } from "./facts.ts";
-import { type Html, html, jsonForScript, trusted } from "./html.ts";
-import { codeBlock, plainBlock } from "./markdown.ts";
-import { pageScript } from "./page-script.ts";
-import { pageStyle } from "./page-style.ts";
-import { foldable } from "./render-parts.ts";
-import type { TreeIndex } from "./tree-index.ts";
+import { pageScript } from "./browser/page-script.ts";
+import { pageStyle } from "./browser/page-style.ts";
+import { formatCost, formatCount, jsonText, numberOf, timeOf } from "./entries/facts.ts";
+import { foldable } from "./entries/render-parts.ts";
+import type { TreeIndex } from "./entries/tree-index.ts";
+import { type Html, html, jsonForScript, trusted } from "./text/html.ts";
+import { codeBlock, plainBlock } from "./text/markdown.ts";
 
 /** A tool as the page lists it. */
 export interface ExportTool {

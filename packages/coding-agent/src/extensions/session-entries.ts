@@ -9,7 +9,7 @@ import type { NewEntry } from "../session-log/session-log.ts";
 import type { BoundaryDraft } from "./api/events.ts";
 import { customMessageOf } from "./extension-hooks.ts";
 
-/** Messages that wait for the run. */
+/** Messages queued for the run. */
 export function pendingMessages(agent: AgentQueues): readonly AgentMessage[] {
   return [agent.steering, agent.followUp, agent.nextTurn].flatMap((queue) => [...queue.messages]);
 }

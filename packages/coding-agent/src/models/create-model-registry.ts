@@ -18,7 +18,7 @@ export interface ModelRegistryInput {
   readonly fetch?: ModelRegistryOptions["fetch"];
 }
 
-/** Joins the model registry and the key resolver, which ask each other. Reads nothing yet. */
+/** Connects the model registry and the key resolver, which need each other. Reads nothing yet. */
 export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
   const { agentDirectory, catalog, environment, processes, fetch } = input;
   const keys = new KeyResolver({

@@ -109,7 +109,7 @@ describe("models.json", () => {
     expect(await registry.models("vendor")).toEqual(builtIn);
   });
 
-  it("leaves out only the models, overrides and providers with a mistake, and names each", async () => {
+  it("leaves out only the invalid models, overrides and providers, and names each", async () => {
     const registry = registryWith({
       providers: {
         vendor: { modelOverrides: { one: { maxTokens: "many" }, two: { maxTokens: 7 } } },
@@ -167,7 +167,7 @@ describe("models.json", () => {
     });
   });
 
-  it("hands a header on that is not to be sent, though an SDK would", async () => {
+  it("passes on that a header is not to be sent, though an SDK would", async () => {
     const headers = { "user-agent": null, "x-team": "a" };
     const models = [{ id: "m", headers: { "x-team": null } }, { id: "n" }];
     const registry = registryWith({ providers: { mine: { ...local, headers, models } } });

@@ -6,21 +6,26 @@ import type { ProviderKeyEntry } from "./auth/key-resolver.ts";
 import type { Credential, OAuthCredential } from "./auth/store.ts";
 import type { ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
 
-/** Header values as configured: unresolved, and kept out of the model so that no secret travels with it. */
+/**
+ * Header values as configured: unresolved, and kept out of the model so that it holds no secret.
+ */
 type HeaderTemplates = Readonly<Record<string, string | null>>;
 
-/** A provider as a models.json, an extension or a probe of local servers describes it. */
+/** A provider described by models.json, an extension or a probe of local servers. */
 export interface CustomProvider extends ProviderKeyEntry {
   readonly id: string;
   /** Adds `Authorization: Bearer <key>`. */
   readonly usesAuthHeader: boolean;
   /** The provider's list: its own models over `builtIn`, with overrides applied. */
   models(builtIn: readonly Model[]): readonly Model[];
-  /** The same for somebody who is logged in. */
+  /** The same for logged-in users. */
   readonly modelsOfLogin?:
     | ((models: readonly Model[], credential: OAuthCredential) => readonly Model[])
     | undefined;
-  /** The provider's list where finding it takes time; goes before {@link CustomProvider.models}. */
+  /**
+   * The provider's list if finding it takes time; takes precedence over {@link
+   * CustomProvider.models}.
+   */
   readonly loadModels?:
     | ((credential: Credential | undefined) => Promise<readonly Model[]>)
     | undefined;
@@ -31,11 +36,11 @@ export interface CustomProvider extends ProviderKeyEntry {
 /** The outcome of reading models.json. */
 export interface CustomModels {
   readonly providers: ReadonlyMap<string, CustomProvider>;
-  /** What of the file does not count, and why; everything else stays. */
+  /** Ignored parts of the file, with reasons; everything else stays. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads `<agentDirectory>/models.json`. Never rejects; what has a mistake in it counts as absent. */
+/** Reads `<agentDirectory>/models.json`. Never rejects; invalid parts count as absent. */
 export async function loadCustomModels(agentDirectory: string): Promise<CustomModels> {
   const path = join(agentDirectory, "models.json");
   const file = await readJsonFile(path);
@@ -113,7 +118,7 @@ function applyProvider(model: Model, entry: ProviderEntry): Model {
   };
 }
 
-/** `model` with the members an override gives; cost and compat keep what it does not name. */
+/** `model` with the members of an override; cost and compat are merged member by member. */
 function applyOverride(model: Model, override: ModelOverride | undefined): Model {
   if (override === undefined) return model;
   const { name, api, baseUrl, reasoning, input, contextWindow, maxTokens } = override;

@@ -1,8 +1,8 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "../base/files/read-json.ts";
 
-// By hand instead of with the schema library: a host whose user has a models.json would load the
-// library before it answers its first command, for this one file.
+// Written by hand: for this one file, the host would load the schema library before its first
+// answer.
 
 /** The members a model may have in models.json, and an override may change. */
 export interface ModelOverride {
@@ -14,7 +14,7 @@ export interface ModelOverride {
   readonly cost?: Partial<Model["cost"]>;
   readonly contextWindow?: number;
   readonly maxTokens?: number;
-  /** Null keeps a header from being sent that would be by default. */
+  /** Null suppresses a header that would be sent by default. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly compat?: Readonly<Record<string, unknown>>;
   readonly thinkingLevelMap?: Readonly<Record<string, string | null>>;
@@ -31,7 +31,7 @@ export interface ProviderEntry {
   readonly baseUrl?: string;
   readonly apiKey?: string;
   readonly api?: string;
-  /** Null keeps a header from being sent that would be by default. */
+  /** Null suppresses a header that would be sent by default. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly authHeader?: boolean;
   readonly compat?: Readonly<Record<string, unknown>>;
@@ -75,7 +75,7 @@ function recordOf(check: Check): Check {
       : `${path}: must be an object`;
 }
 
-/** An object whose known members fit; others are left to later versions. */
+/** An object whose known members fit; unknown members are allowed for later versions. */
 function shape(members: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   return (value, path) => {
     if (!isJsonObject(value)) return `${path}: must be an object`;
@@ -118,7 +118,7 @@ const override = {
 };
 const checkModel = shape({ id: word, ...override }, ["id"]);
 const checkOverride = shape(override);
-/** The members of a provider that no single model owns. */
+/** The members of a provider outside its models. */
 const checkProvider = shape({
   name: text,
   baseUrl: word,
@@ -134,19 +134,19 @@ const checkProvider = shape({
 interface Problem {
   /** What is left out. */
   readonly subject: string;
-  /** The path of the bad field, such as `providers.x.models[0].id`, and what it has to be. */
+  /** The path of the invalid field, such as `providers.x.models[0].id`, and what it must be. */
   readonly reason: string;
 }
 
-/** What of a models.json can be used, and why the rest cannot. */
+/** The usable parts of a models.json, and why the rest is not. */
 export interface ModelsFile {
   readonly providers: Readonly<Record<string, ProviderEntry>>;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Reads a models.json. A model, an override or a provider with a mistake is left out alone, so that one
- * slip does not take the others away.
+ * Reads a models.json. An invalid model, override or provider is left out on its own and does not
+ * affect the others.
  */
 export function parseModelsFile(file: Readonly<Record<string, unknown>>): ModelsFile {
   const { providers = {} } = file;

@@ -1,6 +1,6 @@
 /**
- * Models a provider starts with when the user named none, best first, and the order in which
- * providers with a key are tried: makers of models before those who resell them.
+ * Default models of each provider, best first. Also the order in which providers with a key are
+ * tried: makers of models before resellers.
  */
 export const defaultModels: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["claude-sonnet-5-5", "claude-sonnet-5", "claude-sonnet-4-6", "claude-sonnet-4-5"],

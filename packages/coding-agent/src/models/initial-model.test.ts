@@ -44,7 +44,7 @@ describe("selectInitialModel", () => {
     });
   });
 
-  it("says when the session's model is not available and uses another", async () => {
+  it("reports that the session's model is not available and uses another", async () => {
     const found = await select({ resumed, saved, available: ["anthropic"] });
     expect(found).toMatchObject({ name: "anthropic/claude-haiku-4-5", source: "saved" });
     expect(found.diagnostics[0]?.message).toContain("openai/gpt-5");
@@ -80,7 +80,7 @@ describe("selectInitialModel", () => {
     expect(found.diagnostics[0]?.message).toContain("claude-haiku-4-5");
   });
 
-  it("takes the provider's default among what is available, loading no other catalogue", async () => {
+  it("takes the provider's default among the available models, loading no other catalogue", async () => {
     const found = await select();
     expect(found).toMatchObject({ name: "anthropic/claude-sonnet-4-5", source: "available" });
     expect(found.loaded).toEqual(["anthropic"]);

@@ -5,7 +5,7 @@ import { defaultModels } from "./default-models.ts";
 import type { ModelRegistry } from "./registry.ts";
 import { modelName, preferredModel, resolveModel, type ScopedModel } from "./resolver.ts";
 
-/** What a session's first model is chosen from. */
+/** The inputs for choosing a session's first model. */
 export interface InitialModelInput {
   readonly registry: ModelRegistry;
   /** `--provider` and `--model`. */
@@ -30,8 +30,9 @@ export interface InitialModel {
 const warn = (message: string): Diagnostic => ({ severity: "warning", message });
 
 /**
- * Chooses a session's first model: the flags, the resumed session, the scope, the saved default, the
- * first available. Loads the catalogue of no provider that is not asked for.
+ * Chooses a session's first model: the flags, the resumed session, the scope, the saved default,
+ * the first available. Loads only the catalogues it needs.
+ *
  * @throws {SessionError} `model_not_found` or `model_ambiguous` for the flags; `invalid_option`.
  */
 export async function selectInitialModel(input: InitialModelInput): Promise<InitialModel> {
@@ -66,8 +67,8 @@ export async function selectInitialModel(input: InitialModelInput): Promise<Init
 }
 
 /**
- * The saved default when it is in the scope, else the scope's first with a key; without any key, the
- * first: its error says what to set.
+ * The saved default if it is in the scope, otherwise the scope's first with a key. Without any key
+ * the first, whose error names what to set.
  */
 async function chooseScoped(
   registry: ModelRegistry,
@@ -104,7 +105,7 @@ async function savedModel(
   }
 }
 
-/** A provider named without a model: its saved or its best one. */
+/** A provider named without a model: its saved or its best model. */
 async function firstOf(
   registry: ModelRegistry,
   provider: string,
@@ -152,7 +153,7 @@ function bestOf(provider: string, models: readonly Model[]): Model | undefined {
   return isKnown ? preferredModel(models) : models[0];
 }
 
-/** The neighbour of `current` in `models`, around the ends; `undefined` when there is no other. */
+/** The neighbour of `current` in `models`, wrapping around; `undefined` if there is no other. */
 export function nextModel(
   models: readonly ScopedModel[],
   current: Pick<Model, "provider" | "id"> | undefined,

@@ -7,7 +7,7 @@ export interface LocalServer {
   readonly baseUrl: string;
 }
 
-/** Servers and the ports they use unless told otherwise. */
+/** Servers and their default ports. */
 const localServers: readonly LocalServer[] = [
   { id: "ollama", name: "Ollama", baseUrl: "http://127.0.0.1:11434/v1" },
   { id: "lm-studio", name: "LM Studio", baseUrl: "http://127.0.0.1:1234/v1" },
@@ -31,7 +31,10 @@ export interface ProbeOptions {
   readonly servers?: readonly LocalServer[];
 }
 
-/** Asks the usual local ports for their models, all at once. A server that says nothing fit is left out. */
+/**
+ * Asks the usual local ports for their models, concurrently. Servers without a valid answer are
+ * left out.
+ */
 export async function probeLocalServers(options: ProbeOptions = {}): Promise<FoundServer[]> {
   const servers = options.servers ?? localServers;
   const found = await Promise.all(servers.map((server) => probe(server, options)));
@@ -53,7 +56,7 @@ async function probe(server: LocalServer, options: ProbeOptions): Promise<FoundS
     if (modelIds.length === 0) return undefined;
     return { server, modelIds, provider: providerOf(server, modelIds) };
   } catch {
-    // Nobody there, or somebody who speaks something else.
+    // No server there, or one with another protocol.
     return undefined;
   }
 }
@@ -73,7 +76,7 @@ function providerOf(server: LocalServer, modelIds: readonly string[]): CustomPro
     name: server.name,
     baseUrl: server.baseUrl,
     api: "openai-completions",
-    // What these servers are known not to take.
+    // What these servers are known not to support.
     compat: {
       supportsStore: false,
       supportsDeveloperRole: false,

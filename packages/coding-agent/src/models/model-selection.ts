@@ -113,7 +113,7 @@ export class ModelSelection {
     return { level };
   }
 
-  /** Adopts the session's values without writing them again. */
+  /** Adopts the session's values without writing them. */
   restore(model: Model | undefined, level: ThinkingLevel): void {
     this.#model = model;
     this.#wantedLevel = level;

@@ -1,4 +1,4 @@
-/** Letters and digits pairs of a name, for telling how alike two names are. */
+/** Pairs of adjacent letters and digits of a name, for comparing names. */
 function pairs(name: string): Set<string> {
   const letters = name.toLowerCase().replace(/[^a-z0-9]/g, "");
   const found = new Set<string>();
@@ -6,7 +6,7 @@ function pairs(name: string): Set<string> {
   return found;
 }
 
-/** The names most like `wanted`, best first; none when nothing is alike. */
+/** The names most similar to `wanted`, best first; empty if none is similar. */
 export function nearMatches(wanted: string, names: Iterable<string>, limit = 3): string[] {
   const target = pairs(wanted);
   const rated: { name: string; likeness: number }[] = [];

@@ -76,14 +76,14 @@ describe("a request", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("to a server on this machine goes there by itself", async () => {
+  it("to a server on this machine goes there directly", async () => {
     const url = `http://127.0.0.1:${portOf(target)}/here`;
     expect(await get(url, { setting: proxyUrl() })).toBe("POST /here k hello");
     expect(asked).toEqual([]);
   });
 
   it.each(["model.invalid", ".invalid", "other, invalid", "*"])(
-    "to a host of NO_PROXY=%s goes there by itself",
+    "to a host of NO_PROXY=%s goes there directly",
     async (list) => {
       const environment = { HTTP_PROXY: proxyUrl(), NO_PROXY: list };
       await expect(get("http://model.invalid/v1", { environment })).rejects.toThrow("fetch failed");

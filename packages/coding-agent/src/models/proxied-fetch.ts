@@ -3,7 +3,7 @@ import type { Environment } from "./auth/environment-keys.ts";
 
 type Fetch = typeof globalThis.fetch;
 
-/** Where to learn of a proxy. */
+/** The sources of proxy settings. */
 export interface ProxySource {
   readonly environment: Environment;
   /** The setting `httpProxy`, which is stronger than the environment. */

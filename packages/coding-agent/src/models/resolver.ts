@@ -223,7 +223,7 @@ export async function resolveModel(registry: Registry, wanted: ModelPattern): Pr
   throw await notFound(registry, { ...wanted, model: pattern, provider: known ?? provider });
 }
 
-/** Models for cycling, and what in the patterns fitted nothing. */
+/** Models for cycling, and the patterns that match nothing. */
 export interface ModelScope {
   readonly models: readonly ScopedModel[];
   readonly diagnostics: readonly Diagnostic[];

@@ -33,7 +33,7 @@ const retries = (events: readonly { type: string }[]) =>
   events.filter(({ type }) => type.startsWith("auto_retry"));
 
 describe("a request that failed temporarily", () => {
-  it("is tried again, and its failure leaves the conversation but not the file", async () => {
+  it("is retried, and its failure leaves the conversation but not the file", async () => {
     const { session, events, written } = await failing(2);
     expect(await session.prompt("hello")).toMatchObject({ status: "completed" });
     expect(retries(events)).toMatchObject([
@@ -110,7 +110,7 @@ describe("a request that failed temporarily", () => {
     expect(session.messages.at(-1)).toMatchObject({ model: "other" });
   });
 
-  it("is not tried again after an attempt during which retrying was called off", async () => {
+  it("is not retried after an attempt during which retrying was cancelled", async () => {
     const test = await failing(10);
     const { session, events } = test;
     const running = session.prompt("hello");
@@ -128,7 +128,7 @@ describe("a request that failed temporarily", () => {
     expect(retries(events)).toMatchObject([{ attempt: 1 }, { success: false }]);
   });
 
-  it("says the same as after a reload when its wait was ended", async () => {
+  it("shows the same as after a reload when its wait was ended", async () => {
     const test = await failing(1, rateLimited(30));
     const { session } = test;
     const running = session.prompt("hello");
@@ -228,7 +228,7 @@ describe("a login whose tokens are refused", () => {
     expect(keys).toEqual(["old", "new1", "new1", "new2"]);
   });
 
-  it("that cannot be renewed says so", async () => {
+  it("that cannot be renewed is reported", async () => {
     const { session, events, keys } = await loggedIn("new", async () => {
       throw new TypeError("invalid_grant");
     });
@@ -240,7 +240,7 @@ describe("a login whose tokens are refused", () => {
     });
   });
 
-  it("goes on with those that another process has written", async () => {
+  it("uses those that another process has written", async () => {
     const { session, keys, store } = await loggedIn("theirs");
     await session.models.registry.keys.require("scripted");
     store({ type: "oauth", access: "theirs", refresh: "r2", expires: Date.now() + 1e9 });
@@ -248,7 +248,7 @@ describe("a login whose tokens are refused", () => {
     expect(keys).toEqual(["old", "theirs"]);
   });
 
-  it("may be called off while it is renewed", async () => {
+  it("may be cancelled while it is renewed", async () => {
     const test = await loggedIn("new", () => new Promise(() => {}));
     const prompt = test.session.prompt("hello");
     await eventOf(test, ({ type }) => type === "auto_retry_start");
@@ -279,7 +279,7 @@ describe("a login whose tokens are refused", () => {
     expect(retries(test.events)).toEqual([]);
   });
 
-  it("is another matter than a key, which is never asked for again", async () => {
+  it("differs from a key, which is never renewed", async () => {
     const key = { type: "api_key", key: "old" };
     const { session, events, keys } = await loggedIn("new", renewed("new"), key);
     expect(await session.prompt("hello")).toMatchObject({ status: "error" });

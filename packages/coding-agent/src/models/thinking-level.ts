@@ -9,7 +9,7 @@ export function isThinkingLevel(text: string): text is ThinkingLevel {
   return levels.has(text);
 }
 
-/** Who may say how much a model thinks, strongest first. */
+/** The sources of the thinking level, strongest first. */
 export interface ThinkingChoice {
   /** `--thinking`. */
   readonly flag?: ThinkingLevel | undefined;
@@ -20,7 +20,7 @@ export interface ThinkingChoice {
   readonly settings?: Pick<SettingsStore, "get"> | undefined;
 }
 
-/** The level asked for, before it is clamped to what the model can do. */
+/** The requested level, before it is clamped to the model's abilities. */
 export function chooseThinkingLevel(
   model: Pick<Model, "provider" | "id"> | undefined,
   choice: ThinkingChoice,

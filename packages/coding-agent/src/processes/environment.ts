@@ -1,7 +1,7 @@
 import type { FileQueue } from "../base/files/file-queue.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
 
-/** What the host gives its tools; tools read nothing about the process themselves. */
+/** The environment that the host gives its tools; tools never read the process themselves. */
 export interface ToolEnvironment {
   /** Directory of the current session; relative paths start here. */
   readonly cwd: string;
@@ -15,9 +15,9 @@ export interface ToolEnvironment {
   readonly processes: ProcessRegistry;
   /** Shell of the `bash` tool; default bash, else sh. */
   readonly shellPath?: string | undefined;
-  /** Put on a line before every shell command. */
+  /** A line to run before every shell command. */
   readonly shellCommandPrefix?: string | undefined;
-  /** Variables that tell a command about its session; asked for at each start. */
+  /** Variables that describe the session to a command; read at each start. */
   readonly sessionVariables?: (() => Readonly<Record<string, string>>) | undefined;
   /** Names of variables that hold provider keys; commands do not inherit them. */
   readonly keyVariables?: readonly string[] | undefined;

@@ -76,13 +76,13 @@ it("shows an unfinished character and invalid bytes as replacement characters", 
   expect((await buffer.finish()).truncation.content).toBe("a\ufffdb\ufffd");
 });
 
-it("knows the size of a last line that is too long to show", async () => {
+it("reports the size of a last line that is too long to show", async () => {
   const snapshot = await fill(`first\n${"y".repeat(200_000)}`, 65_536);
   expect(snapshot.truncation).toMatchObject({ lastLinePartial: true, totalLines: 2 });
   expect(snapshot.lastLineBytes).toBe(200_000);
 });
 
-it("goes on without the file when it cannot be written, and says why", async () => {
+it("continues without the file when it cannot be written, and reports why", async () => {
   const buffer = new OutputBuffer("/no/such/directory");
   for (let count = 0; count < 100; count++)
     await buffer.append(Buffer.alloc(65_536, "z\n"), "stdout");
@@ -91,7 +91,7 @@ it("goes on without the file when it cannot be written, and says why", async () 
   expect(spillFailure?.message).toContain("ENOENT");
 });
 
-it("takes much output without keeping it in memory, or waiting for the collector", async () => {
+it("takes large output without keeping it in memory or waiting for garbage collection", async () => {
   const buffer = bufferHere();
   const before = process.memoryUsage();
   let most = 0;

@@ -2,7 +2,7 @@ import type { OutputStream } from "./output-pump.ts";
 import { SpillFile } from "./spill-file.ts";
 import { maxOutputBytes, maxOutputLines, type TruncationResult, truncateTail } from "./truncate.ts";
 
-/** The end of an output, and where all of it is. */
+/** The end of an output, and the file with all of it. */
 export interface OutputSnapshot {
   /** `content` is the end of the output; the totals count all of it. */
   readonly truncation: TruncationResult;
@@ -19,8 +19,8 @@ const keptBytes = maxOutputBytes + 8;
 const newline = 10;
 
 /**
- * Takes output of any size in bounded memory: it keeps the end, and once more has come than a
- * result shows, it writes everything to a private file.
+ * Takes output of any size in bounded memory: keeps the end and, once there is more than a result
+ * shows, writes everything to a private file.
  */
 export class OutputBuffer {
   readonly #directory: string;
@@ -42,8 +42,8 @@ export class OutputBuffer {
   }
 
   /**
-   * Takes a chunk over: nobody else may use it any more. The promise, if any, resolves when the next
-   * one should come. Never fails.
+   * Takes ownership of a chunk. The promise, if any, resolves when the next one may come. Never
+   * fails.
    */
   append(chunk: Buffer, stream: OutputStream): Promise<void> | undefined {
     const held = this.#partial[stream];
@@ -54,7 +54,7 @@ export class OutputBuffer {
     return this.#add(bytes.subarray(0, end));
   }
 
-  /** What would be shown now; its cost depends on the limits, not on the size of the output. */
+  /** The part to show now; its cost depends on the limits, not on the size of the output. */
   snapshot(): OutputSnapshot {
     const text = this.#tail.toString("utf8", 0, this.#tailLength);
     const shown = truncateTail(text);
@@ -98,7 +98,7 @@ export class OutputBuffer {
     return this.#spill?.write(bytes) ?? opened;
   }
 
-  // Called before the chunk is kept: until now everything fitted, so the tail is all there was.
+  // Called before the chunk is kept. So far everything fitted, so the tail is the whole output.
   #openSpill(): Promise<void> | undefined {
     if (this.#spill !== undefined) return undefined;
     this.#spill = new SpillFile(this.#directory, "pi-bash-");

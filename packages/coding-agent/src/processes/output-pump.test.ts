@@ -4,7 +4,7 @@ import { OutputPump } from "./output-pump.ts";
 
 const tick = (delayMs: number) => new Promise((resolve) => setTimeout(resolve, delayMs));
 
-it("holds a stream back until the sink is ready, and drains what was held back", async () => {
+it("holds a stream back until the sink is ready, then drains it", async () => {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const chunks: string[] = [];
   const waiting: (() => void)[] = [];

@@ -6,7 +6,7 @@ export type OutputStream = "stdout" | "stderr";
 /** Takes a chunk; a returned promise holds the stream back until it resolves. Must not fail. */
 export type OutputSink = (chunk: Buffer, stream: OutputStream) => Promise<void> | undefined;
 
-/** Moves a child's output to a sink, slowed down to the sink's pace. */
+/** Moves a child's output to a sink at the sink's pace. */
 export class OutputPump {
   readonly #sink: OutputSink;
   readonly #streams: Readable[] = [];
@@ -27,17 +27,18 @@ export class OutputPump {
   }
 
   /**
-   * Waits until the streams end, or until nothing came for `quietMs` (something in the background
-   * holds them open), at most `maxMs`. What comes later is read and thrown away: closing the pipe
-   * would kill a background server at its next log line.
+   * Waits until the streams end or, if a background process holds them open, are silent for
+   * `quietMs`; at most `maxMs`. Later output is read and discarded, because closing the pipe would
+   * kill a background server at its next log line.
    */
   async drain(quietMs: number, maxMs: number): Promise<void> {
     const deadline = performance.now() + maxMs;
-    // A slow disk is not a noisy background process: what it holds back is still to be read.
+    // Output held back by a slow disk must still be read, unlike that of a noisy background
+    // process.
     while (this.#openCount > 0 && (this.#heldBack > 0 || performance.now() < deadline)) {
       const seen = this.#chunkCount;
       await this.#closedOrAfter(quietMs);
-      // A timer can be due before a readable pipe is looked at; one turn of the loop settles that.
+      // A timer may fire before a readable pipe is polled; one turn of the event loop makes sure.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#chunkCount === seen && this.#heldBack === 0) break;
     }

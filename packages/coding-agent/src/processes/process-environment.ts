@@ -1,6 +1,7 @@
 import type { ToolEnvironment } from "./environment.ts";
 
-// What git sets for hooks and aliases; with these a command would work on the host's repository.
+// Variables that git sets for hooks and aliases; with them a command would work on the host's
+// repository.
 const repositoryVariables = [
   "GIT_DIR",
   "GIT_WORK_TREE",
@@ -24,7 +25,7 @@ const staleSessionVariables = [
   "PI_REASONING_LEVEL",
 ];
 
-// Nobody is there to press a key in a pager, an editor or a prompt.
+// No person is there to leave a pager, an editor or a prompt.
 const unattended: Readonly<Record<string, string>> = {
   PAGER: "cat",
   GIT_PAGER: "cat",

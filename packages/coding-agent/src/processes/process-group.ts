@@ -3,14 +3,14 @@ import { ProcessFinder, type ProcessSearch } from "./process-table.ts";
 /** Whether children get a process group of their own; Windows has none. */
 export const hasProcessGroups = process.platform !== "win32";
 
-/** How often the table is read again for what was started while it was read before, at most. */
+/** The most times to read the table again for processes started while it was read. */
 const maxSearches = 200;
-/** One search may miss what starts its successor and ends while the table is read. */
+/** One pass may miss a process that starts its successor and ends during the pass. */
 const enoughIdleSearches = 3;
 
 /** What is to be killed. */
 export interface KillOrder {
-  /** Of process groups. */
+  /** Leaders of process groups. */
   readonly leaders: ReadonlySet<number>;
   /** What {@link ProcessFinder} looks for; nothing is searched for without. */
   readonly mark: string | undefined;
@@ -18,9 +18,8 @@ export interface KillOrder {
 }
 
 /**
- * Kills groups with all that belongs to them at once, in other groups and sessions too. Everything
- * is stopped before anything is killed: killed one by one, the shell of `a; b` could see `a` die
- * and start `b`.
+ * Kills groups and everything that belongs to them, even in other groups and sessions. Stops all
+ * processes before killing any: otherwise the shell of `a; b` could see `a` die and start `b`.
  */
 export function killProcesses(order: KillOrder): void {
   const { leaders, mark, systemRoot } = order;
@@ -61,7 +60,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
   } catch {
-    // Gone already, or (macOS) nothing but zombies.
+    // Already gone, or (macOS) only zombies.
     return false;
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The variable that every child inherits with what it starts itself: one word for each host and
- * session above it, so that a process which left its group is still known as theirs. With nothing in
- * it, a process and what it starts are nobody's.
+ * The variable that all children and their children inherit: one word per host and session above
+ * them, which identifies processes that left their group. If it is empty, a process and its
+ * children belong to no host.
  */
 export const ownersVariable = "TAU_PROCESS_OWNERS";
 
-/** For a process that is meant to outlive its starter. */
+/** The environment of a process that must outlive its host. */
 export const nobodys: Readonly<Record<string, string>> = { [ownersVariable]: "" };

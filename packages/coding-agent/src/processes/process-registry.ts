@@ -4,7 +4,7 @@ import { randomHex } from "../base/random.ts";
 import { hasProcessGroups, isGroupAlive, killProcesses } from "./process-group.ts";
 import { ownersVariable } from "./process-owners.ts";
 
-/** A host has 5 s for an orderly end after its input has ended. */
+/** A host has 5 s for an orderly end after its input ends. */
 const hostGraceSeconds = 6;
 
 // Reads "+ <group>" and "- <group>" lines and "h", that there are other hosts; "." is an orderly
@@ -43,7 +43,7 @@ const pruneIntervalMs = 5_000;
 
 /** A child that is about to be started. */
 export interface PlannedChild {
-  /** What names it in the environment of all that comes from it; none for one that starts nothing. */
+  /** The mark in the environment of its descendants; none if it starts no processes. */
   readonly mark: string | undefined;
   /** Its environment, the mark included. */
   readonly variables: Readonly<Record<string, string>>;
@@ -77,8 +77,8 @@ export class ProcessRegistry {
   }
 
   /**
-   * Gets ready for a child that is about to be started, so that it is under watch from the moment it
-   * is there. One that is `alone` starts no others, so nothing of it is ever searched for.
+   * Prepares for a child that is about to be started, so that it is watched from its first moment.
+   * A child that is `alone` starts no others, so no search for descendants is needed.
    */
   prepare(variables: Readonly<Record<string, string>>, alone = false): PlannedChild {
     if (!hasProcessGroups) return { mark: undefined, variables };
@@ -87,8 +87,8 @@ export class ProcessRegistry {
   }
 
   /**
-   * Gets ready for a host that somebody else starts and ends: it ends by itself when this one does,
-   * and has its time for that.
+   * Prepares for a host that other code starts and ends. It ends on its own when this host does,
+   * and gets time for that.
    *
    * @param environment what it inherits
    * @returns the variables to add to that
@@ -101,22 +101,22 @@ export class ProcessRegistry {
     return this.#mark({ [ownersVariable]: owners }, "-");
   }
 
-  /** A host has ended: what it left goes, too. */
+  /** A host has ended. Kills what it left. */
   hostEnded({ mark }: PlannedChild): void {
     killProcesses({ leaders: new Set(), mark });
   }
 
-  /** Takes charge of a group, named by the process id of its leader. */
+  /** Registers a process group by its leader's process id. */
   add(pid: number): void {
     this.#prune();
     this.#groups.add(pid);
     this.#tellWatchdog(`+ ${pid}\n`);
   }
 
-  /** The group's leader has ended; what it left running in the background stays known. */
+  /** The group's leader has ended; its background processes stay registered. */
   leaderEnded(pid: number): void {
     if (isGroupAlive(pid)) {
-      // A dead group's number may be given to somebody else, so it must not be kept for long.
+      // The system may reuse a dead group's id, so do not keep it for long.
       this.#pruning ??= setInterval(() => this.#prune(), pruneIntervalMs).unref();
     } else this.#remove(pid);
   }
@@ -169,7 +169,7 @@ export class ProcessRegistry {
 }
 
 function startWatchdog(mark: string, searchPath = ""): ChildProcess {
-  // Not imported, so that a host that runs no child does not load it.
+  // Not imported statically, so that a host without children does not load it.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const watchdog = spawn("/bin/sh", ["-c", watchdogScript, "sh", mark], {
     cwd: "/",

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { ownersVariable } from "./process-owners.ts";
 
-/** How a process says that it is nobody's: the variable is there and empty. */
+/** Marks a process of no host: the variable is set and empty. */
 const nobodysMark = `\0${ownersVariable}=\0`;
 
 /** What to look for in the table of running processes. */
@@ -60,7 +60,7 @@ export class ProcessFinder {
       this.#found.add(pid);
       yield pid;
     }
-    // A set hands out what is added while it is gone through.
+    // Iterating a set includes members added meanwhile.
     for (const pid of this.#found) {
       for (const child of this.#children.get(pid) ?? []) {
         if (this.#found.has(child)) continue;
@@ -71,18 +71,18 @@ export class ProcessFinder {
   }
 }
 
-/** Reads small files of /proc into one buffer, which takes a tenth of the time of a buffer each. */
+/** Reads small files of /proc into one buffer, in a tenth of the time of a new buffer for each. */
 class ProcReader {
   #buffer = Buffer.alloc(64 * 1024);
 
-  /** From the highest number, which mostly is the youngest process, to the lowest. */
+  /** From the highest id, usually the youngest process, to the lowest. */
   pids(): number[] {
     if (process.platform !== "linux") return [];
     const names = attempt(() => readdirSync("/proc")) ?? [];
     return names.map(Number).filter(Number.isInteger).reverse();
   }
 
-  /** Nothing for what is gone, or is another user's: that can be neither read nor killed. */
+  /** Nothing if the process is gone or another user's, which can be neither read nor killed. */
   row(pid: number): Row | undefined {
     const user = process.geteuid?.();
     const owner = attempt(() => statSync(`/proc/${pid}`, { throwIfNoEntry: false }))?.uid;
@@ -116,13 +116,13 @@ class ProcReader {
         closeSync(file);
       }
     } catch {
-      // It has ended, or is not to be read.
+      // It has ended or cannot be read.
     }
     return this.#buffer.subarray(0, length);
   }
 }
 
-/** What a call gives; nothing when it throws, since processes end while they are looked at. */
+/** The result of a call; nothing if it throws, because processes end while they are examined. */
 function attempt<Value>(call: () => Value): Value | undefined {
   try {
     return call();

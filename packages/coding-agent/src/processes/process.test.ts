@@ -173,7 +173,7 @@ describe("what leaves the process group of its command", () => {
     expect(stdout).toMatch(/^outer\.1\/[0-9a-f]{16}\.1\/$/);
   });
 
-  it("is left alone when it says that it is nobody's, with what it starts", async () => {
+  it("is left alone, with its children, when its mark is empty", async () => {
     const controller = new AbortController();
     const command = `TAU_PROCESS_OWNERS= setsid sh -c 'sleep ${a}; :' & sleep ${b}`;
     const running = shell(command, { signal: controller.signal });
@@ -202,7 +202,7 @@ describe("a command that cannot start", () => {
 });
 
 describe("ProcessRegistry", () => {
-  it("ends what another host left, and not what other hosts are doing", async () => {
+  it("ends processes that another host left, and none of living hosts", async () => {
     const seconds = ownSeconds(43);
     const [first, second] = [1, 2].map(() => workspace.processes.prepareHost(process.env));
     if (first === undefined || second === undefined) throw new Error("no plans");

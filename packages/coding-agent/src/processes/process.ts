@@ -18,7 +18,7 @@ export interface ProcessRequest {
   /** The child's whole environment. */
   readonly variables: Readonly<Record<string, string>>;
   readonly processes: ProcessRegistry;
-  /** It starts no other processes, so that killing it takes no search for them. */
+  /** It starts no other processes, so killing it needs no search. */
   readonly isAlone?: boolean | undefined;
   /** An open file to read from; without it there is no input. */
   readonly inputFile?: number | undefined;
@@ -95,7 +95,7 @@ async function start(
       stdio: [request.inputFile ?? "ignore", "pipe", "pipe"],
       windowsHide: true,
     }) as Child;
-    // Listened to at once: a program that is not there says so before any promise goes on.
+    // Listen at once: a missing program is reported before any promise continues.
     const exited = exitOf(child, request);
     exited.catch(() => {});
     return { child, exited };

@@ -6,8 +6,8 @@ const maxStringLength = 4096;
 const needsWork = /[\x00-\x08\x0b-\x1f\x7f-\x9f\ufff9-\ufffb]/;
 
 /**
- * Removes terminal sequences, carriage returns and other control characters from output that
- * comes in pieces; a sequence may be split anywhere.
+ * Removes terminal sequences, carriage returns and other control characters from output in pieces;
+ * a sequence may be split anywhere.
  */
 export class OutputSanitizer {
   #state: State = "text";
@@ -91,7 +91,9 @@ function stateAfterEscape(code: number): State {
   return code === 0x1b || (code >= 0x20 && code <= 0x2f) ? "escape" : "text";
 }
 
-/** Everything that a terminal would act on, but tab and newline; and interlinear annotation marks. */
+/**
+ * All characters that a terminal acts on, except tab and newline, and interlinear annotation marks.
+ */
 function isControl(code: number): boolean {
   if (code < 0x20) return code !== 0x09 && code !== 0x0a;
   return (code >= 0x7f && code <= 0x9f) || (code >= 0xfff9 && code <= 0xfffb);

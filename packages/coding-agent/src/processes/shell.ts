@@ -22,7 +22,7 @@ export async function findShell(environment: ToolEnvironment): Promise<string> {
   return isWindows ? "bash.exe" : "/bin/sh";
 }
 
-/** Whether the file is there and may be run. */
+/** Whether the file exists and is executable. */
 async function isExecutable(file: string): Promise<boolean> {
   try {
     await access(file, constants.X_OK);

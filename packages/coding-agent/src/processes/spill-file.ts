@@ -5,7 +5,7 @@ import { randomHex } from "../base/random.ts";
 /** Bytes that may wait for the disk before the writer is held back. */
 const highWaterBytes = 256 * 1024;
 
-/** A private file (mode 0600, unpredictable name) that takes output at the pace of the disk. */
+/** A private file (mode 0600, unpredictable name) that accepts output at the disk's pace. */
 export class SpillFile {
   readonly path: string;
   #waiting: Buffer[] = [];
@@ -24,8 +24,8 @@ export class SpillFile {
   }
 
   /**
-   * Queues a chunk, which nobody else may use any more; the promise, if any, resolves when the disk
-   * has caught up. Never fails.
+   * Takes ownership of a chunk and queues it; the promise, if any, resolves when the disk has
+   * caught up. Never fails.
    */
   write(chunk: Buffer): Promise<void> | undefined {
     if (this.#failure !== undefined) return undefined;
@@ -67,7 +67,7 @@ function release({ buffer, byteLength }: Buffer): void {
   if (isWhole && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-// Without joining the chunks first: at the pace of a pipe those copies are most of the memory.
+// Writes the chunks without joining them: at the pace of a pipe, the copies would take most memory.
 async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
   let { bytesWritten } = await handle.writev(chunks);
   for (const chunk of chunks) {

@@ -35,7 +35,7 @@ interface Measured {
   readonly maxBytes: number;
 }
 
-/** Splits into lines; a newline at the end closes the last line and opens no other. */
+/** Splits into lines; a final newline ends the last line and does not start another. */
 export function splitLines(text: string): string[] {
   if (text === "") return [];
   const lines = text.split("\n");
@@ -66,7 +66,7 @@ export function truncateHead(text: string, limits: TruncationLimits = {}): Trunc
   return { ...cut(measured, kept, truncatedBy), firstLineExceedsLimit };
 }
 
-/** Keeps whole lines from the end; of a last line that is too long by itself, its end. */
+/** Keeps whole lines from the end, or the end of the last line if that alone is too long. */
 export function truncateTail(text: string, limits: TruncationLimits = {}): TruncationResult {
   const measured = measure(text, limits);
   if (fits(measured)) return untouched(measured);

@@ -56,7 +56,7 @@ describe("a prompt", () => {
     await session.dispose();
   });
 
-  it("is refused without a key, naming the variable that would bring it", async () => {
+  it("is refused without a key, naming the variable to set", async () => {
     const folder = temporaryFolder();
     const model = "anthropic/claude-sonnet-4-5";
     const session = await createAgentSession({ ...placesIn(folder), model });
@@ -109,7 +109,7 @@ describe("a prompt", () => {
     expect(userTexts(session.messages)).toEqual(["a"]);
   });
 
-  it("may follow at once when a listener hears that all is settled", async () => {
+  it("may follow at once when a listener is notified that all is settled", async () => {
     const { session, events } = await createTestSession(["first", "second"]);
     let next: Promise<unknown> | undefined;
     session.subscribe((event) => {
@@ -272,7 +272,7 @@ describe("a client's shell command", () => {
     expect(unpaired(test.session.messages)).toEqual([]);
   });
 
-  it("is not lost when it ends while listeners still get the run's end", async () => {
+  it("is not lost when it ends while listeners still receive the run's end", async () => {
     const { session } = await createTestSession(["done"]);
     session.subscribe(async (event) => {
       if (event.type === "agent_end") await session.bash.run("printf hi");

@@ -58,7 +58,7 @@ describe("a fork", () => {
     expect(session.messages).toHaveLength(6);
   });
 
-  it("keeps the labels of what it takes along", async () => {
+  it("keeps the labels of the copied entries", async () => {
     const { session } = await conversation();
     const [first, second] = session.navigation.forkMessages();
     session.navigation.setLabel(first?.entryId ?? "", "start");
@@ -70,7 +70,7 @@ describe("a fork", () => {
 });
 
 describe("switching", () => {
-  it("goes on with the other file, its model and its messages", async () => {
+  it("continues with the other file, its model and its messages", async () => {
     const { session } = await conversation();
     const old = session.log.path ?? "";
     await session.newSession();
@@ -109,7 +109,7 @@ describe("switching", () => {
     expect(userTexts(session.messages)).toHaveLength(4);
   });
 
-  it("to the session that is open says when another program has changed it", async () => {
+  it("to the session that is open reports that another program has changed it", async () => {
     const { session } = await conversation();
     const path = session.log.path ?? "";
     appendFileSync(path, "{}\n");

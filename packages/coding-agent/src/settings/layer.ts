@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../base/files/read-json.ts";
 import { foreignKeys, isSettingKey, type SettingKey, settingsTable } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
-/** The settings of one file or of the running session: values that passed their check, by key. */
+/** The settings of one file or of the running session: valid values, by key. */
 export type SettingsLayer = ReadonlyMap<SettingKey, unknown>;
 
 /** Where a layer's values come from, for messages. */

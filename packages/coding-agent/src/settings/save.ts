@@ -13,7 +13,7 @@ function* spellings(parts: readonly string[]): Generator<string[]> {
   }
 }
 
-/** Where the file has `key`, or where it fits best: below the deepest group that is there. */
+/** The path of `key` in the file, or where it fits best: below the deepest existing group. */
 function placeOf(root: Node | undefined, key: string): string[] {
   const parts = key.split(".");
   if (root === undefined) return parts;

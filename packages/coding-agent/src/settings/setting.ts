@@ -4,10 +4,10 @@ import { isJsonObject } from "../base/files/read-json.ts";
 export interface Setting<T> {
   /** What a value looks like, for messages and docs. */
   readonly type: string;
-  /** What holds when nobody says otherwise; `undefined` when absence has a meaning of its own. */
+  /** The default; `undefined` if absence has its own meaning. */
   readonly default: T;
   readonly description: string;
-  /** How a lower layer's value and a higher one's become one; default: the higher one counts. */
+  /** Combines the values of a lower and a higher layer; by default the higher one counts. */
   readonly merge: "replace" | "deep" | "concat";
   /** A setting that a project must not make for its user is read from the user's own file only. */
   readonly scope: "any" | "user";
@@ -77,7 +77,7 @@ export function text<T extends string | undefined>(
   return row<string | T>({ type: "string", accepts }, { default: value, description });
 }
 
-/** One word out of a few. */
+/** One of a few words. */
 export function choice<const C extends readonly string[]>(
   choices: C,
   value: C[number],
@@ -110,16 +110,16 @@ export function resources(description: string): Setting<readonly string[]> {
   return row<readonly string[]>(kind, { default: [], description });
 }
 
-/** Where a package comes from, alone or with a choice of what it brings. */
+/** The source of a package, alone or with a selection of its content. */
 export type PackageSource =
   | string
   | {
       readonly source: string;
-      /** What of each kind counts; everything when it is not said, nothing for an empty list. */
+      /** The selected resources of each kind; all if absent, none for an empty list. */
       readonly extensions?: readonly string[];
       readonly skills?: readonly string[];
       readonly prompts?: readonly string[];
-      /** `false`: only what the lists choose counts. */
+      /** `false`: only resources selected by the lists count. */
       readonly autoload?: boolean;
     };
 
@@ -134,7 +134,7 @@ export function packageSources(description: string): Setting<readonly PackageSou
   );
 }
 
-/** An object with names of the user's choosing; `accepts` judges each value, `type` says what fits. */
+/** An object with names chosen by the user; `accepts` checks each value, `type` describes it. */
 export function record<T>(
   type: string,
   accepts: (value: unknown) => boolean,

@@ -28,7 +28,7 @@ const load = (isProjectTrusted = true) =>
   SettingsStore.load({ agentDirectory, cwd, isProjectTrusted });
 
 describe("reading settings", () => {
-  it("gives defaults when no file is there", async () => {
+  it("gives defaults without files", async () => {
     const settings = await load();
     expect(settings.get("compaction.reserveTokens")).toBe(20_000);
     expect(settings.get("defaultModel")).toBeUndefined();

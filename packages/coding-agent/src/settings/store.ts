@@ -50,8 +50,8 @@ function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
 }
 
 /**
- * Settings in layers, strongest first: what this session was told, the trusted project's files, the
- * user's files, the defaults. `settings.json` is stronger than the `omp.jsonc` beside it.
+ * Settings in layers, strongest first: overrides of this session, the trusted project's files, the
+ * user's files, the defaults. `settings.json` is stronger than the `omp.jsonc` next to it.
  */
 export class SettingsStore {
   readonly #options: SettingsOptions;
@@ -66,7 +66,7 @@ export class SettingsStore {
     this.#isProjectTrusted = options.isProjectTrusted ?? false;
   }
 
-  /** Reads the settings files that are there. Never rejects: problems become {@link diagnostics}. */
+  /** Reads the existing settings files. Never rejects: problems become {@link diagnostics}. */
   static async load(options: SettingsOptions): Promise<SettingsStore> {
     const store = new SettingsStore(options);
     await store.reload();
@@ -91,7 +91,7 @@ export class SettingsStore {
     return store;
   }
 
-  /** Reads the files again; what the session was told stays. */
+  /** Reads the files again; overrides of the session stay. */
   async reload(): Promise<void> {
     const { agentDirectory, cwd } = this.#options;
     const places = [
@@ -115,24 +115,19 @@ export class SettingsStore {
     return this.#isProjectTrusted;
   }
 
-  /** Whether the project has settings that count only once it is trusted. */
-  get hasProjectSettings(): boolean {
-    return this.#files.some((file) => file.scope === "project" && file.layer.size > 0);
-  }
-
   /** What was wrong with what was given, and with the files that count. */
   get diagnostics(): readonly Diagnostic[] {
     return [...this.#given, ...this.#activeFiles().flatMap((file) => file.diagnostics)];
   }
 
-  /** The value of a setting; its default when nobody set it. */
+  /** The value of a setting, or its default. */
   get<K extends SettingKey>(key: K): SettingValue<K> {
     const layers = this.#activeFiles().map((file) => file.layer);
     // Checked when the layer was made; the map forgets which key has which type.
     return mergedValue(key, [...layers, this.#overrides]) as SettingValue<K>;
   }
 
-  /** Whether anything but the default says what `key` is. */
+  /** Whether `key` is set anywhere. */
   has(key: SettingKey): boolean {
     return this.#overrides.has(key) || this.#activeFiles().some((file) => file.layer.has(key));
   }
@@ -174,7 +169,8 @@ export class SettingsStore {
   }
 
   /**
-   * Sets a value for this session only; `undefined` takes it back. No file changes.
+   * Overrides a value for this session only; `undefined` removes the override. No file changes.
+   *
    * @throws {SessionError} `invalid_settings` when the value does not fit.
    */
   override<K extends SettingKey>(key: K, value: SettingValue<K> | undefined): void {

@@ -31,7 +31,7 @@ function stringsOf(value: unknown): string[] {
 }
 
 describe("the text of a call's arguments", () => {
-  it("has strings as they are meant, and the rest as it came", () => {
+  it("has decoded strings, and the rest as it arrived", () => {
     const json = '{"a":"line\\n\\"quoted\\" \\u00e9\\/","n":[1,true]}';
     expect(read([json])).toEqual({
       whole: '{"a":"line\n"quoted" é/","n":[1,true]}',
@@ -39,7 +39,7 @@ describe("the text of a call's arguments", () => {
     });
   });
 
-  it("is the same wherever the deltas are cut", () => {
+  it("is the same however the deltas are split", () => {
     const places = fc.array(fc.nat(), { maxLength: 20 });
     const values = fc.jsonValue({ stringUnit: "grapheme" });
     fc.assert(

@@ -9,20 +9,20 @@ interface ValuePiece {
 export interface ArgumentPieces {
   /** The JSON as it arrived, with its strings decoded. */
   readonly whole: string;
-  /** The strings alone, one after the other. */
+  /** Only the strings, one after the other. */
   readonly values: readonly ValuePiece[];
 }
 
 const escapes: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
 /**
- * Decodes the JSON of a call's arguments while it streams, so that rules see what the model means
- * and not `\n` and `\"`. Malformed JSON passes unchanged. Each piece costs only its own length.
+ * Decodes the JSON of a call's arguments while it streams, so that rules see decoded text instead
+ * of `\n` and `\"`. Malformed JSON passes unchanged. Each piece costs only its own length.
  */
 export class ArgumentText {
   #state: "outside" | "string" | "escape" | "unicode" = "outside";
   #digits = "";
-  /** The first piece of a string is still to come. */
+  /** The first piece of a string has not arrived yet. */
   #isStart = false;
 
   /** Takes the next piece of the JSON text. */

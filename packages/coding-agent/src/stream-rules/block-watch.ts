@@ -14,18 +14,18 @@ export class TextBlockWatch {
     this.#text = new GrowingText(patterns);
   }
 
-  /** Takes a delta in. */
+  /** Takes a delta. */
   push(delta: string): Probe[] {
     return delta === "" ? [] : this.#text.add(delta);
   }
 
-  /** Takes in what of the whole text came without a delta. */
+  /** Takes the part of the whole text that arrived without a delta. */
   end(content: string): Probe[] {
     return this.push(content.slice(this.#text.length));
   }
 }
 
-/** A call's arguments as they grow: the whole of them, and each string by itself. */
+/** A call's growing arguments: as a whole, and each string separately. */
 class ArgumentsWatch {
   readonly #text = new ArgumentText();
   readonly #whole: GrowingText;
@@ -47,13 +47,13 @@ class ArgumentsWatch {
   }
 }
 
-/** A tool call as it grows. Rules about certain files wait until it is known which file it is about. */
+/** A growing tool call. Rules about certain files wait until its file is known. */
 export class ToolCallWatch {
   readonly #name: string;
   readonly #numbersOf: (rules: readonly StreamRule[]) => PatternNumbers;
   readonly #toProjectPath: (path: string) => string;
   #watches: ArgumentsWatch[];
-  /** Rules that wait, and what came meanwhile. */
+  /** Waiting rules, and the text that arrived meanwhile. */
   #waiting: readonly StreamRule[];
   #held: string[] = [];
   #hasDeltas = false;
@@ -74,7 +74,7 @@ export class ToolCallWatch {
     this.#watches = always.length === 0 ? [] : [new ArgumentsWatch(this.#numbersOf(always))];
   }
 
-  /** Takes a delta in; `call` is what is known of the call with it. */
+  /** Takes a delta; `call` is the call so far. */
   push(delta: string, call: AssistantContent | undefined): Probe[] {
     this.#hasDeltas = true;
     const probes = this.#watches.flatMap((watch) => watch.push(delta));
@@ -84,7 +84,7 @@ export class ToolCallWatch {
     return probes;
   }
 
-  /** Takes in what came without deltas, and decides for the rules that still wait. */
+  /** Takes text that arrived without deltas, and decides about rules that still wait. */
   end(call: ToolCall): Probe[] {
     const probes = this.#hasDeltas ? [] : this.push(JSON.stringify(call.arguments), undefined);
     if (this.#waiting.length > 0) probes.push(...this.#decide(call, true));

@@ -52,7 +52,7 @@ describe("a search in a text that grows", () => {
     "b$",
   ].map(patternOf);
 
-  it("finds a pattern exactly when it fits the text so far, wherever that was cut", async () => {
+  it("finds a pattern exactly when it matches the text so far, however that was split", async () => {
     const pieces = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n"), maxLength: 6 }), {
       maxLength: 12,
     });
@@ -66,7 +66,7 @@ describe("a search in a text that grows", () => {
     await fc.assert(property, { numRuns: 500 });
   });
 
-  it("is as right far into a long text, within its window", async () => {
+  it("is as exact late in a long text, within its window", async () => {
     const filler = fc.nat({ max: 30_000 }).map((length) => "c \n".repeat(length / 3));
     const end = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n"), maxLength: 40 }), {
       minLength: 1,
@@ -103,7 +103,7 @@ describe("a search in a text that grows", () => {
 describe("a pattern without end", () => {
   const text = "x".repeat(60);
 
-  it("is given up, for good, and the others are searched for", async () => {
+  it("is given up for good, and the others are still searched for", async () => {
     const own = new MatchThread();
     const [absent = 0, endless = 0, present = 0] = ["nothing", "(x+x+)+y", "xx"].map((written) =>
       own.numberOf(patternOf(written)),
@@ -129,7 +129,7 @@ describe("a pattern without end", () => {
     expect(performance.now() - began).toBeLessThan(3000);
   });
 
-  it("is waited for no longer than the run goes on", async () => {
+  it("ends its wait with the run", async () => {
     const own = new MatchThread();
     const probe = { text, start: 0, patterns: [own.numberOf(patternOf("(x+x+)+y"))] };
     const abort = new AbortController();

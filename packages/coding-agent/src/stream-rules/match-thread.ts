@@ -3,10 +3,10 @@ import type { RulePattern } from "../resources/rules/rule-pattern.ts";
 import { type MatchRequest, type MatchResponse, matchInWorker } from "./match-worker.ts";
 import type { Probe } from "./text-window.ts";
 
-/** What came of a search; patterns by their numbers. */
+/** The result of a search; patterns by number. */
 export interface MatchResult {
   readonly matched: readonly number[];
-  /** Patterns that cannot be searched for: they never end, or fail. */
+  /** Unusable patterns: their search never ends, or fails. */
   readonly hopeless: readonly number[];
   /** Patterns that took long, with their time in ms. */
   readonly slow: readonly (readonly [number, number])[];
@@ -17,34 +17,34 @@ interface Task {
   readonly signal: AbortSignal;
   readonly resolve: (result: Partial<MatchResult>) => void;
   attempts: number;
-  /** The pattern that was at work when the time was over. */
+  /** The pattern that was being searched for when the time ran out. */
   suspect: number | undefined;
 }
 
-/** How long one pattern may take, once. */
+/** The time limit of one search for one pattern. */
 const LIMIT_MS = 500;
-/** A machine that is busy may stop the thread for that long; hardly twice at the same pattern. */
+/** A busy machine may stall the thread this long, but hardly twice at the same pattern. */
 const MAX_ATTEMPTS = 4;
-/** How often a thread that has not come to its request yet is waited for again. */
+/** How often to extend the wait for a thread that has not reached the request yet. */
 const MAX_WAITS = 20;
-/** From here on a search counts as slow. */
+/** A search that takes longer counts as slow. */
 const SLOW_MS = 50;
-/** A thread that nobody needs ends after this. */
+/** An idle thread ends after this time. */
 const IDLE_MS = 10_000;
 
 /**
- * Searches texts for patterns in a thread of its own: a pattern that backtracks without end cannot
- * hold up the host, and is given up when its time is over. The thread starts with the first
- * request, works on one at a time, and ends when there is nothing to do for a while.
+ * Searches texts for patterns in a separate thread, so that a pattern that backtracks endlessly
+ * cannot block the host; it is given up at its time limit. The thread starts with the first
+ * request, handles one at a time, and ends when idle for a while.
  */
 export class MatchThread {
   readonly #progress = new Int32Array(new SharedArrayBuffer(4));
-  /** All patterns there were, by number; sent to the thread once, since there are many requests. */
+  /** All patterns so far, by number; each is sent to the thread once. */
   readonly #patterns: RulePattern[] = [];
   readonly #numbers = new Map<string, number>();
   /** How many of them the thread knows. */
   #sent = 0;
-  /** A caller that asks for one of them again is refused at once. */
+  /** Requests for one of these are refused at once. */
   readonly #hopeless = new Set<number>();
   readonly #queue = new Set<Task>();
   #worker: Worker | undefined;
@@ -53,7 +53,7 @@ export class MatchThread {
   #idle: NodeJS.Timeout | undefined;
   #usedAt = 0;
 
-  /** The number of a pattern, by which it is searched for. */
+  /** The number that identifies a pattern in requests. */
   numberOf(pattern: RulePattern): number {
     const key = `${pattern.flags}/${pattern.source}`;
     const known = this.#numbers.get(key);
@@ -63,7 +63,7 @@ export class MatchThread {
     return number;
   }
 
-  /** Searches the probes; never rejects. An aborted signal ends the wait, with nothing found. */
+  /** Searches the probes; never rejects. After an abort it resolves at once with nothing found. */
   search(probes: readonly Probe[], signal: AbortSignal): Promise<MatchResult> {
     return new Promise((resolve) => {
       const settle = (result: Partial<MatchResult>): void => {
@@ -102,7 +102,7 @@ export class MatchThread {
       this.#send(task.probes);
       this.#watch(MAX_WAITS);
     } catch {
-      // No thread is to be had, or its memory was refused.
+      // The thread could not be created, or its memory was refused.
       this.#fail();
     }
   }
@@ -139,14 +139,14 @@ export class MatchThread {
     };
     worker.on("error", onEnd);
     worker.on("exit", onEnd);
-    // It must not keep the process alive; while a request is on, its time limit does.
+    // The thread must not keep the process alive; during a request, the time limit does.
     worker.unref();
     return worker;
   }
 
   #watch(waits: number): void {
     const limit = setTimeout(() => {
-      // Once more through the event loop: when it was the host that was busy, the answer is there.
+      // Wait one turn of the event loop: if the host was busy, the answer has arrived.
       setImmediate(() => {
         if (limit !== this.#limit) return;
         const isAtWork = Atomics.load(this.#progress, 0) !== 0;
@@ -164,7 +164,7 @@ export class MatchThread {
     this.#begin();
   }
 
-  /** The request has no end, or the thread has one. */
+  /** The request never ended, or the thread died. */
   #fail(): void {
     const task = this.#current;
     const atWork = Atomics.load(this.#progress, 0) - 1;
@@ -187,7 +187,7 @@ export class MatchThread {
     }
   }
 
-  /** Tried again before the others have tried the same: what is hopeless is found out once for all. */
+  /** Retry this request first, so that a hopeless pattern is found once for all requests. */
   #queueFirst(task: Task): void {
     const others = [...this.#queue];
     this.#queue.clear();

@@ -2,25 +2,25 @@ import type { Probe } from "./text-window.ts";
 
 /** What the worker is asked. */
 export interface MatchRequest {
-  /** Patterns it has not been told of; they are numbered on. */
+  /** New patterns; their numbers continue. */
   readonly added: readonly { readonly source: string; readonly flags: string }[];
   readonly probes: readonly Probe[];
 }
 
-/** What the worker answers; patterns by their numbers. */
+/** The worker's answer; patterns by number. */
 export interface MatchResponse {
   readonly matched: readonly number[];
-  /** Patterns that gave up with an error, as those do that nest too deep. */
+  /** Patterns that failed, such as too deeply nested ones. */
   readonly failed: readonly number[];
   /** Patterns that took long, and how long, in ms. */
   readonly slow: readonly (readonly [number, number])[];
 }
 
-/** What the worker is started with. */
+/** The worker's start data. */
 interface MatchWorkerData {
   /** One cell: the number of the pattern at work, counted from 1; 0 between requests. */
   readonly progress: SharedArrayBuffer;
-  /** From how many ms on a pattern is reported as slow. */
+  /** Time after which a pattern is reported as slow, in ms. */
   readonly slowMs: number;
 }
 

@@ -24,8 +24,8 @@ function sessionTree() {
 const once = { mode: "once", gap: 10 } as const;
 const after = (gap: number) => ({ mode: "after-gap", gap }) as const;
 
-describe("what rules have done on a branch", () => {
-  it("counts the replies since, but for those that failed or were stopped", () => {
+describe("the history of rules on a branch", () => {
+  it("counts the replies since, except failed and stopped ones", () => {
     const { tree, reply, remind } = sessionTree();
     const history = new RuleHistory();
     reply("aborted");
@@ -41,7 +41,7 @@ describe("what rules have done on a branch", () => {
     expect(history.allows("c", once)).toBe(true);
   });
 
-  it("is what the branch says, also after a move in the tree and on another session", () => {
+  it("follows the branch after a move in the tree or to another session", () => {
     const { tree, reply, remind } = sessionTree();
     const history = new RuleHistory();
     const root = reply();

@@ -2,25 +2,25 @@ import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
 import { reminderDetails } from "../session-log/reminder.ts";
 import type { SessionTree } from "../session-log/session-tree.ts";
 
-/** When a rule that has struck may strike again. */
+/** When a matched rule may match again. */
 export interface RepeatPolicy {
   readonly mode: "once" | "after-gap";
-  /** Replies that must have come in between. */
+  /** How many replies must come in between. */
   readonly gap: number;
 }
 
 /**
- * Which rules have struck on the branch in use, and how many replies ago: read from the entries, so
- * that it holds across a resume, a fork and a move in the tree. Each entry is read once.
+ * Which rules have matched on the current branch, and how many replies ago. Read from the entries,
+ * each once, so that it stays right after a resume, a fork and a move in the tree.
  */
 export class RuleHistory {
   #tree: SessionTree | undefined;
   #leafId: string | null = null;
   #replies = 0;
-  /** By the name of the rule: the count of replies when it struck last. */
+  /** The count of replies at the last match, by rule name. */
   readonly #struckAt = new Map<string, number>();
 
-  /** Takes in what the branch in use has become. */
+  /** Reads the new entries of the current branch. */
   follow(tree: SessionTree): void {
     const added = this.#addedTo(tree);
     if (added === undefined) {
@@ -32,11 +32,11 @@ export class RuleHistory {
     this.#leafId = tree.leafId;
   }
 
-  /** Whether a rule may strike. */
+  /** Whether a rule may match. */
   allows(name: string, { mode, gap }: RepeatPolicy): boolean {
     const struckAt = this.#struckAt.get(name);
     if (struckAt === undefined) return true;
-    // Without a reply in between, a rule that its own reminder sets off would never end.
+    // Without a reply in between, a rule triggered by its own reminder would loop forever.
     return mode === "after-gap" && this.#replies - struckAt >= Math.max(1, gap);
   }
 
@@ -57,7 +57,7 @@ export class RuleHistory {
       if (stopReason !== "error" && stopReason !== "aborted") this.#replies++;
     } else if (entry.type === "custom_message") {
       const details = reminderDetails(entry);
-      // A stopped reply that was kept does not count as one in between.
+      // A stopped reply does not count, even if it was kept.
       if (details?.contextMode === "keep") this.#replies--;
       for (const name of details?.rules ?? []) this.#struckAt.set(name, this.#replies);
     } else this.#readForeign(entry);

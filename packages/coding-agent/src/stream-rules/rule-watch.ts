@@ -12,16 +12,16 @@ export interface RuleWatchOptions {
   /** Aborted with the run. */
   readonly run: AbortSignal;
   readonly toProjectPath: (path: string) => string;
-  /** Numbers of patterns that are of no use; those that turn out so are added. */
+  /** Numbers of unusable patterns; the watch adds to them. */
   readonly hopeless: Set<number>;
-  /** Hears of those that are added. */
+  /** Called for each addition. */
   readonly onHopeless: (patterns: readonly number[]) => void;
 }
 
-/** How long all slow searches of one pattern may take within one reply. */
+/** The time limit of all slow searches for one pattern within one reply. */
 const SLOW_LIMIT_MS = 5000;
 
-/** Looks for rules in one reply, block by block, as it streams. */
+/** Searches one reply for matching rules, block by block, while it streams. */
 export class RuleWatch {
   readonly #options: RuleWatchOptions;
   readonly #texts = new Map<number, TextBlockWatch>();
@@ -37,7 +37,7 @@ export class RuleWatch {
     this.#thinkingPatterns = this.#numbersOf(rules.filter(({ scope }) => scope.watchesThinking));
   }
 
-  /** The rules that a step of the reply goes against; nothing to wait for when it cannot. */
+  /** The rules that a step of the reply breaks; undefined if the step adds nothing to search. */
   look(event: AssistantMessageEvent): Promise<readonly StreamRule[]> | undefined {
     const probes = this.#probesOf(event);
     return probes.length === 0 ? undefined : this.#search(probes);
@@ -98,7 +98,7 @@ export class RuleWatch {
           patterns.some((pattern) => hasMatched.has(thread.numberOf(pattern))),
         );
       }
-      // What stopped the search is out of the way; the others have not been looked for yet.
+      // The blocking pattern is excluded now. The others have not been searched for yet.
       if (hopeless.length === 0 || !hasChanged) return [];
     }
   }
@@ -122,7 +122,7 @@ export class RuleWatch {
       .filter(({ patterns }) => patterns.length > 0);
   }
 
-  /** Whether there are patterns now that are not to be looked for any more. */
+  /** Whether patterns have become unusable. */
   #noteHopeless({ slow, hopeless }: MatchResult): boolean {
     const found = [...hopeless];
     for (const [pattern, ms] of slow) {

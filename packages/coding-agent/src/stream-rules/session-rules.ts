@@ -5,24 +5,24 @@ import type { StreamRules, WatchedSession } from "./stream-rules.ts";
 /** What {@link SessionRules} works with. */
 export interface SessionRulesOptions {
   readonly workingFolder: { readonly cwd: string };
-  /** The rules there are; read when first asked for. */
+  /** The rules; read on first use. */
   readonly rules: () => Promise<LoadedRules>;
-  /** The session the rules are for; called when it replies. */
+  /** The session of the rules; called when it replies. */
   readonly session: () => WatchedSession;
 }
 
-/** A session's stream rules. What watches replies is loaded when there is a rule to watch for. */
+/** A session's stream rules. The code that watches replies is loaded if there are rules. */
 export class SessionRules {
   readonly #options: SessionRulesOptions;
   #watched: StreamRules | undefined;
-  /** The rules whose problems have been told. */
+  /** The rules whose problems have been reported. */
   #told: LoadedRules | undefined;
 
   constructor(options: SessionRulesOptions) {
     this.#options = options;
   }
 
-  /** Watches the next reply of a run; nothing when there is no rule to watch for. */
+  /** Watches the next reply of a run; undefined without rules. */
   async watch(run: AbortSignal): Promise<ReplyWatch | undefined> {
     const session = this.#options.session();
     if (!session.settings.get("ttsr.enabled")) return undefined;

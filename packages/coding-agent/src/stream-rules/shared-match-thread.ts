@@ -1,8 +1,8 @@
 import { MatchThread } from "./match-thread.ts";
 
 /**
- * The one thread of this process. State of a module on purpose: a hundred sessions in one process
- * would otherwise have a hundred threads, each with an engine of its own.
+ * The one thread of this process. Deliberately state of a module: a hundred sessions in one process
+ * would otherwise have a hundred threads, each with its own engine.
  */
 let shared: MatchThread | undefined;
 

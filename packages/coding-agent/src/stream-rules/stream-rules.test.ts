@@ -50,8 +50,8 @@ const streamed = (events: readonly SessionEvent[]) =>
     )
     .join("");
 
-describe("a reply that goes against a rule", () => {
-  it("ends there and is begun again with the rule in view", async () => {
+describe("a reply that breaks a rule", () => {
+  it("ends there and starts again with the rule in view", async () => {
     const { scenario, requests } = saying(slowly("Now gimme that thing"));
     const test = await ruled({ ".pi/rules/please.md": rule("gimme") }, scenario);
     const { session, events, written, cwd } = test;
@@ -70,7 +70,7 @@ describe("a reply that goes against a rule", () => {
     expect(written().map(({ type }) => type)).toContain("custom_message");
   });
 
-  it("is one run with a turn more, neither aborted nor retried", async () => {
+  it("is one run with another turn, neither aborted nor retried", async () => {
     const test = await ruled({ ".pi/rules/please.md": rule("gimme") }, saying("gimme").scenario);
     await test.session.prompt("go", { id: "p" });
     const types = test.events.filter(({ type }) => type !== "message_update");
@@ -121,7 +121,7 @@ describe("a reply that goes against a rule", () => {
     expect(unpaired(session.messages)).toEqual([]);
   });
 
-  it("meets several rules in one event and one reminder", async () => {
+  it("that breaks several rules causes one event and one reminder", async () => {
     const files = {
       ".pi/rules/one.md": rule("gim+e"),
       ".agents/rules/two.md": rule("(?i)GIMME"),
@@ -133,7 +133,7 @@ describe("a reply that goes against a rule", () => {
     expect(session.messages.filter(({ role }) => role === "custom")).toHaveLength(1);
   });
 
-  it("goes on undisturbed where rules are off, without a pattern, or about something else", async () => {
+  it("is not stopped by rules that are off, have no pattern, or concern something else", async () => {
     const files = {
       ".pi/rules/thought.md": rule("gimme", "scope: thinking\n"),
       ".pi/rules/other.md": rule("gimme", "scope: ['tool:edit(*.ts)']\n"),
@@ -165,7 +165,7 @@ describe("a reply that goes against a rule", () => {
     expect(test.session.messages.some(({ role }) => role === "custom")).toBe(false);
   });
 
-  it("lets steering that came meanwhile in together with the reminder", async () => {
+  it("includes steering that came meanwhile together with the reminder", async () => {
     const { scenario, requests } = saying(slowly("gimme that"));
     const test = await ruled({ ".pi/rules/please.md": rule("gimme") }, scenario);
     test.session.subscribe((event) => {
@@ -183,14 +183,14 @@ describe("a rule about certain files", () => {
   const writing = (path: string) =>
     turn([toolCall("write", { content: "gimme", path }, { chunkSize: 3 })]);
 
-  it("strikes once the call says that it is about one, also when it says so last", async () => {
+  it("matches once the call names such a file, even if it does so last", async () => {
     const { session, events, cwd } = await ruled(files, saying(writing("src/a.ts")).scenario);
     await session.prompt("go");
     expect(names(events)).toEqual([["please"]]);
     expect(existsSync(join(cwd, "src/a.ts"))).toBe(false);
   });
 
-  it("lets calls about others pass", async () => {
+  it("ignores calls about others", async () => {
     const { session, events, cwd } = await ruled(files, saying(writing("src/a.md")).scenario);
     await session.prompt("go");
     expect(strikes(events)).toEqual([]);
@@ -198,11 +198,11 @@ describe("a rule about certain files", () => {
   });
 });
 
-describe("a rule that has struck", () => {
+describe("a rule that has matched", () => {
   const always: Scenario = () => "gimme";
   const please = { ".pi/rules/please.md": rule("gimme") };
 
-  it("does not strike again, also not in a session that is resumed or forked", async () => {
+  it("does not match again, even in a resumed or forked session", async () => {
     const first = await ruled(please, always);
     await first.session.prompt("one");
     await first.session.prompt("two");
@@ -221,7 +221,7 @@ describe("a rule that has struck", () => {
     expect(strikes(again.events)).toEqual([]);
   });
 
-  it("strikes again after the gap in mode after-gap, and never twice in a row", async () => {
+  it("matches again after the gap in mode after-gap, and never twice in a row", async () => {
     const { session, events } = await ruled(please, always);
     session.settings.override("ttsr.repeatMode", "after-gap");
     session.settings.override("ttsr.repeatGap", 2);
@@ -235,7 +235,7 @@ describe("a rule that has struck", () => {
 });
 
 describe("a rule that cannot be used", () => {
-  it("is named once with what to do about it, and the others work", async () => {
+  it("is reported once with a remedy, and the others work", async () => {
     const files = {
       ".pi/rules/a.md": rule("(unclosed"),
       ".pi/rules/b.md": '---\nttsr_trigger: "\\d"\n---\nNo.',
@@ -254,7 +254,7 @@ describe("a rule that cannot be used", () => {
     ]);
   });
 
-  it("is switched off when its search never ends, while the host stays awake", async () => {
+  it("is switched off when its search never ends, while the host stays responsive", async () => {
     const files = {
       ".pi/rules/endless.md": rule("(a+)+z"),
       ".pi/rules/please.md": rule("gimme"),
@@ -280,7 +280,7 @@ describe("a rule that cannot be used", () => {
   });
 });
 
-it("stops a watched run with the session, and leaves no thread that keeps the process", async () => {
+it("stops a watched run with the session, and leaves no thread that keeps the process alive", async () => {
   const test = await ruled({ ".pi/rules/please.md": rule("gimme") }, () =>
     turn(text("fine ".repeat(200), { chunkSize: 5, delayMs: 2 })),
   );

@@ -20,13 +20,13 @@ export interface WatchedSession {
   emit(event: SessionEvent): void | Promise<void>;
 }
 
-/** Stops replies that go against a rule of the user, and has them begun again with the rule in view. */
+/** Stops replies that break a rule of the user and restarts them with the rule in view. */
 export class StreamRules {
   readonly #session: WatchedSession;
   readonly #folder: { readonly cwd: string };
   readonly #history = new RuleHistory();
   readonly #thread = sharedMatchThread();
-  /** Numbers of patterns that are not searched for any more. */
+  /** Numbers of patterns that are no longer searched for. */
   readonly #hopeless = new Set<number>();
 
   constructor(session: WatchedSession, folder: { readonly cwd: string }) {
@@ -34,7 +34,7 @@ export class StreamRules {
     this.#folder = folder;
   }
 
-  /** Watches the next reply; nothing when no rule may strike in it. */
+  /** Watches the next reply; undefined if no rule may match in it. */
   watch(rules: readonly StreamRule[], run: AbortSignal): ReplyWatch | undefined {
     const { settings, conversation } = this.#session;
     this.#history.follow(conversation.log.tree);
@@ -90,13 +90,13 @@ export class StreamRules {
   }
 }
 
-/** A reply that pi-compatible hosts leave out of the conversation, too. */
+/** A reply that other pi-compatible hosts also leave out of the conversation. */
 function discarded(reply: AssistantMessage, rules: readonly StreamRule[]): AssistantMessage {
   const names = rules.map(({ name }) => name).join(", ");
   return { ...reply, stopReason: "aborted", errorMessage: `Stopped by rule ${names}` };
 }
 
-/** A reply that the conversation goes on from; one of which nothing is left cannot be. */
+/** A reply that the conversation can continue from; an empty one cannot be kept. */
 function kept(reply: AssistantMessage): AssistantMessage {
   const { errorMessage: _, ...rest } = reply;
   if (reply.content.length === 0) return { ...reply, stopReason: "aborted" };
@@ -104,7 +104,7 @@ function kept(reply: AssistantMessage): AssistantMessage {
   return { ...rest, stopReason: hasCalls ? "toolUse" : "stop" };
 }
 
-/** For globs: relative to the project where it lies within, with forward slashes. */
+/** For globs: relative to the project if the file is inside, with forward slashes. */
 function projectPath(path: string, cwd: string): string {
   const inside = relative(cwd, resolve(cwd, path));
   const isOutside = inside.startsWith("..") || isAbsolute(inside);

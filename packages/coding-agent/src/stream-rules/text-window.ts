@@ -1,6 +1,6 @@
-/** How far back a match may begin, in characters. */
+/** How many characters back a match may begin. */
 const WINDOW_LENGTH = 4096;
-/** How much before that stays in sight of look-behinds. */
+/** How many characters before that look-behinds can see. */
 const LEAD_LENGTH = 256;
 const MAX_LENGTH = 2 * (WINDOW_LENGTH + LEAD_LENGTH);
 
@@ -12,14 +12,14 @@ export interface Probe {
   readonly patterns: readonly number[];
 }
 
-/** Patterns by how much of a text they need. */
+/** Patterns, grouped by how much of a text they need. */
 export interface PatternNumbers {
-  /** Those whose matches lie on one line. */
+  /** Patterns that match within one line. */
   readonly onLine: readonly number[];
   readonly anywhere: readonly number[];
 }
 
-/** A text that grows, and what has to be searched with each piece. */
+/** A growing text, and the part to search after each piece. */
 export class GrowingText {
   readonly #patterns: PatternNumbers;
   #line = new TextWindow(true);
@@ -54,14 +54,14 @@ export class GrowingText {
 }
 
 /**
- * The end of a growing text, or of its last line. It is cut from time to time, so that a long reply
- * costs no more per piece than a short one. A search never begins at such a cut, where `^` and `\b`
- * would be wrong.
+ * The end of a growing text, or of its last line. Cut from time to time, so that a long reply costs
+ * no more per piece than a short one. A search never begins at the cut, where `^` and `\b` would be
+ * wrong.
  */
 class TextWindow {
   readonly #isLine: boolean;
   #text = "";
-  /** Before it no search begins. */
+  /** No search begins before this position. */
   #floor = 0;
 
   constructor(isLine: boolean) {

@@ -18,15 +18,15 @@ import { maySpawnAt } from "./tasks/task-services.ts";
 export interface TaskOptions {
   /** Starts a host for a subagent; without it subagents run in this process. */
   readonly startSubagentHost?: StartSubagentHost | undefined;
-  /** How deep the session itself stands; 0 (default) for a person's. */
+  /** The session's nesting depth; 0 (default) for a person's. */
   readonly taskDepth?: number | undefined;
   /** Agents the session may start; default all. */
   readonly taskAgents?: readonly string[] | undefined;
-  /** Of these, what is excluded holds for subagents, too. */
+  /** Exclusions also apply to subagents. */
   readonly tools?: Pick<ToolSelection, "only" | "exclude"> | undefined;
 }
 
-/** The session whose model hands out tasks, as far as tasks read it. */
+/** The part of the session that tasks read. */
 interface TaskingAgentSession extends BudgetedSession {
   readonly log: BudgetedSession["log"] & { readonly path: string | undefined };
   readonly models: {
@@ -45,7 +45,7 @@ export interface SessionTasks {
   follow(session: BudgetedSession): void;
 }
 
-/** Makes what a session needs for tasks; loads and reads nothing yet. */
+/** Creates the parts a session needs for tasks; loads and reads nothing yet. */
 export function createSessionTasks(
   options: TaskOptions,
   parts: {
@@ -100,8 +100,8 @@ export function createSessionTasks(
 }
 
 /**
- * What subagents must not have either. A list of tools says what a session does itself; the rest of
- * the work it may hand on to agents that have other tools.
+ * Only exclusions apply to subagents. A list of tools limits what the session does itself; it may
+ * hand the rest to agents with other tools.
  */
 function takenAway({ only = [], exclude = [] }: ToolSelection = {}): readonly string[] {
   const removed = only.filter((pattern) => pattern.startsWith("-"));
@@ -113,7 +113,9 @@ interface Places {
   readonly agentDirectory: string;
 }
 
-/** What the session does not know, a subagent's host may; it also says best what is wrong. */
+/**
+ * A subagent's host may know a model that the session does not, and gives the better error if not.
+ */
 function findModel(
   { registry, model }: TaskingAgentSession["models"],
   pattern: string,
@@ -122,7 +124,7 @@ function findModel(
   return resolveModel(registry, wanted).catch(() => undefined);
 }
 
-/** What killed hosts left behind goes while the first run is on, so that no start waits for it. */
+/** Removes what killed hosts left during the first run, so that no start waits for it. */
 function cleanUpAtFirstRun(session: BudgetedSession, places: Places): void {
   const unsubscribe = session.subscribe(({ type }) => {
     if (type !== "agent_start") return;
@@ -135,6 +137,6 @@ async function cleanUp({ agentDirectory, environment }: Places): Promise<void> {
   const worktreesRoot = join(agentDirectory, "worktrees");
   if (!existsSync(worktreesRoot)) return;
   const { removeLeftoverTrees } = await import("./isolation/index.ts");
-  // What cannot be removed now is tried again at the next isolated task.
+  // The next isolated task tries again.
   await removeLeftoverTrees(worktreesRoot, environment).catch(() => undefined);
 }

@@ -5,7 +5,7 @@ import { readPhases, readTodos } from "./read-todos.ts";
 /** The entry for a list that was not written by the model; pi's name for it. */
 export const TODO_EDIT_TYPE = "user_todo_edit";
 
-/** The list an entry sets; undefined for all entries that set none. */
+/** The list that an entry sets; undefined if it sets none. */
 export function todosOf(entry: SessionEntry): TodoItem[] | undefined {
   const known = entry as KnownSessionEntry;
   if (known.type === "custom" && known.customType === TODO_EDIT_TYPE) return listOf(known.data);
@@ -13,7 +13,7 @@ export function todosOf(entry: SessionEntry): TodoItem[] | undefined {
   const { toolName, isError, details } = known.message;
   if (isError) return undefined;
   if (toolName === "todo_write") return listOf(details);
-  // Other tools of this name keep lists of their own, which are not phases.
+  // Other tools of this name have lists in other forms.
   return toolName === "todo" && isJsonObject(details) ? readPhases(details.phases) : undefined;
 }
 

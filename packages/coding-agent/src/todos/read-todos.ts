@@ -1,7 +1,7 @@
 import type { TodoItem, TodoPhase, TodoStatus } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "../base/files/read-json.ts";
 
-/** What other programs and models call a status; read without regard to case, spaces and dashes. */
+/** Other names for a status; case, spaces and dashes are ignored. */
 const statuses: Readonly<Record<TodoStatus, readonly string[]>> = {
   pending: ["pending", "todo", "open", "not_started", "queued", "blocked"],
   in_progress: ["in_progress", "inprogress", "active", "doing", "current", "started", "running"],
@@ -15,12 +15,12 @@ const statusOf = new Map(
   ),
 );
 
-/** Heading of the todos that stand under none, where a heading is needed. */
+/** Heading for todos without one, where a heading is needed. */
 const UNNAMED_PHASE = "Todos";
 
 /**
- * An item in the tool's form, from the forms that models and other programs use. What is not
- * understood stays as it is, for validation to name.
+ * Converts an item from the forms that models and other programs use to the tool's. Unknown parts
+ * stay as they are, so that validation names them.
  */
 export function bendTodo(item: unknown): unknown {
   if (typeof item === "string") return { content: item, status: "pending" };
@@ -70,7 +70,7 @@ export function readPhases(value: unknown): TodoItem[] | undefined {
   );
 }
 
-/** The list under its headings, in the order in which they first come. */
+/** The list grouped by heading, in order of first appearance. */
 export function phasesOf(todos: readonly TodoItem[]): TodoPhase[] {
   const phases = new Map<string, TodoPhase>();
   for (const { phase: name = UNNAMED_PHASE, ...task } of todos) {
@@ -81,7 +81,7 @@ export function phasesOf(todos: readonly TodoItem[]): TodoPhase[] {
   return [...phases.values()];
 }
 
-/** Whether somebody still has to do it. */
+/** Whether it is still to be done. */
 export function isOpen({ status }: TodoItem): boolean {
   return status === "pending" || status === "in_progress";
 }
@@ -106,7 +106,7 @@ function notesOf(notes: unknown): unknown {
   return Array.isArray(notes) ? notes.map(String).join("\n") : notes;
 }
 
-/** A member that is left out when there is nothing to say. */
+/** An optional member, left out if empty. */
 function present(name: string, value: unknown): Record<string, unknown> {
   return value === undefined || value === null || value === "" ? {} : { [name]: value };
 }

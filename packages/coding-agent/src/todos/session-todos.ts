@@ -9,7 +9,7 @@ import { todoLines } from "./todo-text.ts";
 /** The session a todo list belongs to. */
 export interface TodoSession {
   readonly conversation: Pick<Conversation, "log" | "append">;
-  /** Brings a message to the model: at its next turn during a run, else at once. */
+  /** Delivers a message to the model: at its next turn during a run, otherwise at once. */
   tell(message: AgentMessage): void | Promise<void>;
 }
 
@@ -20,8 +20,8 @@ interface KnownTodos {
 }
 
 /**
- * The todo list of a session: what the branch that leads to the leaf says last. It is nowhere else, so
- * it comes back with the session and goes along to forks.
+ * The todo list of a session: the last one on the branch to the leaf. It is stored nowhere else, so
+ * resumed sessions and forks have it.
  */
 export class SessionTodos {
   readonly #session: TodoSession;
@@ -31,7 +31,7 @@ export class SessionTodos {
     this.#session = session;
   }
 
-  /** The items in their order; none for a session that has no list. */
+  /** The items in order; empty for a session without a list. */
   get items(): readonly TodoItem[] {
     const { log } = this.#session.conversation;
     const { leafId } = log.tree;
@@ -42,7 +42,7 @@ export class SessionTodos {
     return items;
   }
 
-  /** The items somebody still has to do. */
+  /** The items that are still to be done. */
   get open(): readonly TodoItem[] {
     return this.items.filter(isOpen);
   }
@@ -53,7 +53,7 @@ export class SessionTodos {
   }
 
   /**
-   * Replaces the list, as a client does; the model learns of it at its next turn.
+   * Replaces the list for a client; the model is notified at its next turn.
    *
    * @throws {SessionError} `session_write_failed`; the list is then unchanged.
    */
@@ -71,12 +71,12 @@ export class SessionTodos {
   }
 }
 
-/** Goes back from the leaf only as far as it has to: to what sets a list, or to where it is known. */
+/** Goes back from the leaf only to the latest entry that sets a list, or to a known state. */
 function find({ tree }: SessionLog, known: KnownTodos | undefined): readonly TodoItem[] {
   let isPromptedSince = false;
   for (const entry of tree.ancestors()) {
     const items = entry.id === known?.leafId ? known.items : todosOf(entry);
-    // A list that was finished before the user went on is done with.
+    // A list that was finished before the user's next message is dropped.
     if (items !== undefined) return isPromptedSince && !items.some(isOpen) ? [] : items;
     isPromptedSince ||= isUserMessage(entry);
   }

@@ -8,7 +8,7 @@ const marks: Readonly<Record<TodoStatus, string>> = {
   abandoned: "[-]",
 };
 
-/** The list as a model reads it, one line for each item. */
+/** The list as text for a model, one line per item. */
 export function todoLines(todos: readonly TodoItem[]): string {
   let heading: string | undefined;
   const lines: string[] = [];
@@ -23,12 +23,12 @@ export function todoLines(todos: readonly TodoItem[]): string {
 
 const sectionPattern = /\n\n<todos>\n.*?\n<\/todos>/gs;
 
-/** The list as written at the end of a summary; empty if nothing is left to do. */
+/** The list as written at the end of a summary; empty if all is done. */
 export function todoSection(todos: readonly TodoItem[]): string {
   return todos.some(isOpen) ? `\n\n<todos>\n${todoLines(todos)}\n</todos>` : "";
 }
 
-/** A summary without its list, which is out of date when the next one is made. */
+/** A summary without its list, which is outdated by the next summary. */
 export function withoutTodoSection(summary: string): string {
   return summary.replace(sectionPattern, "");
 }

@@ -25,7 +25,7 @@ const reminding = (scenario: Scenario, more = {}) =>
   });
 
 describe("the todo list of a session", () => {
-  it("is what the model wrote last; an error changes nothing", async () => {
+  it("is the model's latest; an error changes nothing", async () => {
     const bad = turn(toolCall("todo_write", { todos: [{ status: "pending" }] }));
     const { session } = await createTestSession([
       write("pending", "pending"),
@@ -64,7 +64,7 @@ describe("the todo list of a session", () => {
     expect(shown(session.todos.items)).toEqual(["t0 completed", "t1 pending"]);
   });
 
-  it("outlives a compaction, and the model still knows it", async () => {
+  it("survives a compaction, and the model still has it", async () => {
     const replies = [write("pending"), "1", "2", write("completed", "in_progress"), "3", "4"];
     const asked: string[] = [];
     const summarised: string[] = [];
@@ -94,7 +94,7 @@ describe("the todo list of a session", () => {
     expect(text).toContain("<todos>\n[x] t0\n[>] t1\n</todos>");
   });
 
-  it("is done with when it was finished before the next prompt", async () => {
+  it("is dropped when it was finished before the next prompt", async () => {
     const { session } = await createTestSession([write("completed"), "done", "more"]);
     await session.prompt("go");
     expect(shown(session.todos.items)).toEqual(["t0 completed"]);
@@ -106,7 +106,7 @@ describe("the todo list of a session", () => {
     expect(session.todos.items).toEqual([]);
   });
 
-  it("is set by a client: stored, and told to the model", async () => {
+  it("set by a client is stored and sent to the model", async () => {
     const seen: string[] = [];
     const { session, written } = await createTestSession(({ messages }) => {
       seen.push(JSON.stringify(messages));
@@ -127,7 +127,7 @@ describe("the todo list of a session", () => {
     expect(session.todos.items).toEqual([]);
   });
 
-  it("that a client sets during a run comes to the model with the next turn", async () => {
+  it("that a client sets during a run reaches the model with the next turn", async () => {
     const seen: string[] = [];
     const test = await createTestSession(({ index, messages }) => {
       seen.push(JSON.stringify(messages));
@@ -181,7 +181,7 @@ describe("the todo list of a session", () => {
 });
 
 describe("an agent that stops with open todos", () => {
-  it("is left alone unless the settings say otherwise", async () => {
+  it("is not reminded by default", async () => {
     const { session, events } = await createTestSession([write("pending"), "I stop."]);
     await session.prompt("go");
     expect(reminders(events)).toEqual([]);
@@ -233,7 +233,7 @@ describe("an agent that stops with open todos", () => {
     expect(reminders(events).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1, 2, 3]);
   });
 
-  it("is reminded again after it got something done, but not forever", async () => {
+  it("is reminded again after progress, but not forever", async () => {
     const steps = [
       write("pending", "pending", "pending"),
       "stop",
@@ -269,7 +269,7 @@ describe("an agent that stops with open todos", () => {
     expect(reminders(never.events)).toEqual([]);
   });
 
-  it("goes on with what is queued first", async () => {
+  it("continues with queued messages first", async () => {
     const { session, events } = await reminding([
       write("pending"),
       "I stop.",

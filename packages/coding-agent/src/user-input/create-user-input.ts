@@ -2,16 +2,17 @@ import type { PromptResources } from "../resources/resources.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { UserInput } from "./input.ts";
 
-/** What is needed to prepare prompts. */
-export interface UserInputParts {
+/** Turns user input into a message: expands templates, fetches images and scales them down. */
+export function createUserInput({
+  resources,
+  settings,
+  fetch,
+}: {
   readonly resources: PromptResources;
   readonly settings: SettingsStore;
-  /** The `fetch` of the user's proxy, if there is one. */
+  /** The `fetch` that uses the user's proxy, if there is one. */
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
-}
-
-/** Turns user input into a message: expands templates, fetches images and scales them down. */
-export function createUserInput({ resources, settings, fetch }: UserInputParts): UserInput {
+}): UserInput {
   return new UserInput({
     expand: (text) => resources.expand(text),
     fetch: async (...request) => ((await fetch()) ?? globalThis.fetch)(...request),

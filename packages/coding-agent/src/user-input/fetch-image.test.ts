@@ -20,12 +20,12 @@ async function get(url: string, servers: Record<string, () => Response | Promise
 }
 
 describe("an image of a URL", () => {
-  it("comes with the type that the server says", async () => {
+  it("has the type that the server declares", async () => {
     const { image } = await get("https://a.test/x", { "https://a.test/x": png });
     expect(image).toEqual({ type: "image", data: "YWJj", mimeType: "image/png" });
   });
 
-  it("is followed to where it has moved", async () => {
+  it("is fetched through redirects", async () => {
     const { asked } = await get("https://a.test/x", {
       "https://a.test/x": () => moved("/y"),
       "https://a.test/y": () => moved("https://b.test/z"),

@@ -7,7 +7,7 @@ const FETCH_TIMEOUT_MS = 30_000;
 const MAX_REDIRECTS = 5;
 
 /**
- * Gets an image from a URL, over https all the way.
+ * Fetches an image from a URL, with https for every redirect.
  *
  * @throws {SessionError} `invalid_url`, `fetch_failed`; both name the URL
  */
@@ -28,7 +28,7 @@ export async function fetchImage(
   }
 }
 
-/** Each address on the way has to be an https one: a redirect must not reach where the first may not. */
+/** Every redirect must be https too: it must not lead where the first URL may not. */
 async function follow(url: string, get: (url: string) => Promise<Response>): Promise<Response> {
   let target = url;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -59,7 +59,7 @@ function failure(url: string, reason: string, cause?: unknown): SessionError {
   return new SessionError("fetch_failed", { url, reason }, { cause });
 }
 
-/** What went wrong is the cause of what `fetch` says. */
+/** The error of `fetch` has the reason as its cause. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: "" };
   return cause instanceof Error && cause.message !== "" ? cause.message : message;

@@ -31,7 +31,7 @@ async function resultOf(content: unknown): Promise<ToolResultMessage["content"]>
 const text = (value: string | object) => ({ type: "text", text: value });
 
 describe("what a tool gives", () => {
-  it("has images of the type their bytes say, also from a data URL", async () => {
+  it("has images of the type that their bytes show, also from a data URL", async () => {
     const image = { type: "image", data: `data:image/jpeg;base64,${png}`, mimeType: "image/jpeg" };
     const fitted = { type: "image", data: png, mimeType: "image/png" };
     expect(await resultOf([image, text("below")])).toEqual([fitted, text("below")]);
@@ -43,7 +43,7 @@ describe("what a tool gives", () => {
     expect(await fitResult(wrong, { get: () => true as never })).toEqual({ content });
   });
 
-  it("says of an image that no vendor would take that it is left out", async () => {
+  it("replaces an image that no vendor accepts with a note", async () => {
     const broken = { type: "image", data: png.slice(0, 40), mimeType: "image/png" };
     expect(await resultOf([text("here"), broken])).toEqual([
       text("here"),

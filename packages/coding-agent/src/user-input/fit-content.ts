@@ -16,9 +16,9 @@ const resultRules = rulesOf({
 type Settings = Pick<SettingsStore, "get">;
 
 /**
- * What a tool or an extension says, as blocks that any model takes: a block of another kind becomes
- * text, an image is checked and made smaller as those of prompts are. One that a vendor refuses would
- * otherwise stay in the session and fail every request from then on.
+ * Turns content of a tool or an extension into blocks that any model accepts: other blocks become
+ * text, images are checked and scaled down like those of prompts. An image that a vendor refuses
+ * would stay in the session and fail every later request.
  */
 export function fitContent(content: unknown, settings: Settings): Block[] | Promise<Block[]> {
   const plain = toPlainValue(content);
@@ -27,7 +27,7 @@ export function fitContent(content: unknown, settings: Settings): Block[] | Prom
   return Promise.all(blocks.map((block) => fitBlock(block, settings))).then((all) => all.flat());
 }
 
-/** {@link fitContent} for a tool's result, all of which must be written to a file and copied. */
+/** {@link fitContent} for a tool's whole result, which must be serialisable and copyable. */
 export async function fitResult(given: ToolResult, settings: Settings): Promise<ToolResult> {
   const result = toPlainValue(given);
   const content = await fitContent(result.content, settings);
@@ -56,7 +56,7 @@ function isImage(block: unknown): block is ImageContent {
   return isJsonObject(block) && block.type === "image" && typeof block.data === "string";
 }
 
-/** A resource as MCP servers embed it is its text; of anything else a model can read the JSON. */
+/** An embedded MCP resource becomes its text, anything else its JSON. */
 function textOf(block: unknown): string {
   if (typeof block === "string") return block;
   const resource = isJsonObject(block) ? block.resource : undefined;

@@ -12,7 +12,7 @@ import { fetchImage } from "./fetch-image.ts";
 export interface PromptInput {
   readonly images?: readonly ImageInput[] | undefined;
   readonly attachments?: readonly Attachment[] | undefined;
-  /** Neither a command nor a template: the text is taken literally. */
+  /** Takes the text literally, even if it looks like a command or a template. */
   readonly isVerbatim?: boolean | undefined;
 }
 

@@ -5,17 +5,17 @@ import type {
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 
-/** What a model reads for the messages of a conversation. */
+/** Converts the messages of a conversation to those that a model reads. */
 export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
   return convertAll(messages, toLlmMessage);
 }
 
-/** The text that joins a message in a request; undefined for most. */
+/** The text to add to a message in requests; undefined for most. */
 type FindNote = (message: AgentMessage) => string | undefined;
 
 /**
- * A {@link toLlmMessages} that gives the same object for the same message each time: so a request is
- * known to go on from the one before.
+ * A {@link toLlmMessages} that returns the same object for the same message each time, so that a
+ * request is recognised as a continuation of the previous one.
  */
 export function createLlmConverter(noteOf: FindNote = () => undefined): typeof toLlmMessages {
   const known = new WeakMap<AgentMessage, LlmMessage>();
@@ -75,7 +75,7 @@ function toLlmMessage(message: AgentMessage): LlmMessage | undefined {
         message,
       );
     default:
-      // Roles of later versions: kept in the file, nothing a model could read.
+      // Roles of later versions stay in the file; a model cannot read them.
       return undefined;
   }
 }
@@ -87,7 +87,7 @@ function asUser(
   return { role: "user", content, timestamp };
 }
 
-/** The documented form in which a client's own commands reach the model. */
+/** The documented form in which a client's shell commands reach the model. */
 function bashText(message: BashExecutionMessage): string {
   let text = `Ran \`${message.command}\`\n`;
   text += message.output === "" ? "(no output)" : `\`\`\`\n${message.output}\n\`\`\``;

@@ -6,7 +6,7 @@ const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
 describe("an image in a prompt", () => {
-  it("is typed by its bytes, whatever the client says, with or without a data URL", async () => {
+  it("has the type of its bytes, whatever the client declares, with or without a data URL", async () => {
     const { session } = await createTestSession(["ok"]);
     const data = `data:image/jpeg;base64,${png}`;
     await session.prompt("look", {
@@ -29,7 +29,7 @@ describe("an image in a prompt", () => {
     );
   });
 
-  it("is checked, but sent as it is, without autoResize", async () => {
+  it("is checked but sent unchanged without autoResize", async () => {
     const { session } = await createTestSession(["ok"]);
     session.settings.override("images.autoResize", false);
     const broken = { type: "image" as const, data: png.slice(0, 40), mimeType: "image/png" };
@@ -56,7 +56,7 @@ describe("an image in a prompt", () => {
 });
 
 describe("an attachment", () => {
-  it("becomes text or an image, and stays on the message", async () => {
+  it("becomes text or an image, and stays part of the message", async () => {
     const { session } = await createTestSession(["ok"]);
     const base = { id: "a1", fileName: "notes.txt", mimeType: "text/plain", size: 5 };
     const content = Buffer.from("hello").toString("base64");

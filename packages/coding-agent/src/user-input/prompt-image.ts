@@ -7,8 +7,8 @@ import { type NormalizedImage, normalizeImage } from "./images/normalize-image.t
 const dataUrl = /^data:[^;,]+;base64,/;
 
 /**
- * Checks an image a client sent and makes it fit for a model. The bytes, not the client's word, say
- * of which type it is.
+ * Checks an image from a client and prepares it for a model. Its bytes, not the client, determine
+ * the type.
  *
  * @throws {SessionError} `image_unusable` with the reason
  */
@@ -23,7 +23,7 @@ export async function preparePromptImage(
   return { type: "image", data: normalized.data, mimeType: normalized.mimeType };
 }
 
-/** {@link normalizeImage} for base64 or a data URL; without `resizes` it is checked only. */
+/** {@link normalizeImage} for base64 or a data URL; without `resizes` it only checks. */
 export async function normalizeBase64(
   data: string,
   { resizes }: { resizes: boolean },

@@ -103,10 +103,11 @@ export function errorText(code: ErrorCode, values: Readonly<Record<string, strin
   );
 }
 
-/** An error of the protocol itself: a line that cannot be understood or a handler that failed. */
-export class ProtocolError extends Error {
-  override readonly name = "ProtocolError";
+/** An error that a client can tell by its code. */
+export abstract class CodedError extends Error {
   readonly code: ErrorCode;
+
+  /** `values` fill the placeholders of the code's text. */
   constructor(
     code: ErrorCode,
     values: Readonly<Record<string, string>> = {},
@@ -115,4 +116,9 @@ export class ProtocolError extends Error {
     super(errorText(code, values), options);
     this.code = code;
   }
+}
+
+/** An error of the protocol itself: a line that cannot be understood or a handler that failed. */
+export class ProtocolError extends CodedError {
+  override readonly name = "ProtocolError";
 }

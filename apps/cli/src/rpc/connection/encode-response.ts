@@ -5,8 +5,8 @@ interface TreeData {
 }
 
 /**
- * A response as a line. A session of thousands of entries is a tree as deep, which `JSON.stringify`
- * walks in quadratic time and soon cannot at all; it is written out by itself.
+ * A response as a line. The tree of a session is as deep as the conversation is long. `JSON.stringify`
+ * overflows the stack between 2000 and 4000 levels, so the tree is encoded without recursion.
  */
 export function encodeResponse(frame: DialectFrame): string {
   if (!("data" in frame) || !isTreeData(frame.data)) return encodeLine(frame);

@@ -27,7 +27,7 @@ export function errorCode(error: unknown): string | undefined {
     : undefined;
 }
 
-/** Says in one sentence what could not be done to `path`, and what to do; other errors pass. */
+/** Describes in one sentence what failed at `path` and what to do; other errors pass. */
 export function fileError(error: unknown, action: string, path: string): unknown {
   if (error instanceof ToolError) return error;
   const code = errorCode(error);

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Runs changes to one file one after the other, in the order they were asked for. */
+/** Runs changes to one file one after the other, in the order of the calls. */
 export class FileQueue {
   readonly #tails = new Map<string, Promise<void>>();
 

@@ -14,7 +14,7 @@ describe.each([
   ["makeFolder", makeFolder],
   ["makeFolderNow", async (path: string, mode?: number) => makeFolderNow(path, mode)],
 ])("%s", (_, make) => {
-  it("makes what is missing with the mode and leaves what is there", async () => {
+  it("creates missing folders with the mode and leaves existing ones", async () => {
     await make(root);
     await make(join(root, "a/b/c"), 0o700);
     await make(join(root, "a/b/d/"));
@@ -26,7 +26,7 @@ describe.each([
     ]);
   });
 
-  it("is made once when several ask for it at the same time", async () => {
+  it("creates a folder once for concurrent callers", async () => {
     const path = join(root, "x/y/z");
     await Promise.all(Array.from({ length: 8 }, () => make(path)));
     expect(statSync(path).isDirectory()).toBe(true);

@@ -3,12 +3,12 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errorCode } from "./read-text.ts";
 
-// Node's own recursive mkdir never ends where a file system makes no folders and calls that a folder
-// which is missing, as /proc does: it looks for the one above, which is there, and tries again.
+// Node's recursive mkdir loops forever on file systems such as /proc that refuse folders with
+// ENOENT: it finds that the parent exists and tries again.
 
 /**
- * Makes a folder and those above it that are missing; a folder that is there stays as it is. Rejects
- * with what the system says when it cannot be made.
+ * Creates a folder and its missing parents; existing ones stay as they are. Rejects with the
+ * system's error.
  */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
   try {
@@ -21,7 +21,7 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
   }
 }
 
-/** {@link makeFolder} without leaving the thread. */
+/** {@link makeFolder}, synchronous. */
 export function makeFolderNow(path: string, mode?: number): void {
   const make = (whenMissingAbove: () => void) => {
     try {
@@ -41,7 +41,7 @@ function isMissingAbove(path: string, error: unknown): boolean {
   return errorCode(error) === "ENOENT" && dirname(path) !== path;
 }
 
-/** Somebody else may have made it; many systems refuse to make what is there with other words. */
+/** It may exist by now; systems use several codes for that. */
 function refuseUnlessFolder(path: string, error: unknown): void {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
 }

@@ -8,7 +8,7 @@ describe.each([
   ["readTextFile", readTextFile],
   ["readTextFileNow", async (path: string): Promise<TextFile> => readTextFileNow(path)],
 ] as const)("%s", (_, read) => {
-  it("reads a file without its byte order mark, and knows one that is not there", async () => {
+  it("reads a file without its byte order mark, and reports a missing one", async () => {
     const path = join(temporaryFolder(), "a.md");
     expect(await read(path)).toEqual({ kind: "missing", path });
     writeFileSync(path, "\uFEFFhé");
@@ -16,7 +16,7 @@ describe.each([
     expect(await read(join(path, "b"))).toMatchObject({ kind: "missing" });
   });
 
-  it("explains why it reads no device, no folder and nothing huge, instead of reading forever", async () => {
+  it("refuses devices, folders and huge files with a reason instead of reading forever", async () => {
     const folder = temporaryFolder();
     symlinkSync("/dev/zero", join(folder, "device"));
     mkdirSync(join(folder, "folder"));

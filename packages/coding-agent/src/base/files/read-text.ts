@@ -3,13 +3,13 @@ import { readFile, stat } from "node:fs/promises";
 import { errorMessage } from "@tau-agent/agent";
 import type { Diagnostic } from "../diagnostic.ts";
 
-/** A file's text, the fact that it is not there, or why it could not be read. */
+/** A file's text, the fact that it is missing, or the reason why it could not be read. */
 export type TextFile =
   | { readonly kind: "text"; readonly path: string; readonly text: string }
   | { readonly kind: "missing"; readonly path: string }
   | { readonly kind: "unreadable"; readonly path: string; readonly diagnostic: Diagnostic };
 
-/** More than any text that is configuration, or meant for a model. */
+/** Larger than any configuration or text for a model. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 const missingCodes = new Set(["ENOENT", "ENOTDIR"]);
@@ -33,7 +33,7 @@ function refused(path: string, reason: string): TextFile {
   return { kind: "unreadable", path, diagnostic: { severity: "error", message, path } };
 }
 
-/** Reading a pipe or a device, which any project may link to, would never end. */
+/** Reading a pipe or a device, which a project may link to, would never end. */
 function problemOf(stats: Stats): string | undefined {
   if (!stats.isFile()) return stats.isDirectory() ? "it is a folder" : "it is not a regular file";
   return stats.size > MAX_BYTES ? `it is larger than ${MAX_BYTES / 1024 / 1024} MiB` : undefined;
@@ -50,7 +50,10 @@ export async function readTextFile(path: string): Promise<TextFile> {
   }
 }
 
-/** {@link readTextFile} for the few small files of a start, where a thread pool costs more than it gives. */
+/**
+ * {@link readTextFile}, synchronous: for the few small files of a start, where the thread pool only
+ * adds time.
+ */
 export function readTextFileNow(path: string): TextFile {
   try {
     const problem = problemOf(statSync(path));

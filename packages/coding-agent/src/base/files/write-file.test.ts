@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe("withFileLock", () => {
-  it("lets one holder in at a time and takes the lock away afterwards", async () => {
+  it("admits one holder at a time and removes the lock afterwards", async () => {
     const path = join(dir, "new", "file.json");
     let inside = 0;
     let most = 0;
@@ -37,14 +37,14 @@ describe("withFileLock", () => {
     expect(readdirSync(join(dir, "new"))).toEqual([]);
   });
 
-  it("takes over a lock that was left behind", async () => {
+  it("takes over a stale lock", async () => {
     const path = join(dir, "file.json");
     mkdirSync(`${path}.lock`);
     utimesSync(`${path}.lock`, 1, 1);
     expect(await withFileLock(path, async () => "done")).toBe("done");
   });
 
-  it("lets go of the lock when the work fails", async () => {
+  it("releases the lock when the work fails", async () => {
     const path = join(dir, "file.json");
     await expect(withFileLock(path, () => Promise.reject(new TypeError("no")))).rejects.toThrow(
       "no",

@@ -5,13 +5,13 @@ import { randomHex } from "../random.ts";
 import { makeFolder } from "./make-folder.ts";
 import { errorCode } from "./read-text.ts";
 
-/** After this long without a sign of life a lock is taken to be left behind, in ms. */
+/** A lock not refreshed for this long is stale, in ms. */
 const staleLockMs = 30_000;
 const lockWaitMs = 10_000;
 const lockPollMs = 20;
 const heartbeatMs = 5000;
 
-/** The file a path stands for: links are followed, so that two names share one lock. */
+/** Follows links, so that two names of a file share one lock. */
 async function targetOf(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -20,7 +20,7 @@ async function targetOf(path: string): Promise<string> {
   }
 }
 
-/** Takes the lock directory, waiting for another process; false when the wait ran out. */
+/** Creates the lock directory, waiting for another process; false if the wait timed out. */
 async function takeLock(lock: string): Promise<boolean> {
   const deadline = Date.now() + lockWaitMs;
   while (Date.now() < deadline) {
@@ -56,7 +56,7 @@ export async function withFileLock<T>(
   if (!(await takeLock(lock))) {
     throw new SessionError("file_locked", { path: target });
   }
-  // Keeps the lock young while a slow holder (a token refresh) works.
+  // Refreshes the lock while a slow holder (a token refresh) works.
   const heartbeat = setInterval(() => {
     const now = new Date();
     utimes(lock, now, now).catch(() => undefined);
@@ -71,8 +71,8 @@ export async function withFileLock<T>(
 }
 
 /**
- * Replaces `path` in one step; readers see the old or the new text. The text may come in pieces. A
- * file that is there keeps its mode, a new one gets 0600.
+ * Replaces `path` in one step; readers see the old or the new text. The text may come in pieces. An
+ * existing file keeps its mode, a new one gets 0600.
  */
 export async function writeFileAtomic(
   path: string,

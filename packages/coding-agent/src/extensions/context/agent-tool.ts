@@ -6,7 +6,7 @@ import type { ExtensionToolResult } from "../api/tool.ts";
 import type { OwnedTool } from "../hooks/runner.ts";
 import { createToolContext, type NestedTools } from "./nested-tools.ts";
 
-/** A tool of an extension as the loop runs it. */
+/** Adapts a tool of an extension to the loop. */
 export function agentToolOf(
   { tool, extension }: OwnedTool,
   context: ExtensionContext,
@@ -52,7 +52,7 @@ interface StandardSchema {
   };
 }
 
-/** A plain copy: a schema library's own marks do not travel to a vendor. */
+/** A plain copy, so that a schema library's marks are not sent to a vendor. */
 function jsonSchemaOf(parameters: object): Readonly<Record<string, unknown>> {
   const standard = (parameters as StandardSchema)["~standard"]?.jsonSchema;
   const given = standard?.input?.({ target: "draft-07" }) ?? parameters;

@@ -1,6 +1,6 @@
 import type { ExtensionEvents } from "../api/api.ts";
 
-/** Messages between extensions, by channel. A listener that fails keeps no other from hearing. */
+/** Messages between extensions, by channel. A failing listener does not affect the others. */
 export class EventChannels implements ExtensionEvents {
   readonly #onError: (channel: string, error: unknown) => void;
   readonly #listeners = new Map<string, ((data: unknown) => unknown)[]>();

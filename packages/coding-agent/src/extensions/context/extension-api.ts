@@ -10,7 +10,7 @@ import { type ExecEnvironment, execCommand } from "../port/exec.ts";
 import { type RegisteredProvider, registrationOf } from "../providers/provider-config.ts";
 import { shownText } from "../ui/shown-text.ts";
 
-/** What the object given to a factory is made from. */
+/** The parts of the object given to a factory. */
 export interface ApiSources {
   readonly extension: Extension;
   readonly binding: Binding;
@@ -25,7 +25,7 @@ export interface ApiSources {
   readonly unregisterVirtualModel: (provider: string, id: string) => void;
   readonly commands: () => ReturnType<ExtensionApi["getCommands"]>;
   readonly mcpServers: () => ReturnType<ExtensionApi["getMcpServers"]>;
-  /** An extension has registered a server, or taken one back. */
+  /** An extension has registered or unregistered a server. */
   readonly mcpServersChanged: () => void;
   /** Members of older hosts: `typebox`, `zod`, `logger`, … */
   readonly extras: object;
@@ -37,7 +37,7 @@ export function createExtensionApi(sources: ApiSources): ExtensionApi {
   return Object.defineProperties(api, Object.getOwnPropertyDescriptors(sources.extras));
 }
 
-/** Listeners of a stale extension are not added, what it says is not heard. */
+/** A stale extension can neither add listeners nor send messages. */
 function channelsOf({ binding, channels }: ApiSources): ExtensionApi["events"] {
   return {
     on: (channel, handler) => {
@@ -72,7 +72,7 @@ type Registrations = Pick<
   | "unregisterVirtualModel"
 >;
 
-/** What works from the first moment on, also while the extension is loaded. */
+/** Members that work at once, even while the extension is loaded. */
 function registrations(sources: ApiSources): Registrations {
   const { extension, binding } = sources;
   const checked = (member: string): Extension => {
@@ -133,11 +133,11 @@ function registrations(sources: ApiSources): Registrations {
   };
 }
 
-/** What acts on the session, and therefore needs one. */
+/** Members that act on the session and so need one. */
 function actions(sources: ApiSources): Omit<ExtensionApi, keyof Registrations | "events"> {
   const { binding, execEnvironment } = sources;
   const port = (member: string) => binding.port(`pi.${member}`);
-  /** Nothing waits for these, so failures are reported as the extension's error. */
+  /** No caller awaits these, so failures are reported as the extension's error. */
   const later = (member: string, done: Promise<unknown>): void => {
     done.catch((error: unknown) => sources.onFailure(member, error));
   };
@@ -153,7 +153,7 @@ function actions(sources: ApiSources): Omit<ExtensionApi, keyof Registrations | 
     setSessionName: (name) => port("setSessionName").setName(name),
     getSessionName: () => port("getSessionName").log.name,
     setLabel: (targetId, label) => {
-      // Older hosts took the name an extension goes by here.
+      // Older hosts took a display name here.
       if (!binding.isBound) return binding.check("pi.setLabel");
       const text = label === undefined ? {} : { label };
       port("setLabel").append({ type: "label", targetId, ...text });

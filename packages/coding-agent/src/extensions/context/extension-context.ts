@@ -8,7 +8,7 @@ import { promptOptionsOf } from "../hooks/prompt-options.ts";
 import type { Binding } from "../port/binding.ts";
 import { sessionWriter } from "./session-view.ts";
 
-/** What contexts are made from. */
+/** The parts of a context. */
 export interface ContextSources {
   readonly binding: Binding;
   readonly ui: ExtensionUi;
@@ -17,9 +17,9 @@ export interface ContextSources {
   readonly place: { readonly cwd: string };
   readonly mode: ExtensionMode;
   readonly models: ExtensionModels;
-  /** Hears of what fails after its call has returned. */
+  /** Called with errors that occur after a call has returned. */
   readonly onFailure: (event: string, error: unknown) => void;
-  /** A context of the session that is there now. */
+  /** A context of the current session. */
   readonly freshContext: () => CommandContext;
 }
 
@@ -27,7 +27,7 @@ export interface ContextSources {
 export function createContext(sources: ContextSources): ExtensionContext {
   const { binding, ui, hasUi, place, models } = sources;
   const port = (member: string) => binding.port(`ctx.${member}`);
-  // Typed as only to be read, and written to by extensions all the same.
+  // Typed read-only, but extensions write to it anyway.
   const session = sessionWriter(
     () => port("sessionManager").log,
     (entry) => port("sessionManager").append(entry),
@@ -47,7 +47,7 @@ export function createContext(sources: ContextSources): ExtensionContext {
       resolve: (name) => modelNamed(checked, name),
       family: ({ id }) => id.split(/[-:]/, 1)[0] ?? id,
     },
-    // These do nothing to a session, so they go on working.
+    // These do not act on a session, so they keep working.
     ui,
     hasUI: hasUi,
     get cwd() {

@@ -5,13 +5,13 @@ import { randomUuid } from "../../base/random.ts";
 import type { ExtensionContext, NestedOutcome, ToolContext } from "../api/context.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";
 
-/** The tools that a tool may run, and what stands around every call. */
+/** The tools that a tool may run, with the hooks around every call. */
 export interface NestedTools {
   active(): readonly AgentTool[];
   readonly hooks: ToolHooks;
 }
 
-/** What a tool gets besides its arguments. */
+/** The inputs of a tool besides its arguments. */
 export function createToolContext(
   context: ExtensionContext,
   nested: NestedTools,

@@ -5,7 +5,7 @@ import { buildSessionContext, contextEntries } from "../../session-log/session-c
 import type { SessionLog } from "../../session-log/session-log.ts";
 import type { ReadonlySession, SessionSetup, SessionTreeNode } from "../api/context.ts";
 
-/** A session as extensions read it; `log` is asked for each time. */
+/** A session as extensions read it; `log` is called each time. */
 function sessionView(log: () => SessionLog): ReadonlySession {
   const tree = () => log().tree;
   return {
@@ -36,7 +36,7 @@ function sessionView(log: () => SessionLog): ReadonlySession {
   };
 }
 
-/** A session that can also be written, as while it is set up. */
+/** A session that can also be written, for its setup. */
 export function sessionWriter(
   log: () => SessionLog,
   append: SessionLog["append"] = (entry) => log().append(entry),

@@ -46,7 +46,7 @@ async function ask(messages: readonly AgentMessage[], ...handlers: Handler[]) {
 }
 
 describe("a boundary", () => {
-  it("without wishes goes by", async () => {
+  it("without requests changes nothing", async () => {
     expect(await ask([user("one")], () => undefined)).toMatchObject({
       isContinued: false,
       failures: [],
@@ -54,7 +54,7 @@ describe("a boundary", () => {
     });
   });
 
-  it("shows each handler what the ones before want, and takes the last word", async () => {
+  it("shows each handler the earlier requests, and uses the last one", async () => {
     const seen: unknown[] = [];
     const { isContinued, messages } = await ask(
       [],

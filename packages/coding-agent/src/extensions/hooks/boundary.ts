@@ -8,16 +8,16 @@ import type { ExtensionRunner } from "./runner.ts";
 
 type BoundaryName = "turn_end" | "agent_before_settle";
 
-/** A boundary without what earlier handlers want there. */
+/** A boundary before handlers have requested anything. */
 type BareBoundary = {
   [Name in BoundaryName]: Omit<ExtensionEvent<Name>, "entries" | "continue" | "context">;
 }[BoundaryName];
 
-/** Where a session's messages come from, as far as a boundary needs them. */
+/** The part of a session that a boundary needs. */
 type BoundaryPort = Pick<SessionPort, "messagesWith" | "pendingMessages" | "addEntries">;
 
 /**
- * Asks extensions what is to stand where a turn or a run ends, and writes it.
+ * Asks extensions what to add at the end of a turn or a run, and writes it.
  *
  * @returns whether the model is to be called once more; never when it would have nothing to answer
  */
@@ -54,7 +54,7 @@ export async function askBoundary(
   }
 }
 
-/** Reading the preview costs as much as the session is long, so it is made for those who read it. */
+/** Building the preview takes time in proportion to the session, so build it on first read. */
 function withPreview<Event extends { readonly entries: readonly BoundaryDraft[] }>(
   event: Event,
   port: BoundaryPort,
@@ -98,7 +98,7 @@ function checkDrafts(drafts: unknown): void {
   throw new ExtensionError("handler_failed", `entries must be a list of entries: ${kinds}`);
 }
 
-/** The ids of the entries that hold these messages, which stand near the leaf; none when one is not there. */
+/** The ids of these messages' entries, found from the leaf; none if one is missing. */
 export function entryIds(log: SessionLog, messages: readonly AgentMessage[]): string[] {
   const ids = new Map<unknown, string>();
   const { tree } = log;

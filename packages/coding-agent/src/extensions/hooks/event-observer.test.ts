@@ -22,7 +22,7 @@ function observed() {
   return { observer, reasons };
 }
 
-it("tells extensions why a compaction that ends had begun", async () => {
+it("reports at the end of a compaction why it began", async () => {
   const { observer, reasons } = observed();
   const end = { result: null, aborted: false, willRetry: false };
   for (const reason of ["overflow", "threshold"] as const) {

@@ -5,11 +5,11 @@ import { askBoundary, entryIds } from "./boundary.ts";
 import { askMessageEnd } from "./prompt-events.ts";
 import type { ExtensionRunner } from "./runner.ts";
 
-/** Tells extensions what a session reports, in their words. */
+/** Translates the events of a session to those of extensions. */
 export class EventObserver {
   readonly #runner: () => ExtensionRunner;
   readonly #port: SessionPort;
-  /** Messages that extensions have heard of already, before they were recorded. */
+  /** Messages already announced to extensions before they were recorded. */
   readonly #told = new WeakSet<AgentMessage>();
   #turnIndex = 0;
   #level: ThinkingLevel;
@@ -24,14 +24,14 @@ export class EventObserver {
   /** The message as extensions leave it, before it is recorded. */
   async finish<Message extends AgentMessage>(message: Message): Promise<Message> {
     const runner = this.#runner();
-    // A reply has begun before its end; everything else begins and ends here.
+    // A reply has already begun; other messages begin and end here.
     if (message.role !== "assistant") await runner.emit({ type: "message_start", message });
     const final = (await askMessageEnd(runner, message)) as Message;
     this.#told.add(final);
     return final;
   }
 
-  /** Passes an event on; a promise while handlers are at work. */
+  /** Passes an event on; returns a promise while handlers run. */
   observe(event: SessionEvent): void | Promise<void> {
     const runner = this.#runner();
     switch (event.type) {
@@ -73,7 +73,7 @@ export class EventObserver {
     }
   }
 
-  /** Whether the turn that ended last is to be followed by another; asked once for each. */
+  /** Whether another turn should follow the last one; asked once per turn. */
   takeTurnWish(): boolean {
     const isWanted = this.#wantsNextTurn;
     this.#wantsNextTurn = false;

@@ -14,7 +14,7 @@ import type {
 } from "../api/events.ts";
 import { type ExtensionRunner, STOP } from "./runner.ts";
 
-/** A user's input on its way in. */
+/** A user's input before it is accepted. */
 export interface UserText {
   readonly text: string;
   readonly images?: readonly ImageContent[] | undefined;
@@ -26,7 +26,7 @@ export interface InputOrigin {
   readonly streamingBehavior?: "steer" | "followUp" | undefined;
 }
 
-/** Lets extensions change an input or deal with it; undefined when one has. */
+/** Lets extensions change or handle an input; undefined if one has handled it. */
 export async function askInput(
   runner: ExtensionRunner,
   input: UserText,
@@ -63,7 +63,7 @@ function actionOf(given: object): InputAnswer {
   return answer.text === undefined ? {} : { ...answer, action: "transform" };
 }
 
-/** What extensions want before a run. */
+/** Changes that extensions request before a run. */
 export interface BeforeStart {
   readonly systemPrompt: string;
   readonly messages: readonly CustomMessageInput[];
@@ -86,7 +86,7 @@ export async function askBeforeStart(
   const { options } = base;
   let known = encodeLine(options);
   let isReplaced = false;
-  /** What handlers change in the parts shows in the whole, unless one has replaced that. */
+  /** Changes to the parts also change the whole, unless a handler has replaced that. */
   const rendered = (): string => {
     const now = encodeLine(options);
     if (now !== known && !isReplaced) systemPrompt = base.render(options);
@@ -119,7 +119,7 @@ export async function askBeforeStart(
   return { systemPrompt: rendered(), messages };
 }
 
-/** Lets extensions choose what one model call reads; the same object when they leave it as it is. */
+/** Lets extensions change the messages of one model call; returns the same object if unchanged. */
 export async function askContext(
   runner: ExtensionRunner,
   context: RequestContext,
@@ -145,7 +145,7 @@ async function askMessages(
   return usableMessages(current, copies);
 }
 
-/** What handlers return is sent as it is: without a system message there is no system prompt. */
+/** The handlers' result is sent as it is: without a system message there is no system prompt. */
 async function askWithSystem(
   runner: ExtensionRunner,
   { messages, systemPrompt }: RequestContext,
@@ -179,7 +179,7 @@ function usableMessages<Message extends { readonly role: string }>(
     .map((message) => copies.settle(message as unknown as AgentMessage) as unknown as Message);
 }
 
-/** What a handler changes must not change the conversation: it is given copies. */
+/** Handlers get copies, so that they cannot change the conversation. */
 class MessageCopies {
   readonly all: readonly AgentMessage[];
   readonly #originals = new Map<AgentMessage, AgentMessage>();
@@ -192,11 +192,12 @@ class MessageCopies {
     }
   }
 
-  /** A message to be sent; the original of a copy that nobody changed, which requests know already. */
+  /** A message to send; if a copy is unchanged, its original, which requests recognise. */
   settle(given: AgentMessage): AgentMessage {
     const original = this.#originals.get(given);
     const isUnchanged = original !== undefined && isDeepStrictEqual(given, original);
-    // A handler may give the same object each time and change it in between; requests know objects.
+    // A handler may return the same object each time and change it in between, but requests
+    // recognise objects.
     return isUnchanged ? original : normalizeMessage({ ...given });
   }
 }
@@ -236,7 +237,7 @@ export async function askProviderHeaders(
   return current;
 }
 
-/** Lets extensions replace a message that is complete; its role stays. */
+/** Lets extensions replace a completed message; its role stays. */
 export async function askMessageEnd(
   runner: ExtensionRunner,
   message: AgentMessage,
@@ -253,13 +254,13 @@ export async function askMessageEnd(
   return current;
 }
 
-/** What an extension wants done with a direct shell command. */
+/** An extension's decision about a client's shell command. */
 export type UserBashDecision =
   | { readonly operations: BashOperations }
   | { readonly result: UserBashOutput };
 
 /**
- * Lets extensions run a client's command elsewhere or answer it themselves; the first that says so
+ * Lets extensions run a client's command elsewhere or answer it themselves; the first decision
  * counts.
  *
  * @throws {ExtensionError} `handler_failed` when one fails or answers nonsense: the command must not run then

@@ -2,7 +2,7 @@ import type { Skill } from "../../resources/skills/skills.ts";
 import { buildSystemPrompt, type SystemPromptInput } from "../../resources/system-prompt.ts";
 import type { SystemPromptOptions } from "../api/context.ts";
 
-/** The parts of a system prompt as extensions see them; a copy of their own to change. */
+/** The parts of a system prompt for extensions; a copy that they may change. */
 export function promptOptionsOf(input: SystemPromptInput): SystemPromptOptions {
   const { tools, cwd, customPrompt, appendPrompts = [], contextFiles = [], skills = [] } = input;
   const snippets = tools.flatMap(({ name, promptSnippet }) =>
@@ -26,7 +26,7 @@ export function promptOptionsOf(input: SystemPromptInput): SystemPromptOptions {
   };
 }
 
-/** The system prompt of parts that extensions may have changed. */
+/** The system prompt made of parts that extensions may have changed. */
 export function renderPromptOptions(
   options: SystemPromptOptions,
   input: SystemPromptInput,

@@ -19,7 +19,7 @@ export interface ExtensionFailure {
   readonly error: string;
 }
 
-/** A command with the name it goes by; the second of a name has `:1` behind it. */
+/** A command with its unique name; the second of a name gets the suffix `:1`. */
 export interface NamedCommand {
   readonly name: string;
   readonly command: ExtensionCommand;
@@ -40,7 +40,7 @@ export interface RunnerOptions {
   readonly onFailure: (failure: ExtensionFailure) => void;
 }
 
-/** Tells the steps of {@link ExtensionRunner.each} to ask no further handler. */
+/** Returned by a step of {@link ExtensionRunner.each} to skip further handlers. */
 export const STOP: unique symbol = Symbol("stop");
 
 /**
@@ -97,22 +97,22 @@ export class ExtensionRunner {
     }
   }
 
-  /** Tells an event that nobody can change. */
+  /** Sends an event that handlers cannot change. */
   emit<Name extends ExtensionEventName>(event: ExtensionEvent<Name>): Promise<void> {
     return this.each(event.type as Name, () => event);
   }
 
-  /** Reports what went wrong with what extensions asked for together. */
+  /** Reports a problem caused by several extensions together. */
   report(event: string, error: unknown): void {
     this.#onFailure({ extensionPath: "", event, error: reasonOf(error) });
   }
 
-  /** Reports what went wrong in an extension's code. */
+  /** Reports an error in an extension's code. */
   reportFailure(extension: Extension, event: string, error: unknown): void {
     this.#onFailure({ extensionPath: extension.path, event, error: reasonOf(error) });
   }
 
-  /** The tools in force; the first of a name counts. */
+  /** The effective tools; the first of a name counts. */
   get tools(): OwnedTool[] {
     const tools = new Map<string, OwnedTool>();
     for (const extension of this.extensions) {
@@ -134,7 +134,7 @@ export class ExtensionRunner {
     return [...servers.values()];
   }
 
-  /** All commands, with a number behind names that are there already. */
+  /** All commands, with a number appended to duplicate names. */
   get commands(): NamedCommand[] {
     const commands = new Map<string, NamedCommand>();
     for (const extension of this.extensions) {
@@ -157,7 +157,7 @@ export class ExtensionRunner {
     }));
   }
 
-  /** The commands as extensions see them: also where each comes from. */
+  /** The commands as extensions see them, with their sources. */
   get describedCommands(): SlashCommandInfo[] {
     const { commands } = this;
     return this.commandInfos.map((info, index) => {

@@ -2,14 +2,14 @@ import { ExtensionError } from "../api/errors.ts";
 import type { ExtensionEvent, ExtensionEventResult } from "../api/events.ts";
 import { type ExtensionRunner, STOP } from "./runner.ts";
 
-/** Events before which an extension may say no. */
+/** Events that an extension may cancel. */
 type Cancellable =
   | "session_before_switch"
   | "session_before_fork"
   | "session_before_compact"
   | "session_before_tree";
 
-/** The answers of all handlers laid over each other; the first `cancel` ends it. */
+/** The merged answers of all handlers; the first `cancel` ends it. */
 export async function askBeforeSession<Name extends Cancellable>(
   runner: ExtensionRunner,
   event: ExtensionEvent<Name>,
@@ -53,7 +53,7 @@ function hasText(value: unknown): value is { summary: string } {
   return "summary" in value && typeof value.summary === "string";
 }
 
-/** Whether the project is trusted, as the first extension with an opinion says. */
+/** Whether the project is trusted, according to the first extension that decides. */
 export async function askProjectTrust(
   runner: ExtensionRunner,
   cwd: string,
@@ -86,7 +86,7 @@ export async function askResources(
   return { skillPaths, promptPaths };
 }
 
-/** The texts of what should be a list of them. */
+/** The strings in a value that should be a list of them. */
 function textsIn(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
 }

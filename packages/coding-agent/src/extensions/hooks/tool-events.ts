@@ -51,7 +51,7 @@ async function askBefore(
   return block ?? { arguments: input };
 }
 
-/** Each handler sees the result as the ones before have left it. */
+/** Each handler sees the result as changed by earlier ones. */
 async function askAfter(
   runner: ExtensionRunner,
   { id, name, arguments: input }: ToolCall,
@@ -74,7 +74,7 @@ async function askAfter(
       hasChanged = true;
       current = {
         ...current,
-        // Other content may no longer say what the data says.
+        // Replaced content may no longer match the data.
         ...(Array.isArray(patch.content)
           ? { content: [...patch.content], structuredContent: patch.structuredContent }
           : {}),

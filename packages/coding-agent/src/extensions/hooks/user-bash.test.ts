@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => workspace[Symbol.dispose]());
 
-it("leaves an extension's buffers to it, which may use them again", async () => {
+it("leaves an extension its buffers, which it may reuse", async () => {
   const data = Buffer.alloc(65_536);
   const operations: BashOperations = {
     exec: async (_command, _cwd, { onData }) => {

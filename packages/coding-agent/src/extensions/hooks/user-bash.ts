@@ -3,7 +3,7 @@ import { OutputBuffer } from "../../processes/output-buffer.ts";
 import type { ShellRequest } from "../../run/session-hooks.ts";
 import type { UserBashDecision } from "./prompt-events.ts";
 
-/** Carries out what an extension wants done with a client's shell command. */
+/** Executes an extension's decision about a client's shell command. */
 export async function runDecidedShell(
   decision: UserBashDecision,
   { command, signal, onDelta }: ShellRequest,
@@ -21,7 +21,7 @@ export async function runDecidedShell(
   }
   const buffer = new OutputBuffer(place.temporaryDirectory);
   const onData = (data: Buffer): void => {
-    // A copy: what an extension hands over may still be its own.
+    // Copy it, because the extension may reuse the buffer.
     void buffer.append(Buffer.from(data), "stdout");
     void onDelta?.(data.toString("utf8"));
   };

@@ -2,19 +2,19 @@ import { ExtensionError } from "../api/errors.ts";
 import type { SessionPort } from "./session-port.ts";
 
 /**
- * What the objects handed to extensions act on: nothing while they are loaded, the session once it
- * is there, nothing any more after a reload or a switch.
+ * The target of the objects given to extensions: none while they load, then the session, and none
+ * again after a reload or a switch.
  */
 export class Binding {
   #port: SessionPort | undefined;
   #staleReason: string | undefined;
 
-  /** From now on actions reach this session. */
+  /** Directs actions to this session from now on. */
   bind(port: SessionPort): void {
     this.#port = port;
   }
 
-  /** From now on every use is refused. */
+  /** Refuses every use from now on. */
   invalidate(reason: string): void {
     this.#staleReason ??= reason;
   }

@@ -46,12 +46,12 @@ describe("exec", () => {
     expect(await running).toMatchObject({ killed: true });
   });
 
-  it("keeps as much as asked for and says that there was more", async () => {
+  it("keeps the requested amount and says that there was more", async () => {
     const result = await execCommand(environment, sh("printf '%s' äääää"), { maxBuffer: 5 });
     expect(result).toMatchObject({ stdout: "ää", truncated: true });
   });
 
-  it("says why a program could not be started, also when nothing is awaited before", async () => {
+  it("reports why a program could not be started, even without an await before", async () => {
     const result = await new Promise<Awaited<ReturnType<typeof execCommand>>>((resolve) => {
       setImmediate(
         () => void execCommand(environment, { file: "no-such", args: [] }).then(resolve),

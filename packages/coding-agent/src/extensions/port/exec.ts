@@ -6,7 +6,7 @@ import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { ExecOptions, ExecResult } from "../api/api.ts";
 import { reasonOf } from "../api/errors.ts";
 
-/** What commands of extensions run in. */
+/** The environment of extensions' commands. */
 export interface ExecEnvironment {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -16,8 +16,8 @@ export interface ExecEnvironment {
 const defaultMaxBytes = 10 * 1024 * 1024;
 
 /**
- * Runs a program and gives its output. Timeout and abort kill it with everything it started. Never
- * rejects: what could not be started has code 1 and the reason in `stderr`.
+ * Runs a program and returns its output. Timeout and abort kill it with everything it started.
+ * Never rejects: if it cannot be started, the code is 1 and `stderr` has the reason.
  */
 export async function execCommand(
   environment: ExecEnvironment,

@@ -44,7 +44,7 @@ export interface SessionPort {
   /** What it was last built from. */
   readonly promptInput: SystemPromptInput;
   buildSystemPrompt(): Promise<string>;
-  /** Templates and skills as far as they have been read. */
+  /** The templates and skills read so far. */
   readonly textCommands: readonly SlashCommandInfo[];
   setModel(model: Model): Promise<boolean>;
   setThinkingLevel(level: ThinkingLevel): void;
@@ -62,9 +62,9 @@ export interface SessionPort {
   append(entry: NewEntry): SessionEntry;
   /** The messages of the conversation as they are, or as they would be with these entries. */
   messagesWith(drafts: readonly BoundaryDraft[]): readonly AgentMessage[];
-  /** Messages that wait for the run. */
+  /** Messages queued for the run. */
   readonly pendingMessages: readonly AgentMessage[];
-  /** Writes entries and takes them into the conversation. */
+  /** Writes entries and adds them to the conversation. */
   addEntries(drafts: readonly BoundaryDraft[]): Promise<void>;
   setName(name: string): void;
   allTools(): ToolInfo[];

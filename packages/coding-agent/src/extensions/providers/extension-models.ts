@@ -13,14 +13,14 @@ export interface ModelsViewOptions {
   readonly registry: ModelRegistry;
   readonly stream: StreamFunction;
   readonly registerProvider: (name: string, provider: RegisteredProvider) => void;
-  /** What extensions have registered, by provider. */
+  /** Registered providers of extensions, by name. */
   readonly registered: ReadonlyMap<string, RegisteredProvider>;
   readonly unregisterProvider: (name: string) => void;
 }
 
 /**
- * The registry as extensions know it: its lists are there at once, so they are read ahead by
- * {@link ModelsView.refresh}.
+ * The registry for extensions. Its lists are synchronous, so {@link ModelsView.refresh} reads them
+ * ahead.
  */
 export class ModelsView implements ExtensionModels {
   readonly #options: ModelsViewOptions;
@@ -158,7 +158,7 @@ export class ModelsView implements ExtensionModels {
     return [...this.#options.registered.keys()];
   }
 
-  /** Of the kinds of models there are elsewhere, only those to talk to are known. */
+  /** Only chat models exist here, unlike in other hosts. */
   findOfType(type: string, provider: string, modelId: string): Model | undefined {
     return type === "chat" ? this.find(provider, modelId) : undefined;
   }
@@ -184,7 +184,7 @@ export class ModelsView implements ExtensionModels {
     },
   });
 
-  /** One reply as it comes, with the host's key, headers and address; for sessions of extensions. */
+  /** Streams one reply with the host's key, headers and address; for sessions of extensions. */
   async *openStream(model: Model, context: Context, options: StreamOptions): AssistantStream {
     const { registry, stream } = this.#options;
     const auth = await registry.requestAuth(model);

@@ -80,7 +80,7 @@ it("gives a key that auth.json holds to the provider's search, and sends the hea
   expect(view.authStorage).toMatchObject({ get: expect.any(Function) });
 });
 
-it("uses a login as the provider turns it into a key", async () => {
+it("uses the key that the provider makes of a login", async () => {
   const oauth = `{ refresh: async (login) => login, toAuth: async ({ access }) => ({ apiKey: "t:" + access }) }`;
   const body = `models: [${model}], api: openAICompletionsApi(), auth: { oauth: ${oauth} }`;
   const login = { type: "oauth", access: "a", refresh: "r", expires: Date.now() + 3_600_000 };
@@ -114,7 +114,7 @@ it("streams through the provider's own streams by the model's wire format", asyn
   expect(reply.content).toEqual([{ type: "text", text: "mk" }]);
 });
 
-it("ends a reply that cannot be asked for in an error, and says why", async () => {
+it("ends a reply that cannot be requested with an error that says why", async () => {
   const { view } = await providerOf(plain);
   const [found] = view.getAll();
   if (found === undefined) throw new TypeError("no model");

@@ -12,8 +12,9 @@ const refreshLimitMs = 5_000;
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * A provider that an extension hands over whole, for the registry: it lists its models, finds its
- * keys and renews its logins itself.
+ * Adapts a native provider of an extension, which lists its models, finds its keys and renews its
+ * logins itself.
+ *
  * @throws {ExtensionError} `invalid_registration` naming the member that is not there
  */
 export function nativeProviderOf(provider: NativeProvider, environment: Variables): CustomProvider {

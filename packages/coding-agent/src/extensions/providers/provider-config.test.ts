@@ -32,7 +32,7 @@ const described: ProviderConfig = {
   models: [{ id: "m", contextWindow: 1000, maxTokens: 100 }],
 };
 
-it("renews a login as the extension says, and sends what it makes of the tokens", async () => {
+it("renews a login with the extension's code, and sends the key it makes of the tokens", async () => {
   const asked: unknown[] = [];
   const registry = registryWith(
     {
@@ -53,7 +53,7 @@ it("renews a login as the extension says, and sends what it makes of the tokens"
   expect(await registry.availableProviders()).toEqual(["house"]);
 });
 
-it("shows the models that somebody who is logged in has", async () => {
+it("shows the models of logged-in users", async () => {
   const registry = registryWith(
     {
       ...described,
@@ -74,7 +74,7 @@ it.each([
   ['401 {"error":{"message":"no"}}', { code: "auth", status: 401, isRetryable: false }],
   ["Overloaded", { code: "overloaded", isRetryable: true }],
   ["prompt is too long: 5 tokens > 4 maximum", { code: "context_overflow" }],
-])("says what the failure of a stream of an extension means: %s", async (words, expected) => {
+])("classifies the failure of an extension's stream: %s", async (words, expected) => {
   const model = scriptedModel();
   const reply = { ...message(model), stopReason: "error" as const, errorMessage: words };
   const failing = [
@@ -95,7 +95,7 @@ it.each([
   }
 });
 
-it("blames nobody for a reply of an extension that was aborted", async () => {
+it("does not report an aborted reply of an extension as a failure", async () => {
   const model = scriptedModel();
   const error = { ...message(model), stopReason: "aborted" as const, errorMessage: "429" };
   const open = async function* () {

@@ -16,10 +16,10 @@ import type { NativeProvider, ProviderStream } from "../api/native-provider.ts";
 import { nativeProviderOf } from "./native-provider.ts";
 import { emptyReply } from "./reply-stream.ts";
 
-/** A provider that an extension registers: described by its fields, or handed over whole. */
+/** A provider that an extension registers: described by fields, or native with its own code. */
 export type RegisteredProvider = ProviderConfig | NativeProvider;
 
-/** Whether a provider is handed over whole. */
+/** Whether a provider is native, with its own code. */
 export function isNativeProvider(provider: RegisteredProvider): provider is NativeProvider {
   return "getModels" in provider;
 }
@@ -39,7 +39,8 @@ export function registrationOf(
 }
 
 /**
- * A registered provider for the registry, and its own stream where it has one.
+ * A registered provider for the registry, and its own stream if it has one.
+ *
  * @throws {ExtensionError} `invalid_registration` naming what does not fit
  */
 export function registeredProviderOf(
@@ -61,7 +62,7 @@ export function registeredProviderOf(
  * @throws {ExtensionError} `invalid_registration` naming the field that does not fit
  */
 export function customProviderOf(name: string, config: ProviderConfig): CustomProvider {
-  // What streams by itself needs neither an address nor a wire format of ours.
+  // A provider with its own stream needs neither an address nor one of our wire formats.
   const own = config.streamSimple === undefined ? {} : { baseUrl: "extension:", api: name };
   const { streamSimple: _, oauth, ...described } = { ...own, ...definedOf(config) };
   const { providers, problems } = parseModelsFile({ providers: { [name]: described } });
@@ -76,7 +77,7 @@ export function customProviderOf(name: string, config: ProviderConfig): CustomPr
     ...provider,
     isKeyless: provider.isKeyless || (isOwnStream && oauth === undefined),
     ...(oauth && withLogin(oauth)),
-    // A list of models is the whole list.
+    // A given list of models replaces the built-in one.
     models: (builtIn) => provider.models(entry.models === undefined ? builtIn : []),
   };
 }
@@ -100,7 +101,7 @@ function definedOf(config: ProviderConfig): ProviderConfig {
   return Object.fromEntries(entries) as ProviderConfig;
 }
 
-/** Lets models of providers that stream themselves do so; all others go to `stream`. */
+/** Uses the provider's own stream if it has one, otherwise `stream`. */
 export function withProviderStreams(
   stream: StreamFunction,
   find: (provider: string) => ProviderStream | undefined,
@@ -140,7 +141,7 @@ async function* relay(model: Model, open: () => AsyncIterable<unknown>): Assista
   }
 }
 
-/** Older streams do not say which call begins. */
+/** Older streams do not name the call that begins. */
 function completed(event: AssistantMessageEvent): AssistantMessageEvent {
   if (event.type !== "toolcall_start" || event.id !== undefined) return event;
   const { contentIndex, partial } = event as Extract<
@@ -152,7 +153,7 @@ function completed(event: AssistantMessageEvent): AssistantMessageEvent {
   return { type: "toolcall_start", contentIndex, partial, id: call.id, toolName: call.name };
 }
 
-/** Extensions only tell failures in words; retries and compactions go by what those mean. */
+/** Extensions report failures as text only; retries and compactions need a classification. */
 function withReason(message: AssistantMessage, cause: unknown): StreamResult {
   const { errorMessage: text = "", stopReason } = message;
   if (stopReason !== "error") return { message };

@@ -24,7 +24,7 @@ export function replyStream(
   return replies;
 }
 
-/** A reply of a model that has not said anything. */
+/** An empty reply. */
 export function emptyReply({ api, provider, id }: Model): AssistantMessage {
   return {
     role: "assistant",

@@ -2,7 +2,7 @@ import type { Credential } from "../../models/auth/store.ts";
 
 /** What a {@link storedLogins} asks. */
 export interface LoginSources {
-  /** What auth.json held when models were last read. */
+  /** The content of auth.json when models were last read. */
   readonly stored: () => ReadonlyMap<string, Credential>;
   readonly hasAuth: (provider: string) => boolean;
   readonly keyOf: (provider: string) => Promise<string | undefined>;
@@ -10,7 +10,7 @@ export interface LoginSources {
   readonly reload: () => void;
 }
 
-/** auth.json as hosts before 0.80 showed it to extensions, on their registry of models. */
+/** auth.json as pi before 0.80 showed it to extensions, on the model registry. */
 export function storedLogins({ stored, hasAuth, keyOf, store, reload }: LoginSources) {
   return {
     get: (provider: string) => stored().get(provider),

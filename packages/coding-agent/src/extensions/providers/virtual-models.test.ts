@@ -68,7 +68,7 @@ async function routed(route: string, provider = "router") {
 const user = (content: string) => ({ role: "user", content, timestamp: 1 });
 const toBig = `return { model: pick("big"), thinkingLevel: "high" };`;
 
-it("lists a virtual model as one that needs no key and has its levels", async () => {
+it("lists a virtual model with its levels and without the need for a key", async () => {
   const { registry, auto } = await routed(toBig);
   expect((await registry.available()).map(({ provider, id }) => `${provider}/${id}`)).toContain(
     "router/auto",
@@ -77,7 +77,7 @@ it("lists a virtual model as one that needs no key and has its levels", async ()
   expect(auto.thinkingLevelMap).toMatchObject({ off: null, low: "low", medium: null });
 });
 
-it("sends a request where the router says, at a level that model takes", async () => {
+it("sends a request to the router's choice, at a level that model supports", async () => {
   const { ask } = await routed(toBig);
   expect(await ask([user("hi")])).toMatchObject({
     model: "big",
@@ -89,7 +89,7 @@ it("sends a request where the router says, at a level that model takes", async (
   ]);
 });
 
-it("tells the router why it is asked, who answered last and what failed", async () => {
+it("passes the router the reason, the last model and the last failure", async () => {
   const { ask, seen } = await routed(toBig);
   const reply = await ask([user("hi")]);
   const result = { role: "toolResult", toolCallId: "1", toolName: "t", content: [], timestamp: 1 };
@@ -106,7 +106,7 @@ it("tells the router why it is asked, who answered last and what failed", async 
   ]);
 });
 
-it("keeps what the router remembers on the branch", async () => {
+it("keeps the router's memory on the branch", async () => {
   const count = `const n = (request.state?.n ?? 0) + 1;
     return { model: pick("big"), state: n > 2 ? request.state : { n } };`;
   const { ask, port } = await routed(count);
@@ -118,7 +118,7 @@ it("keeps what the router remembers on the branch", async () => {
   ]);
 });
 
-it("ends a request as an error when there is nowhere to send it", async () => {
+it("ends a request with an error when there is no target", async () => {
   const throwing = await routed(`throw new Error("no idea");`);
   expect(await throwing.ask([user("hi")])).toMatchObject({
     stopReason: "error",

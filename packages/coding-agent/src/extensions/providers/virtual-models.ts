@@ -14,7 +14,7 @@ import type { Route, RouteRequest, VirtualModel } from "../api/virtual-model.ts"
 import type { SessionPort } from "../port/session-port.ts";
 import { emptyReply } from "./reply-stream.ts";
 
-/** The wire format of models that have none. */
+/** The pseudo wire format of virtual models. */
 const virtualApi = "pi-virtual";
 
 /** Entries that store what routers remember; other pi-compatible hosts write them, too. */
@@ -23,7 +23,7 @@ export const virtualStateEntry = "pi.virtual-model-state";
 /** What {@link VirtualModels} works with. */
 export interface VirtualModelsOptions {
   readonly registry: ModelRegistry;
-  /** Reaches the models that are not virtual. */
+  /** Streams replies of models that are not virtual. */
   readonly stream: StreamFunction;
   readonly context: () => ExtensionContext;
   /** Undefined before there is a session. */
@@ -32,7 +32,7 @@ export interface VirtualModelsOptions {
 
 interface Registered {
   readonly definition: VirtualModel;
-  /** The latest request, when it failed. */
+  /** The latest request, if it failed. */
   failed?: (NonNullable<RouteRequest["failed"]> & { readonly after: number }) | undefined;
 }
 
@@ -72,7 +72,7 @@ export class VirtualModels {
     }
   }
 
-  /** Sends requests to virtual models on, and all others as they are. */
+  /** Routes requests to virtual models; all others pass unchanged. */
   readonly stream: StreamFunction = (model, context, options) => {
     const known = model.api === virtualApi ? this.#models.get(keyOf(model)) : undefined;
     if (known === undefined) return this.#options.stream(model, context, options);
@@ -153,7 +153,7 @@ function keyOf({ provider, id }: { readonly provider: string; readonly id: strin
   return `${provider}/${id}`;
 }
 
-/** A person has written since the last reply, or else the run goes on by itself. */
+/** Whether the user has written since the last reply; otherwise the run continues on its own. */
 function reasonFor(messages: readonly { readonly role: string }[]): "user" | "continuation" {
   const replied = messages.findLastIndex(({ role }) => role === "assistant");
   const isAsked = messages.slice(replied + 1).some(({ role }) => role === "user");

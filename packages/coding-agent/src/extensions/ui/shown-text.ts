@@ -1,11 +1,11 @@
-/** What a client can show of what should be text: extensions need not be typed. */
+/** Text for a client from a value that should be text; extensions may be untyped. */
 export function shownText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";
   try {
     return value instanceof Error ? String(value.message) : String(value);
   } catch {
-    // An object that will not be a text.
+    // An object that cannot be converted to text.
     return "";
   }
 }

@@ -41,7 +41,7 @@ describe("a dialog", () => {
     ]);
   });
 
-  it("takes described choices by their labels", async () => {
+  it("returns described choices by their labels", async () => {
     const { ui, requests, reply } = port();
     const described = [{ label: "one", description: "the first" }, "two"] as unknown as string[];
     const picked = ui.select("Pick", described);
@@ -59,7 +59,7 @@ describe("a dialog", () => {
     expect([await picked, await confirmed]).toEqual([undefined, false]);
   });
 
-  it("ends by itself when its time is over; a late answer changes nothing", async () => {
+  it("times out on its own; a late answer changes nothing", async () => {
     const { ui, reply, answer } = port();
     expect(await ui.input("Name", undefined, { timeout: 5 })).toBeUndefined();
     reply({ value: "too late" });
@@ -141,7 +141,7 @@ it("answers what only a terminal can do as documented", async () => {
   expect(ui.theme.fg("accent", ui.theme.bold("plain"))).toBe("plain");
 });
 
-it("dismisses every dialog at once where nobody is", async () => {
+it("dismisses every dialog at once without a client", async () => {
   const { ui, hasUi } = createHeadlessUiPort();
   expect(hasUi).toBe(false);
   expect(await ui.select("Pick", ["a"])).toBeUndefined();

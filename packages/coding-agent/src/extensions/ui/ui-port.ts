@@ -16,7 +16,7 @@ type Answer = Pick<ExtensionUiResponse, "value" | "confirmed" | "cancelled">;
 
 const dismissed: Answer = { cancelled: true };
 
-/** The way dialogs and notices of extensions take to a client and answers take back. */
+/** Carries dialogs and notices of extensions to a client, and the answers back. */
 export interface UiPort {
   /** What extensions use. */
   readonly ui: ExtensionUi;
@@ -24,7 +24,7 @@ export interface UiPort {
   readonly hasUi: boolean;
   /** Takes a client's answer; late and unknown ones are ignored. */
   answer(response: ExtensionUiResponse): void;
-  /** Ends all open dialogs as dismissed: the run was aborted, the session changed, nobody is there. */
+  /** Dismisses all open dialogs: the run was aborted, the session changed, the client left. */
   settleAll(): void;
   /** The same for good: a dialog that opens from now on is dismissed at once. */
   close(): void;
@@ -34,11 +34,11 @@ export interface UiPort {
 export interface UiPortOptions {
   /** Hands a request to the client. */
   readonly send: (request: ExtensionUiRequest) => void;
-  /** Hears of dialogs that open and end. */
+  /** Called when dialogs open and end. */
   readonly onDialog?: ((phase: "start" | "end", kind: string, title: string) => void) | undefined;
 }
 
-/** A port that speaks in frames. The host keeps the timers; a dialog settles exactly once. */
+/** A port that sends frames. The host keeps the timers; a dialog settles exactly once. */
 export function createUiPort(options: UiPortOptions): UiPort {
   const dialogs = new OpenDialogs(options);
   const tell = (request: Request): void => {
@@ -53,7 +53,7 @@ export function createUiPort(options: UiPortOptions): UiPort {
   };
 }
 
-/** A port where nobody is: dialogs end at once as dismissed, everything else does nothing. */
+/** A port without a client: dialogs are dismissed at once, everything else does nothing. */
 export function createHeadlessUiPort(): UiPort {
   const nobody: ClientUi = {
     select: async () => undefined,
@@ -184,7 +184,7 @@ function clientUi(dialogs: OpenDialogs, tell: (request: Request) => void): Clien
 const notifyTypes = ["info", "warning", "error"] as const;
 const placements = ["aboveEditor", "belowEditor"] as const;
 
-/** A value of which clients know what it means. */
+/** Passes only values that clients know. */
 function oneOf<Known>(known: readonly Known[], value: unknown): Known | undefined {
   return known.find((one) => one === value);
 }

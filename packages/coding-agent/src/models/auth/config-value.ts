@@ -1,24 +1,18 @@
 import { errorMessage } from "@tau-agent/agent";
 import type { Environment } from "./environment-keys.ts";
 
-/** A configured value that could be read, or the reason why not. */
+/** A configured value, or the reason why it cannot be read. */
 export type ResolvedValue = { readonly value: string } | { readonly reason: string };
 
-/** Runs a shell command and gives what it printed. */
+/** Runs a shell command and returns its output. */
 export type CommandRunner = (command: string, environment: Environment) => Promise<string>;
-
-/** What values are resolved with. */
-export interface ValueContext {
-  readonly environment: Environment;
-  readonly runCommand: CommandRunner;
-}
 
 const template = /\$(?:([$!])|\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 
 /**
- * Older files name a variable without `$`. A word in capitals with an underscore that names a set
- * variable is read as that variable. The price: a key that looks like that cannot be written
- * literally while a variable of its name is set. The underscore keeps `PATH`, `HOME`, `USER` out.
+ * Older files name a variable without `$`, so capitals with an underscore are read as a variable if
+ * it is set. The price: such a key cannot be written literally while a variable of its name is set.
+ * The underscore excludes `PATH`, `HOME` and `USER`.
  */
 const bareName = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
@@ -28,7 +22,7 @@ const bareName = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
  */
 export async function resolveConfigValue(
   raw: string,
-  context: ValueContext,
+  context: { readonly environment: Environment; readonly runCommand: CommandRunner },
 ): Promise<ResolvedValue> {
   const { environment } = context;
   if (raw.startsWith("!")) {
@@ -59,7 +53,7 @@ function unsetVariables(raw: string, environment: Environment): string[] {
   );
 }
 
-/** Whether a value could resolve, told without running a command. */
+/** Whether a value could resolve, decided without running a command. */
 export function mayResolve(raw: string, environment: Environment): boolean {
   if (raw.startsWith("!")) return raw.trim().length > 1;
   return raw !== "" && unsetVariables(raw, environment).length === 0;

@@ -37,10 +37,10 @@ export const environmentKeys: Readonly<Record<string, readonly string[]>> = {
   zai: ["ZAI_API_KEY"],
 };
 
-/** Environment variables as a host hands them down. */
+/** Environment variables, as passed by the host. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every variable that may hold a key: what children of the bash tool do not inherit. */
+/** Every variable that may hold a key; children of the bash tool do not inherit these. */
 export function keyVariableNames(): ReadonlySet<string> {
   return new Set(Object.values(environmentKeys).flat());
 }

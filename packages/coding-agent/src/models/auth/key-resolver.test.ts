@@ -131,7 +131,7 @@ describe("configured values", () => {
     expect(await resolve("$NAME:$MISSING")).toEqual({ reason: "MISSING is not set" });
   });
 
-  it("tells how a command failed, without its output", async () => {
+  it("reports how a command failed, without its output", async () => {
     expect(await resolve("!echo secret; exit 3")).toEqual({
       reason: expect.stringMatching(/exit code 3/),
     });
@@ -188,7 +188,7 @@ describe("auth.json", () => {
     expect(readFileSync(store.path, "utf8")).toBe("{ broken");
   });
 
-  it("renews a login once for all who ask, and keeps the refresh token when none comes", async () => {
+  it("renews a login once for concurrent callers, and keeps the refresh token if the vendor sends none", async () => {
     putAuth({ vendor: { type: "oauth", access: "old", refresh: "r", expires: 0, account: "me" } });
     const refresh = vi.fn(async () => ({ access: "new", expires: Date.now() + 3_600_000 }));
     const custom = { vendor: { login: { refresh, keyOf: bearer } } };
@@ -203,7 +203,7 @@ describe("auth.json", () => {
     expect(stored.vendor).toMatchObject({ access: "new", refresh: "r", account: "me" });
   });
 
-  it("stays a login while its key is looked up again", async () => {
+  it("remains a login while its key is looked up again", async () => {
     const expires = Date.now() + 3_600_000;
     putAuth({ vendor: { type: "oauth", access: "a", refresh: "r", expires } });
     const keys = resolver();
@@ -216,7 +216,7 @@ describe("auth.json", () => {
     expect(keys.isLogin("vendor")).toBe(false);
   });
 
-  it("uses a login that cannot be renewed until it ends, and then says why", async () => {
+  it("uses a login that cannot be renewed until it expires, and then reports why", async () => {
     const refresh = () => Promise.reject(new RangeError("no such account"));
     const custom = { vendor: { login: { refresh, keyOf: bearer } } };
     const soon = Date.now() + 60_000;
@@ -228,14 +228,14 @@ describe("auth.json", () => {
     );
   });
 
-  it("says that a login has expired when nobody can renew it", async () => {
+  it("reports an expired login that cannot be renewed", async () => {
     putAuth({ vendor: { type: "oauth", access: "old", refresh: "r", expires: 1 } });
     await expect(resolver().require("vendor")).rejects.toThrow(/vendor .*login has expired/);
   });
 });
 
 describe("redactSecrets", () => {
-  it("blanks out known secrets, the longer first", () => {
+  it("redacts known secrets, the longer first", () => {
     expect(redactSecrets("key abcdef123 and abcdef", ["abcdef", "abcdef123"])).toBe(
       "key [redacted] and [redacted]",
     );
@@ -247,17 +247,17 @@ describe("redactSecrets", () => {
     "https://user:abcdefgh12345678@host/path",
     "sk-ant-abcdefgh12345678abcd",
     "https://host/?api_key=abcdefgh12345678&x=1",
-  ])("blanks out what looks like a key in %s", (text) => {
+  ])("redacts what looks like a key in %s", (text) => {
     expect(redactSecrets(text)).not.toContain("abcdefgh12345678");
     expect(redactSecrets(text)).toContain("[redacted]");
   });
 
-  it("leaves ordinary text alone, also with very short secrets", () => {
+  it("leaves ordinary text unchanged, even with very short secrets", () => {
     const text = "The task-list is at http://host:8080/a@b and the bearer of news smiled.";
     expect(redactSecrets(text, ["a", "ollama".slice(0, 3)])).toBe(text);
   });
 
-  it("blanks out the secrets a resolver handed out", async () => {
+  it("redacts the secrets a resolver handed out", async () => {
     const keys = resolver({ environment: { GROQ_API_KEY: "very-private" } });
     await keys.require("groq");
     expect(redactSecrets("failed with very-private", keys.secrets)).toBe("failed with [redacted]");

@@ -6,21 +6,21 @@ import type { AuthStore, Credential, OAuthCredential, OAuthRefresh } from "./sto
 /** Where a key came from. */
 type KeySource = "runtime" | "auth_file" | "login" | "models_file" | "environment" | "none";
 
-/** A key for a request; without one when the provider needs none (a server on this machine). */
+/** The key for a request; absent if the provider needs none, such as a server on this machine. */
 export interface ResolvedKey {
   readonly key: string | undefined;
   readonly source: KeySource;
-  /** Go with the key. */
+  /** Headers to send with the key. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a provider that finds its keys itself sends with a request. */
+/** The key and headers of a provider that finds its keys itself. */
 export interface FoundAuth {
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** How the logins of a provider are used; the description of the provider knows its vendor. */
+/** How the logins of a provider are used; each vendor differs. */
 interface ProviderLogin {
   /** Trades the refresh token for new tokens. */
   readonly refresh: OAuthRefresh;
@@ -28,19 +28,19 @@ interface ProviderLogin {
   readonly keyOf: (credential: OAuthCredential) => string;
 }
 
-/** What models.json, or an extension, says about a provider's key. */
+/** The key settings of a provider in models.json or from an extension. */
 export interface ProviderKeyEntry {
-  /** Unresolved, as in the file. */
+  /** The unresolved value. */
   readonly apiKey?: string | undefined;
-  /** The provider is on this machine and wants no key. */
+  /** The provider is on this machine and needs no key. */
   readonly isKeyless?: boolean | undefined;
-  /** Its users may have logged in instead of having a key. */
+  /** Users may log in instead of having a key. */
   readonly login?: ProviderLogin | undefined;
-  /** Finds the key itself, given what auth.json holds; undefined when there is none. */
+  /** Finds the key itself, given the entry of auth.json; undefined if there is none. */
   readonly findAuth?:
     | ((stored: Credential | undefined) => Promise<FoundAuth | undefined>)
     | undefined;
-  /** Tells whether {@link ProviderKeyEntry.findAuth} would find one. */
+  /** Whether {@link ProviderKeyEntry.findAuth} would find one. */
   readonly hasAuth?: ((stored: Credential | undefined) => Promise<boolean>) | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface ProviderKeyEntry {
 export interface KeyResolverOptions {
   readonly environment: Environment;
   readonly auth: AuthStore;
-  /** Providers of models.json, by id; asked when first needed. */
+  /** Providers of models.json, by id; called on first use. */
   readonly customProviders?: () => Promise<ReadonlyMap<string, ProviderKeyEntry>>;
   /** Variable names of providers outside the built-in table. */
   readonly variableNames?: (provider: string) => readonly string[] | undefined;
@@ -56,14 +56,14 @@ export interface KeyResolverOptions {
   readonly runCommand: CommandRunner;
 }
 
-/** The access token behind a key; undefined if the key is not from a login. */
+/** The access token of a key; undefined if the key is not from a login. */
 interface UsedLogin {
   token: string | undefined;
 }
 
 /**
- * Finds the key for a provider: the runtime override, auth.json, models.json, the environment. An
- * entry in auth.json owns its provider: when it does not resolve, nothing weaker steps in.
+ * Finds the key for a provider: the runtime override, auth.json, models.json, the environment. If
+ * an entry in auth.json does not resolve, later sources are not used.
  */
 export class KeyResolver {
   readonly #options: KeyResolverOptions;
@@ -78,7 +78,7 @@ export class KeyResolver {
     this.#runCommand = options.runCommand;
   }
 
-  /** A key for this process only, stronger than all others; `undefined` takes it back. */
+  /** Sets a key for this process only, which takes precedence; `undefined` removes it. */
   setRuntimeKey(provider: string, key: string | undefined): void {
     if (key === undefined) this.#runtimeKeys.delete(provider);
     else this.#runtimeKeys.set(provider, key);
@@ -96,7 +96,7 @@ export class KeyResolver {
     return this.#secrets;
   }
 
-  /** The login that auth.json holds for a provider, as it is there. */
+  /** The login for a provider, as stored in auth.json. */
   async login(provider: string): Promise<OAuthCredential | undefined> {
     const credential = await this.stored(provider);
     return credential?.type === "oauth" ? credential : undefined;
@@ -107,7 +107,7 @@ export class KeyResolver {
     return this.#options.auth;
   }
 
-  /** What auth.json holds for a provider, as it is there. */
+  /** The entry for a provider, as stored in auth.json. */
   stored(provider: string): Promise<Credential | undefined> {
     return this.#options.auth.get(provider);
   }
@@ -135,14 +135,14 @@ export class KeyResolver {
     throw new SessionError("no_key", { provider, hint });
   }
 
-  /** Whether the provider's key, as it was found last, comes from a login. */
+  /** Whether the provider's key, when last resolved, came from a login. */
   isLogin(provider: string): boolean {
     return this.#tokens.has(provider);
   }
 
   /**
-   * Gets other tokens for a login whose tokens the vendor has refused: those that another process
-   * wrote meanwhile, or new ones.
+   * Gets other tokens for a login whose tokens the vendor refused: those that another process wrote
+   * meanwhile, or new ones.
    *
    * @returns whether there are others now
    */
@@ -164,12 +164,12 @@ export class KeyResolver {
     const { environment } = this.#options;
     const result = await resolveConfigValue(raw, { environment, runCommand: this.#runCommand });
     if ("reason" in result) throw new SessionError("key_unresolved", { ...owner, ...result });
-    // A short literal ("My App" in a title header) is not a secret, and redacting it would hurt.
+    // Do not redact a short literal, such as "My App" in a title header.
     if (result.value !== raw || raw.length >= 16) this.#secrets.add(result.value);
     return result.value;
   }
 
-  /** Providers with any source of a key, told from names alone: no catalogue, no command. */
+  /** Providers with any source of a key, found without loading catalogues or running commands. */
   async availableProviders(candidates: Iterable<string>): Promise<ReadonlySet<string>> {
     const { environment, auth, customProviders } = this.#options;
     const [stored, custom] = await Promise.all([auth.all(), customProviders?.()]);
@@ -195,7 +195,7 @@ export class KeyResolver {
     return available;
   }
 
-  /** A key that is there but cannot be read is another matter than one that is missing. */
+  /** An unreadable key is a different error than a missing one. */
   #blameAuthFile(provider: string): void {
     const { path, diagnostics } = this.#options.auth;
     const problem = diagnostics.find(
@@ -208,7 +208,7 @@ export class KeyResolver {
   async #find(provider: string): Promise<ResolvedKey | undefined> {
     const used: UsedLogin = { token: undefined };
     const found = await this.#lookUp(provider, used);
-    // Only now: who asks for models meanwhile must not make a login look like none.
+    // Set only now: concurrent questions about models must not see the login as missing.
     if (used.token === undefined) this.#tokens.delete(provider);
     else this.#tokens.set(provider, used.token);
     return found;
@@ -235,7 +235,7 @@ export class KeyResolver {
     return entry?.isKeyless === true ? { key: undefined, source: "none" } : undefined;
   }
 
-  /** What auth.json holds, ready to be used. */
+  /** A credential from auth.json, ready to use. */
   async #storedFor(
     provider: string,
     entry: ProviderKeyEntry,
@@ -270,7 +270,7 @@ export class KeyResolver {
     throw new SessionError("key_unresolved", { ...owner, reason: "the login has expired" });
   }
 
-  /** A login that cannot be renewed is good until it ends. */
+  /** A login that cannot be renewed is valid until it expires. */
   async #renew(provider: string, refresh: OAuthRefresh): Promise<OAuthCredential | undefined> {
     const { auth } = this.#options;
     try {

@@ -1,7 +1,7 @@
 import { redactSecrets as redactPatterns } from "@tau-agent/ai";
 
 const mark = "[redacted]";
-// Shorter values would blank out ordinary words; real keys are longer.
+// Redacting shorter values would hit ordinary words; real keys are longer.
 const minimumLength = 6;
 // Anything else (a lone surrogate) cannot be encoded, nor be part of a URL.
 const isPlain = /^[\x21-\x7e]+$/;
@@ -14,7 +14,7 @@ const urlPassword = /(?<=:\/\/[^\s/@:]{0,200}:)[^\s/@]+(?=@)/g;
 export function redactSecrets(text: string, secrets: Iterable<string> = []): string {
   const known = [...new Set(secrets)]
     .filter((secret) => secret.length >= minimumLength)
-    // A secret that contains another must go first, or its rest stays.
+    // Redact a secret that contains another first, or its rest stays.
     .sort((a, b) => b.length - a.length);
   let result = text;
   for (const secret of known) {

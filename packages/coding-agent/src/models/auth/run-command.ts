@@ -11,7 +11,7 @@ const outputLimitBytes = 64 * 1024;
 export interface CommandRunnerOptions {
   /** Ends them with the host. */
   readonly processes: ProcessRegistry;
-  /** How long one may take; default 10 s. */
+  /** Time limit of a command; default 10 s. */
   readonly timeoutMs?: number | undefined;
 }
 

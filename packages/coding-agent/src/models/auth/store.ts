@@ -30,7 +30,7 @@ export type OAuthRefresh = (
   signal?: AbortSignal,
 ) => Promise<Omit<OAuthCredential, "type" | "refresh"> & { readonly refresh?: string }>;
 
-/** Tokens this close to their end are renewed, in ms. */
+/** Tokens this close to expiry are renewed, in ms. */
 const renewBeforeMs = 5 * 60_000;
 
 function isCredential(value: unknown): value is Credential {
@@ -51,7 +51,7 @@ export class AuthStore {
     this.path = join(agentDirectory, "auth.json");
   }
 
-  /** What was wrong with the file when it was last read. */
+  /** Problems found when the file was last read. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#diagnostics;
   }
@@ -66,7 +66,7 @@ export class AuthStore {
     return (await this.all()).get(provider);
   }
 
-  /** Forgets what was read; the next question reads the file again. */
+  /** Drops the cached content; the next call reads the file again. */
   reload(): void {
     this.#loading = undefined;
   }
@@ -84,9 +84,9 @@ export class AuthStore {
   }
 
   /**
-   * The login's tokens, renewed when less than five minutes are left or when the vendor has `refused`
-   * them. One process renews, under the file's lock; the others read what it wrote. The new tokens are
-   * on disk before they are used.
+   * The login's tokens, renewed if they expire within five minutes or if the vendor has `refused`
+   * them. One process renews, under the file's lock; the others read its result. New tokens are on
+   * disk before they are used.
    */
   async freshTokens(
     provider: string,

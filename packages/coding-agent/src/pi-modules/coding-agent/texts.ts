@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { splitFrontmatter } from "../../resources/files/frontmatter.ts";
 
 /** A skill as pi describes it. */
 interface PiSkill {
@@ -11,15 +12,12 @@ interface PiSkill {
   readonly disableModelInvocation: boolean;
 }
 
-/** Functions for Markdown files with frontmatter and for skills; at once, without a promise. */
+/** Functions for Markdown files with frontmatter and for skills; all of them synchronous. */
 export async function piTexts() {
   const { parse } = await import("yaml");
   const parseFrontmatter = (text: string) => {
-    const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
-    const match = /^---[ \t]*\n([\s\S]*?)\n?---[ \t]*(?:\n|$)([\s\S]*)$/.exec(source);
-    if (match === null) return { frontmatter: {}, body: source.trim() };
-    const frontmatter = (parse(match[1] ?? "") ?? {}) as Record<string, unknown>;
-    return { frontmatter, body: (match[2] ?? "").trim() };
+    const { yaml, body } = splitFrontmatter(text);
+    return { frontmatter: (parse(yaml) ?? {}) as Record<string, unknown>, body };
   };
   const readSkill = (filePath: string, source: string): PiSkill | undefined => {
     try {

@@ -174,7 +174,7 @@ function bashElsewhere(
           start?.command ?? command,
           start?.cwd ?? environment.cwd,
           {
-            // A copy: what an extension hands over may still be its own.
+            // Copy it, because the extension may reuse the buffer.
             onData: (data) => void onOutput(Buffer.from(data), "stdout"),
             signal,
             ...(timeout === undefined ? {} : { timeout }),

@@ -11,18 +11,23 @@ export interface Frontmatter {
   readonly problem?: string;
 }
 
-/** Splits YAML frontmatter off a Markdown text. The YAML parser loads only when there is some. */
-export async function parseFrontmatter(text: string): Promise<Frontmatter> {
+/** The YAML at the beginning of a Markdown text, empty if there is none, and the trimmed rest. */
+export function splitFrontmatter(text: string): { readonly yaml: string; readonly body: string } {
   const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   const opening = /^---[ \t]*\n/.exec(source);
-  const whole = { attributes: {}, body: source.trim() };
+  const whole = { yaml: "", body: source.trim() };
   if (opening === null) return whole;
   // Searched from the newline of the opening line, so that an empty frontmatter ends, too.
   const end = source.indexOf("\n---", opening[0].length - 1);
   if (end === -1) return whole;
   const lineEnd = source.indexOf("\n", end + 1);
   const body = lineEnd === -1 ? "" : source.slice(lineEnd + 1).trim();
-  const yaml = source.slice(opening[0].length, end + 1);
+  return { yaml: source.slice(opening[0].length, end + 1), body };
+}
+
+/** Reads the YAML frontmatter of a Markdown text. The YAML parser loads only when there is some. */
+export async function parseFrontmatter(text: string): Promise<Frontmatter> {
+  const { yaml, body } = splitFrontmatter(text);
   if (yaml.trim() === "") return { attributes: {}, body };
   const { parse } = await import("yaml");
   try {

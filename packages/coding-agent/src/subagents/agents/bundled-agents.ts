@@ -4,7 +4,7 @@ const readOnlyTools = ["read", "grep", "find", "ls"];
 
 const report = `Nobody can answer questions: decide sensibly, and say what you assumed. Your last message is all that reaches whoever gave you the task, so it must stand by itself.`;
 
-/** The agents that are always there; a file with the same name takes its place. */
+/** The built-in agents; a file of the same name replaces one. */
 export const bundledAgents: readonly AgentDefinition[] = [
   {
     name: "task",

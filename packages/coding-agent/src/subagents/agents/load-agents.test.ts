@@ -15,7 +15,7 @@ function folders(files: Record<string, string>) {
 }
 
 describe("loadAgents", () => {
-  it("has four agents of its own, of which three can change no file", async () => {
+  it("has four built-in agents, three of which cannot change files", async () => {
     const { agents } = await loadAgents(folders({}));
     expect([...agents.keys()]).toEqual(["task", "explore", "plan", "reviewer"]);
     for (const name of ["explore", "plan", "reviewer"]) {
@@ -46,7 +46,7 @@ describe("loadAgents", () => {
     expect(agents.get("other")?.systemPrompt).toBe("no frontmatter");
   });
 
-  it("knows tools by the capitalised names of other hosts, too", async () => {
+  it("accepts the capitalised tool names of other hosts", async () => {
     const file = "---\ntools: Read, grep\n---\n";
     const { agents } = await loadAgents(folders({ "agent/agents/a.md": file }));
     expect(agents.get("a")?.tools).toEqual(["Read", "read", "grep"]);
@@ -64,7 +64,7 @@ describe("loadAgents", () => {
     expect(full).toContainEqual(["quoted", "What it does"]);
   });
 
-  it("leaves out what it cannot read and says so", async () => {
+  it("skips and reports unreadable files", async () => {
     const { agents, diagnostics } = await loadAgents(
       folders({
         "agent/agents/bad.md": "---\n[\n---\n",
@@ -79,7 +79,7 @@ describe("loadAgents", () => {
   });
 });
 
-it("an agent may start whom its definition names", () => {
+it("an agent may start the agents that its definition names", () => {
   expect(maySpawn(undefined, "a")).toBe(true);
   expect(maySpawn(["*"], "a")).toBe(true);
   expect(maySpawn(["b"], "a")).toBe(false);

@@ -14,7 +14,10 @@ export interface LoadedAgents {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Loads agent definitions: the project's are stronger than the user's, and those than the bundled. */
+/**
+ * Loads agent definitions. The project's take precedence over the user's, which take precedence
+ * over the bundled ones.
+ */
 export async function loadAgents(dirs: {
   agentDirectory: string;
   cwd: string;
@@ -29,8 +32,8 @@ export async function loadAgents(dirs: {
 }
 
 /**
- * Name and description of each agent, for the description of a tool: it is asked for in the middle of
- * a request, so this looks at the two lines only and loads no parser.
+ * Name and description of each agent, for the description of a tool. That is needed while a request
+ * is built, so this reads only the two lines, synchronously and without a parser.
  */
 export function outlineAgents(dirs: { agentDirectory: string; cwd: string }): Map<string, string> {
   const agents = new Map(bundledAgents.map(({ name, description }) => [name, description]));
@@ -100,7 +103,7 @@ async function readAgent(
   };
 }
 
-/** Agents written for other hosts name the same tools with capitals; a name nobody has does nothing. */
+/** Agents written for other hosts capitalise tool names. Unknown names have no effect. */
 function spellings(tool: string): string[] {
   return [...new Set([tool, tool.toLowerCase()])];
 }

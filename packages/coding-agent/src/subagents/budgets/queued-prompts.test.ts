@@ -7,7 +7,7 @@ import {
   userTexts,
 } from "../../create/__fixtures__/test-session.ts";
 
-it("prompts that are queued when a budget runs out stay in the conversation, and hear why nobody answered", async () => {
+it("prompts queued when a budget runs out stay in the conversation and end with the reason", async () => {
   let readBy: string[] = [];
   const test = await createTestSession(({ index, messages }) => {
     readBy = userTexts(messages);

@@ -63,7 +63,7 @@ const shown = (events: readonly SessionEvent[]) =>
   );
 
 describe("the budget of a session", () => {
-  it("warns once per dimension, says once that a limit is crossed, and stops the run", async () => {
+  it("warns once per dimension, reports a crossed limit once, and stops the run", async () => {
     const { budget, reported, tell, aborts } = budgetWith({
       "task.budget.maxInputTokens": 100,
       "task.budget.maxCostUsd": 1.1,
@@ -124,7 +124,7 @@ describe("the budget of a session", () => {
     expect(budget.snapshot.wallTimeMs).toBe(wallTimeMs);
   });
 
-  it("goes on once the limit is raised, and ends again at the new one", async () => {
+  it("continues once the limit is raised, and ends again at the new one", async () => {
     const { budget, reported, tell } = budgetWith({ "task.budget.maxTotalTokens": 10 });
     await tell({ type: "agent_start" });
     await tell(reply(20));
@@ -138,7 +138,7 @@ describe("the budget of a session", () => {
     expect(() => budget.check()).not.toThrow();
   });
 
-  it("goes on once the setting is raised that it went by", async () => {
+  it("continues once the setting that limited it is raised", async () => {
     const settings = SettingsStore.inMemory({ "task.budget.maxInputTokens": 100 });
     const { budget, reported, tell } = budgetWith(settings);
     await tell({ type: "agent_start" });
@@ -153,7 +153,7 @@ describe("the budget of a session", () => {
     expect(shown(reported).filter((line) => line.startsWith("budget_exceeded"))).toHaveLength(2);
   });
 
-  it("lets exactly as many tool calls and subagents through as the limit says", async () => {
+  it("allows exactly as many tool calls and subagents as the limit", async () => {
     const { budget, tell, aborts } = budgetWith({
       "task.budget.maxToolCalls": 2,
       "task.budget.maxSubagents": 1,
@@ -169,7 +169,7 @@ describe("the budget of a session", () => {
     expect(other.aborts()).toBe(1);
   });
 
-  it("warns again for a limit that was changed, not for one that was set to what it was", async () => {
+  it("warns again after a limit has changed, not after it was set to the same value", async () => {
     const { budget, reported, tell } = budgetWith({ "task.budget.maxInputTokens": 100 });
     await tell(reply(85));
     budget.setLimits({ maxInputTokens: 100 });

@@ -19,14 +19,14 @@ import type { SettingsStore } from "../../settings/store.ts";
 type LimitName = keyof BudgetLimits;
 type Measure = Exclude<keyof BudgetSnapshot, "status" | "reason">;
 
-/** Limits to set, and names of those to take away; what is absent stays. */
+/** Limits to set, and names of limits to remove; others stay. */
 export type BudgetChange = BudgetLimits & { readonly clear?: LimitName[] | undefined };
 
 interface Dimension {
   readonly reason: BudgetViolationReason;
   readonly limit: LimitName;
   readonly measure: Measure;
-  /** Of what is counted, the limit itself is still allowed; of what is measured, it is the end. */
+  /** Counts may reach their limit; measured amounts are exceeded when they reach it. */
   readonly isCount: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface BudgetedSession {
   subscribe(listener: (event: SessionEvent) => void): () => void;
   report(event: SessionEvent): void | Promise<void>;
   abort(): Promise<void>;
-  /** What its entries say was used so far. */
+  /** Use so far, according to the session's entries. */
   readonly log: { readonly totals: SpentBefore };
 }
 
@@ -69,7 +69,7 @@ interface SpentBefore {
  */
 export class SessionBudget {
   readonly #settings: SettingsStore;
-  /** Said for this session; null takes the settings' limit away. */
+  /** Limits set for this session; null removes the setting's limit. */
   readonly #given = new Map<LimitName, number | null>();
   #session: BudgetedSession | undefined;
   #used = nothingUsed;
@@ -87,7 +87,7 @@ export class SessionBudget {
     this.#settings = settings;
   }
 
-  /** Follows a session from now on. */
+  /** Starts counting for a session. */
   attach(session: BudgetedSession): void {
     this.#session = session;
     session.subscribe((event) => this.#note(event));
@@ -113,7 +113,7 @@ export class SessionBudget {
     return this.#controller.signal;
   }
 
-  /** The limits there are. */
+  /** The current limits. */
   get limits(): BudgetLimits {
     const limits: BudgetLimits = {};
     for (const { limit } of dimensions) {
@@ -123,14 +123,14 @@ export class SessionBudget {
     return limits;
   }
 
-  /** What is used, and how it stands. */
+  /** Use so far, and its state. */
   get snapshot(): BudgetSnapshot {
     return this.#snapshot(this.#exceeded?.reason);
   }
 
   /**
-   * What a subagent may use; further subagents are shared evenly among `count` of them. One that runs
-   * has `used` something of it, which counts for the session already.
+   * The limits of a subagent; the remaining number of subagents is shared evenly among `count` of
+   * them. What a running one has `used` is already counted for the session.
    */
   remaining(count = 1, used: Partial<Record<Measure, number>> = {}): BudgetLimits {
     const { limits } = this;
@@ -145,15 +145,15 @@ export class SessionBudget {
     return left;
   }
 
-  /** Hears when limits were set or taken away; returns how to stop that. */
+  /** Calls the listener when limits change; returns the function that removes it. */
   onLimitsChange(follower: () => void): () => void {
     this.#followers.add(follower);
     return () => void this.#followers.delete(follower);
   }
 
   /**
-   * Sets limits for this session and takes those in `clear` away; what is absent stays. Warnings and
-   * the end may come again for what was changed.
+   * Sets limits for this session and removes those in `clear`; others stay. Changed limits can warn
+   * and be exceeded again.
    */
   setLimits(limits: BudgetChange): void {
     for (const { limit, reason } of dimensions) {
@@ -170,7 +170,7 @@ export class SessionBudget {
   }
 
   /**
-   * Refuses what would need more than there is.
+   * Refuses work if a limit is exceeded.
    *
    * @throws {SessionError} `budget_exceeded` naming the dimension and the setting
    */
@@ -194,8 +194,8 @@ export class SessionBudget {
   }
 
   /**
-   * Takes one subagent from the budget, before it is started. One too many is refused; further
-   * prompts are, then, too.
+   * Takes one subagent from the budget, before it is started. If none is left, this one and all
+   * further prompts are refused.
    *
    * @throws {SessionError} `budget_exceeded`
    */
@@ -209,13 +209,13 @@ export class SessionBudget {
     this.add({ subagents: 1 });
   }
 
-  /** Adds what was used by somebody else on the session's account. */
+  /** Adds use by subagents. */
   add(used: Partial<Consumption>): void {
     this.#used = plus(this.#used, used);
     this.#review();
   }
 
-  /** Adds what requests outside of a run's replies used. */
+  /** Adds use by requests outside a run, such as summaries. */
   addUsage(usage: Usage): void {
     this.add(consumptionOf(usage));
   }
@@ -225,7 +225,7 @@ export class SessionBudget {
       this.#runStartedAt ??= performance.now();
       this.#setTimer();
     } else if (event.type === "agent_settled" || (event.type === "agent_end" && !event.willRetry)) {
-      // The wait before a retry is time of the run that it belongs to.
+      // The wait before a retry counts as time of its run.
       this.#stopClock();
       this.#review();
     } else {
@@ -234,7 +234,7 @@ export class SessionBudget {
     }
   }
 
-  /** The limit that was crossed may have been raised since, in the settings too. */
+  /** The exceeded limit may have been raised since, in the settings too. */
   #lookAgain(): void {
     if (this.#exceeded === undefined || !this.#hasRoom(this.#exceeded)) return;
     this.#exceeded = dimensions.find((dimension) => this.#isExceeded(dimension));
@@ -247,7 +247,7 @@ export class SessionBudget {
     clearTimeout(this.#timer);
   }
 
-  /** Wall time passes without events: wakes up where it reaches the warning or the limit. */
+  /** Wall time passes without events, so set a timer for the warning or the limit. */
   #setTimer(): void {
     clearTimeout(this.#timer);
     const limit = this.limits.maxWallTimeMs;
@@ -276,7 +276,7 @@ export class SessionBudget {
     if (this.#exceeded !== undefined) return;
     const found = dimensions.find((dimension) => this.#isExceeded(dimension));
     if (found === undefined) return;
-    // A limit of 0 is exceeded from the start: nothing ran that would have to be told or stopped.
+    // A limit of 0 is exceeded from the start, when there is nothing to warn or stop.
     if (this.#usedOf(found.measure) === 0) return;
     this.#exceed(found);
     this.#controller.abort();

@@ -35,7 +35,7 @@ const budgetEvents = (events: readonly SessionEvent[]) =>
   events.map(({ type }) => type).filter((type) => type.startsWith("budget_"));
 
 describe("what a session has used", () => {
-  it("includes its subagents, in the statistics as in the budget, and tells their part", async () => {
+  it("includes its subagents in statistics and budget, and reports their part", async () => {
     const { session } = await start(placesIn(temporaryFolder()));
     await session.prompt("delegate");
     const { stats } = session;
@@ -58,7 +58,7 @@ describe("what a session has used", () => {
     expect(session.stats).not.toHaveProperty("subagents");
   });
 
-  it("counts on when the session is resumed by another host", async () => {
+  it("continues counting when another host resumes the session", async () => {
     const places = placesIn(temporaryFolder());
     const first = await start(places);
     await first.session.prompt("delegate");
@@ -110,7 +110,7 @@ describe("what a session has used", () => {
     expect(stats).toMatchObject({ tokens: { input: 300 }, subagents: { count: 1 } });
   });
 
-  it("that is more than a limit when the session is resumed refuses its first prompt", async () => {
+  it("that exceeds a limit on resuming refuses the first prompt", async () => {
     const places = placesIn(temporaryFolder());
     const first = await start(places);
     await first.session.prompt("delegate");
@@ -145,7 +145,7 @@ describe("what a session has used", () => {
     await expect(session.prompt("second")).resolves.toMatchObject({ status: "completed" });
   });
 
-  it("includes summaries, also those that came to nothing", async () => {
+  it("includes summaries, even failed ones", async () => {
     const places = placesIn(temporaryFolder());
     const { session } = await start(places, { "compaction.keepRecentTokens": 100 });
     for (const prompt of ["first", "second", "third"]) await session.prompt(prompt);

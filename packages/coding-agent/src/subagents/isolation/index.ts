@@ -1,6 +1,10 @@
 /**
- * The door of isolation: trees in which subagents work without touching the caller's folder, and the
- * ways their work comes back. Code outside this folder imports this file only.
+ * The door of isolation: code outside this folder imports this file only.
+ *
+ * Each isolated task works in a git worktree that starts from the caller's files as they are, and its
+ * work comes back as a patch. `repository/` runs git and records states, `merge/` writes patches into
+ * the caller's files so that a failure or a kill can be undone, `trees/` makes, records and removes the
+ * worktrees. `docs/isolation.md` describes the life of a tree and what each part costs to drop.
  */
 export { Isolation, removeLeftoverTrees } from "./isolation.ts";
 export { keepWork } from "./keep-work.ts";

@@ -20,7 +20,7 @@ import { Slots } from "./trees/slots.ts";
 import { addModules, listSubmodules, type Submodule } from "./trees/submodules.ts";
 import { createWorktree, forgetWorktree, type Worktree } from "./trees/worktree.ts";
 
-/** A call that was aborted does not wait any longer for its trees to be removed; they are all the same. */
+/** How long an aborted call waits for the removal of its trees, which then continues without it. */
 const MAX_WAIT_MS = 2000;
 
 /** Where and how tasks are isolated. */
@@ -28,7 +28,7 @@ export interface IsolationOptions {
   readonly environment: ToolEnvironment;
   /** The folder all hosts keep their worktrees in. */
   readonly worktreesRoot: string;
-  /** Most bytes that are copied outside of a repository. */
+  /** The most bytes to copy outside a repository. */
   readonly maxCopyBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,7 +37,7 @@ interface Baseline extends Snapshot {
   readonly commit: string;
   /** The commit the caller has checked out. */
   readonly head: string | undefined;
-  /** Folders that are not in the tree because nothing is in them. */
+  /** Empty folders, which a git tree cannot hold. */
   readonly emptyFolders: readonly string[];
 }
 
@@ -48,8 +48,8 @@ interface SharedParts {
 }
 
 /**
- * Trees for the tasks of one call. All start from the caller's working state at its beginning;
- * nothing of the caller's is touched.
+ * Trees for the tasks of one call. All start from the caller's working state when the call began.
+ * Making them changes none of the caller's files.
  */
 export class Isolation {
   readonly git: Git;
@@ -61,7 +61,7 @@ export class Isolation {
   readonly #trees = new Set<Worktree>();
   #shared: Promise<SharedParts> | undefined;
   #count = 0;
-  /** Trees that are written at once: more would be in each other's way, and the first come sooner. */
+  /** Limits how many trees are written at once, so that the first ones are ready sooner. */
   readonly #writing = new Slots(Math.max(2, availableParallelism()));
   readonly #registering = new Slots(1);
 
@@ -99,7 +99,7 @@ export class Isolation {
       const message = "Working state at the start of a task";
       const state = { tree: snapshot.tree, parent: head, message };
       const commit = await commitTree(git, repository, state);
-      // In a repository they are not expected: git makes none.
+      // In a repository nobody expects empty folders, because git makes none.
       const emptyFolders = takesRepositories ? await listEmptyFolders(git, repository, signal) : [];
       const baseline = { ...snapshot, commit, head, emptyFolders };
       return new Isolation({ git, repository, folder, baseline }, signal);
@@ -129,7 +129,7 @@ export class Isolation {
     });
     this.#trees.add(worktree);
     const cwd = join(path, repository.prefix);
-    // A folder in which everything is ignored is not in the tree.
+    // If git ignores everything in the caller's folder, the worktree lacks that folder.
     await mkdir(cwd, { recursive: true });
     for (const name of emptyFolders) await mkdir(join(path, name), { recursive: true });
     return createIsolatedTree({
@@ -164,13 +164,13 @@ export class Isolation {
   async #remove(worktree: Worktree): Promise<void> {
     if (!this.#trees.delete(worktree)) return;
     await forgetWorktree(worktree);
-    // When everything ends at once, the remaining trees are removed at once, too.
+    // After an abort, `dispose` removes all trees with the folder of the call.
     if (this.#signal?.aborted) return;
     await Promise.all([worktree.path, `${worktree.path}.git`].map((path) => removeFolder(path)));
   }
 }
 
-/** Work for its own sake, that goes on when who waits for it is called off. */
+/** Stops waiting when aborted; the work itself continues. */
 async function orAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return work;
   const aborted = Promise.withResolvers<never>();

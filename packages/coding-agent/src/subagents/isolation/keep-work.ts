@@ -13,13 +13,16 @@ import type { CapturedWork } from "./trees/isolated-tree.ts";
 /** A task's work as patches. */
 export interface KeptWork {
   readonly statistics: PatchStatistics;
-  /** For the way back. */
+  /** What to merge. */
   readonly parts: readonly PatchPart[];
-  /** Submodules with changes that have no way back: the caller has not checked them out. */
+  /** Submodules whose changes cannot be merged because the caller has not checked them out. */
   readonly unmerged: readonly string[];
 }
 
-/** Writes what a task did to one patch at `path`, submodules included, and in parts for merging. */
+/**
+ * Writes the work of a task, including submodules, as one patch to `path`, and as parts for
+ * merging.
+ */
 export async function keepWork(
   { git, repository: callers, baseline, folder }: Isolation,
   { tree, submodules }: CapturedWork,

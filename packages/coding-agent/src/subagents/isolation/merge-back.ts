@@ -10,10 +10,10 @@ import { commitTree, headOf, type Repository } from "./repository/repository.ts"
 import { takeSnapshot } from "./repository/snapshot.ts";
 import { slugOf } from "./task-file-names.ts";
 
-/** One task's changes, on their way back. */
+/** The changes of one task, to be merged. */
 export interface Change {
   readonly id: string;
-  /** The tree the task left. */
+  /** The state in which the task left its tree. */
   readonly tree: string;
   readonly parts: readonly PatchPart[];
 }
@@ -21,12 +21,12 @@ export interface Change {
 /** What a task changed in one repository: the caller's, or that of a submodule. */
 export interface PatchPart {
   readonly repository: Repository;
-  /** From the top to the submodule, with a slash at its end; empty for the caller's own. */
+  /** Path of the submodule, with a trailing slash; empty for the caller's own repository. */
   readonly prefix: string;
   readonly path: string;
 }
 
-/** What became of a change. */
+/** How the merge of a change ended. */
 export type MergeOutcome =
   | { readonly status: "applied" }
   | {
@@ -35,13 +35,15 @@ export type MergeOutcome =
       /** Submodules with changes that a branch cannot hold. */
       readonly unmerged?: readonly string[];
     }
-  /** Nothing of the caller's was touched; the patch is still there. `kept` was not even tried. */
+  /**
+   * The caller's files are unchanged and the patch is kept; with `kept`, merging was not attempted.
+   */
   | { readonly status: "conflict" | "kept"; readonly reason: string };
 
 /**
- * Brings changes back into the caller's working tree, one after another in the given order, each
- * in a three-way manner on what the others left. All of it is worked out beside the working tree;
- * the files are written at the end in one step that git checks first. Other hosts wait meanwhile.
+ * Merges changes into the caller's working tree, in the given order, each three-way on top of the
+ * ones before. Merging happens outside the working tree; then all files are written in one step,
+ * which git checks first. Other hosts wait meanwhile.
  */
 export function mergeChanges(
   isolation: Isolation,
@@ -50,12 +52,12 @@ export function mergeChanges(
 ): Promise<Map<string, MergeOutcome>> {
   const { folder, repository } = isolation;
   return holdingMergeLock({ folder: folder.path, repository, signal }, async () => {
-    // Once more when the caller's files changed in between.
+    // Try again in case the caller's files changed in between.
     const first = await tryToMerge(isolation, changes, signal);
     if (first.failure === undefined) return first.outcomes;
     const second = await tryToMerge(isolation, changes, signal);
     if (second.failure === undefined) return second.outcomes;
-    // What cannot be written is one task's; the others' is written without it.
+    // One task's changes cannot be written. Merge the others without it.
     const outcomes = new Map<string, MergeOutcome>();
     for (const change of changes) {
       const { outcomes: one, failure } = await tryToMerge(isolation, [change], signal);
@@ -108,14 +110,14 @@ async function tryToMerge(
   return failure === undefined ? { outcomes } : { outcomes, failure };
 }
 
-/** A repository's files as they stand, and as they will. */
+/** The state of a repository's files before and after the merge. */
 interface MergeState {
   readonly repository: Repository;
   readonly before: string;
   tree: string;
 }
 
-/** All of a change or nothing of it. */
+/** Merges a change completely or not at all. */
 async function mergeOne(
   { git, folder }: Isolation,
   { parts }: Change,
@@ -135,7 +137,10 @@ async function mergeOne(
   return { status: "applied" };
 }
 
-/** Keeps a change as a branch on the caller's commit, or on its working state where it needs that. */
+/**
+ * Keeps a change as a branch on the caller's commit or, if it does not apply there, on the caller's
+ * working state.
+ */
 export async function makeBranch(isolation: Isolation, change: Change): Promise<MergeOutcome> {
   const { git, repository, baseline, folder } = isolation;
   const { root: cwd, location } = repository;
@@ -164,7 +169,7 @@ export async function makeBranch(isolation: Isolation, change: Change): Promise<
   return { status: "branch", branch, ...(unmerged.length > 0 && { unmerged }) };
 }
 
-/** Ids that differ in punctuation only would have one branch. */
+/** Finds an unused name: ids that differ only in punctuation give the same one. */
 async function freeBranch(git: Git, request: GitRequest, wanted: string): Promise<string> {
   let branch = wanted;
   for (let count = 2; ; count++) {

@@ -1,13 +1,10 @@
-/**
- * The part of an id that is safe in names of files and branches; bounded, because models choose
- * ids.
- */
+/** The part of an id that is safe in file and branch names; bounded, because models choose ids. */
 export function slugOf(id: string): string {
   const words = id.replace(/[^\p{L}\p{N}_]+/gu, "-").replace(/^-+|-+$/g, "");
   return [...words].slice(0, 40).join("") || "task";
 }
 
-/** A name per id that no other id has, also where file names do not tell cases apart. */
+/** A unique name for each id, also on file systems that ignore case. */
 export function taskFileNames(ids: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set<string>();
   const names = new Map<string, string>();

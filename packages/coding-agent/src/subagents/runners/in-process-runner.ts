@@ -8,7 +8,7 @@ import {
   type SubagentRunner,
 } from "./subagent-runner.ts";
 
-/** What a session is made with that works for another one. */
+/** Options of a session that works for another one. */
 interface SubagentSessionOptions {
   readonly cwd: string;
   readonly provider: undefined;
@@ -26,7 +26,7 @@ interface SubagentSessionOptions {
   readonly taskAgents: readonly string[] | undefined;
 }
 
-/** A session as far as a subagent needs it. */
+/** The part of a session that a subagent uses. */
 interface SubagentSession {
   readonly budget: SessionBudget;
   readonly log: { readonly path: string | undefined };

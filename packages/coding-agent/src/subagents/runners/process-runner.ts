@@ -17,23 +17,23 @@ export interface SubagentHostRequest {
   readonly cwd: string;
   /** To be added to its environment. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Ends the host, also one that does not come up. */
+  /** Ends the host, even one that does not start up. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: SessionEvent) => void;
 }
 
-/** A host that speaks the RPC protocol, as far as a subagent needs it. */
+/** The part of an RPC client that a subagent uses. */
 export type SubagentHost = Subagent;
 
 /** Starts a host; the caller provides the protocol's client. */
 export type StartSubagentHost = (request: SubagentHostRequest) => Promise<SubagentHost>;
 
-/** What subagents' hosts are started with. */
+/** Options of the hosts that run subagents. */
 export interface ProcessRunnerOptions {
   readonly startHost: StartSubagentHost;
-  /** `{cwd}` in it stands for the subagent's folder. */
+  /** `{cwd}` is replaced by the subagent's folder. */
   readonly command: () => readonly string[] | undefined;
-  /** Whose process it is said to be. */
+  /** The variables of the hosts, and the registry that kills them. */
   readonly environment: Pick<ToolEnvironment, "environment" | "processes">;
 }
 
@@ -68,7 +68,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
       prompt: (text) => started.prompt(text),
       setBudget: (change) => started.setBudget(change),
       stop: async () => {
-        // Its command may have started others that did not end with it.
+        // Its command may have started processes that outlive it.
         await started.stop().finally(() => environment.processes.hostEnded(planned));
       },
     };

@@ -3,27 +3,27 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { BudgetChange } from "../budgets/session-budget.ts";
 
-/** What a subagent is started with. */
+/** The order for one subagent. */
 export interface SubagentRequest {
   readonly id: string;
   readonly agent: AgentDefinition;
   /** Where it works: the caller's folder or an isolated tree. */
   readonly cwd: string;
   readonly model: Model | undefined;
-  /** As for `--model`, where the session itself knows no such model. */
+  /** A pattern as for `--model`, if the session itself knows no such model. */
   readonly modelPattern: string | undefined;
   readonly thinkingLevel: ThinkingLevel;
   /** Where its session file goes; in memory when absent. */
   readonly sessionDirectory: string | undefined;
-  /** How deep it stands: 1 for one that a person's session starts. */
+  /** Its nesting depth: 1 if a person's session starts it. */
   readonly depth: number;
   /** Whether it may start subagents itself. */
   readonly maySpawn: boolean;
-  /** Tools it must not have, whatever its agent says; patterns as for `--exclude-tools`. */
+  /** Tools it must not have even if its agent lists them; patterns as for `--exclude-tools`. */
   readonly excludedTools: readonly string[];
   readonly isProjectTrusted: boolean;
   readonly budget: BudgetLimits;
-  /** Aborted when it is not wanted any more, also before it has started. */
+  /** Aborts the subagent, even before it has started. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: SessionEvent) => void;
 }
@@ -36,20 +36,20 @@ export interface SubagentReply {
   readonly error?: string | undefined;
 }
 
-/** A subagent that is there until it is stopped. */
+/** A running subagent. */
 export interface Subagent {
   readonly sessionFile: string | undefined;
   prompt(text: string): Promise<SubagentReply>;
-  /** Changes what it may use, all of its prompts together. */
+  /** Changes its limits, which apply to all its prompts together. */
   setBudget(change: BudgetChange): Promise<void>;
-  /** Ends it and all it started. May be called while a prompt is on. */
+  /** Ends it and everything it started. May be called during a prompt. */
   stop(): Promise<void>;
 }
 
 /** Starts subagents: as processes of the same host, or in the embedder's own process. */
 export type SubagentRunner = (request: SubagentRequest) => Promise<Subagent>;
 
-/** Everything a subagent has to do without. */
+/** All tools excluded for a subagent. */
 export function excludedFor({ excludedTools, maySpawn }: SubagentRequest): readonly string[] {
   return maySpawn ? excludedTools : [...excludedTools, "task"];
 }

@@ -6,7 +6,7 @@ import type { Task, TaskOrder } from "../tasks/task-order.ts";
 import { maySpawnAt, type TaskServices } from "../tasks/task-services.ts";
 import { readVerifyRequest } from "../verification/verify-config.ts";
 
-/** Most tasks one call may bring. */
+/** The most tasks per call. */
 const MAX_TASKS = 64;
 
 interface TaskItem {
@@ -16,7 +16,7 @@ interface TaskItem {
   readonly description?: string | undefined;
 }
 
-/** The arguments as they have been checked against the tool's schema. */
+/** The arguments, already checked against the tool's schema. */
 export interface TaskArguments {
   readonly task?: string | undefined;
   readonly agent?: string | undefined;
@@ -30,7 +30,7 @@ export interface TaskArguments {
 }
 
 /**
- * Reads the arguments of a call; whatever is wrong with them is found before anything is started.
+ * Reads the arguments of a call; finds all mistakes before anything is started.
  *
  * @throws {ToolError} naming what does not fit
  */

@@ -3,7 +3,7 @@ import { truncateTail } from "../../processes/truncate.ts";
 import type { KeptCommits, KeptFile } from "../isolation/index.ts";
 import type { TaskPatch, TaskResult } from "../tasks/task-result.ts";
 
-/** What the model reads of one task. */
+/** The text about one task for the model. */
 export function resultText(result: TaskResult): string {
   const { id, agent, error, output, outputPath } = result;
   const shown = truncateTail(output);

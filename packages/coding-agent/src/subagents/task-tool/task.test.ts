@@ -40,7 +40,7 @@ describe("the task tool", () => {
   });
 
   it.each([{ exclude: ["write"] }, { only: ["-write"] }])(
-    "keeps from subagents what the session itself was told to do without: %j",
+    "excludes the session's excluded tools from subagents: %j",
     async (tools) => {
       const places = { ...project(), tools };
       const { results } = await run(
@@ -54,7 +54,7 @@ describe("the task tool", () => {
     },
   );
 
-  it("runs a batch; one that fails takes nothing from the others", async () => {
+  it("runs a batch; a failed task does not affect the others", async () => {
     const { results, message, events } = await run(
       {
         context: "shared words",
@@ -77,7 +77,7 @@ describe("the task tool", () => {
     expect(types(events).filter((type) => type === "subagent_end")).toHaveLength(2);
   });
 
-  it("asks again for an answer that does not fit the schema, and says how often", async () => {
+  it("asks again for an answer that does not fit the schema, and counts the attempts", async () => {
     const outputSchema = {
       type: "object",
       properties: { count: { type: "integer" } },
@@ -159,7 +159,7 @@ describe("the task tool", () => {
     expect(started).toEqual([wanted]);
   });
 
-  it("keeps what a subagent did that died", async () => {
+  it("keeps the work of a subagent that died", async () => {
     const places: CreateAgentSessionOptions = {
       ...project(),
       startSubagentHost: async ({ cwd }) => ({
@@ -179,7 +179,7 @@ describe("the task tool", () => {
     expect(git(String(places.cwd), "status", "--porcelain")).toBe("");
   });
 
-  it("survives a subagent that cannot be stopped in order", async () => {
+  it("survives a subagent that cannot be stopped cleanly", async () => {
     const asked = Promise.withResolvers<never>();
     const places: CreateAgentSessionOptions = {
       ...project(),
@@ -204,7 +204,7 @@ describe("the task tool", () => {
     expect(results).toMatchObject([{ status: "failed", error: expect.stringContaining("nobody") }]);
   });
 
-  it("names the agents there are, those of the project too", async () => {
+  it("lists the available agents, including the project's", async () => {
     const file = "---\ndescription: Finds typos\n---\nLook for typos.";
     const places = project({ ".pi/agents/typos.md": file });
     const { session, results, text } = await run(
@@ -218,7 +218,7 @@ describe("the task tool", () => {
     expect(text).toContain("(typos): completed\nnone");
   });
 
-  it("is not there where subagents may not be nested deeper", async () => {
+  it("is missing where subagents may not be nested deeper", async () => {
     const test = await createTestSession(["hi"], {
       settings: SettingsStore.inMemory({ "task.maxRecursionDepth": 0 }),
     });
@@ -264,7 +264,7 @@ describe("the task tool", () => {
 });
 
 describe("isolated tasks", () => {
-  it("come back into the working tree together, a conflicting one as a patch", async () => {
+  it("are merged into the working tree together; a conflicting one stays a patch", async () => {
     const { results, places, text } = await run(
       {
         tasks: ["a", "b", "c"].map((id) => ({ id, task: `<${id}>` })),
@@ -309,7 +309,7 @@ describe("isolated tasks", () => {
     },
   );
 
-  it("are an error result when all there is does not apply, and the run goes on", async () => {
+  it("give an error result when nothing applies, and the run continues", async () => {
     const places = project();
     const { message, text, ended } = await run(
       { task: "<a>", isolated: true },
@@ -328,7 +328,7 @@ describe("isolated tasks", () => {
     expect(readFileSync(join(String(places.cwd), "a.txt"), "utf8")).toBe("the user's\n");
   });
 
-  it("stay a patch, or become a branch, where the settings say so", async () => {
+  it("stay a patch or become a branch if the settings say so", async () => {
     const change = { a: (step: number) => (step === 0 ? write("a.txt", "new\n") : "did a") };
     const call = { task: "<a>", isolated: true };
     const none = await run(call, change, { settings: { "isolation.merge": "none" } });

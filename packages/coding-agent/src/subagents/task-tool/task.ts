@@ -21,7 +21,7 @@ export async function runTaskTool(
 ): Promise<ToolResult> {
   const order = await readOrder(args, services, call.toolCallId);
   services.budget.checkRequest();
-  // The giver of this session's budget must know at once what is used of it.
+  // A parent session that shares its budget must learn of use at once.
   const tellsUse = services.depth > 0;
   const progress = new Progress(order.tasks, { send: call.onUpdate, tellsUse });
   try {
@@ -53,7 +53,7 @@ function resultOf(
   }
   const text = parts.join("\n\n");
   const details = { results, used, ...(leftOut.length > 0 && { leftOut }) };
-  // Partial success is a result; only when nothing came of any task the call has failed.
+  // Partial success is a result; the call fails only if all tasks fail.
   if (results.every(({ exitCode }) => exitCode !== 0)) throw new ToolError(text, details);
   return { content: [{ type: "text", text }], details };
 }
@@ -68,11 +68,11 @@ interface TaskProgress {
 
 interface ProgressOptions {
   readonly send: (partial: ToolResult) => void;
-  /** Whether use is reported at once. */
+  /** Whether to report use at once. */
   readonly tellsUse: boolean;
 }
 
-/** What the tasks of a call are doing, told a few times a second at most. */
+/** Reports the activity of a call's tasks, at most a few times a second. */
 class Progress {
   readonly #tasks: Map<string, TaskProgress>;
   readonly #options: ProgressOptions;

@@ -8,7 +8,7 @@ import { git, lifecycle, project, run, types, verified, write } from "./__fixtur
 describe("verified tasks", () => {
   const check = { name: "has it", command: "grep -q right a.txt || { echo wrong; exit 4; }" };
 
-  it("come back with what was run, and events in the documented order", async () => {
+  it("return their checks, with events in the documented order", async () => {
     const { results, events, places } = await run(
       { task: "<a>", isolated: true, verify: { commands: [check] } },
       { a: (step) => (step === 0 ? write("a.txt", "right\n") : "done") },
@@ -91,7 +91,7 @@ describe("verified tasks", () => {
     expect(unrepaired.results[0]?.verification).toMatchObject({ status: "failed", retriesUsed: 0 });
   });
 
-  it("come back without what failing checks left in the tree, after a repair, too", async () => {
+  it("return work without files that failing checks left, even after a repair", async () => {
     const command = "echo built > a.log.txt; rm -f new.txt; mkdir d; mv b.txt d; grep right a.txt";
     const { results, places } = await run(
       {
@@ -112,7 +112,7 @@ describe("verified tasks", () => {
     expect(git(String(places.cwd), "status", "--porcelain")).toBe(" M a.txt\n?? new.txt\n");
   });
 
-  it("have the answer of their repair, which has to fit its schema, too", async () => {
+  it("return the answer of the repair, which must fit the schema too", async () => {
     const { results } = await run(
       {
         task: "<a>",
@@ -136,7 +136,7 @@ describe("verified tasks", () => {
     });
   });
 
-  it("keep what was done and checked when the subagent dies at its repair", async () => {
+  it("keep the checked work when the subagent dies during a repair", async () => {
     const places: CreateAgentSessionOptions = {
       ...project(),
       startSubagentHost: async ({ cwd }) => {

@@ -2,16 +2,16 @@ import { errorMessage, ToolError } from "@tau-agent/agent";
 import { isJsonObject } from "../../base/files/read-json.ts";
 import { checkSchema, type SchemaPattern } from "./schema-check.ts";
 
-/** How long an answer may hold up the host; others take well under a millisecond. */
+/** The time limit of a check; usual ones take well under a millisecond. */
 const CHECK_LIMIT_MS = 500;
-/** How long a single pattern may take when one is looked for that does not end. */
+/** The time limit per pattern when searching for the one that does not end. */
 const PATTERN_LIMIT_MS = 50;
 
 /** Checks answers against a JSON Schema. */
 export interface AnswerSchema {
-  /** What a subagent learns about its answer. */
+  /** Whether an answer fits, or the text that tells the subagent why not. */
   readonly instruction: string;
-  /** The value in an answer, or what is wrong with it. */
+  /** The value in an answer, or the reason why there is none. */
   check(text: string): { readonly value: unknown } | { readonly problem: string };
 }
 
@@ -55,7 +55,9 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
 
 type InTime = <T>(limitMs: number, work: () => T) => T | undefined;
 
-/** Only V8 itself can stop a regular expression that backtracks without end. */
+/**
+ * Only V8 can stop a regular expression that backtracks endlessly, with the timeout of a context.
+ */
 async function loadTimeLimit(): Promise<InTime> {
   const { runInNewContext } = await import("node:vm");
   return (timeout, work) => {
@@ -68,7 +70,7 @@ async function loadTimeLimit(): Promise<InTime> {
   };
 }
 
-/** The pattern that is to blame for a check without end, as far as a short search shows. */
+/** The pattern that made a check run endlessly, if a short search finds it. */
 function findEndless(
   patterns: readonly SchemaPattern[],
   value: unknown,
@@ -84,7 +86,9 @@ function findEndless(
   });
 }
 
-/** For the subagent, whose next answer may be easier, and for its caller, who wrote the schema. */
+/**
+ * Addresses the subagent, whose next answer may be easier, and the caller, who wrote the schema.
+ */
 function endlessProblem(at: string, source: string | undefined): string {
   const subject = source === undefined ? at : `${at} ${JSON.stringify(source)}`;
   const mend =
@@ -95,7 +99,7 @@ function endlessProblem(at: string, source: string | undefined): string {
   return `The answer could not be checked against ${subject}: that did not end within ${CHECK_LIMIT_MS} ms. ${mend}`;
 }
 
-/** It comes from the other context and is not an `Error` of this one. */
+/** The error comes from the other context, so it is not an instance of this one's `Error`. */
 function isTimeout(error: unknown): boolean {
   if (typeof error !== "object" || error === null || !("code" in error)) return false;
   return error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
@@ -108,7 +112,7 @@ interface SchemaValidator {
   };
 }
 
-/** What only the validator sees, such as a reference to another document, may show at any value. */
+/** Some mistakes, such as a reference to another document, only show when a value reaches them. */
 function createValidator(create: () => SchemaValidator): SchemaValidator {
   const saying = <T>(work: () => T): T => {
     try {
@@ -124,7 +128,7 @@ function createValidator(create: () => SchemaValidator): SchemaValidator {
   return { validate };
 }
 
-/** The texts of a value, names of members included. */
+/** All strings in a value, including names of members. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(textsIn);
@@ -133,8 +137,8 @@ function textsIn(value: unknown): string[] {
 }
 
 /**
- * What an answer may mean, likeliest first: all of it, its last fenced block, what its outer brackets
- * or braces hold; JSON inside of a JSON string at last.
+ * Possible readings of an answer, likeliest first: all of it, its last fenced block, its outermost
+ * brackets or braces, and finally JSON inside a JSON string.
  */
 function readAnswer(text: string): unknown[] {
   const fenced = [...text.matchAll(/```(?:json)?[ \t]*\n([^`]*)\n```/g)].at(-1)?.[1];

@@ -39,7 +39,7 @@ describe("a subagent's share of the budget", () => {
     expect(passed).toEqual([{ maxToolCalls: 9, clear: [] }]);
   });
 
-  it("leaves a subagent in peace that has ended", async () => {
+  it("sends nothing to a subagent that has ended", async () => {
     const { budget, share } = shareOf({ "task.budget.maxToolCalls": 1 });
     await share.bind({ setBudget: () => Promise.reject(new Error("it is gone")) });
     budget.setLimits({ maxToolCalls: 2 });

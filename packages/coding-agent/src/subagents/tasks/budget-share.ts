@@ -12,8 +12,8 @@ export interface BudgetShareOptions {
 }
 
 /**
- * A subagent's part of the session's budget: the rest at its start, and again at every change of
- * limits, so that a raised one lets it continue, too.
+ * A subagent's share of the session's budget: computed at its start and again when limits change,
+ * so that a raised limit lets it continue.
  */
 export class BudgetShare {
   readonly #options: BudgetShareOptions;
@@ -34,13 +34,13 @@ export class BudgetShare {
     return this.#limits;
   }
 
-  /** The subagent is there now: what was changed while it started is passed on. */
+  /** Passes on limits that changed while the subagent started. */
   async bind(subagent: Pick<Subagent, "setBudget">): Promise<void> {
     this.#subagent = subagent;
     if (this.#isStale) await this.#pass();
   }
 
-  /** Passes nothing on any more. */
+  /** Stops passing on changes. */
   end(): void {
     this.#unfollow();
   }
@@ -53,7 +53,7 @@ export class BudgetShare {
     const limits = budget.remaining(count, { ...used(), wallTimeMs });
     const gone = limitNames(this.#limits).filter((name) => limits[name] === undefined);
     this.#limits = limits;
-    // One that has ended meanwhile needs no limits.
+    // A subagent that has ended needs no limits.
     await this.#subagent.setBudget({ ...limits, clear: gone }).catch(() => undefined);
   }
 }

@@ -18,7 +18,7 @@ import type { Task, TaskOrder } from "./task-order.ts";
 import { exitCodeOf, type TaskResult, type TaskStatus } from "./task-result.ts";
 import { maySpawnAt, type TaskServices } from "./task-services.ts";
 
-/** Most times an answer is asked for until it fits its schema. */
+/** The most attempts at an answer that fits its schema. */
 const MAX_ANSWERS = 3;
 
 const endings: Partial<Record<TaskStatus, string>> = {
@@ -27,16 +27,16 @@ const endings: Partial<Record<TaskStatus, string>> = {
   budget_exceeded: "The session's budget ran out.",
 };
 
-/** What one task is carried out with. */
+/** The parts and options of one task's execution. */
 export interface TaskRun {
   readonly services: TaskServices;
   readonly order: TaskOrder;
   readonly isolation: Isolation | undefined;
-  /** A folder for session files, patches and logs; it is there. */
+  /** An existing folder for session files, patches and logs. */
   readonly artifactsFolder: string;
-  /** What the names of the task's files in there begin with; nobody else's do. */
+  /** The unique prefix of the task's files in that folder. */
   readonly fileName: string;
-  /** Aborted with the call, with the budget, or when the time is up. */
+  /** Aborted with the call, when the budget runs out, or at the time limit. */
   readonly signal: AbortSignal;
   /** Why the signal was aborted. */
   readonly abortStatus: () => TaskStatus;
@@ -45,7 +45,7 @@ export interface TaskRun {
   readonly onProgress: (event: SessionEvent, used: Consumption) => void;
 }
 
-/** What a task leaves: its result, and its work while that may still be merged. */
+/** The outcome of a task: its result, and its work if that may still be merged. */
 export interface TaskOutcome {
   readonly result: TaskResult;
   readonly change?: { readonly tree: string; readonly parts: readonly PatchPart[] } | undefined;
@@ -61,8 +61,8 @@ interface Work {
 }
 
 /**
- * Carries out one task from start to end: its tree, its subagent, its verification with repairs, its
- * patch. Never rejects; nothing it started is left when it is fulfilled.
+ * Executes one task from start to end: tree, subagent, verification with repairs, patch. Never
+ * rejects; everything it started has ended when it resolves.
  */
 export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome> {
   const { services, order, isolation } = run;
@@ -165,7 +165,7 @@ async function startSubagent(
   });
 }
 
-/** What a call says is stronger than what its agent's file says, and that than the session's own. */
+/** The call takes precedence over the agent's file, and that over the session. */
 async function chooseModel(
   { agent }: Task,
   { modelPattern }: TaskOrder,
@@ -201,7 +201,7 @@ async function doWork(context: {
   let { answer } = first;
   const { reply } = first;
   if (tree === undefined || isUnusable(reply, answer)) {
-    // What a failed subagent did is still worth keeping for a look.
+    // The work of a failed subagent is kept for inspection.
     return { reply, answer, tree: await tree?.capture().catch(() => undefined) };
   }
   if (order.verify.kind !== "plan" || order.verify.plan.mode === "none") {
@@ -221,7 +221,7 @@ async function doWork(context: {
     capture: () => tree.capture(),
     restore: (captured) => tree.restore(captured),
     repair: async (text) => {
-      // What was said of the work before may hold no more.
+      // An earlier verification may no longer apply to the changed work.
       const repaired = await ask(text, run, subagent);
       if (!isUnusable(repaired.reply, repaired.answer)) answer = repaired.answer;
       return repaired.reply;
@@ -230,7 +230,7 @@ async function doWork(context: {
   return { reply: verified.lastReply ?? reply, answer, ...verified };
 }
 
-/** Asks for work, and again for its answer until that fits. */
+/** Prompts for the work, then again until the answer fits its schema. */
 async function ask(
   text: string,
   run: TaskRun,
@@ -252,7 +252,7 @@ async function ask(
   }
 }
 
-/** One that dies leaves its work behind, and what was said about it before. */
+/** If it dies, its work and the earlier verification are kept. */
 function tell(subagent: Subagent, text: string): Promise<SubagentReply> {
   return subagent
     .prompt(text)
@@ -274,7 +274,7 @@ function statusOf(
   return reply.status === "aborted" ? "aborted" : "failed";
 }
 
-/** A verification that was asked for and never came to its first attempt. */
+/** A requested verification that never reached its first attempt. */
 function unverified({ verify }: TaskOrder): VerificationResult | undefined {
   if (verify.kind === "off") return undefined;
   const nothing = { attempts: [], retriesUsed: 0 };
@@ -286,7 +286,7 @@ function unverified({ verify }: TaskOrder): VerificationResult | undefined {
   return { requested: isWanted, ...named, status, ...nothing };
 }
 
-/** What is kept of isolated work, and the parts of it that can be merged. */
+/** The kept record of isolated work, and its mergeable parts. */
 type KeptResult = Pick<TaskResult, "patch" | "leftOut" | "commits"> & {
   readonly parts?: readonly PatchPart[];
 };

@@ -18,7 +18,7 @@ import type { Task, TaskOrder } from "./task-order.ts";
 import { type TaskResult, type TaskStatus, unstartedResult } from "./task-result.ts";
 import type { TaskServices } from "./task-services.ts";
 
-/** How a call of the tool is carried out. */
+/** Options of a call of the tool. */
 export interface RunTasksOptions {
   readonly services: TaskServices;
   readonly signal: AbortSignal;
@@ -26,9 +26,9 @@ export interface RunTasksOptions {
 }
 
 /**
- * Carries out the tasks of a call, as many at a time as the settings allow, then brings isolated
- * work back in the order of the tasks. One that fails takes nothing from the others. `leftOut` are
- * untracked files that were too large to be taken along, `started` how many subagents the budget gave.
+ * Executes the tasks of a call, as many at once as the settings allow, then merges isolated work in
+ * the order of the tasks. A failed task does not affect the others. `leftOut` lists untracked files
+ * too large to copy, `started` counts the subagents taken from the budget.
  *
  * @throws {ToolError} when tasks cannot be isolated here
  */
@@ -61,7 +61,7 @@ export async function runTasks(
   }
 }
 
-/** The folder beside the session's file that bears its name. */
+/** The folder next to the session's file, with the same name. */
 function artifactsFolderOf({ session, environment }: TaskServices): string {
   const { sessionFile } = session();
   if (sessionFile !== undefined) return sessionFile.replace(/\.jsonl$/, "");
@@ -131,7 +131,7 @@ async function runOne(
   });
 }
 
-/** Merges what may be merged; of everything else the patch stays where it is. */
+/** Merges what may be merged; other patches stay files. */
 async function bringBack(
   outcomes: readonly TaskOutcome[],
   context: { isolation: Isolation | undefined; signal: AbortSignal; services: TaskServices },

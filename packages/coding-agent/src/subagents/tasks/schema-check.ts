@@ -1,20 +1,22 @@
 import { errorMessage, ToolError } from "@tau-agent/agent";
 import { isJsonObject } from "../../base/files/read-json.ts";
 
-/** A regular expression of a JSON Schema and where it stands, such as `outputSchema.properties.a.pattern`. */
+/**
+ * A regular expression in a JSON Schema and its path, such as `outputSchema.properties.a.pattern`.
+ */
 export interface SchemaPattern {
   readonly at: string;
   readonly source: string;
 }
 
-/** A schema inside a schema. */
+/** A nested schema. */
 interface Part {
   readonly at: string;
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
 const types = new Set(["null", "boolean", "object", "array", "number", "string", "integer"]);
-/** Keywords with a schema, or a list of schemas. */
+/** Keywords whose value is a schema or a list of schemas. */
 const inner = [
   ...["items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"],
   ...[
@@ -29,7 +31,7 @@ const inner = [
 ];
 const choices = ["allOf", "anyOf", "oneOf"];
 const lists = ["required", "enum", ...choices];
-/** Keywords that give each name a schema. */
+/** Keywords whose value maps names to schemas. */
 const named = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /**
@@ -91,7 +93,7 @@ function problemOf({ schema }: Part, root: unknown): string | undefined {
   return leadsNowhere($ref, root) ? `has a $ref that leads nowhere: ${$ref}` : undefined;
 }
 
-/** Whether a pointer into the schema finds nothing; other references are left to the validator. */
+/** Whether a pointer into the schema leads nowhere; the validator checks other references. */
 function leadsNowhere(reference: string, root: unknown): boolean {
   if (!reference.startsWith("#/")) return false;
   let found = root;

@@ -2,16 +2,16 @@ import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { VerifyRequest } from "../verification/verify-config.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 
-/** One task, ready to be carried out. */
+/** One task, ready to execute. */
 export interface Task {
   readonly id: string;
   readonly agent: AgentDefinition;
   readonly description: string | undefined;
-  /** The whole text the subagent is given. */
+  /** The complete prompt of the subagent. */
   readonly prompt: string;
 }
 
-/** What one call of the tool asks for. */
+/** One call of the tool. */
 export interface TaskOrder {
   readonly tasks: readonly Task[];
   readonly modelPattern: string | undefined;

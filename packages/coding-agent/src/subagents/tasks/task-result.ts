@@ -17,27 +17,27 @@ export interface TaskPatch extends PatchStatistics {
   readonly unmerged?: readonly string[] | undefined;
 }
 
-/** What came of one task. */
+/** The result of one task. */
 export interface TaskResult {
   readonly id: string;
   readonly agent: string;
   readonly description?: string | undefined;
   readonly status: TaskStatus;
-  /** 0 when all went well, its verification and the merge of its changes included. */
+  /** 0 if everything succeeded, including verification and merge. */
   readonly exitCode: number;
-  /** Its last message; the end of it when it was too long. */
+  /** Its last message, or the end of it if it was too long. */
   readonly output: string;
   readonly outputTruncated?: boolean | undefined;
-  /** Where all of a truncated output is. */
+  /** The file with the complete output, if it was truncated. */
   readonly outputPath?: string | undefined;
   readonly error?: string | undefined;
-  /** The value that fits `outputSchema`, and how often it was asked for. */
+  /** The value that fits `outputSchema`, and the number of attempts. */
   readonly answer?: { readonly value?: unknown; readonly attempts: number } | undefined;
   readonly isolated: boolean;
   readonly patch?: TaskPatch | undefined;
-  /** What it made that is in no patch: too large, or unreadable. */
+  /** Files that a patch cannot hold: too large, or unreadable. */
   readonly leftOut?: readonly KeptFile[] | undefined;
-  /** Branches, tags and commits it made, which only its own tree had. */
+  /** Branches, tags and commits that it made. */
   readonly commits?: KeptCommits | undefined;
   readonly verification?: VerificationResult | undefined;
   readonly sessionFile?: string | undefined;
@@ -53,7 +53,7 @@ const exitCodes: Record<TaskStatus, number> = {
   budget_exceeded: 1,
 };
 
-/** The exit code of a task, as if it had been a command. */
+/** The exit code of a task, as for a command. */
 export function exitCodeOf(
   status: TaskStatus,
   verification: VerificationResult | undefined,
@@ -61,7 +61,7 @@ export function exitCodeOf(
   return status === "completed" && verification?.status === "failed" ? 1 : exitCodes[status];
 }
 
-/** What a task without a working start ends with. */
+/** The exit code of a task that could not start. */
 export function unstartedResult(
   task: { id: string; agent: string; description?: string | undefined; isolated: boolean },
   ending: { status: TaskStatus; error: string; used: Consumption },

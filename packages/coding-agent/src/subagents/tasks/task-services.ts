@@ -6,7 +6,7 @@ import type { SettingsStore } from "../../settings/store.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import type { SubagentRunner } from "../runners/subagent-runner.ts";
 
-/** The session that gives tasks out. */
+/** The session that hands out tasks. */
 interface TaskingSession {
   /** Its file; undefined in memory. */
   readonly sessionFile: string | undefined;
@@ -14,28 +14,31 @@ interface TaskingSession {
   readonly thinkingLevel: ThinkingLevel;
   /** Whether code of the folder it is in may be loaded. */
   readonly isProjectTrusted: boolean;
-  /** The model a pattern names, of the session's own provider where several have it; undefined for none. */
+  /**
+   * The model that a pattern names, preferably from the session's provider; undefined if there is
+   * none.
+   */
   findModel(pattern: string): Promise<ScopedModel | undefined>;
   report(event: SessionEvent): void | Promise<void>;
 }
 
-/** What tasks are carried out with. */
+/** The services that tasks use. */
 export interface TaskServices {
   readonly environment: ToolEnvironment;
   readonly settings: SettingsStore;
   readonly agentDirectory: string;
   readonly budget: SessionBudget;
   readonly runner: SubagentRunner;
-  /** How deep the session itself stands: 0 for a person's. */
+  /** The session's nesting depth: 0 for a person's. */
   readonly depth: number;
-  /** What the session was told to do without; its subagents do, too. */
+  /** Tools excluded for the session and so for its subagents. */
   readonly excludedTools: readonly string[];
   /** Agents the session may start; all when absent. */
   readonly allowedAgents: readonly string[] | undefined;
   readonly session: () => TaskingSession;
 }
 
-/** Whether a session that stands `depth` deep may start subagents. */
+/** Whether a session at this depth may start subagents. */
 export function maySpawnAt({ settings }: Pick<TaskServices, "settings">, depth: number): boolean {
   return depth < settings.get("task.maxRecursionDepth");
 }

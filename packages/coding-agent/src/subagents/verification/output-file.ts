@@ -4,7 +4,7 @@ import { createWriteStream, type WriteStream } from "node:fs";
 /** Enough for the lines that a repair is shown. */
 const KEPT_BYTES = 256 * 1024;
 
-/** A command's output as it comes: all of it in a file, its end in memory. */
+/** A command's output: all of it in a file, the end in memory. */
 export class OutputFile {
   readonly #path: string;
   #stream: WriteStream | undefined;
@@ -28,7 +28,7 @@ export class OutputFile {
     return isReady(this.#stream);
   }
 
-  /** Closes the file; there is none when nothing was said. */
+  /** Closes the file; without output there is none. */
   async finish(): Promise<{ path: string | undefined; tail: string }> {
     const stream = this.#stream;
     if (stream !== undefined && !stream.closed) {
@@ -42,7 +42,7 @@ export class OutputFile {
 
   #open(): WriteStream {
     const stream = createWriteStream(this.#path, { mode: 0o600 });
-    // A full disk must not decide whether a check has passed.
+    // A full disk must not decide whether a check passes.
     stream.on("error", () => {
       this.#hasFailed = true;
     });
@@ -50,7 +50,7 @@ export class OutputFile {
   }
 }
 
-/** Fulfilled once the stream takes more, or nothing any more; leaves no listener behind. */
+/** Resolves once the stream drains or fails; removes its listeners. */
 async function isReady(stream: WriteStream): Promise<void> {
   const over = new AbortController();
   const { signal } = over;

@@ -22,7 +22,7 @@ export interface VerificationRun {
   /** Its `cwd` is the isolated tree. */
   readonly environment: ToolEnvironment;
   readonly artifactsFolder: string;
-  /** What the names of files in there begin with. */
+  /** The prefix of files in that folder. */
   readonly fileName: string;
   readonly signal: AbortSignal;
   readonly emit: (event: SessionEvent) => void | Promise<void>;
@@ -35,8 +35,8 @@ const TIMED_OUT = 124;
 const NOT_STARTED = 127;
 
 /**
- * Runs the commands one after another, all of them, whatever the first ones say. What they leave
- * running in the background is there for the later ones and ends with the attempt.
+ * Runs all commands one after another, even after a failure. Background processes that they leave
+ * serve the later commands and end with the attempt.
  */
 export async function runVerification(run: VerificationRun): Promise<VerificationAttemptResult> {
   const systemRoot = run.environment.environment.SystemRoot;

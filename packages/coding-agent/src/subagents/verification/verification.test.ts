@@ -151,7 +151,7 @@ describe("a verification", () => {
     }
   });
 
-  it("passes although an optional command fails", async () => {
+  it("passes if only an optional command fails", async () => {
     const { result } = await verify([
       { name: "may fail", command: "exit 1", optional: true },
       { name: "must not", command: "true" },

@@ -10,17 +10,17 @@ export interface VerifyCommand {
   readonly optional: boolean;
 }
 
-/** What is to be checked, and what follows when it fails. */
+/** The commands to run, and what follows a failure. */
 export interface VerifyPlan {
   readonly profile: string | undefined;
   readonly mode: "none" | "command";
   readonly commands: readonly VerifyCommand[];
   readonly onFailure: "return_failure" | "retry_once" | "discard_patch";
-  /** Most repairs after a failure; only with `retry_once`. */
+  /** The most repairs after a failure; only with `retry_once`. */
   readonly maxRetries: number;
 }
 
-/** What a call asks for: off, a plan, or a plan that the settings keep from being carried out. */
+/** The request of a call: off, a plan, or a plan that the settings disable. */
 export type VerifyRequest =
   | { readonly kind: "off" }
   | { readonly kind: "disabled" }
@@ -81,7 +81,7 @@ function readConfig(verify: unknown, settings: Pick<SettingsStore, "get">): Conf
     throw new ToolError("verify.profile must be a name.");
   }
   const { profile: name, values: base } = readConfig(profile, settings);
-  // Given members replace the profile's; commands come after the profile's own.
+  // Given members replace the profile's; commands are added to the profile's.
   const commands = [...listOf(base.commands), ...listOf(own.commands)];
   return { profile: name, values: { ...base, ...own, commands } };
 }

@@ -5,24 +5,27 @@ import type { CapturedWork } from "../isolation/index.ts";
 import type { SubagentReply } from "../runners/subagent-runner.ts";
 import { runVerification, type VerificationRun } from "./run-verification.ts";
 
-/** Of one command's output; lines may be long, and a subagent's window is not. */
+/**
+ * The most bytes of a command's output to show: lines may be long, and the subagent's window is
+ * limited.
+ */
 const MAX_CONTEXT_BYTES = 128 * 1024;
 
 /** A verification with its repairs. */
 export interface VerifiedWork extends Omit<VerificationRun, "attempt"> {
-  /** Lines of a failure's output that a repair is shown. */
+  /** How many lines of a failure's output to show for a repair. */
   readonly contextLineLimit: number;
-  /** The state of the tree as it is to be verified. */
+  /** Records the state of the tree for verification. */
   readonly capture: () => Promise<CapturedWork>;
-  /** Takes back what commands did to the tree since then. */
+  /** Undoes what commands did to the tree since the capture. */
   readonly restore: (work: CapturedWork) => Promise<void>;
-  /** Hands a failure to the subagent that did the work. */
+  /** Asks the subagent to repair a failure. */
   readonly repair: (text: string) => Promise<SubagentReply>;
 }
 
 /**
- * Verifies what a subagent did; with `retry_once`, has it repaired and verifies again. The tree is
- * captured before each attempt, so that what is handed out is exactly what was checked.
+ * Verifies the work of a subagent; with `retry_once`, has it repaired and verifies again. Captures
+ * the tree before each attempt, so that the returned work is exactly what was checked.
  */
 export async function verifyWork(work: VerifiedWork): Promise<{
   tree: CapturedWork;
@@ -70,7 +73,7 @@ export async function verifyWork(work: VerifiedWork): Promise<{
   }
 }
 
-/** From what was checked: what commands left in the tree is not the subagent's work. */
+/** Start from the checked state, because files that commands left are not the subagent's work. */
 async function repair(
   attempt: VerificationAttemptResult,
   tree: CapturedWork,
@@ -100,7 +103,7 @@ async function repairText(
   return `Your work was checked and does not pass yet. Repair it; the same checks run again afterwards.\n\n${parts.join("\n\n")}`;
 }
 
-/** The end of a file, which may be larger than anybody wants in memory. */
+/** Reads the end of a file that may be too large for memory. */
 async function readEnd(path: string): Promise<string> {
   await using file = await open(path);
   const { size } = await file.stat();

@@ -73,7 +73,7 @@ describe("the bash tool", () => {
     expect(readFileSync(fullOutputPath, "utf8").split("\n")).toHaveLength(5001);
   });
 
-  it("names the byte limit when that was hit", async () => {
+  it("names the byte limit when it was hit", async () => {
     const text = textOf(await bash(`for i in {1..600}; do printf '%0100d\\n' $i; done`));
     expect(text).toMatch(/\[Showing lines \d+-600 of 600 \(50\.0KB limit\)\. Full output: /);
     const long = textOf(await bash(`printf '%0100000d' 7`));
@@ -157,7 +157,7 @@ describe("the bash tool", () => {
     expect(call.updates).toHaveLength(count);
   });
 
-  it("gives commands neither keys nor the host's repository, unless keys are wanted", async () => {
+  it("passes commands neither the host's repository nor, by default, its keys", async () => {
     const environment = {
       PATH: process.env.PATH,
       OPENAI_API_KEY: "sk-1",
@@ -181,7 +181,7 @@ describe("the bash tool", () => {
     expect(textOf(text)).toBe("hello /bin/sh\n");
   });
 
-  it("says what is wrong when the shell or the directory is missing", async () => {
+  it("reports a missing shell or directory", async () => {
     const noShell = await failure(bash("true", { shellPath: "/no/shell" }));
     expect(noShell.message).toBe("Program not found: /no/shell. Install it or set shellPath.");
     rmSync(workspace.directory, { recursive: true });

@@ -93,7 +93,7 @@ function timeoutOf(seconds: number | undefined): number | undefined {
   );
 }
 
-/** While a command runs, clients find both members of the details, as documented. */
+/** While a command runs, updates have both members of the details, as documented. */
 function partialOf(snapshot: OutputSnapshot): ToolResult {
   const none = { truncation: null, fullOutputPath: null };
   return { ...resultOf(snapshot), details: { ...none, ...bashDetails(snapshot) } };

@@ -1,4 +1,4 @@
-/** A run of lines that is in both texts, or in one of them only. */
+/** Consecutive lines that are in both texts, or in only one of them. */
 export interface LineChange {
   readonly kind: "same" | "removed" | "added";
   readonly lines: readonly string[];
@@ -77,7 +77,7 @@ function diffMiddle(
   }));
 }
 
-/** As {@link describeChange}, for callers that brought what compares. */
+/** Like {@link describeChange}, for callers that have loaded the diff library. */
 export function describeChangeNow(
   { path, oldContent, newContent }: { path: string; oldContent: string; newContent: string },
   diffArrays: DiffArrays,

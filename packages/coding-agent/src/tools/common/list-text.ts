@@ -1,7 +1,7 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { formatSize, type TruncationResult, truncateHead } from "../../processes/truncate.ts";
 
-/** Lines of a search or a listing, and what is to be said about them. */
+/** Lines of a search or a listing, with notes about them. */
 export interface ListOutput {
   readonly lines: readonly string[];
   /** Notes such as "100 matches limit reached", without final stops. */
@@ -9,7 +9,7 @@ export interface ListOutput {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Makes a result of a list: only its bytes are limited here, and the notes go into one bracket. */
+/** Makes a result from a list: limits only its bytes, and puts the notes into one bracket. */
 export function listResult({ lines, notices, details = {} }: ListOutput): ToolResult {
   const truncation: TruncationResult = truncateHead(lines.join("\n"), {
     maxLines: Number.MAX_SAFE_INTEGER,

@@ -56,7 +56,7 @@ function fromFileUrl(url: string): string {
   try {
     return fileURLToPath(url);
   } catch {
-    // Not a valid URL (a bare % or a host): what follows the scheme is taken as it is.
+    // Not a valid URL (a bare % or a host), so use the text after the scheme as it is.
     return resolve(url.slice("file://".length));
   }
 }

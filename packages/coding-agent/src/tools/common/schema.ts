@@ -38,7 +38,7 @@ export type ArgumentsOf<Schema extends ObjectSchema> = {
     : Name]?: ValueOf<Schema["properties"][Name]> | undefined;
 };
 
-/** A whole number of at least 1 out of what a model sent; nothing usable counts as left out. */
+/** The integer of at least 1 that a model meant; undefined if the value is unusable. */
 export function countArgument(value: number | undefined): number | undefined {
   if (value === undefined || value === null || !Number.isFinite(value)) return undefined;
   return Math.max(1, Math.floor(value));

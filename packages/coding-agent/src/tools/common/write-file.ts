@@ -15,8 +15,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { errorCode } from "../../base/files/file-error.ts";
 import { randomHex } from "../../base/random.ts";
 
-// A temporary file beside the target, or putting it in the target's place, is not possible here:
-// directory not writable, file mounted by itself, owner not ours to give.
+// Creating a temporary file next to the target, or renaming it over the target, is not possible:
+// read-only directory, bind-mounted file, foreign owner.
 const notReplaceable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EBUSY", "EXDEV", "EROFS"]);
 
 /**
@@ -28,14 +28,14 @@ const notReplaceable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EBUSY",
 export async function writeFileSafely(path: string, content: string | Uint8Array): Promise<void> {
   const target = await followLinks(path);
   const old = await stat(target).catch(ignoreMissing);
-  // The exchange would get around the file's own protection.
+  // Replacing the file would bypass its own permissions.
   if (old !== undefined) await access(target, constants.W_OK);
   if (old?.isFile() === false || (old?.nlink ?? 1) > 1) return writeFile(target, content);
   try {
     await replaceFile(target, content, old);
   } catch (error) {
     const code = errorCode(error) ?? "";
-    // A virtual file system (/proc) claims not to have the directory.
+    // A virtual file system (/proc) reports the directory as missing.
     const isVirtual = code === "ENOENT" && old !== undefined;
     if (!notReplaceable.has(code) && !isVirtual) throw error;
     await writeFile(target, content);
@@ -67,7 +67,7 @@ async function replaceFile(
 async function keepOwnerAndMode(path: string, old: Stats): Promise<void> {
   const made = await stat(path);
   if (made.uid !== old.uid || made.gid !== old.gid) await chown(path, old.uid, old.gid);
-  // The umask may have taken bits away, and so does a change of owner.
+  // The umask may have removed bits, and so does a change of owner.
   await chmod(path, old.mode & 0o7777);
 }
 

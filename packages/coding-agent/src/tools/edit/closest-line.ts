@@ -2,7 +2,7 @@ const maxLines = 20_000;
 const maxLineLength = 400;
 const minimumLikeness = 0.5;
 
-/** The line that is most like the first line with text of `wanted`, if any is like it. */
+/** The line most similar to the first non-empty line of `wanted`, if any is similar. */
 export function closestLine(
   content: string,
   wanted: string,
@@ -21,7 +21,7 @@ export function closestLine(
   return found;
 }
 
-/** Neighbouring characters of a line, blanks left out, with how often they occur. */
+/** Pairs of adjacent characters of a line, without blanks, with their counts. */
 function pairsOf(line: string): Map<string, number> {
   const text = line.slice(0, maxLineLength).replace(/\s+/g, "");
   const pairs = new Map<string, number>();

@@ -68,14 +68,14 @@ describe("one replacement", () => {
     expect(await edited(content, oldText, newText)).toBe(expected);
   });
 
-  it("keeps the typography of lines that the model left alone", async () => {
+  it("keeps the typography of unchanged lines", async () => {
     const content = "// “first”  \nvalue = 1\n// it’s last\n";
     const oldText = '// "first"\nvalue = 1\n// it\'s last';
     const newText = '// "first"\nvalue = 2\n// it\'s last';
     expect(await edited(content, oldText, newText)).toBe("// “first”  \nvalue = 2\n// it’s last\n");
   });
 
-  it("leaves all bytes outside of the change identical, whatever the line ends", async () => {
+  it("leaves all bytes outside the change identical, with any line endings", async () => {
     const piece = fc.tuple(
       fc.constantFrom("alpha", "beta  ", "“q”", "", "\té", "x"),
       fc.constantFrom("\n", "\r\n", "\r"),

@@ -64,7 +64,7 @@ function contextOf(lines: number | undefined): number {
 function filterOf(glob: string): GlobFilter {
   if (!glob.startsWith("!")) return globFilter(glob);
   const { matches } = globFilter(glob.slice(1));
-  // As in .gitignore, a directory that matches takes everything below it along.
+  // As in .gitignore, a matching directory includes everything below it.
   const isExcluded = (path: string): boolean => {
     if (matches(path)) return true;
     const slash = path.lastIndexOf("/");

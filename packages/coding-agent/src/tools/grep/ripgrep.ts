@@ -23,7 +23,7 @@ export async function findRipgrep(environment: ToolEnvironment): Promise<string 
 }
 
 /**
- * Searches with ripgrep; false when it could not be started.
+ * Searches with ripgrep; false if it could not be started.
  *
  * @throws {ToolError} ripgrep does not accept the pattern
  */
@@ -77,8 +77,8 @@ function ripgrepArguments(search: Search): string[] {
 }
 
 /**
- * A wanted glob is given as a file type: ripgrep's own `--glob` would bring ignored files back.
- * Types know names only, so paths are filtered once more when they come back.
+ * Pass a positive glob as a file type, because ripgrep's `--glob` would include ignored files.
+ * Types match names only, so results are filtered again by path.
  */
 function globArguments(glob: string): string[] {
   if (glob.startsWith("!")) return ["--glob", `!${withoutPrefix(glob.slice(1))}`];
@@ -97,7 +97,7 @@ function patternError(pattern: string, errors: string): ToolError {
 
 interface RipgrepText {
   readonly text?: string;
-  /** Base64 of what is not UTF-8. */
+  /** Base64 of text that is not UTF-8. */
   readonly bytes?: string;
 }
 

@@ -59,7 +59,7 @@ async function entriesOf(directory: string, shown: string): Promise<Dirent[]> {
   }
 }
 
-/** Without regard to case; names that differ in nothing else in a fixed order. */
+/** Ignores case; names that differ only in case have a fixed order. */
 function compareNames(left: string, right: string): number {
   const [lower, other] = [left.toLowerCase(), right.toLowerCase()];
   if (lower !== other) return lower < other ? -1 : 1;
@@ -68,7 +68,7 @@ function compareNames(left: string, right: string): number {
 
 async function isDirectory(directory: string, entry: Dirent): Promise<boolean> {
   if (!entry.isSymbolicLink()) return entry.isDirectory();
-  // A link to nowhere is listed as it is.
+  // A dangling link is listed by its own name.
   const target = await stat(join(directory, entry.name)).catch(() => undefined);
   return target?.isDirectory() ?? false;
 }

@@ -8,7 +8,7 @@ import { normalizeImage } from "../../user-input/images/normalize-image.ts";
 
 const maxFileBytes = 64 * 1024 * 1024;
 
-/** Shows an image file, or on a text-only model says what it is. */
+/** Shows an image file, or describes it to a text-only model. */
 export async function readImage(
   file: FileHandle,
   shown: string,

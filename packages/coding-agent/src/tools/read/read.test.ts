@@ -71,7 +71,7 @@ describe("a text file", () => {
     );
   });
 
-  it("shows a way on when the first line is too long", async () => {
+  it("suggests how to continue when the first line is too long", async () => {
     workspace.write({ f: `short\n${"x".repeat(80_000)}\nend` });
     expect(textOf(await read("f", { offset: 2 }))).toBe(
       "[Line 2 is 78.1KB, exceeds 50.0KB limit. Use bash: sed -n '2p' f | head -c 51200]",

@@ -3,15 +3,15 @@ import { TextDecoder } from "node:util";
 import { incompleteCharacterBytes } from "../../processes/output-buffer.ts";
 import { maxOutputBytes, type TruncationResult, truncateHead } from "../../processes/truncate.ts";
 
-/** The lines of a file that were asked for, as far as they are shown. */
+/** The requested lines of a file, as far as they are shown. */
 export interface TextRange {
-  /** Totals count the lines that were asked for. */
+  /** Totals count the requested lines. */
   readonly truncation: TruncationResult;
   /** Lines of the whole file. */
   readonly fileLines: number;
-  /** Bytes of the first line that was asked for. */
+  /** Bytes of the first requested line. */
   readonly firstLineBytes: number;
-  /** Whether the file holds NUL bytes near its start. */
+  /** Whether the file has NUL bytes near its start. */
   readonly isBinary: boolean;
 }
 
@@ -20,7 +20,7 @@ const chunkBytes = 256 * 1024;
 const collectedBytes = maxOutputBytes + 8;
 const newline = 10;
 
-/** Reads a file once, in pieces, and keeps only what can be shown. */
+/** Reads a file once, in pieces, and keeps only the part to show. */
 export async function readTextRange(
   file: FileHandle,
   range: { readonly firstLine: number; readonly lineCount: number; readonly signal: AbortSignal },

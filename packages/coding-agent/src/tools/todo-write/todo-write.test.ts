@@ -52,7 +52,7 @@ it("keeps headings", async () => {
   });
 });
 
-it("says what helps: one item in progress, not none and not several", async () => {
+it("suggests to keep exactly one item in progress", async () => {
   const item = (status: string) => ({ content: "x", status });
   expect(textOf(await write({ todos: [item("pending")] }))).toContain("No item is in progress");
   const two = [item("in_progress"), item("in_progress")];

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { detectImageType, imageDimensions } from "./image-type.ts";
 
-/** Why an image cannot be decoded, as far as its structure tells; undefined when it looks whole. */
+/** Why an image cannot be decoded, judging by its structure; undefined if it looks complete. */
 export function imageDefect(bytes: Buffer): string | undefined {
   const type = detectImageType(bytes);
   if (type === undefined) return "it is not an image of a known type";

@@ -1,4 +1,4 @@
-/** MIME type of an image the tools know. */
+/** MIME type of a supported image. */
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/bmp";
 
 /** Size of an image in pixels. */
@@ -16,19 +16,19 @@ export function detectImageType(start: Uint8Array): ImageType | undefined {
   if (text.startsWith("\x89PNG\r\n\x1a\n") && text.slice(12, 16) === "IHDR") return "image/png";
   if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return "image/jpeg";
   if (text.startsWith("RIFF") && text.slice(8, 12) === "WEBP") return "image/webp";
-  // These two begin with letters only, so a text can begin with them too.
+  // The signatures of these two are letters only, so a text can begin with them too.
   if (/^GIF8[79]a/.test(text) && isGifHeader(bytes)) return "image/gif";
   if (text.startsWith("BM") && isBitmapHeader(bytes)) return "image/bmp";
   return undefined;
 }
 
-/** The size an image's header states; undefined when it has none. */
+/** The size in an image's header; undefined if there is none. */
 export function imageDimensions(bytes: Buffer): ImageDimensions | undefined {
   try {
     const found = readDimensions(bytes);
     return found !== undefined && found.width > 0 && found.height > 0 ? found : undefined;
   } catch (error) {
-    // The header ends before its fields do.
+    // The header is truncated.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -89,7 +89,7 @@ function* jpegSegments(
   let at = 2;
   while (at + 4 <= bytes.length && bytes[at] === 0xff) {
     const marker = bytes[at + 1] ?? 0;
-    // Any number of 0xff may fill up before a marker.
+    // Any number of 0xff bytes may pad a marker.
     if (marker === 0xff) {
       at++;
       continue;
@@ -131,7 +131,7 @@ function exifOrientation(tiff: Buffer): number {
 
 function isGifHeader(bytes: Buffer): boolean {
   if (bytes.length < 13) return false;
-  // In a text all of these bytes would be printable; in a GIF some of size, flags or ratio is not.
+  // In a text all of these bytes are printable; in a GIF some of size, flags or ratio are not.
   return bytes
     .subarray(6, 13)
     .some((byte) => byte < 0x09 || (byte > 0x0d && byte < 0x20) || byte > 0x7e);

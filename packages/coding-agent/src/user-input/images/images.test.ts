@@ -62,7 +62,7 @@ async function read(path: string, modelSupportsImages = true) {
   return runReadTool({ path }, { ...environment, readLedger: new ReadLedger() }, toolCall());
 }
 
-it("knows images by their bytes and reads their size", () => {
+it("recognises images by their bytes and reads their size", () => {
   expect(detectImageType(small)).toBe("image/png");
   expect(imageDimensions(small)).toEqual({ width: 3, height: 2 });
   expect(detectImageType(gif)).toBe("image/gif");
@@ -82,7 +82,7 @@ it("shows a small image unchanged, whatever its name", async () => {
   });
 });
 
-it("tells a text-only model about the image instead of sending it", async () => {
+it("describes the image to a text-only model instead of sending it", async () => {
   workspace.write({ "a.png": small });
   const result = await read("a.png", false);
   expect(result.content).toHaveLength(1);
@@ -97,7 +97,7 @@ it("refuses an image that is cut off or damaged", async () => {
   await expect(read("damaged.png")).rejects.toThrow("its IDAT block is damaged");
 });
 
-it("shrinks a large image and tells the original size", async () => {
+it("shrinks a large image and names the original size", async () => {
   const image = await normalizeImage(png(2600, 1300, (x, y) => [x & 255, y & 255, 0]));
   expect(image).toMatchObject({
     kind: "image",

@@ -7,15 +7,15 @@ import {
 } from "./image-type.ts";
 import type { ResizeResponse } from "./resize-worker.ts";
 
-/** The longest side of an image that a model gets, in pixels. */
+/** The longest side of an image for a model, in pixels. */
 const maxSide = 2000;
-/** The most base64 characters of an image that a model gets (4.5 MB). */
+/** The most base64 characters of an image for a model (4.5 MB). */
 const maxBase64Length = 4.5 * 1024 * 1024;
 const maxBytes = (maxBase64Length / 4) * 3;
-// Decoded, four bytes each; more than any camera makes.
+// The most pixels to decode, at four bytes each; more than any camera produces.
 const maxPixels = 200_000_000;
 
-/** An image that a model can take, or why it cannot. */
+/** An image that a model accepts, or the reason why there is none. */
 export type NormalizedImage =
   | {
       readonly kind: "image";
@@ -28,8 +28,8 @@ export type NormalizedImage =
   | { readonly kind: "unusable"; readonly reason: string };
 
 /**
- * Makes an image fit for a model: at most 2000×2000 pixels and 4.5 MB of base64, upright, PNG,
- * JPEG, GIF or WebP. Never gives back a damaged or too large one.
+ * Prepares an image for a model: at most 2000×2000 pixels and 4.5 MB of base64, upright, PNG, JPEG,
+ * GIF or WebP. Never returns a damaged or too large one.
  */
 export async function normalizeImage(bytes: Buffer): Promise<NormalizedImage> {
   const type = detectImageType(bytes);
@@ -67,7 +67,7 @@ function sizeText({ width, height }: ImageDimensions): string {
   return `${width}x${height}`;
 }
 
-// In a worker: decoding a photo takes a second of pure computing.
+// In a worker, because decoding a photo takes a second of CPU time.
 async function resize(bytes: Buffer, orientation: number): Promise<ResizeResponse> {
   const [{ Worker }, { createRequire }, { resizeInWorker }] = await Promise.all([
     import("node:worker_threads"),

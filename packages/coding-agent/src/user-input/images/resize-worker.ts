@@ -1,4 +1,4 @@
-/** What the worker is given. */
+/** The worker's input. */
 interface ResizeRequest {
   readonly bytes: Uint8Array;
   /** Path of photon's module. */
@@ -24,8 +24,8 @@ type Codec = typeof import("@silvia-odwyer/photon-node");
 type Image = InstanceType<Codec["PhotonImage"]>;
 
 /**
- * Runs in a worker thread, from its own source text: a bundle has no file for a worker to load. So
- * nothing outside of this function may be used in it.
+ * Runs in a worker thread from its source text, because a bundle has no file for a worker to load.
+ * So it must not use anything outside this function.
  */
 export function resizeInWorker(): void {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");

@@ -23,11 +23,11 @@ export interface BackedUp {
 
 interface NothingThere {
   readonly kind: "none";
-  /** Folders that are not there either, the outermost first. */
+  /** Missing parent folders, the outermost first. */
   readonly folders: readonly string[];
 }
 
-/** What tells a file from another of that name. */
+/** Tells whether a file was replaced by another of the same name. */
 interface Identity {
   readonly inode: number;
   readonly changedAt: number;
@@ -44,8 +44,8 @@ interface FileThere extends Identity {
 }
 
 /**
- * Keeps what stands under these names. A second link to a file is all it takes: who replaces the file
- * leaves that alone, and what is put back is the very file that was there.
+ * Backs up the files with these names. A hard link is enough, because git replaces files instead of
+ * writing into them; restoring brings back the very same file.
  */
 export async function backUp(
   root: string,
@@ -79,13 +79,13 @@ export async function backUp(
 
 const identityOf = ({ ino, mtimeMs }: Stats): Identity => ({ inode: ino, changedAt: mtimeMs });
 
-/** Whether a file is the one that was kept. */
+/** Whether this is still the file that was backed up. */
 export function isUntouched(before: BackedUp["before"], found: Stats | undefined): boolean {
   if (before.kind === "none") return found === undefined;
   return found?.ino === before.inode && found.mtimeMs === before.changedAt;
 }
 
-/** Puts back what was kept; what was not touched stays. */
+/** Restores the backed-up files; unchanged ones stay. */
 export async function putBack(root: string, files: readonly BackedUp[]): Promise<void> {
   for (const file of files) await putOneBack(root, file).catch(() => undefined);
 }

@@ -6,14 +6,20 @@ import { withFileLock } from "../../../base/files/write-file.ts";
 import { randomHex } from "../../../base/random.ts";
 import type { Repository } from "../repository/repository.ts";
 
-/** Each waits for ten seconds. */
+/** Each attempt waits for ten seconds. */
 const LOCK_ATTEMPTS = 12;
-/** In the folder of a call that holds the lock; says where that is. */
+/** File in the folder of the call that holds the lock; contains the lock's path. */
 const HOLDS_LOCK = "merging";
-/** So long after it was taken a lock cannot be anybody else's: it is not stale before half a minute. */
+/**
+ * Until this long after it was taken, the lock cannot belong to anyone else: locks go stale after
+ * half a minute.
+ */
 const SURELY_OWN_MS = 20_000;
 
-/** Keeps other hosts from merging into the same repository. They may do so for long. */
+/**
+ * Keeps other hosts from merging into the same repository while `work` runs. Waits for them,
+ * possibly for minutes.
+ */
 export async function holdingMergeLock<T>(
   place: { folder: string; repository: Repository; signal: AbortSignal | undefined },
   work: () => Promise<T>,
@@ -36,17 +42,18 @@ export async function holdingMergeLock<T>(
   }
 }
 
-/** Takes the lock from a dead host whose call had this folder; an older one goes stale by itself. */
+/** Releases the lock of a dead host whose call used this folder; an older lock goes stale. */
 export async function releaseMergeLock(folder: string): Promise<void> {
   const mark = join(folder, HOLDS_LOCK);
   const claimed = `${mark}-${randomHex(4)}`;
   try {
     const { mtimeMs } = await stat(mark);
-    // One of those who clean up does it: a moment later the lock may be a living host's.
+    // Only one of several cleaning hosts may do it: a moment later the lock may belong to a living
+    // host.
     await rename(mark, claimed);
     if (Date.now() - mtimeMs < SURELY_OWN_MS)
       await rmdir(`${await readFile(claimed, "utf8")}.lock`);
   } catch {
-    // It held none, or somebody else is at it.
+    // It held no lock, or another host is releasing it.
   }
 }

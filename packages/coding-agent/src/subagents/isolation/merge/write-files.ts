@@ -13,27 +13,30 @@ import type { Git, GitRequest } from "../repository/git.ts";
 import type { Repository } from "../repository/repository.ts";
 import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
 
-/** Records what is being written, for the host that comes after a kill. */
+/** Records what is being written, so that the next host can undo it if this one is killed. */
 const JOURNAL = "merge.json";
-/** Made by who writes, once all is written: what is not there any more the user has removed since. */
+/**
+ * Created by the writing process once everything is written: files missing after that were removed
+ * by the user.
+ */
 const WRITTEN = "merge.written";
 /**
- * Runs git for as long as it takes. Its words go into a file, since nobody may be left to read them,
- * and a warning into a closed pipe would end it halfway.
+ * Runs git until it ends, even without its host. Its messages go to a file: a warning into the
+ * closed pipe of a dead host would kill it halfway.
  */
 const writerScript = `words=$1; written=$2; shift 2
 "$@" 2>"$words" || exit
 : >"$written"`;
-/** What has not changed for so long, nobody is writing any more. */
+/** Files unchanged for this long are no longer being written. */
 const STILL_MS = 500;
-/** A process that writes for longer is not git, and a task is waiting. */
+/** Stop looking after this many rounds: git does not write for so long, and a task is waiting. */
 const MAX_LOOKS = 20;
 
 /** A file that a patch replaces, makes or removes. */
 export interface Replacement {
   /** From the top of the working tree; a character stands for a byte. */
   readonly name: string;
-  /** What it will hold, and the repository that has it; undefined for a file that goes. */
+  /** The new content and its repository; undefined if the file is removed. */
   readonly object: { readonly id: string; readonly gitDir: string } | undefined;
 }
 
@@ -56,7 +59,7 @@ export async function listReplacements(
   for (const head of parts) {
     const [, mode = "", , id = ""] = head.split(" ");
     const name = `${Buffer.from(prefix).toString("latin1")}${parts.next().value ?? ""}`;
-    // What a submodule points to is written nowhere in its folder.
+    // The commit of a submodule is not written into its folder.
     if (mode === "160000" || head.startsWith(":160000")) continue;
     found.push({ name, object: /^0+$/.test(id) ? undefined : { id, gitDir } });
   }
@@ -64,9 +67,9 @@ export async function listReplacements(
 }
 
 /**
- * Writes a patch into the caller's files. git checks all of it first, and does it on its own: a host
- * that is killed meanwhile does not take it along halfway. Where it fails all the same (a folder that
- * may not be written, a full disk), everything is put back.
+ * Writes a patch into the caller's files. git checks the whole patch first and runs detached, so
+ * that killing the host does not interrupt it. If it fails anyway (a read-only folder, a full
+ * disk), the old files are restored.
  *
  * @returns git's own words about a failure
  */
@@ -92,7 +95,7 @@ export async function writeFiles(
   const written = join(folder, WRITTEN);
   await rm(written, { force: true });
   const { words, exitCode } = await apply(git, { patch, written }, request);
-  // What cannot be removed is only a warning to git.
+  // git only warns about files it cannot remove, so check them.
   const isDone = exitCode === 0 && isWhole(files, (await stateOf(root, files)).found);
   const failure = isDone ? undefined : words.trim() || "git apply failed";
   if (failure === undefined) await restoreFileModes(root, modes);
@@ -110,14 +113,14 @@ async function apply(
 ): Promise<{ words: string; exitCode: number | null }> {
   const command = git.command(["apply", patch], { ...request, takesLargeFiles: true });
   const words = `${patch}.words`;
-  // Without a shell the files alone tell whether everything was written.
+  // Without a shell there is no mark; then only the files tell whether everything was written.
   const [file, args] = hasProcessGroups
     ? ["/bin/sh", ["-c", writerScript, "sh", words, written, command.file, ...command.args]]
     : [command.file, command.args];
   const exitCode = await new Promise<number | null>((resolve) => {
     const child = spawn(file, args, {
       cwd: request.cwd,
-      // A host above this one must not interrupt it either.
+      // Hosts above this one must not kill it either.
       env: { ...command.env, ...nobodys },
       detached: true,
       stdio: "ignore",
@@ -130,7 +133,7 @@ async function apply(
 }
 
 /**
- * Puts back what a killed host has written in part, when git was killed along with it.
+ * Undoes a merge that was half written when a host and its git were killed.
  *
  * @returns false when another host is doing so, or it cannot be done now
  */
@@ -146,7 +149,7 @@ async function mend(
   { root, files, modes }: Journal,
   { git, hasWritten }: { git: Git; hasWritten: () => Promise<boolean> },
 ): Promise<boolean> {
-  // A drive that is not there now must not get a folder of its name with some of its files.
+  // If the drive is not mounted, do not create a folder in its place.
   if (!(await lookAt(root, ""))?.isDirectory()) return false;
   let state = await stateOf(root, files);
   for (let last = "", looks = 1; last !== state.text; state = await stateOf(root, files)) {
@@ -171,7 +174,7 @@ type Found = ReadonlyMap<string, Awaited<ReturnType<typeof lookAt>>>;
 
 /** Whether everything is written. */
 function isWhole(files: Journal["files"], all: Found): boolean {
-  // Where case does not count, a name that goes may be one that comes.
+  // On file systems that ignore case, a removed name may equal an added one.
   const made = new Set(files.flatMap(({ name, object }) => (object ? [name.toLowerCase()] : [])));
   return files.every(({ name, before, object }) => {
     const found = all.get(name);
@@ -192,7 +195,7 @@ async function stateOf(
   return { found, text };
 }
 
-/** Whether a file holds what was to be written, or how that begins; others are the user's by now. */
+/** Whether a file holds the new content or its beginning. Any other content is the user's. */
 async function isWritten(
   root: string,
   { name, object }: Journal["files"][number],

@@ -4,7 +4,7 @@ import { isFolder, shownName } from "./file-names.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
 
-/** Folders with nothing in them, which git knows nothing of; ignored ones are left out. */
+/** Empty folders, which git does not track; ignored ones are left out. */
 export async function listEmptyFolders(
   git: Git,
   { root, location }: Repository,

@@ -4,15 +4,15 @@ import type { Git } from "./git.ts";
 import { patchOptions } from "./patch.ts";
 import type { Repository } from "./repository.ts";
 
-/** A file as it may be read and written once a patch has replaced it. */
+/** The permissions of a file after a patch has replaced it. */
 export interface FileMode {
   readonly path: string;
   readonly mode: number;
 }
 
 /**
- * Notes who may read and write the files that a patch will replace. git knows of no more than whether
- * a file can be run, and would open a private file to everybody.
+ * Records the permissions of files that a patch will replace. git only stores whether a file is
+ * executable, so a private file would become readable to everyone.
  */
 export async function readFileModes(
   git: Git,
@@ -37,7 +37,7 @@ export async function readFileModes(
   return modes;
 }
 
-/** Gives replaced files their modes back; one that is gone meanwhile is left alone. */
+/** Restores the permissions of replaced files; skips files that no longer exist. */
 export async function restoreFileModes(root: string, modes: readonly FileMode[]): Promise<void> {
   for (const { path, mode } of modes) {
     const target = join(root, path);

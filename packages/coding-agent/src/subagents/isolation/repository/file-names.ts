@@ -1,17 +1,17 @@
 import type { Stats } from "node:fs";
 import { lstat, writeFile } from "node:fs/promises";
 
-/** Files that are looked at before the next are. */
+/** How many files are looked at concurrently. */
 const LOOKS = 1000;
 
-// In lists from git a character stands for a byte, see `Git.names`.
+// In lists from git each character is one byte, see `Git.names`.
 
-/** Where a listed file stands, as the system takes it. */
+/** The path of a listed file, as bytes for the system. */
 export function placeOf(root: string, name: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, "latin1")]);
 }
 
-/** A listed name for people. */
+/** A listed name as text. */
 export function shownName(name: string): string {
   return Buffer.from(name, "latin1").toString("utf8");
 }
@@ -21,15 +21,15 @@ export function writeNames(path: string, names: readonly string[]): Promise<void
   return writeFile(path, Buffer.from(names.map((name) => `${name}\0`).join(""), "latin1"));
 }
 
-/** What is there; undefined if there is nothing, or nothing readable. */
+/** The file's stats; undefined if it is missing or unreadable. */
 export function lookAt(root: string, name: string): Promise<Stats | undefined> {
   return lstat(placeOf(root, name)).catch(() => undefined);
 }
 
-/** Whether a listed name is that of a folder. */
+/** Whether a listed name is a folder's. */
 export const isFolder = (name: string): boolean => name.endsWith("/");
 
-/** The names for which `check` is fulfilled with something, in their order. */
+/** The names for which `check` resolves to a truthy value, in order. */
 export async function filterNames(
   names: readonly string[],
   check: (name: string) => Promise<unknown>,

@@ -7,18 +7,18 @@ import { ProcessError } from "../../../processes/process-error.ts";
 /** Which repository a git command works on, and how. */
 export interface GitRequest {
   readonly cwd: string;
-  /** Used instead of the repository's own index. */
+  /** Replaces the repository's index. */
   readonly indexFile?: string | undefined;
   /** A repository that is not where git would look for it. */
   readonly location?: { readonly gitDir: string; readonly workTree: string } | undefined;
-  /** Whether it writes files of the caller's, with what large ones hold and not only their pointers. */
+  /** Whether LFS files get their content and not only their pointer. */
   readonly takesLargeFiles?: boolean | undefined;
-  /** A file the command reads. */
+  /** A file to use as the command's input. */
   readonly inputFile?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a git command said. */
+/** The result of a git command. */
 export interface GitOutput {
   readonly exitCode: number;
   readonly stdout: string;
@@ -29,7 +29,7 @@ const TIMEOUT_MS = 10 * 60_000;
 const MEBIBYTE = 1024 * 1024;
 const MAX_OUTPUT_BYTES = 256 * MEBIBYTE;
 
-// Nothing of the user's may run by itself, sign, ask, or tidy up behind our back.
+// None of the user's hooks, signing, prompts or background maintenance may run.
 const configuration = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
@@ -51,7 +51,7 @@ const configuration = [
   "advice.addEmbeddedRepo=false",
 ].flatMap((setting) => ["-c", setting]);
 
-/** Runs git without prompts, hooks, translations and the host's own `GIT_*` variables. */
+/** Runs git without prompts, hooks, translations or the host's `GIT_*` variables. */
 export class Git {
   readonly environment: ToolEnvironment;
   readonly #maxOutputBytes: number;
@@ -74,8 +74,8 @@ export class Git {
   }
 
   /**
-   * Runs a command that lists what ends in NUL, and must succeed. A character stands for a byte:
-   * names of files need not be text.
+   * Runs a command that must succeed and prints a NUL-terminated list. Each character is one byte,
+   * because file names need not be valid text.
    *
    * @throws {ToolError} with git's own words
    */
@@ -86,7 +86,7 @@ export class Git {
   }
 
   /**
-   * Runs a command that must succeed and hands its output on, piece by piece and however much it is.
+   * Runs a command that must succeed and passes on its output in pieces, whatever its size.
    *
    * @throws {ToolError} with git's own words
    */
@@ -143,7 +143,7 @@ export class Git {
     throw new ToolError(`git ${nameOf(args)} ${what[outcome.kind]}`);
   }
 
-  /** What starts a command, for who must run it by itself. */
+  /** The program, arguments and environment of a command, for callers that start it themselves. */
   command(
     args: readonly string[],
     request: GitRequest,
@@ -179,7 +179,7 @@ export class Git {
   }
 }
 
-/** The command's name, after git's own options. */
+/** The name of the git command, which comes after git's own options. */
 function nameOf(args: readonly string[]): string {
   return args.find((word) => /^[a-z][a-z-]*$/.test(word)) ?? "";
 }
@@ -188,7 +188,7 @@ function failed(args: readonly string[], { cwd }: GitRequest, reason: string): T
   return new ToolError(`git ${nameOf(args)} failed in ${cwd}: ${reason.trim()}`);
 }
 
-/** A list that lacks its end would pass for the whole. */
+/** Truncated lists must fail, because callers could not tell that they are incomplete. */
 function tooMuch(args: readonly string[], { cwd }: GitRequest, maxBytes: number): ToolError {
   const size = maxBytes < MEBIBYTE ? `${maxBytes} bytes` : `${maxBytes / MEBIBYTE} MiB`;
   return new ToolError(
@@ -211,7 +211,7 @@ class Output {
     if (room > 0) this.#chunks[stream].push(chunk.subarray(0, room));
   }
 
-  /** Whether there was more than is held; of complaints the beginning will do. */
+  /** Whether output was dropped; for stderr the beginning is enough. */
   get isCut(): boolean {
     return this.#sizes.stdout > this.#maxBytes;
   }

@@ -15,7 +15,7 @@ export interface PatchStatistics {
   readonly files: readonly string[];
 }
 
-/** Patches for machines, whatever a user's configuration makes of those for people. */
+/** Options that make patches independent of the user's configuration. */
 export const patchOptions = [
   "--full-index",
   "--unified=3",
@@ -33,8 +33,8 @@ export const patchOptions = [
 ];
 
 /**
- * Writes what lies between two trees to `path`, byte for byte. With a `prefix`, which ends in a slash,
- * the files are found below that folder.
+ * Writes the difference between two trees to `path`, byte for byte. A `prefix`, with a trailing
+ * slash, is put before the paths.
  */
 export async function writePatch(
   git: Git,
@@ -43,7 +43,7 @@ export async function writePatch(
 ): Promise<PatchStatistics> {
   const { from, to, path, prefix = "" } = patch;
   const request = { cwd, location };
-  // Where something was renamed, git tells of the files without the prefix.
+  // For renames, git omits the prefix.
   const below = [`--src-prefix=a/${prefix}`, `--dst-prefix=b/${prefix}`, "--no-renames"];
   const options = [...patchOptions, ...(prefix === "" ? [] : below)];
   await git.run(["diff", "--binary", ...options, `--output=${path}`, from, to, "--"], request);
@@ -52,7 +52,7 @@ export async function writePatch(
   return { ...statistics, files: statistics.files.map((file) => `${prefix}${file}`) };
 }
 
-/** Puts one patch after another into one file, in which all of them are applied together. */
+/** Joins patches into one file that applies all of them together. */
 export async function joinPatches(paths: readonly string[], target: string): Promise<void> {
   for (const [index, path] of paths.entries()) {
     const flags = index === 0 ? "w" : "a";
@@ -60,7 +60,7 @@ export async function joinPatches(paths: readonly string[], target: string): Pro
   }
 }
 
-/** What several patches change together. */
+/** The sum of several patches' statistics. */
 export function sumStatistics(all: readonly PatchStatistics[]): PatchStatistics {
   const sum = (of: (statistics: PatchStatistics) => number) =>
     all.reduce((total, statistics) => total + of(statistics), 0);
@@ -94,7 +94,7 @@ function readStatistics(output: string): PatchStatistics {
 }
 
 /**
- * Applies a patch to a tree, in a three-way manner, without a working tree.
+ * Applies a patch to a tree, three-way, without a working tree.
  *
  * @returns the new tree, or git's words about what does not fit
  */
@@ -103,8 +103,8 @@ export async function applyToTree(
   { commonDir }: Repository,
   patch: { tree: string; path: string; folder: string; signal?: AbortSignal | undefined },
 ): Promise<{ tree: string } | { conflict: string }> {
-  // Where two patches add one file, git puts the first one's into the working tree, even with
-  // --cached: it must not be the user's.
+  // If two patches add the same file, git writes the first one's into the working tree, even with
+  // --cached. So use a scratch folder and not the user's files.
   const workTree = join(patch.folder, `${randomHex(6)}.scratch`);
   const indexFile = `${workTree}.index`;
   const location = { gitDir: commonDir, workTree };

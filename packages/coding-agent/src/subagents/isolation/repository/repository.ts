@@ -8,9 +8,9 @@ import { listUntracked, sortBySize } from "./untracked.ts";
 export interface Repository {
   /** Top of the working tree. */
   readonly root: string;
-  /** From the top to the folder the task was called in; empty or with a slash at its end. */
+  /** Path from the root to the caller's folder; empty, or with a trailing slash. */
   readonly prefix: string;
-  /** Where worktrees are registered. */
+  /** The folder in which worktrees are registered. */
   readonly commonDir: string;
   /** What git keeps about this working tree: its index, its HEAD. */
   readonly gitDir: string;
@@ -19,7 +19,7 @@ export interface Repository {
 }
 
 /**
- * Finds the repository of `cwd`, or makes a private one in `folder` when there is none.
+ * Finds the repository of `cwd`, or creates a private one in `folder`.
  *
  * @throws {ToolError} no git, a repository that cannot be used, a folder over the size limit
  */

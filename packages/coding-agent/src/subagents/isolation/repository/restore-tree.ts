@@ -5,14 +5,6 @@ import { placeOf, writeNames } from "./file-names.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
 
-/** Two states of one working tree, and where files for git are put. */
-export interface RestoreOptions {
-  readonly wanted: string;
-  readonly now: string;
-  readonly folder: string;
-  readonly signal: AbortSignal | undefined;
-}
-
 /**
  * Writes the files that differ between two states of a working tree as they are in `wanted`. Indexes,
  * ignored files and the files of submodules stay as they are.
@@ -20,7 +12,12 @@ export interface RestoreOptions {
 export async function restoreTree(
   git: Git,
   { root: cwd, location }: Repository,
-  { wanted, now, folder, signal }: RestoreOptions,
+  {
+    wanted,
+    now,
+    folder,
+    signal,
+  }: { wanted: string; now: string; folder: string; signal: AbortSignal | undefined },
 ): Promise<void> {
   if (wanted === now) return;
   const indexFile = join(folder, `${randomHex(6)}.index`);

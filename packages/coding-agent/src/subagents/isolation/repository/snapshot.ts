@@ -10,11 +10,11 @@ import { listRepositories, listUntracked, sortBySize } from "./untracked.ts";
 /** A state of a working tree: everything but ignored files. */
 export interface Snapshot {
   readonly tree: string;
-  /** An index with exactly that, which knows the files on the disk. */
+  /** An index of exactly this tree, with the times of the files on disk. */
   readonly indexFile: string;
-  /** Whether it has files that are not on the disk, as in a sparse checkout. */
+  /** Whether it has files that are not on disk, as in a sparse checkout. */
   readonly hasHidden: boolean;
-  /** What is not in it although it is not ignored: too large, unreadable, a repository. */
+  /** What is missing although git does not ignore it: too large, unreadable, a repository. */
   readonly leftOut: readonly string[];
 }
 
@@ -22,13 +22,13 @@ interface SnapshotOptions {
   /** Where files for git are put. */
   readonly folder: string;
   readonly signal: AbortSignal | undefined;
-  /** The files of repositories inside, which git itself leaves out. */
+  /** Includes the files of nested repositories, which git leaves out. */
   readonly takesRepositories?: boolean;
-  /** Ignored files to take all the same, where they are there. */
+  /** Ignored files to include if they exist. */
   readonly ignored?: readonly string[];
   /** Whether files may be hidden from git; default is to look. */
   readonly hasHidden?: boolean;
-  /** Without the repository's own index, which is that of another tree. */
+  /** Ignores the repository's index, which belongs to another tree. */
   readonly startsEmpty?: boolean;
 }
 
@@ -83,8 +83,8 @@ async function copyIndex(gitDir: string, indexFile: string): Promise<void> {
 }
 
 /**
- * Copies an index with its time: files that are not older than it are what git looks into, because
- * they may have been changed within the same second.
+ * Copies an index with its time. git rereads files that are not older than the index, because they
+ * may have changed within the same second.
  */
 export async function copyIndexFile(from: string, to: string): Promise<void> {
   const { atime, mtime } = await stat(from);
@@ -95,8 +95,8 @@ export async function copyIndexFile(from: string, to: string): Promise<void> {
 type IndexRequest = GitRequest & { readonly indexFile: string };
 
 /**
- * Files that the user told git not to look at (assume-unchanged, skip-worktree) count as they stand
- * on the disk. Those of a sparse checkout are not there and stay what they are.
+ * Records files hidden from git (assume-unchanged, skip-worktree) as they are on disk. Files
+ * missing in a sparse checkout keep their recorded state.
  *
  * @returns whether there are such
  */
@@ -111,7 +111,7 @@ async function lookBehindFlags(git: Git, request: IndexRequest): Promise<boolean
   const folders = new Map<string, Promise<unknown>>();
   const seen = await filterNames(flagged, async (name) => {
     if (unchanged.has(name)) return true;
-    // Of a sparse checkout whole folders are missing.
+    // In a sparse checkout, whole folders are missing.
     const folder = name.slice(0, Math.max(0, name.lastIndexOf("/")));
     if (!folders.has(folder)) folders.set(folder, lookAt(request.cwd, folder));
     return (await folders.get(folder)) && lookAt(request.cwd, name);
@@ -120,7 +120,7 @@ async function lookBehindFlags(git: Git, request: IndexRequest): Promise<boolean
   for (const option of ["--no-skip-worktree", "--no-assume-unchanged"]) {
     await updateIndex(git, request, [option], seen);
   }
-  // Where git has a folder to skip by its pattern, `git add` would pass over the file again.
+  // `git add` would skip files again whose folder a sparse pattern excludes.
   await updateIndex(git, request, ["--add", "--remove"], seen);
   return flagged.length > seen.length;
 }
@@ -137,7 +137,7 @@ async function updateIndex(
   await git.run(["update-index", ...options, "-z", "--stdin"], { ...request, inputFile });
 }
 
-/** Adds to the index; returns which of the names that `listLeft` lists then cannot be read. */
+/** Adds files to the index and returns those from `listLeft` that cannot be read. */
 async function add(
   git: Git,
   { args, listLeft }: { args: readonly string[]; listLeft: () => Promise<string[]> },
@@ -146,7 +146,7 @@ async function add(
   const command = ["--literal-pathspecs", "add"];
   const { exitCode, stderr } = await git.try([...command, ...args], request);
   if (exitCode === 0) return [];
-  // Files outside of a sparse checkout's paths are wanted, too; older versions of git know no such option.
+  // Includes files outside a sparse checkout's paths; older versions of git lack the option.
   const sparse = stderr.includes("--sparse") ? ["--sparse"] : [];
   const again = [...command, ...sparse, "--ignore-errors", ...args];
   if ((await git.try(again, request)).exitCode === 0) return [];

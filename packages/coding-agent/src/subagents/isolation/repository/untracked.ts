@@ -2,15 +2,15 @@ import { join } from "node:path";
 import { filterNames, isFolder, lookAt, shownName } from "./file-names.ts";
 import type { Git, GitRequest } from "./git.ts";
 
-/** Untracked files larger than this stay where they are; so do repositories with more in them. */
+/** Larger untracked files are left out, and so are nested repositories with more content. */
 const MAX_UNTRACKED_BYTES = 50 * 1024 * 1024;
 
-/** Untracked names that are not ignored; repositories inside end in a slash. */
+/** Untracked names that are not ignored; nested repositories end in a slash. */
 export function listUntracked(git: Git, request: GitRequest): Promise<string[]> {
   return git.names(["ls-files", "-z", "--others", "--exclude-standard"], request);
 }
 
-/** All files of repositories, those inside of them included. */
+/** All files of nested repositories, at any depth. */
 export async function listRepositories(
   git: Git,
   { cwd, signal }: GitRequest,
@@ -30,7 +30,7 @@ export async function listRepositories(
     );
     if (listed === undefined || files.bytes > MAX_UNTRACKED_BYTES) leftOut.push(repository);
     else {
-      // Thousands of names are too many arguments for one call.
+      // One `push` with thousands of arguments would overflow the stack.
       for (const name of files.names.concat(deeper.names)) names.push(name);
       for (const name of files.leftOut.concat(deeper.leftOut)) leftOut.push(name);
     }

@@ -4,12 +4,12 @@ import { dirname, join } from "node:path";
 import type { ToolEnvironment } from "../../../processes/environment.ts";
 import { runProcess } from "../../../processes/process.ts";
 
-/** Copies under way at one time; more only wait for the disk. */
+/** Concurrent copies; more would only wait for the disk. */
 const COPIES = 16;
-/** Arguments of one command; systems allow more. */
+/** The most bytes of arguments per command; systems allow more. */
 const MAX_ARGUMENT_BYTES = 256 * 1024;
 
-/** Files that go from one folder to another, by their paths in both. */
+/** Files to clone from one folder to another, by their relative paths. */
 export interface ClonedFiles {
   readonly from: string;
   readonly to: string;
@@ -19,9 +19,8 @@ export interface ClonedFiles {
 }
 
 /**
- * Takes files over without using disk for their content until one is changed, where the file system
- * shares blocks between files (APFS, Btrfs, XFS, ReFS). Times stay as they are. A file that cannot be
- * taken is left out.
+ * Copies files without using disk space until one is changed, on file systems that share blocks
+ * between files (APFS, Btrfs, XFS, ReFS). Keeps their times. Skips files that cannot be copied.
  *
  * @returns false, with nothing done, where blocks cannot be shared
  */
@@ -34,7 +33,7 @@ export async function cloneFiles(request: ClonedFiles): Promise<boolean> {
   return true;
 }
 
-/** A file whose blocks can be shared; undefined where that is not possible. */
+/** A file whose blocks can be shared; undefined if the file systems cannot share any. */
 async function findSharable({ from, to, files }: ClonedFiles): Promise<string | undefined> {
   const probe = join(to, ".tau-probe");
   for (const file of files.slice(0, 100)) {
@@ -52,7 +51,7 @@ async function findSharable({ from, to, files }: ClonedFiles): Promise<string | 
   return undefined;
 }
 
-/** GNU `cp` does in one process what would be some 100 000 calls from here. */
+/** GNU `cp` does in one process what would take some 100 000 calls here. */
 async function cloneWithCommand(request: ClonedFiles): Promise<boolean> {
   const options = ["--reflink=always", "--no-dereference", "--preserve=mode,timestamps"];
   const { environment, from, to, signal } = request;
@@ -66,7 +65,8 @@ async function cloneWithCommand(request: ClonedFiles): Promise<boolean> {
       signal,
       onOutput: () => undefined,
     });
-    // 1: some file is gone or is a folder by now. Other programs called cp know no such options.
+    // Exit code 1: some file is gone or became a folder. Other programs named cp lack these
+    // options.
     const isDone = outcome.kind === "exited" && outcome.exitCode <= 1;
     if (!isDone || !(await hasAny(to, files))) return false;
   }

@@ -4,19 +4,18 @@ import { randomHex } from "../../../base/random.ts";
 import type { Git, GitRequest } from "../repository/git.ts";
 import { readRefs } from "./own-repository.ts";
 
-/** Branches, tags and stashes that a task made in its own repository. */
+/** Branches, tags and stashes that a task made in its repository. */
 export interface KeptCommits {
-  /** The full names of what is new or moved; HEAD when commits were made on no branch. */
+  /** Full names of new or moved refs; HEAD if commits were made without a branch. */
   readonly refs: readonly string[];
-  /** A bundle of them for `git fetch`; absent when they point to commits the caller has. */
+  /** A bundle of them for `git fetch`; absent if the caller has all their commits. */
   readonly path?: string;
-  /** Why there is no bundle of commits that the caller has not. */
+  /** Why the bundle could not be written. */
   readonly error?: string;
 }
 
 /**
- * Writes to a bundle what a tree's repository has and the caller's has not; undefined when there is
- * nothing.
+ * Writes the commits that only the tree's repository has to a bundle; undefined if there are none.
  */
 export async function keepCommits(
   git: Git,
@@ -48,6 +47,6 @@ export async function keepCommits(
   const { exitCode, stderr } = await git.try(args, { ...request, inputFile });
   if (exitCode === 0) return { refs, path };
   if (!stderr.includes("empty bundle")) return { refs, error: stderr.trim() };
-  // There is nothing in it that the caller has not.
+  // The caller has all the commits.
   return names.length === 0 ? undefined : { refs: names };
 }

@@ -9,32 +9,32 @@ import type { RepositoryTemplate } from "./own-repository.ts";
 import { captureSubmodules, type Submodule, type SubmoduleWork } from "./submodules.ts";
 import type { Worktree } from "./worktree.ts";
 
-/** What a task left in its tree, as the caller's repositories keep it. */
+/** The recorded work of a task, as objects in the caller's repositories. */
 export interface CapturedWork {
   readonly tree: string;
   readonly submodules: readonly SubmoduleWork[];
-  /** What is in neither, from the top: too large, or unreadable. */
+  /** Paths that could not be recorded: too large, or unreadable. */
   readonly leftOut: readonly string[];
 }
 
-/** Something a task made that is in no patch. */
+/** A file of a task that a patch cannot hold. */
 export interface KeptFile {
   /** From the top of the tree. */
   readonly path: string;
-  /** Where it is now; absent when it could not be moved. */
+  /** Its new location; absent if it could not be moved. */
   readonly keptAt?: string;
 }
 
 /** The tree one subagent works in. */
 export interface IsolatedTree {
-  /** The caller's folder, in the tree. */
+  /** The folder in the tree that corresponds to the caller's. */
   readonly cwd: string;
   capture(): Promise<CapturedWork>;
-  /** Takes back what was done to the files since that was captured. */
+  /** Undoes changes to the files since that capture. */
   restore(work: CapturedWork): Promise<void>;
-  /** Moves what a capture left out to `folder`. */
+  /** Moves files that a capture left out to `folder`. */
   keepFiles(work: CapturedWork, folder: string): Promise<KeptFile[]>;
-  /** Writes commits that nobody else has to a bundle; undefined when git was not used. */
+  /** Writes the commits that only this tree has to a bundle; undefined if there are none. */
   keepCommits(path: string): Promise<KeptCommits | undefined>;
   remove(): Promise<void>;
 }
@@ -52,14 +52,14 @@ interface TreeParts {
   readonly commit: string;
   /** The commit the caller has checked out. */
   readonly head: string | undefined;
-  /** Whether files of the caller's are hidden from git, and so are the tree's. */
+  /** Whether the caller's tree, and so this one, has files hidden from git. */
   readonly hasHidden: boolean;
   readonly folder: string;
   readonly signal: AbortSignal | undefined;
   readonly remove: () => Promise<void>;
 }
 
-/** Puts together what a tree can do. */
+/** Makes the object that a subagent's tree is used through. */
 export function createIsolatedTree(parts: TreeParts): IsolatedTree {
   const { git, cwd, worktree, gitDir, template, folder, commit, head, remove } = parts;
   const location = { gitDir, workTree: worktree.path };
@@ -91,7 +91,10 @@ export function createIsolatedTree(parts: TreeParts): IsolatedTree {
   };
 }
 
-/** Whatever a subagent does to the tree's own repository, its work is found. */
+/**
+ * The tree seen through its registration, so that nothing a subagent does to its own repository can
+ * hide work.
+ */
 function repositoryOf({ worktree: { path: root, adminDir } }: TreeParts): Repository {
   const location = { gitDir: adminDir, workTree: root };
   return { root, prefix: "", commonDir: adminDir, gitDir: adminDir, location };
@@ -113,7 +116,7 @@ async function capture(parts: TreeParts): Promise<CapturedWork> {
   return { tree, submodules: changed, leftOut: [...taken.leftOut, ...unreadable] };
 }
 
-/** A commit that is gone with the tree is nothing to point a submodule to. */
+/** A submodule must not point to a commit that is removed with the tree. */
 async function withoutPrivateCommits(
   git: Git,
   request: Parameters<Git["run"]>[1],

@@ -3,27 +3,27 @@ import type { Git } from "../repository/git.ts";
 import type { Repository } from "../repository/repository.ts";
 
 /**
- * Settings that define a repository or start something in the background, and the names of files
- * that git includes: the content of those is copied, and would count twice.
+ * Settings not to copy: those that define a repository or start background work, and the names of
+ * included files, whose content is copied already.
  */
 const leftOut =
   /^(core\.(bare|worktree|repositoryformatversion|fsmonitor)|gc\.auto|maintenance\.auto|extensions\..*|include(if)?\..*)$/;
 
-/** Of a repository's extensions those that its objects have, too. */
+/** Repository extensions that also apply to its objects. */
 const objectExtensions = new Set(["extensions.objectformat", "extensions.partialclone"]);
 
 interface Setting {
-  /** The rule's file. */
+  /** The file that sets it. */
   readonly origin: string;
   /** Section, subsection if any, name; with dots in between. */
   readonly key: string;
-  /** Undefined where only the key stands, which means true. */
+  /** Undefined if only the key is given, which means true. */
   readonly value: string | undefined;
 }
 
 /**
- * The text of a `config` with which the repository `gitDir` works as the caller's does, although it
- * stands elsewhere: what counts in the caller's and does not count in it by itself.
+ * The text of a `config` that makes the repository `gitDir` behave like the caller's although it is
+ * elsewhere: all settings that apply there but would not apply here.
  */
 export async function ownConfig(
   git: Git,
@@ -33,7 +33,7 @@ export async function ownConfig(
   const all = await readSettings(git, { cwd, location });
   const own = { gitDir, workTree: cwd };
   const general = new Set((await readSettings(git, { cwd, location: own })).map(originOf));
-  // Included by a condition on the folder, some of the user's general settings count as well.
+  // `includeIf` can make further files of the user apply to this folder.
   const special = all.filter((setting) => !general.has(originOf(setting)));
   const extensions = all.filter(({ key }) => objectExtensions.has(key));
   const lines = [

@@ -6,16 +6,16 @@ import type { Repository } from "../repository/repository.ts";
 import { ownConfig } from "./own-config.ts";
 import type { Worktree } from "./worktree.ts";
 
-/** A repository to copy for each tree. */
+/** A repository that is copied for each tree. */
 export interface RepositoryTemplate {
   readonly path: string;
-  /** What its refs point to, by their full names. */
+  /** The targets of its refs, by full name. */
   readonly refs: ReadonlyMap<string, string>;
 }
 
 /**
- * Makes a repository with the caller's branches, tags, stashes and settings as they are now, which
- * reads objects where the caller's are. Whatever is done in a copy of it, the caller's never sees.
+ * Creates a repository with the caller's current branches, tags, stashes and settings that reads
+ * objects from the caller's. Changes in a copy of it never reach the caller's.
  */
 export async function makeTemplate(
   git: Git,
@@ -43,7 +43,7 @@ export async function makeTemplate(
   return { path, refs: await writeRefs(git, repository, { path, hasStash }) };
 }
 
-/** Gives a worktree a copy of the template; the caller's repository still lists the worktree. */
+/** Gives a worktree a copy of the template. The caller's repository still lists the worktree. */
 export async function giveOwnRepository(
   template: RepositoryTemplate,
   { path, adminDir }: Pick<Worktree, "path" | "adminDir">,
@@ -51,7 +51,7 @@ export async function giveOwnRepository(
 ): Promise<string> {
   const gitDir = `${path}.git`;
   await cp(template.path, gitDir, { recursive: true, mode: constants.COPYFILE_FICLONE });
-  // Not a copy: where refs are kept in tables, the file says nothing.
+  // Not copied: with the reftable format, the file is only a stub.
   await writeFile(join(gitDir, "HEAD"), `${commit}\n`);
   await copyFile(join(adminDir, "index"), join(gitDir, "index"), constants.COPYFILE_FICLONE);
   const link = `${gitDir}/link`;
@@ -82,7 +82,7 @@ async function writeRefs(
   const refs = new Map<string, string>();
   const packed: string[] = [];
   for (const { name, id, target } of await readRefs(git, { cwd, location })) {
-    // Stashes are what its log says; where that is kept elsewhere, they are not to be had.
+    // Stashes are entries of this ref's log. Without the log file they cannot be copied.
     if (name === "refs/stash" && !hasStash) continue;
     refs.set(name, id);
     if (target === "") packed.push(`${id} ${name}\n`);
@@ -102,7 +102,7 @@ async function copyIfThere(from: string, to: string): Promise<boolean> {
   );
 }
 
-/** A path as git reads it in a list, where some characters mean something. */
+/** Quotes a path for a list that git reads, where some characters are special. */
 function quoted(path: string): string {
   if (!/^["#]|[\n\t"]/.test(path)) return path;
   return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`;

@@ -8,13 +8,16 @@ import type { Git } from "../repository/git.ts";
 import { removeFolder } from "../repository/remove-folder.ts";
 
 const HEARTBEAT_MS = 10_000;
-/** An owner elsewhere that showed nothing for this long is gone. */
+/** An owner on another machine counts as dead after this long without a heartbeat. */
 const STALE_MS = 10 * 60_000;
-/** So is one here, whatever process has its number now; a computer may sleep for less. */
+/**
+ * An owner on this machine counts as dead after this long, even if its process id is in use;
+ * computers sleep for less.
+ */
 const STALE_HERE_MS = 7 * 24 * 60 * 60_000;
-/** A lock that has not been refreshed; owners refresh it every few seconds. */
+/** A lock this old is stale; owners refresh it every few seconds. */
 const STALE_LOCK_MS = 60_000;
-/** A folder without an owner's name in it is being made by somebody who is this young. */
+/** A folder without an owner file may still be in the making until it is this old. */
 const MAKING_MS = 5_000;
 const OWNER_FILE = "owner.json";
 
@@ -25,7 +28,7 @@ interface Owner {
   readonly commonDirs: readonly string[];
 }
 
-/** The folder of one task call: worktrees and whatever else is gone with it. */
+/** The folder of one `task` call: its worktrees and temporary files. */
 export class RunFolder {
   readonly path: string;
   readonly #heartbeat: NodeJS.Timeout;
@@ -56,8 +59,8 @@ export class RunFolder {
   }
 
   /**
-   * Removes it, and has git forget the worktrees in it, also one whose making was interrupted. After
-   * `maxWaitMs` the removal goes on by itself.
+   * Removes it and unregisters its worktrees, including half-made ones. After `maxWaitMs` the
+   * removal continues in the background.
    */
   async remove(maxWaitMs?: number): Promise<void> {
     clearInterval(this.#heartbeat);
@@ -67,8 +70,8 @@ export class RunFolder {
 }
 
 /**
- * Removes what killed hosts left under `root`, in their repositories too. What one of them has written
- * only a part of is put back as it was.
+ * Removes what killed hosts left under `root` and in their repositories. Undoes merges that they
+ * left half written.
  */
 export async function removeLeftovers(root: string, git: Git): Promise<void> {
   const names = await readdir(root).catch(() => []);
@@ -77,12 +80,12 @@ export async function removeLeftovers(root: string, git: Git): Promise<void> {
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
     if (Date.now() - mtimeMs > STALE_LOCK_MS) await rmdir(path).catch(() => undefined);
   }
-  // Only folders of ours: locks are next to them.
+  // Only our folders; locks are next to them.
   for (const name of names.filter((found) => /^[0-9a-f]{8}$/.test(found))) {
     const path = join(root, name);
     const owner = await readOwner(path);
     if (await isAlive(owner, path)) continue;
-    // Another process that finishes a half merge removes the rest as well.
+    // If another process is undoing the merge, it also removes the rest.
     const isMended = await mendMerge(path, git).catch(() => false);
     if (!isMended) continue;
     await releaseMergeLock(path);
@@ -122,13 +125,13 @@ async function isAlive(owner: Owner | undefined, path: string): Promise<boolean>
   }
 }
 
-/** Forgets the worktrees that stood under `folder`, and no others. */
+/** Unregisters the worktrees under `folder`, and no others. */
 async function removeWorktreesIn(commonDir: string, folder: string): Promise<void> {
   const admin = join(commonDir, "worktrees");
   const run = basename(folder);
   for (const name of await readdir(admin).catch(() => [])) {
     const gitdir = await readFile(join(admin, name, "gitdir"), "utf8").catch(() => "");
-    // git makes the folder first, by the name of the worktree, and notes where that is later.
+    // git first creates the folder, named after the worktree, and writes its path later.
     const isOurs = gitdir.includes(`${sep}${run}${sep}`) || name.startsWith(`${run}-`);
     if (isOurs) await rm(join(admin, name), { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-/** Lets work be done so many at a time, in the order it came. */
+/** Runs up to a given number of jobs at once, in the order of the calls. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class Slots {
       return await work();
     } finally {
       const next = this.#waiting.shift();
-      // A slot that somebody waits for is handed on and never free.
+      // Pass the slot on directly, so that no later call can take it.
       if (next === undefined) this.#free += 1;
       else next();
     }

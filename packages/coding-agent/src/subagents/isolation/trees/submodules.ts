@@ -10,32 +10,32 @@ import { makeTemplate } from "./own-repository.ts";
 export interface Submodule {
   /** From the top of the caller's repository. */
   readonly path: string;
-  /** The commit it was at in the beginning. */
+  /** The commit it was at when the call began. */
   readonly commit: string;
-  /** What its states are kept in; undefined where the caller has not checked it out. */
+  /** The repository that records its states; undefined if the caller has not checked it out. */
   readonly repository: Repository | undefined;
 }
 
 /** What a task changed in a submodule. */
 export interface SubmoduleWork extends Pick<Submodule, "path" | "commit"> {
-  /** The repository of both trees, the caller's where there is one. */
+  /** The repository of both trees; the caller's if there is one. */
   readonly repository: Repository;
   readonly isCallers: boolean;
   readonly from: string;
   readonly to: string;
-  /** Nobody else has the commit the task left the submodule at. */
+  /** Whether only the task's tree has the commit that the submodule is at. */
   readonly isCommitPrivate: boolean;
 }
 
 interface Place {
   readonly tree: string;
-  /** Where states are kept when there is nothing else. */
+  /** Records states if there is no other repository. */
   readonly gitDir: string;
   readonly folder: string;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The submodules in a tree of the caller's. */
+/** The submodules in a tree of the caller. */
 export async function listSubmodules(
   git: Git,
   { root, location }: Repository,
@@ -52,7 +52,7 @@ export async function listSubmodules(
   return found;
 }
 
-/** Lets `git submodule update` find in a template what the caller has of the submodules. */
+/** Lets `git submodule update` take submodules from the caller's copies instead of the network. */
 export async function addModules(
   git: Git,
   { root: cwd }: Repository,
@@ -107,7 +107,7 @@ async function captureOne(
   const own = await repositoryAt(git, workTree);
   const head = own && (await idOf(git, own, "HEAD^{commit}"));
   const isKnown = head === commit || (await isPublished(git, { own, callers }, head));
-  // What a task committed comes back as changes of files, like its other work.
+  // Commits of a task come back as file changes, like its other work.
   const base = own === undefined || isKnown ? head : commit;
   const hasBase = base === undefined || (callers && (await idOf(git, callers, `${base}^{tree}`)));
   const isCallers = callers !== undefined && hasBase !== undefined;
@@ -116,7 +116,7 @@ async function captureOne(
   const repository = { root: workTree, prefix: "", commonDir: store, gitDir: store, location };
   const startsEmpty = !isCallers && own === undefined;
   const { tree: to } = await takeSnapshot(git, repository, { folder, signal, startsEmpty });
-  // Files in a folder that was never checked out are new, whatever the submodule has.
+  // In a submodule that was never checked out, all files count as new.
   const from =
     (base && (await idOf(git, repository, `${base}^{tree}`))) ??
     (await git.run(["mktree"], { cwd: workTree, location })).trim();
@@ -132,14 +132,14 @@ async function captureOne(
   };
 }
 
-/** The repository whose top is this very folder. */
+/** The repository whose root is exactly this folder. */
 async function repositoryAt(git: Git, folder: string): Promise<Repository | undefined> {
   const top = await realpath(folder).catch(() => undefined);
   const found = top === undefined ? undefined : await findRepository(git, { cwd: top });
   return found !== undefined && "root" in found && found.root === top ? found : undefined;
 }
 
-/** Whether others have a commit: the caller, or a server. */
+/** Whether the caller or a server has a commit. */
 async function isPublished(
   git: Git,
   { own, callers }: { own: Repository | undefined; callers: Repository | undefined },

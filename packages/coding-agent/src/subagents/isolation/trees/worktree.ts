@@ -7,7 +7,7 @@ import type { Repository } from "../repository/repository.ts";
 import { copyIndexFile } from "../repository/snapshot.ts";
 import { cloneFiles } from "./clone-files.ts";
 
-/** How often a registration is tried, and how long it waits before the second try. */
+/** Attempts to register a worktree, and the wait before the second one. */
 const ATTEMPTS = 4;
 const RETRY_MS = 60;
 
@@ -28,7 +28,10 @@ interface WorktreeSource {
   readonly register: (work: () => Promise<void>) => Promise<void>;
 }
 
-/** Makes a worktree with the files of `commit`, as the caller's own stand on the disk. */
+/**
+ * Creates a worktree with the files of `commit`, sharing disk blocks with the caller's where
+ * possible.
+ */
 export async function createWorktree(
   git: Git,
   repository: Repository,
@@ -41,12 +44,12 @@ export async function createWorktree(
   const inside = { cwd: path, signal };
   const adminDir = (await git.run(["rev-parse", "--absolute-git-dir"], inside)).trim();
   const cloned = await cloneTree(git, repository, { ...source, adminDir });
-  // Writes what is missing or differs, and nothing else.
+  // Writes only files that are missing or differ.
   await git.run([...cloned, "reset", "--quiet", "--hard", commit], inside);
   return { path, adminDir };
 }
 
-/** git stumbles over worktrees that another process is registering at the moment. */
+/** Retries, because git fails while another process registers a worktree. */
 async function addWorktree(
   git: Git,
   request: GitRequest,
@@ -62,8 +65,8 @@ async function addWorktree(
 }
 
 /**
- * Shares the blocks of the caller's files where possible. Their copied times let git recognise
- * them, so that it does not write them again.
+ * Shares the blocks of the caller's files where possible. Copied file times let git recognise them,
+ * so that it does not rewrite them.
  *
  * @returns what to tell git for that
  */
@@ -81,11 +84,11 @@ async function cloneTree(
   return ["-c", "core.checkStat=minimal", "-c", "core.trustctime=false"];
 }
 
-/** Has git forget a worktree; others are not looked at. */
+/** Unregisters a worktree; others are not touched. */
 export async function forgetWorktree({ adminDir }: Worktree): Promise<void> {
   if (basename(dirname(adminDir)) === "worktrees") {
     await rm(adminDir, { recursive: true, force: true, maxRetries: 3 });
-    // An empty one disappears, as with git; a concurrent user of it tries again.
+    // Remove the folder if it is empty, as git does; a concurrent registration retries.
     await rmdir(dirname(adminDir)).catch(() => undefined);
   }
 }

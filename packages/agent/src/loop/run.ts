@@ -1,0 +1,104 @@
+import type { Context, StreamFunction, StreamOptions } from "@tau-agent/ai";
+import type { AgentEvent, ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { AgentMessage, LlmMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
+import type { AgentTool } from "../tools/tool.ts";
+import type { MessageQueue } from "./message-queue.ts";
+import type { ResolveToolCall } from "./real-calls.ts";
+import type { ReplyWatch } from "./reply-watch.ts";
+
+/** Whether steering interrupts a batch of tool calls between groups, or waits for its end. */
+export type InterruptMode = "immediate" | "wait";
+
+/** What a hook may decide before a tool runs. */
+export interface BeforeToolCallResult {
+  readonly block?: boolean;
+  /** Why the call was blocked, for the model. */
+  readonly reason?: string;
+  /** For a blocked call: end the run if every result of the batch asks for it. */
+  readonly terminate?: boolean;
+  /** Replaces the arguments, which are validated again. */
+  readonly arguments?: Record<string, unknown>;
+}
+
+/** Functions around every tool call. If `before` throws, the call is blocked. */
+export interface ToolHooks {
+  beforeToolCall?(call: ToolCall, tool: AgentTool): Promise<BeforeToolCallResult | undefined>;
+  /** Given fields replace those of the result. */
+  afterToolCall?(call: ToolCall, result: ToolResult): Promise<Partial<ToolResult> | undefined>;
+}
+
+/** What a model call needs, requested before each call so that a switch takes effect at once. */
+export interface ModelRequest {
+  readonly model: Model;
+  readonly systemPrompt: string;
+  readonly tools: readonly AgentTool[];
+  readonly options: Omit<StreamOptions, "signal">;
+}
+
+/** Everything the loop needs from its owner. */
+export interface AgentOptions {
+  readonly stream: StreamFunction;
+  /** @throws if the request cannot be made; this becomes an error reply. */
+  readonly prepareRequest: () => Promise<ModelRequest>;
+  /** The current model, named in a reply whose request was never made. */
+  readonly currentModel?: (() => Model | undefined) | undefined;
+  /** Stores a message before its events are sent. If it throws, the run ends with that error. */
+  readonly record: (message: AgentMessage) => void | Promise<void>;
+  /**
+   * Gets every event in order. The loop waits for a returned promise, so a slow reader slows it
+   * down.
+   */
+  readonly emit: (event: AgentEvent) => void | Promise<void>;
+  /** Converts the conversation's messages to what the model reads. */
+  readonly toLlmMessages: (messages: readonly AgentMessage[]) => LlmMessage[];
+  /** Runs before each model call, when nothing is in flight; may replace the agent's messages. */
+  readonly beforeModelCall?: (() => Promise<void>) | undefined;
+  /** May replace what one model call reads; the conversation itself is unchanged. */
+  readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
+  readonly hooks?: ToolHooks | undefined;
+  /** Understands names and arguments of other hosts' tools; events and records carry the real ones. */
+  readonly resolveToolCall?: ResolveToolCall | undefined;
+  /** May replace a tool's result, after the hooks and before it is announced and recorded. */
+  readonly finishResult?: ((result: ToolResult) => ToolResult | Promise<ToolResult>) | undefined;
+  /** Called after each successful `turn_end`: whether to call the model once more. */
+  readonly wantsNextTurn?: (() => boolean) | undefined;
+  /** May replace a complete message before it is recorded; its role must stay the same. */
+  readonly replaceMessage?: (<M extends AgentMessage>(message: M) => Promise<M>) | undefined;
+  /**
+   * Called before each reply. Returns undefined if nothing watches the reply, which then costs
+   * nothing.
+   */
+  readonly watchReply?: ((run: AbortSignal) => Promise<ReplyWatch | undefined>) | undefined;
+}
+
+/** The state of one run. */
+export interface Run {
+  readonly options: AgentOptions;
+  readonly signal: AbortSignal;
+  readonly steering: MessageQueue;
+  readonly followUp: MessageQueue;
+  readonly nextTurn: MessageQueue;
+  readonly interruptMode: () => InterruptMode;
+  /** Adds a recorded message to the conversation. */
+  readonly adopt: (message: AgentMessage) => void;
+  readonly messages: () => readonly AgentMessage[];
+  /** What this run has added; a compaction during the run does not affect it. */
+  readonly added: AgentMessage[];
+  /** Why a reply could not be recorded; ends the run. */
+  failure: unknown;
+}
+
+/** Emits without yielding to the event loop if the reader keeps up. */
+export async function emit(run: Run, event: AgentEvent): Promise<void> {
+  const wait = run.options.emit(event);
+  if (wait) await wait;
+}
+
+/** Records a message that is complete from the start, then announces it. */
+export async function addMessage(run: Run, given: AgentMessage): Promise<void> {
+  const message = (await run.options.replaceMessage?.(given)) ?? given;
+  await run.options.record(message);
+  run.adopt(message);
+  await emit(run, { type: "message_start", message });
+  await emit(run, { type: "message_end", message });
+}

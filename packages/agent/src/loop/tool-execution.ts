@@ -1,0 +1,301 @@
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { isToolError, ToolError } from "../tools/errors.ts";
+import type { AgentTool } from "../tools/tool.ts";
+import { validateArguments } from "../tools/validate-arguments.ts";
+import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
+import { errorMessage } from "./error-message.ts";
+import { addMessage, emit, type Run } from "./run.ts";
+
+/** The text of a call that was skipped because of a steering message; clients match on it. */
+export const SKIPPED_TEXT = "Skipped due to queued user message.";
+const ABORTED_TEXT = "The run was aborted before this tool call started.";
+const ERROR_TEXT = "Not run: the reply failed before this tool call could start.";
+const LENGTH_TEXT =
+  "Not run: the reply hit the output limit, so this call may be incomplete. Split the work into smaller steps.";
+const STOPPED_TEXT = "Not run: the reply was stopped before this tool call could start.";
+
+/** The results of one reply's calls, and whether all of them asked to end the run. */
+export interface ToolBatch {
+  readonly results: ToolResultMessage[];
+  readonly terminate: boolean;
+}
+
+/** Why the calls of a message are answered without running them. */
+export type SkipReason = "steering" | "aborted" | "error" | "length" | "stopped";
+
+const skipTexts: Record<SkipReason, string> = {
+  steering: SKIPPED_TEXT,
+  aborted: ABORTED_TEXT,
+  error: ERROR_TEXT,
+  length: LENGTH_TEXT,
+  stopped: STOPPED_TEXT,
+};
+
+/**
+ * Runs the calls of one reply in source order, in groups: adjacent calls of read-only tools in
+ * parallel, every other call alone. Results are recorded in the order of the calls.
+ */
+export async function executeToolCalls(
+  run: Run,
+  calls: readonly ToolCall[],
+  tools: readonly AgentTool[],
+): Promise<ToolBatch> {
+  const results: ToolResultMessage[] = [];
+  let allTerminate = calls.length > 0;
+  const groups = groupCalls(calls, tools);
+  for (const [index, group] of groups.entries()) {
+    const reason = index === 0 ? abortReason(run) : (abortReason(run) ?? steeringReason(run));
+    if (reason !== undefined) {
+      const rest = groups.slice(index).flat();
+      results.push(...(await skipToolCalls(run, rest, reason)));
+      return { results, terminate: false };
+    }
+    const outcomes = await executeGroup(run, group, tools);
+    for (const { message, terminate } of outcomes) {
+      await addMessage(run, message);
+      results.push(message);
+      allTerminate &&= terminate;
+    }
+  }
+  return { results, terminate: allTerminate };
+}
+
+/**
+ * Answers calls with an error result saying that they never ran, so that every call has a result.
+ */
+export async function skipToolCalls(
+  run: Run,
+  calls: readonly ToolCall[],
+  reason: SkipReason,
+): Promise<ToolResultMessage[]> {
+  const results: ToolResultMessage[] = [];
+  for (const call of calls) {
+    const result = errorResult(skipTexts[reason], { skipped: reason });
+    await emitStart(run, call);
+    await emitEnd(run, call, result);
+    const message = toMessage(call, result);
+    await addMessage(run, message);
+    results.push(message);
+  }
+  return results;
+}
+
+function abortReason(run: Run): SkipReason | undefined {
+  return run.signal.aborted ? "aborted" : undefined;
+}
+
+function steeringReason(run: Run): SkipReason | undefined {
+  return run.interruptMode() === "immediate" && run.steering.size > 0 ? "steering" : undefined;
+}
+
+function groupCalls(calls: readonly ToolCall[], tools: readonly AgentTool[]): ToolCall[][] {
+  const readOnly = new Set(tools.filter((tool) => tool.isReadOnly).map((tool) => tool.name));
+  const groups: ToolCall[][] = [];
+  let previousIsReadOnly = false;
+  for (const call of calls) {
+    const isReadOnly = readOnly.has(call.name);
+    const last = groups.at(-1);
+    if (last && isReadOnly && previousIsReadOnly) last.push(call);
+    else groups.push([call]);
+    previousIsReadOnly = isReadOnly;
+  }
+  return groups;
+}
+
+interface ToolOutcome {
+  readonly message: ToolResultMessage;
+  readonly terminate: boolean;
+}
+
+/** A call whose arguments and hooks are done. */
+interface PreparedCall {
+  /** The arguments after the hooks. */
+  readonly call: ToolCall;
+  /** The tool will not run: it does not exist, its arguments are wrong, or a hook blocked it. */
+  readonly isRefused: boolean;
+  /** Returns the result or throws. */
+  execute(): Promise<ToolResult>;
+}
+
+/** Hooks may ask the user, so they run one after another; the tools themselves run in parallel. */
+async function executeGroup(
+  run: Run,
+  group: readonly ToolCall[],
+  tools: readonly AgentTool[],
+): Promise<ToolOutcome[]> {
+  const prepared: PreparedCall[] = [];
+  for (const call of group) prepared.push(await startToolCall(run, call, tools));
+  return Promise.all(prepared.map((call) => finishToolCall(run, call)));
+}
+
+async function startToolCall(
+  run: Run,
+  call: ToolCall,
+  tools: readonly AgentTool[],
+): Promise<PreparedCall> {
+  await emitStart(run, call);
+  try {
+    return await prepare(run, call, tools);
+  } catch (error) {
+    return { call, isRefused: true, execute: async () => resultOfError(error) };
+  }
+}
+
+async function prepare(
+  run: Run,
+  call: ToolCall,
+  tools: readonly AgentTool[],
+): Promise<PreparedCall> {
+  const refuseAborted = (): void => {
+    if (run.signal.aborted) throw abortedError();
+  };
+  const tool = tools.find(({ name }) => name === call.name);
+  if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
+  let args = await validateArguments(tool, call);
+  refuseAborted();
+  const decision = await withinGrace(
+    Promise.resolve(run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool)),
+    { signal: run.signal, graceMs: 0, error: abortedError },
+  );
+  if (decision?.block) {
+    const { reason = "Tool execution was blocked", terminate = false } = decision;
+    const execute = async () => ({ ...errorResult(reason), terminate });
+    return { call, isRefused: true, execute };
+  }
+  if (decision?.arguments !== undefined) {
+    args = await validateArguments(tool, { ...call, arguments: decision.arguments });
+  }
+  const wanted = { ...call, arguments: args };
+  const execute = async () => {
+    refuseAborted();
+    return runTool(run, tool, wanted);
+  };
+  return { call: wanted, isRefused: false, execute };
+}
+
+async function finishToolCall(run: Run, prepared: PreparedCall): Promise<ToolOutcome> {
+  const { call, isRefused } = prepared;
+  let result = await prepared.execute().catch(resultOfError);
+  // Hooks get the results of tools that ran, not of calls that never reached one.
+  if (!isRefused) result = await applyAfterHook(run, call, result);
+  result = withText(await finishResult(run, result));
+  await emitEnd(run, call, result);
+  return { message: toMessage(call, result), terminate: result.terminate ?? false };
+}
+
+/** A tool that ignores its signal must not block an aborted run; a real result always wins. */
+async function runTool(run: Run, tool: AgentTool, call: ToolCall): Promise<ToolResult> {
+  const { signal } = run;
+  let settled = false;
+  const onUpdate = (partialResult: ToolResult): void => {
+    if (settled) return;
+    const { id: toolCallId, name: toolName, arguments: args } = call;
+    void run.options.emit({
+      type: "tool_execution_update",
+      toolCallId,
+      toolName,
+      args,
+      partialResult,
+    });
+  };
+  const error = (): ToolError =>
+    new ToolError("Aborted; the tool did not stop in time and may still be running.");
+  try {
+    const context = { toolCallId: call.id, signal, onUpdate };
+    const work = tool.execute(call.arguments, context);
+    return await withinGrace(work, { signal, graceMs: ABORT_GRACE_MS, error });
+  } finally {
+    settled = true;
+  }
+}
+
+/** Never show a result that the hook has not approved: the hook may be there to remove a secret. */
+async function applyAfterHook(run: Run, call: ToolCall, result: ToolResult): Promise<ToolResult> {
+  const error = (): ToolError =>
+    new ToolError("Aborted; an extension did not process the result in time.");
+  try {
+    const changes = await withinGrace(
+      Promise.resolve(run.options.hooks?.afterToolCall?.(call, result)),
+      { signal: run.signal, graceMs: ABORT_GRACE_MS, error },
+    );
+    return changes === undefined ? result : { ...result, ...changes };
+  } catch (error) {
+    return resultOfError(error);
+  }
+}
+
+function abortedError(): ToolError {
+  return new ToolError(ABORTED_TEXT, { skipped: "aborted" });
+}
+
+async function finishResult(run: Run, result: ToolResult): Promise<ToolResult> {
+  const error = (): ToolError =>
+    new ToolError("Aborted; the result could not be prepared for the model in time.");
+  try {
+    const work = Promise.resolve(run.options.finishResult?.(result));
+    const { signal } = run;
+    return (await withinGrace(work, { signal, graceMs: ABORT_GRACE_MS, error })) ?? result;
+  } catch (error) {
+    return resultOfError(error);
+  }
+}
+
+function resultOfError(error: unknown): ToolResult {
+  const message = errorMessage(error);
+  const details = isToolError(error) ? error.details : undefined;
+  return errorResult(message === "" ? "The tool failed without a message" : message, details);
+}
+
+function errorResult(text: string, details?: unknown): ToolResult {
+  return { content: [{ type: "text", text }], details: details ?? {}, isError: true };
+}
+
+/** Several vendors reject a result without text. */
+function withText(result: ToolResult): ToolResult {
+  const isBlank = result.content.every(
+    (block) => block.type === "text" && block.text.trim() === "",
+  );
+  return isBlank ? { ...result, content: [{ type: "text", text: "(no output)" }] } : result;
+}
+
+function unknownToolText(name: string, tools: readonly AgentTool[]): string {
+  const available = tools.map((tool) => tool.name).join(", ");
+  return `Tool ${name} not found${available === "" ? "" : `. Available tools: ${available}`}`;
+}
+
+async function emitStart(run: Run, call: ToolCall): Promise<void> {
+  await emit(run, {
+    type: "tool_execution_start",
+    toolCallId: call.id,
+    toolName: call.name,
+    args: call.arguments,
+  });
+}
+
+async function emitEnd(run: Run, call: ToolCall, result: ToolResult): Promise<void> {
+  const { content, details = {} } = result;
+  await emit(run, {
+    type: "tool_execution_end",
+    toolCallId: call.id,
+    toolName: call.name,
+    result: { content, details },
+    isError: result.isError ?? false,
+  });
+}
+
+function toMessage(call: ToolCall, result: ToolResult): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: call.name,
+    content: result.content,
+    ...(result.details === undefined ? {} : { details: result.details }),
+    ...(result.structuredContent === undefined
+      ? {}
+      : { structuredContent: result.structuredContent }),
+    isError: result.isError ?? false,
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
+    timestamp: Date.now(),
+  };
+}

@@ -1,0 +1,77 @@
+import type { SessionEntry } from "@tau-agent/rpc-protocol";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { call, SessionBuilder } from "../__fixtures__/session-builder.ts";
+import { hasConversation, outlineSession } from "./session-outline.ts";
+import { buildTreeIndex } from "./tree-index.ts";
+
+const entry = (id: string, parentId: string | null): SessionEntry => ({
+  type: "custom",
+  customType: "x",
+  id,
+  parentId,
+  timestamp: "",
+});
+
+it("follows the leaf to the root", () => {
+  const entries = [entry("a", null), entry("b", "a"), entry("c", "a"), entry("d", "c")];
+  const outline = outlineSession(entries, "d");
+  expect(outline.parents).toEqual([-1, 0, 0, 2]);
+  expect(outline.path).toEqual([0, 2, 3]);
+  expect(outlineSession(entries, null).path).toEqual([]);
+});
+
+it("replaces a missing parent with the preceding entry", () => {
+  const entries = [entry("a", null), entry("b", "lost"), entry("c", "b")];
+  expect(outlineSession(entries, "c").path).toEqual([0, 1, 2]);
+});
+
+it("never runs in circles, whatever the ids", () => {
+  const id = fc.constantFrom("a", "b", "c", "d");
+  const nodes = fc.array(fc.tuple(id, fc.option(id)), { maxLength: 20 });
+  fc.assert(
+    fc.property(nodes, fc.option(id), (pairs, leaf) => {
+      const { parents } = outlineSession(
+        pairs.map(([own, parent]) => entry(own, parent)),
+        leaf,
+      );
+      for (const [index, parent] of parents.entries()) expect(parent).toBeLessThan(index);
+    }),
+  );
+});
+
+it("shows a result within its reply, also when branches use the same call id", () => {
+  const session = new SessionBuilder();
+  const root = session.user("go");
+  session.assistant([call("0", "bash", { command: "a" })]);
+  session.result("0", "bash", { text: "first" });
+  session.leafId = root;
+  session.assistant([call("0", "bash", { command: "b" })]);
+  session.result("0", "bash", { text: "second" });
+  session.result("unheard", "bash", { text: "third" });
+  const { nested, resultsOf } = outlineSession(session.entries, session.leafId);
+  expect([...nested]).toEqual([2, 4]);
+  expect(resultsOf.get(1)?.get("0")).toEqual([2]);
+  expect(resultsOf.get(3)?.get("0")).toEqual([4]);
+});
+
+it("takes the last label of an entry, and none when it was cleared", () => {
+  const session = new SessionBuilder();
+  const first = session.user("one");
+  const second = session.user("two");
+  session.add("label", { targetId: first, label: "x" });
+  session.add("label", { targetId: first, label: "y" });
+  session.add("label", { targetId: second, label: "z" });
+  session.add("label", { targetId: second });
+  const outline = outlineSession(session.entries, session.leafId);
+  expect([...outline.labels]).toEqual([[first, "y"]]);
+  expect(buildTreeIndex(outline).rows[0]).toEqual([-1, "user", "one", "y"]);
+});
+
+it("distinguishes a conversation from mere settings", () => {
+  const session = new SessionBuilder();
+  session.add("model_change", { provider: "a", modelId: "b" });
+  expect(hasConversation(session.entries)).toBe(false);
+  session.add("something_new");
+  expect(hasConversation(session.entries)).toBe(true);
+});

@@ -1,0 +1,48 @@
+import { escapeHtml, Html } from "./html.ts";
+
+/** Code as HTML, coloured when the language is known. */
+export type Highlight = (code: string, language: string | undefined) => Html;
+
+/** A block above this size is rarely read line by line. */
+const maxBlockLength = 30_000;
+/** Colouring is by far the slowest step, so limit it per page. */
+const maxTotalLength = 4_000_000;
+
+const languageOfSuffix: Readonly<Record<string, string>> = {
+  cjs: "javascript",
+  mjs: "javascript",
+  cts: "typescript",
+  mts: "typescript",
+  htm: "xml",
+  vue: "xml",
+  svelte: "xml",
+  jsonc: "json",
+  jsonl: "json",
+  dockerfile: "bash",
+  zsh: "bash",
+  h: "cpp",
+};
+
+/** The language suggested by a file name; the highlighter may not know it. */
+export function languageOfPath(path: string): string | undefined {
+  const name = path.split(/[\\/]/).at(-1)?.toLowerCase() ?? "";
+  const suffix = name.split(".").at(-1);
+  if (suffix === undefined || suffix === "") return undefined;
+  return Object.hasOwn(languageOfSuffix, suffix) ? languageOfSuffix[suffix] : suffix;
+}
+
+/** Loads the highlighter; what it returns colours up to 4 million characters. */
+export async function createHighlight(): Promise<Highlight> {
+  const { default: library } = await import("highlight.js/lib/common");
+  let left = maxTotalLength;
+  return (code, language) => {
+    const isKnown =
+      language !== undefined && library.getLanguage(language.toLowerCase()) !== undefined;
+    if (!isKnown || code.length > Math.min(maxBlockLength, left)) return new Html(escapeHtml(code));
+    left -= code.length;
+    const cleaned = code.replaceAll("\u0000", "");
+    return new Html(
+      library.highlight(cleaned, { language: language.toLowerCase(), ignoreIllegals: true }).value,
+    );
+  };
+}

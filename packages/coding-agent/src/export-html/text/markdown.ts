@@ -1,0 +1,114 @@
+import type { RendererObject, Tokens } from "marked";
+import type { Highlight } from "./highlight.ts";
+import { type Html, html, trusted } from "./html.ts";
+import { imageUrl, parseDataUrl, safeUrl } from "./safe-url.ts";
+
+/** Markdown text as HTML. */
+export type RenderMarkdown = (text: string) => Html;
+
+/** Longer texts are shown unparsed, because the parser is slow on some of them. */
+const maxMarkdownLength = 100_000;
+/** The parser recurses for every level and copies the rest each time. */
+const maxQuoteDepth = 30;
+
+const tagNames =
+  "a|blockquote|br|code|del|div|em|h[1-6]|hr|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|ul";
+// The tags that our renderer writes. Any other in its output would be text that slipped through.
+const writtenTag = new RegExp(
+  `^</?(?:${tagNames})(?: (?:class|href|title|alt|src|rel|target|align|start|loading)="[^"<>]*")*>`,
+);
+
+/** Whether every `<` of `markup` begins a tag that the renderer writes. */
+export function isOurMarkup(markup: string): boolean {
+  for (let at = markup.indexOf("<"); at !== -1; at = markup.indexOf("<", at + 1)) {
+    const end = markup.indexOf(">", at);
+    if (end === -1 || !writtenTag.test(markup.slice(at, end + 1))) return false;
+  }
+  return true;
+}
+
+/** Text as it is, line breaks kept. */
+export function plainBlock(text: string): Html {
+  return html`<div class="plain">${text}</div>`;
+}
+
+/** A block of code. */
+export function codeBlock(code: Html): Html {
+  return html`<pre class="code"><code>${code}</code></pre>`;
+}
+
+/** Loads the Markdown parser. HTML in a text stays text, whatever it is. */
+export async function createMarkdown(highlight: Highlight): Promise<RenderMarkdown> {
+  const { Marked } = await import("marked");
+  const marked = new Marked({ gfm: true, breaks: true, renderer: createRenderer(highlight) });
+  return (text) => {
+    if (text.length > maxMarkdownLength || isTrap(text)) return plainBlock(text);
+    try {
+      const markup = marked.parse(text, { async: false });
+      if (isOurMarkup(markup)) return html`<div class="prose" dir="auto">${trusted(markup)}</div>`;
+    } catch {
+      // Text that the parser cannot handle is shown as text.
+    }
+    return plainBlock(text);
+  };
+}
+
+/** Whether a text is built, or happens, to keep the parser busy: deep nesting, endless runs. */
+function isTrap(text: string): boolean {
+  const marks = new RegExp(`^[\\t ]*(?:(?:>|[-*+]|\\d{1,9}[.)])[\\t ]*){${maxQuoteDepth}}`, "m");
+  return marks.test(text) || /[[(*_~`]{200}|\s{500}/.test(text);
+}
+
+function createRenderer(highlight: Highlight): RendererObject {
+  return {
+    html: ({ text }) => html`${text}`.text,
+    text(token) {
+      return "tokens" in token && token.tokens
+        ? this.parser.parseInline(token.tokens)
+        : keepEntities(token.text);
+    },
+    code: ({ text, lang }) => codeBlock(highlight(text, /^[\w+#.-]+/.exec(lang ?? "")?.[0])).text,
+    codespan: ({ text }) => html`<code>${text}</code>`.text,
+    checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+    link(token) {
+      const content = trusted(this.parser.parseInline(token.tokens));
+      const address = safeUrl(token.href);
+      if (address === undefined) return html`${content}${unlinked(token)}`.text;
+      return html`<a href="${address}" rel="noopener noreferrer nofollow" target="_blank">${content}</a>`
+        .text;
+    },
+    image: ({ href, text }) => imageOf(href, text).text,
+    table(token) {
+      const header = token.header.map((cell) => this.tablecell(cell)).join("");
+      const rows = token.rows.map(
+        (row) => `<tr>${row.map((cell) => this.tablecell(cell)).join("")}</tr>`,
+      );
+      return `<div class="table"><table><thead><tr>${header}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+    },
+  };
+}
+
+/** The target of a link that is not followed. */
+function unlinked({ href, text }: Tokens.Link): Html | undefined {
+  return href === text || href === "" ? undefined : html` <span class="address">(${href})</span>`;
+}
+
+/** Embedded images are shown; others become links, because the page loads nothing. */
+function imageOf(address: string, text: string): Html {
+  const data = parseDataUrl(address);
+  const source = data && imageUrl(data.mimeType, data.data);
+  if (source !== undefined) return html`<img src="${source}" alt="${text}" loading="lazy">`;
+  const name = text === "" ? "image" : text;
+  const link = safeUrl(address);
+  return link === undefined
+    ? html`<span class="address">[${name}]</span>`
+    : html`<a href="${link}" rel="noopener noreferrer nofollow" target="_blank">[${name}]</a>`;
+}
+
+/** Escapes text in which entities represent characters, as in Markdown. */
+function keepEntities(text: string): string {
+  return html`${text}`.text.replace(
+    /&amp;(#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z]\w{1,30});/g,
+    "&$1;",
+  );
+}

@@ -1,0 +1,99 @@
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { type ConnectionClosedError, RequestTimeoutError } from "../base/errors.ts";
+import { startTimer } from "../base/start-timer.ts";
+
+/** A listener to events and to the end of the connection. */
+export interface Subscriber {
+  onEvent(event: SessionEvent): void;
+  onClose?(error: ConnectionClosedError, wasAsked: boolean): void;
+}
+
+/** What a wait is for, and how long it may take. */
+export interface WaitOptions {
+  readonly what: string;
+  /** 0 means no limit. */
+  readonly timeoutMs: number;
+  /** Rejects the wait with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How a wait ends. */
+export interface Settle<T> {
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
+/** Delivers events to all listeners, in the order of arrival. */
+export class EventHub {
+  readonly #subscribers = new Set<Subscriber>();
+
+  subscribe(subscriber: Subscriber): () => void {
+    this.#subscribers.add(subscriber);
+    return () => {
+      this.#subscribers.delete(subscriber);
+    };
+  }
+
+  emit(event: SessionEvent): void {
+    for (const subscriber of [...this.#subscribers]) {
+      // An earlier listener may have removed this one.
+      if (!this.#subscribers.has(subscriber)) continue;
+      try {
+        subscriber.onEvent(event);
+      } catch (error) {
+        // An error in a listener belongs to the application, and must not cost other listeners the
+        // event.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  close(error: ConnectionClosedError, wasAsked: boolean): void {
+    for (const subscriber of [...this.#subscribers]) subscriber.onClose?.(error, wasAsked);
+  }
+
+  /**
+   * Listens until `begin`'s listener settles the wait. Rejects when the connection closes or time
+   * runs out. Always cleans up after itself.
+   */
+  wait<T>(
+    options: WaitOptions,
+    begin: (settle: Settle<T>) => (event: SessionEvent) => void,
+  ): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const { what, timeoutMs, signal } = options;
+    let end = () => {};
+    const settle: Settle<T> = {
+      resolve: (value) => {
+        end();
+        resolve(value);
+      },
+      reject: (error) => {
+        end();
+        reject(error);
+      },
+    };
+    const listener = begin(settle);
+    const onEvent = (event: SessionEvent): void => {
+      try {
+        listener(event);
+      } catch (error) {
+        settle.reject(error);
+      }
+    };
+    const unsubscribe = this.subscribe({ onEvent, onClose: settle.reject });
+    const onTimeout = () => settle.reject(new RequestTimeoutError(what, timeoutMs));
+    const onAbort = () => settle.reject(signal?.reason);
+    const timer = startTimer(onTimeout, timeoutMs);
+    signal?.addEventListener("abort", onAbort);
+    // Immediately, not when the promise settles: the next event may be in the same chunk of input.
+    end = () => {
+      unsubscribe();
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    return promise;
+  }
+}

@@ -1,0 +1,31 @@
+import { statSync } from "node:fs";
+import type { HostExit } from "../base/errors.ts";
+
+/** The text that tells a user how a host ended, or why it never ran. */
+export function describeExit(
+  exit: Partial<HostExit> & { readonly error?: unknown },
+  cwd: string | undefined,
+): string {
+  const { error } = exit;
+  if (error === undefined) {
+    const how = exit.signal ? `on ${exit.signal}` : `with exit code ${exit.exitCode ?? "unknown"}`;
+    return `The host ended ${how}`;
+  }
+  // Here, too, the system's error names the program.
+  const fault = cwd === undefined ? undefined : faultOf(cwd);
+  if (fault !== undefined) {
+    return `The host could not be started: its working directory ${cwd} ${fault}`;
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return `The host could not be started (${reason}). Install @tau-agent/cli, or set "command" or "cliPath".`;
+}
+
+function faultOf(cwd: string): string | undefined {
+  try {
+    const place = statSync(cwd, { throwIfNoEntry: false });
+    if (place === undefined) return "does not exist";
+    return place.isDirectory() ? undefined : "is not a directory";
+  } catch {
+    return "cannot be read";
+  }
+}
