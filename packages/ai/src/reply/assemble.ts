@@ -10,7 +10,7 @@ import { computeCost, serviceTierFactor, withVendorTotal } from "../models/cost.
 import type { BlockKey, Delta, TokenCounts } from "../provider.ts";
 import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assemble-block.ts";
 import { judgeReply } from "./judge-reply.ts";
-import { asCount, asId, asJson, asText } from "./odd-values.ts";
+import { asCount, asId, asJson, asReason, asText } from "./odd-values.ts";
 
 /** The final message of a reply, with the typed error when it failed. */
 export interface StreamResult {
@@ -108,7 +108,7 @@ export class Assembler {
         this.#count(delta);
         break;
       case "stop":
-        this.#stop = delta;
+        this.#stop = { ...delta, raw: asReason(delta.raw) };
         break;
       default:
         delta satisfies never;
