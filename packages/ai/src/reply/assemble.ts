@@ -108,7 +108,7 @@ export class Assembler {
         this.#count(delta);
         break;
       case "stop":
-        this.#stop = { ...delta, raw: asReason(delta.raw) };
+        this.#stop = delta;
         break;
       default:
         delta satisfies never;
@@ -127,7 +127,8 @@ export class Assembler {
         }),
       );
     }
-    const { reason, raw, errorMessage, code } = this.#stop;
+    const { reason, errorMessage, code } = this.#stop;
+    const raw = asReason(this.#stop.raw);
     if (raw !== undefined) this.#message.rawStopReason = raw;
     const nameless = [...this.#blocks.values()].some((block) => block.index === undefined);
     if (reason === "error" || reason === "aborted" || nameless) {

@@ -75,11 +75,13 @@ function setLimits({ settings }: AgentSession): void {
   settings.override("compaction.keepRecentTokens", 50);
 }
 
-/** A model of the server's; that of Anthropic's format binds its thinking and reads changes. */
+/** A model of the server's that reads changes; that of Anthropic's format binds its thinking. */
 function modelOf(server: LoopbackServer, api: LoopbackApi = "anthropic-messages"): Model {
   const changes = {
     supportsMidConvoSystemMessages: true,
     supportsMidConvoToolChanges: true,
+    supportsMidConvoToolAdditions: true,
+    supportsAdditionalTools: true,
     supportsMidConvoEffort: true,
   };
   return server.model(api, {
