@@ -9,7 +9,7 @@ export interface WireShapes {
 }
 
 /** How OpenAI's formats name the author of instructions. */
-export type InstructionRole = "system" | "developer";
+type InstructionRole = "system" | "developer";
 
 /** What the model reads beside the messages, without marks for the cache. */
 export interface Setup<Shapes extends WireShapes> {
@@ -83,7 +83,7 @@ export function toolChanges<Shapes extends WireShapes>(
   };
 }
 
-/** How a model is told that its instructions are others now. */
+/** The text with which a model receives other instructions than before. */
 export function changedInstructions(system: string): string {
   return system === ""
     ? "The instructions given so far no longer apply."
