@@ -51,7 +51,8 @@ function describeRetry({
   errorMessage,
 }: Extract<SessionEvent, { type: "auto_retry_start" }>): string {
   const wait = `${Math.ceil(delayMs / 100) / 10} s`;
-  return `warning: ${errorMessage}; retry ${attempt} of ${maxAttempts} in ${wait}`;
+  const problem = /[.!?]$/.test(errorMessage) ? errorMessage : `${errorMessage}.`;
+  return `warning: ${problem} Retry ${attempt} of ${maxAttempts} in ${wait}.`;
 }
 
 function textOf(content: AssistantMessage["content"]): string {

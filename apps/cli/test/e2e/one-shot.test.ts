@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runHost, startHost } from "../support/start-host.ts";
 
@@ -32,6 +33,30 @@ describe("-p", () => {
     const result = await runHost({ scenario: [failing], arguments: ["-p", "go"] });
     expect(result).toMatchObject({ code: 1, stdout: "" });
     expect(result.stderr).toMatch(/^tau: error: .*bad key/);
+  });
+
+  it("shows each retry on stderr while nothing listens at the server's address", async () => {
+    await using server = await startLoopbackServer({ scenario: [] });
+    const { baseUrl } = server.model("openai-completions");
+    await server.close();
+    const models = [{ id: "m", contextWindow: 8000, maxTokens: 1000 }];
+    const local = { baseUrl, apiKey: "k", api: "openai-completions", models };
+    const result = await runHost({
+      files: {
+        "agent/models.json": JSON.stringify({ providers: { local } }),
+        "agent/settings.json": JSON.stringify({ "retry.baseDelayMs": 10 }),
+      },
+      arguments: ["-p", "--provider", "local", "--model", "m", "go"],
+    });
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    const lines = result.stderr.trimEnd().split("\n");
+    const problem = `connect ECONNREFUSED ${new URL(baseUrl).host} (local at ${baseUrl}). Is the server running?`;
+    expect(lines).toEqual([
+      `tau: warning: ${problem} Retry 1 of 3 in 0.1 s.`,
+      `tau: warning: ${problem} Retry 2 of 3 in 0.1 s.`,
+      `tau: warning: ${problem} Retry 3 of 3 in 0.1 s.`,
+      `tau: error: ${problem}`,
+    ]);
   });
 
   it("prints a reply that was cut, warns and exits 1", async () => {

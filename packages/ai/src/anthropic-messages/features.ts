@@ -1,16 +1,5 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-
-/** What a model takes beyond the plain format. */
-export interface Features {
-  /** It refuses thinking that was made under another prefix, unless asked to drop it. */
-  readonly bindsThinking: boolean;
-  /** Changes that it reads between two messages. */
-  readonly appends: {
-    readonly system: boolean;
-    readonly tools: boolean;
-    readonly effort: boolean;
-  };
-}
+import type { Features } from "../request/setup.ts";
 
 /** Opus, Sonnet and Haiku 5.5, Fable and Mythos 5.1 and 5.2, as the catalogues and gateways spell them. */
 const binding = /(?:opus|sonnet|haiku)-5[.-]5|(?:fable|mythos)-5[.-][12]|claude-[a-z]+-latest/i;

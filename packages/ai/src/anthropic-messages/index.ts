@@ -1,17 +1,18 @@
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Provider } from "../provider.ts";
+import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { classify } from "./errors.ts";
 import { openStream } from "./open.ts";
-import { Prefixes } from "./prefixes.ts";
 import { encodeRequest } from "./request.ts";
 import { createReducer } from "./response.ts";
+import { anthropicPrefixWire } from "./setup.ts";
 import type { AnthropicRequest } from "./wire-types.ts";
 
 /** The Messages API of Anthropic and of servers that speak it. */
 export function createAnthropicMessages(): Provider<AnthropicRequest, RawMessageStreamEvent> {
   const memory = new RequestMemory();
-  const prefixes = new Prefixes();
+  const prefixes = new Prefixes(anthropicPrefixWire);
   const sent = new WeakMap<AnthropicRequest, string>();
   return {
     api: "anthropic-messages",

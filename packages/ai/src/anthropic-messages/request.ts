@@ -1,10 +1,11 @@
 import type { TextBlockParam, Tool } from "@anthropic-ai/sdk/resources/messages";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
+import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { featuresOf } from "./features.ts";
 import { encodeTurns, withCacheMark } from "./messages.ts";
-import { Prefixes } from "./prefixes.ts";
+import { type AnthropicShapes, anthropicPrefixWire } from "./setup.ts";
 import { limitsOf } from "./thinking.ts";
 import type { AnthropicRequest } from "./wire-types.ts";
 
@@ -27,7 +28,7 @@ export function encodeRequest(
   context: Context,
   options: StreamOptions,
   memory: RequestMemory = new RequestMemory(),
-  prefixes: Prefixes = new Prefixes(),
+  prefixes: Prefixes<AnthropicShapes> = new Prefixes(anthropicPrefixWire),
 ): Encoded {
   const { compat = {} } = model;
   const { request: limits, effort, takesTemperature } = limitsOf(model, options);

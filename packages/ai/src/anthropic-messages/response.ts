@@ -11,7 +11,7 @@ import type {
   Usage,
 } from "@anthropic-ai/sdk/resources/messages";
 import type { Delta, Reducer, TokenCounts } from "../provider.ts";
-import { asCount, asId, asJson, asObject, asText } from "../reply/odd-values.ts";
+import { asCount, asId, asJson, asObject, asReason, asText } from "../reply/odd-values.ts";
 
 type Stop = Extract<Delta, { type: "stop" }>;
 
@@ -191,7 +191,7 @@ function readStop(
       return { type: "stop", reason: "error", raw: reason, errorMessage, code: "content_filtered" };
     }
     default: {
-      const errorMessage = `The model stopped for a reason that is not known: ${reason}`;
+      const errorMessage = `The model stopped for a reason that is not known: ${asReason(reason)}`;
       return { type: "stop", reason: "error", raw: reason, errorMessage };
     }
   }

@@ -5,7 +5,7 @@ import type {
   Part,
 } from "@google/genai";
 import type { Delta, Reducer } from "../provider.ts";
-import { asCount, asId, asJson, asList, asObject, asText } from "../reply/odd-values.ts";
+import { asCount, asId, asJson, asList, asObject, asReason, asText } from "../reply/odd-values.ts";
 import { jsonText } from "../request/json-text.ts";
 import { PartialArgs } from "./partial-args.ts";
 
@@ -142,7 +142,7 @@ const slips: ReadonlySet<string> = new Set([
 ]);
 
 function readStop({ finishReason, finishMessage }: Candidate): Delta {
-  const raw: string = finishReason ?? "FINISH_REASON_UNSPECIFIED";
+  const raw = asReason(finishReason) ?? "FINISH_REASON_UNSPECIFIED";
   if (raw === "STOP") return { type: "stop", reason: "stop" };
   if (raw === "MAX_TOKENS") return { type: "stop", reason: "length" };
   if (refusals.has(raw)) return refusal(raw, `The reply was blocked (${raw})`, finishMessage);
@@ -162,6 +162,7 @@ function refusal(raw: string, text: string, detail: string | undefined): Delta {
   return { type: "stop", reason: "error", raw, errorMessage, code: "content_filtered" };
 }
 
-function withDetail(text: string, detail: string | undefined): string {
+function withDetail(text: string, finishMessage: string | undefined): string {
+  const detail = asText(finishMessage);
   return detail ? `${text}: ${detail}` : text;
 }

@@ -18,8 +18,8 @@ export function markCache(request: ChatCompletionCreateParamsStreaming, isLong: 
     return marked !== undefined;
   };
   if (messages[0]?.role === "system" || messages[0]?.role === "developer") mark(0);
-  const tool = request.tools?.at(-1);
-  if (tool !== undefined) Object.assign(tool, { cache_control });
+  const tool = request.tools?.pop();
+  if (tool !== undefined) request.tools?.push({ ...tool, ...{ cache_control } });
   for (let at = messages.length - 1; at > 0; at--) {
     const role = messages[at]?.role;
     if ((role === "user" || role === "assistant") && mark(at)) return;

@@ -52,6 +52,10 @@ export interface CompletionsCompat {
   /** `mistral`: exactly nine letters or digits. */
   readonly toolCallIdFormat: "openai" | "mistral";
   readonly zaiToolStream: boolean;
+  /** A system message between the others replaces earlier instructions. */
+  readonly supportsMidConvoSystemMessages: boolean;
+  /** A system message between the others may add tools. */
+  readonly supportsMidConvoToolAdditions: boolean;
   readonly vllmPriority: number | undefined;
   /** Most images of a request; undefined for any number. */
   readonly maxImages: number | undefined;
@@ -89,6 +93,8 @@ const unknownEndpoint: CompletionsCompat = {
   sessionAffinityFormat: "openai",
   toolCallIdFormat: "openai",
   zaiToolStream: false,
+  supportsMidConvoSystemMessages: false,
+  supportsMidConvoToolAdditions: false,
   vllmPriority: undefined,
   maxImages: undefined,
   maxImageBytes: undefined,

@@ -1,5 +1,6 @@
 import { classifyOpenAiError } from "../openai/errors.ts";
 import type { Provider } from "../provider.ts";
+import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import type { CompletionsChunk } from "./chunk.ts";
 import { resolveCompletionsCompat } from "./compat.ts";
@@ -7,13 +8,19 @@ import { normalizeToolCallId } from "./messages.ts";
 import { openStream } from "./open.ts";
 import { type CompletionsRequest, encodeRequest } from "./request.ts";
 import { createReducer } from "./response.ts";
+import { completionsPrefixWire } from "./setup.ts";
 
 /** Chat completions, as OpenAI defined them and many servers speak them. */
 export function createOpenaiCompletions(): Provider<CompletionsRequest, CompletionsChunk> {
   const memory = new RequestMemory();
+  const prefixes = new Prefixes(completionsPrefixWire);
   return {
     api: "openai-completions",
-    encode: (model, context, options) => encodeRequest(model, context, options, memory),
+    encode(model, context, options) {
+      const request = encodeRequest(model, context, options, memory, prefixes);
+      // An extension that sees the payload may change it, and parts of it are sent again.
+      return options.onPayload ? structuredClone(request) : request;
+    },
     open: (model, request, options) => openStream(model, request, options, memory),
     reduce: createReducer,
     classify: classifyOpenAiError,

@@ -2,14 +2,18 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
+  ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { outputLimit } from "../request/output-limit.ts";
+import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
+import type { Features } from "../request/setup.ts";
 import { boundedId } from "../request/short-id.ts";
 import { markCache } from "./cache-control.ts";
 import { type CompletionsCompat, resolveCompletionsCompat } from "./compat.ts";
 import { encodeMessages } from "./messages.ts";
+import { type CompletionsShapes, completionsPrefixWire } from "./setup.ts";
 import { thinkingFields } from "./thinking.ts";
 
 /** A request in OpenAI's type, with the members other servers add. */
@@ -21,23 +25,27 @@ export function encodeRequest(
   context: Context,
   options: StreamOptions,
   memory: RequestMemory = new RequestMemory(),
+  prefixes: Prefixes<CompletionsShapes> = new Prefixes(completionsPrefixWire),
 ): CompletionsRequest {
   const compat = resolveCompletionsCompat(model);
   const isThinking = model.reasoning && (options.thinkingLevel ?? "off") !== "off";
-  const messages = encodeMessages(
-    context.messages,
-    { compat, isThinking },
-    memory.messages(options),
-  );
-  if (context.systemPrompt) {
-    const isDeveloper = model.reasoning && compat.supportsDeveloperRole;
-    const content = context.systemPrompt;
-    messages.unshift({ role: isDeveloper ? "developer" : "system", content });
-  }
+  const rules = { compat, isThinking };
+  const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
+  const tools = (context.tools ?? []).map((tool) => encodeTool(tool, compat));
+  const { setup, messages: arranged } = prefixes.arrange({
+    key: options.sessionId && [options.sessionId, model.provider, model.id].join("\n"),
+    features: featuresOf(compat),
+    setup: { system: context.systemPrompt ?? "", role, tools, effort: undefined },
+    turns: encodeMessages(context.messages, rules, memory.messages(options)),
+    isContinued: false,
+  });
+  // The SDK does not know messages that add tools.
+  const messages = arranged as ChatCompletionMessageParam[];
+  if (setup.system !== "") messages.unshift({ role, content: setup.system });
   const request: CompletionsRequest = { model: model.id, messages, stream: true };
   Object.assign(
     request,
-    toolFields(context, compat),
+    toolFields(setup.tools, context, compat),
     compat.supportsUsageInStreaming ? { stream_options: { include_usage: true } } : {},
     compat.supportsStore ? { store: false } : {},
     limitFields(model, compat, options),
@@ -52,11 +60,20 @@ export function encodeRequest(
   return request;
 }
 
-function toolFields(context: Context, compat: CompletionsCompat): Record<string, unknown> {
-  const tools = context.tools ?? [];
+function featuresOf(compat: CompletionsCompat): Features {
+  const { supportsMidConvoSystemMessages: system, supportsMidConvoToolAdditions } = compat;
+  const tools = supportsMidConvoToolAdditions ? "added" : false;
+  return { bindsThinking: false, appends: { system, tools, effort: false } };
+}
+
+function toolFields(
+  tools: readonly ChatCompletionFunctionTool[],
+  context: Context,
+  compat: CompletionsCompat,
+): Record<string, unknown> {
   if (tools.length > 0) {
     return {
-      tools: tools.map((tool) => encodeTool(tool, compat)),
+      tools: [...tools],
       ...(compat.zaiToolStream ? { tool_stream: true } : {}),
     };
   }

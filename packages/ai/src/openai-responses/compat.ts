@@ -7,6 +7,12 @@ export interface ResponsesCompat {
   readonly supportsLongCacheRetention: boolean;
   readonly supportsMaxOutputTokens: boolean;
   readonly supportsPromptCacheKey: boolean;
+  /** A developer message between the others replaces earlier instructions. */
+  readonly supportsMidConvoSystemMessages: boolean;
+  /** An item between the others may set another effort. */
+  readonly supportsMidConvoEffort: boolean;
+  /** An item between the others may add tools. */
+  readonly supportsAdditionalTools: boolean;
   readonly sendSessionAffinityHeaders: boolean;
   readonly sessionAffinityFormat: "openai" | "openai-nosession" | "openrouter";
 }
@@ -17,6 +23,9 @@ const standard: ResponsesCompat = {
   supportsLongCacheRetention: true,
   supportsMaxOutputTokens: true,
   supportsPromptCacheKey: true,
+  supportsMidConvoSystemMessages: false,
+  supportsMidConvoEffort: false,
+  supportsAdditionalTools: false,
   sendSessionAffinityHeaders: false,
   sessionAffinityFormat: "openai",
 };
@@ -25,7 +34,7 @@ const affinityFormats: readonly unknown[] = ["openai", "openai-nosession", "open
 
 /**
  * Resolves the departures of a model's endpoint from what the model says. Flags for optional features
- * we do not use (tool search, grammar tools, mid-conversation changes) need no reading.
+ * we do not use (tool search, grammar tools) need no reading.
  */
 export function resolveResponsesCompat(model: Model): ResponsesCompat {
   const own: Record<string, unknown> = {};

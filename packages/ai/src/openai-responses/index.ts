@@ -1,19 +1,26 @@
 import { classifyOpenAiError } from "../openai/errors.ts";
 import type { Provider } from "../provider.ts";
+import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import type { ResponsesEvent } from "./events.ts";
 import { normalizeToolCallId } from "./input.ts";
 import { openStream } from "./open.ts";
 import { encodeRequest, type ResponsesRequest } from "./request.ts";
 import { createReducer } from "./response.ts";
+import { responsesPrefixWire } from "./setup.ts";
 
 /** OpenAI's Responses format. */
 export function createOpenaiResponses(): Provider<ResponsesRequest, ResponsesEvent> {
   const memory = new RequestMemory();
+  const prefixes = new Prefixes(responsesPrefixWire);
   return {
     api: "openai-responses",
     endsAtStop: true,
-    encode: (model, context, options) => encodeRequest(model, context, options, memory),
+    encode(model, context, options) {
+      const request = encodeRequest(model, context, options, memory, prefixes);
+      // An extension that sees the payload may change it, and parts of it are sent again.
+      return options.onPayload ? structuredClone(request) : request;
+    },
     open: (model, request, options) => openStream(model, request, options, memory),
     reduce: createReducer,
     classify: classifyOpenAiError,

@@ -1,14 +1,14 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import type {
-  FunctionTool,
-  ResponseCreateParamsStreaming,
-} from "openai/resources/responses/responses";
+import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { minOutputTokens, outputLimit } from "../request/output-limit.ts";
+import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
+import type { Features } from "../request/setup.ts";
 import { boundedId } from "../request/short-id.ts";
 import { type ResponsesCompat, resolveResponsesCompat } from "./compat.ts";
 import { encodeInput } from "./input.ts";
+import { type EncodedTool, type ResponsesShapes, responsesPrefixWire } from "./setup.ts";
 
 /** A request in OpenAI's type; levels of effort beyond its list are the model's own. */
 export type ResponsesRequest = ResponseCreateParamsStreaming & Record<string, unknown>;
@@ -19,20 +19,27 @@ export function encodeRequest(
   context: Context,
   options: StreamOptions,
   memory: RequestMemory = new RequestMemory(),
+  prefixes: Prefixes<ResponsesShapes> = new Prefixes(responsesPrefixWire),
 ): ResponsesRequest {
   const compat = resolveResponsesCompat(model);
-  const input = encodeInput(context.messages, model, memory.messages(options));
-  if (context.systemPrompt) {
-    const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
-    input.unshift({ role, content: context.systemPrompt });
-  }
+  const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
+  const { setup, messages: input } = prefixes.arrange({
+    key: options.sessionId && [options.sessionId, model.provider, model.id].join("\n"),
+    features: featuresOf(compat),
+    setup: {
+      system: context.systemPrompt ?? "",
+      role,
+      tools: (context.tools ?? []).map((tool) => encodeTool(tool, compat)),
+      effort: effortOf(model, options),
+    },
+    turns: encodeInput(context.messages, model, memory.messages(options)),
+    isContinued: false,
+  });
+  if (setup.system !== "") input.unshift({ role, content: setup.system });
   // Nothing is stored at the vendor: what it needs to go on comes back with each request.
   const request: ResponsesRequest = { model: model.id, input, stream: true, store: false };
-  const tools = context.tools ?? [];
-  const thinking = reasoningFields(model, options);
-  if (tools.length > 0) {
-    Object.assign(request, { tools: tools.map((tool) => encodeTool(tool, compat)) });
-  }
+  const thinking = reasoningFields(model, options, setup.effort);
+  if (setup.tools.length > 0) Object.assign(request, { tools: [...setup.tools] });
   Object.assign(request, thinking, cacheFields(compat, options));
   const limit = outputLimit(model, options);
   if (compat.supportsMaxOutputTokens && limit < model.maxTokens) {
@@ -44,7 +51,11 @@ export function encodeRequest(
   return request;
 }
 
-type EncodedTool = Omit<FunctionTool, "strict"> & Partial<Pick<FunctionTool, "strict">>;
+function featuresOf(compat: ResponsesCompat): Features {
+  const tools = compat.supportsAdditionalTools ? "added" : false;
+  const { supportsMidConvoSystemMessages: system, supportsMidConvoEffort: effort } = compat;
+  return { bindsThinking: false, appends: { system, tools, effort } };
+}
 
 function encodeTool(tool: ToolDefinition, compat: ResponsesCompat): EncodedTool {
   const { name, parameters } = tool;
@@ -54,14 +65,23 @@ function encodeTool(tool: ToolDefinition, compat: ResponsesCompat): EncodedTool 
   return { type: "function", name, description, parameters, ...strict };
 }
 
-function reasoningFields(model: Model, options: StreamOptions): Record<string, unknown> {
+/** Undefined without a word for "off": then the vendor's default is the nearest thing. */
+function effortOf(model: Model, { thinkingLevel: level = "off" }: StreamOptions) {
+  if (!model.reasoning) return undefined;
+  return model.thinkingLevelMap?.[level] ?? (level === "off" ? undefined : level);
+}
+
+function reasoningFields(
+  model: Model,
+  options: StreamOptions,
+  effort: string | undefined,
+): Record<string, unknown> {
   if (!model.reasoning) return {};
-  const level = options.thinkingLevel ?? "off";
-  const mapped = model.thinkingLevelMap?.[level];
   const include = ["reasoning.encrypted_content"];
-  // Without a word for "off" the vendor's default is the nearest thing.
-  if (level === "off") return mapped ? { reasoning: { effort: mapped }, include } : { include };
-  return { reasoning: { effort: mapped ?? level, summary: "auto" }, include };
+  const isOff = (options.thinkingLevel ?? "off") === "off";
+  if (effort === undefined && isOff) return { include };
+  const summary = isOff ? {} : { summary: "auto" };
+  return { reasoning: { ...(effort !== undefined && { effort }), ...summary }, include };
 }
 
 function cacheFields(compat: ResponsesCompat, options: StreamOptions): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { streamedError } from "../openai/errors.ts";
 import type { Delta } from "../provider.ts";
-import { asCount, asId, asJson, asList, asObject, asText } from "../reply/odd-values.ts";
+import { asCount, asId, asJson, asList, asObject, asReason, asText } from "../reply/odd-values.ts";
 import { jsonText } from "../request/json-text.ts";
 import type { OutputItem, ResponseObject, ResponsesEvent, ResponsesUsage } from "./events.ts";
 import { type Item, ItemTable } from "./item-table.ts";
@@ -213,7 +213,7 @@ function stopOf(type: string, response: ResponseObject): Stop {
     type: "stop",
     reason: "error",
     raw: status,
-    errorMessage: `The provider ended the reply with status ${status}`,
+    errorMessage: `The provider ended the reply with status ${asReason(status)}`,
   };
 }
 

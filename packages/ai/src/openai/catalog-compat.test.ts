@@ -9,10 +9,6 @@ import type { Context, StreamOptions } from "../provider.ts";
 
 /** Offers of a vendor that we make no use of: they change nothing about the requests we send. */
 const unused = new Set([
-  "supportsMidConvoSystemMessages",
-  "supportsMidConvoToolAdditions",
-  "supportsMidConvoEffort",
-  "supportsAdditionalTools",
   "supportsExplicitPromptCacheMode",
   "supportsOpenAIGrammarTools",
   "supportsToolSearch",

@@ -10,7 +10,7 @@ import { computeCost, serviceTierFactor, withVendorTotal } from "../models/cost.
 import type { BlockKey, Delta, TokenCounts } from "../provider.ts";
 import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assemble-block.ts";
 import { judgeReply } from "./judge-reply.ts";
-import { asCount, asId, asJson, asText } from "./odd-values.ts";
+import { asCount, asId, asJson, asReason, asText } from "./odd-values.ts";
 
 /** The final message of a reply, with the typed error when it failed. */
 export interface StreamResult {
@@ -127,7 +127,8 @@ export class Assembler {
         }),
       );
     }
-    const { reason, raw, errorMessage, code } = this.#stop;
+    const { reason, errorMessage, code } = this.#stop;
+    const raw = asReason(this.#stop.raw);
     if (raw !== undefined) this.#message.rawStopReason = raw;
     const nameless = [...this.#blocks.values()].some((block) => block.index === undefined);
     if (reason === "error" || reason === "aborted" || nameless) {

@@ -288,6 +288,20 @@ describe.each(apis)("an odd reply over %s", (api) => {
   });
 });
 
+describe("a reason to stop that is not a text", () => {
+  const reason = { type: "unheard_of", id: {} };
+  it.each<[Api, unknown]>([
+    ["anthropic-messages", { type: "message_delta", delta: { stop_reason: reason } }],
+    ["openai-responses", { type: "response.failed", response: { status: reason } }],
+    ["google-generative-ai", { candidates: [{ finishReason: reason }] }],
+  ])("is a failure that shows it as text (%s)", async (api, chunk) => {
+    const { message } = await play(api, [chunk, { type: "message_stop" }]);
+    expect(message.stopReason).toBe("error");
+    expect(message.rawStopReason).toBe(JSON.stringify(reason));
+    expect(message.errorMessage).toContain(JSON.stringify(reason));
+  });
+});
+
 describe("one vendor's own", () => {
   it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])(
     "%s of Gemini is tried again",

@@ -23,6 +23,14 @@ export function asJson(value: unknown): string {
   return value === undefined || value === null ? "" : jsonText(value);
 }
 
+const longestReason = 200;
+
+/** Why a reply ended, for a message: a text as it is, anything else as JSON. */
+export function asReason(value: unknown): string | undefined {
+  const text = asJson(value);
+  return text === "" ? undefined : text.slice(0, longestReason);
+}
+
 /** The objects of a list. */
 export function asList<Item extends object>(
   value: readonly (Item | null)[] | undefined | null,

@@ -18,7 +18,7 @@ export function wireSchema(given: unknown, rules: ToolRules): Schema {
   if (!isSchema(given)) throw new UnusableSchema("its parameters are no JSON schema");
   const root = withoutRefused(given, rules);
   if (root.type !== undefined && root.type !== "object") {
-    throw new UnusableSchema("its parameters are no object");
+    throw new UnusableSchema("its parameters are not an object");
   }
   const clean = cleanSchema({ ...root, type: "object" }, { rules, root: given, depth: 0 });
   return { ...clean, properties: clean.properties ?? {} };

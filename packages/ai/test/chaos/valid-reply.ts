@@ -43,7 +43,8 @@ const words = [
   "<b>&amp; ",
 ] as const;
 
-function randomTurn(random: Random): Turn {
+/** A scripted reply of text, thinking and calls. */
+export function randomTurn(random: Random): Turn {
   const prose = (): string =>
     Array.from({ length: 1 + random.below(6) }, () => random.pick(words)).join("");
   const blocks = Array.from({ length: 1 + random.below(4) }, () => {
@@ -56,7 +57,8 @@ function randomTurn(random: Random): Turn {
   return turn(blocks, { chunkSize: 1 + random.below(40) });
 }
 
-function splitEvents(bytes: string): string[] {
+/** The events of a stream, each with the blank line that ends it. */
+export function splitEvents(bytes: string): string[] {
   return bytes.split(/(?<=\r?\n\r?\n)/).filter((event) => event.trim() !== "");
 }
 

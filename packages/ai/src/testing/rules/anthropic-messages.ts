@@ -8,7 +8,7 @@ import {
   schemaFaults,
   unknownMembers,
 } from "./common.ts";
-import { type Rule, type RuleRequest, rule } from "./rule.ts";
+import { type Rule, type RuleMemory, type RuleRequest, rule } from "./rule.ts";
 
 const api = "anthropic-messages";
 
@@ -28,7 +28,9 @@ const imageTypes: ReadonlySet<string> = new Set([
   ...["image/jpeg", "image/png", "image/gif", "image/webp"],
 ]);
 
-const maxImages = 100;
+/** Models with windows up to this size take fewer images. */
+const smallWindow = 200_000;
+const maxImages = { small: 100, large: 600 };
 const maxCacheMarks = 4;
 const minBudget = 1024;
 
@@ -115,15 +117,17 @@ function* imageFaults(block: JsonObject, place: string): Generator<string> {
   if (textOf(source.data) === "") yield `${place}.image.source.base64: image cannot be empty`;
 }
 
-function* counts(request: RuleRequest): Generator<string> {
+function* counts(request: RuleRequest, { models }: RuleMemory): Generator<string> {
   const text = JSON.stringify(request.body);
   const marks = text.match(/"cache_control":\{/g)?.length ?? 0;
   if (marks > maxCacheMarks) {
     yield `A maximum of ${maxCacheMarks} blocks with cache_control may be provided. Found ${marks}.`;
   }
   const images = text.match(/"type":"image","source"/g)?.length ?? 0;
-  if (images > maxImages)
-    yield `messages: too many images and documents: ${images} + 0 > ${maxImages}`;
+  // Of a model that the server does not know, it asks only what holds for all of them.
+  const window = models.get(textOf(request.body.model))?.contextWindow ?? Number.POSITIVE_INFINITY;
+  const most = window > smallWindow ? maxImages.large : maxImages.small;
+  if (images > most) yield `messages: too many images and documents: ${images} + 0 > ${most}`;
 }
 
 function* toolUses(request: RuleRequest): Generator<string> {

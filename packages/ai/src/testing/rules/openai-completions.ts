@@ -47,6 +47,7 @@ function* content(request: RuleRequest): Generator<string> {
       yield `Invalid value: '${role}'. Supported values are: ${[...roles].join(", ")}.`;
     const { content: given } = message;
     const mayBeNull = role === "assistant" && message.tool_calls !== undefined;
+    if (role === "system" && isFilledList(message.tools)) continue;
     if (given === null || given === undefined) {
       if (!mayBeNull) yield `Invalid value for 'content': expected a string, got null. (${place})`;
       continue;
@@ -134,8 +135,10 @@ function unanswered(ids: readonly string[]): string {
   return `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(", ")}`;
 }
 
-function* tools({ body }: RuleRequest): Generator<string> {
-  const functions = listOf(body.tools).map((tool) => objectOf(tool.function));
+function* tools(request: RuleRequest): Generator<string> {
+  // Moonshot's messages of the role `system` may add tools.
+  const lists = [request.body, ...messagesOf(request)].map(({ tools: list }) => listOf(list));
+  const functions = lists.flatMap((list) => list.map((tool) => objectOf(tool.function)));
   for (const [index, tool] of functions.entries()) {
     yield* functionFaults(tool, `tools[${index}].function`);
   }

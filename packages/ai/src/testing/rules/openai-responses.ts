@@ -48,6 +48,10 @@ function* required({ body }: RuleRequest): Generator<string> {
 function* content(request: RuleRequest): Generator<string> {
   for (const [index, item] of itemsOf(request).entries()) {
     const type = typeOf(item);
+    if (type === "additional_tools" || type === "configuration_update") {
+      yield* changeFaults(item, `input[${index}]`);
+      continue;
+    }
     if (type === "item_reference" || (type !== "function_call_output" && !(type in idPrefixes))) {
       yield `Invalid value: '${type}'. (input[${index}].type)`;
     }
@@ -57,6 +61,19 @@ function* content(request: RuleRequest): Generator<string> {
       for (const part of listOf(item.output))
         yield* partFaults(part, "user", `input[${index}].output`);
     }
+  }
+}
+
+/** Tools and efforts that change between two messages. */
+function* changeFaults(item: JsonObject, place: string): Generator<string> {
+  if (item.type === "additional_tools") {
+    if (item.role !== "developer") yield `Invalid value: '${textOf(item.role)}'. (${place}.role)`;
+    if (!isFilledList(item.tools)) yield `Missing required parameter: '${place}.tools'.`;
+    return;
+  }
+  const { effort } = objectOf(item.reasoning);
+  if (typeof effort !== "string" && item.text === undefined) {
+    yield `Missing required parameter: '${place}.reasoning'.`;
   }
 }
 
@@ -164,8 +181,9 @@ function* reasoning(request: RuleRequest): Generator<string> {
   }
 }
 
-function* tools({ body }: RuleRequest): Generator<string> {
-  const list = listOf(body.tools);
+function* tools(request: RuleRequest): Generator<string> {
+  const added = itemsOf(request).filter(({ type }) => type === "additional_tools");
+  const list = [request.body, ...added].flatMap((place) => [...listOf(place.tools)]);
   for (const [index, tool] of list.entries()) {
     if (tool.type === "function") yield* functionFaults(tool, `tools[${index}]`);
   }

@@ -291,6 +291,62 @@ const cases: Readonly<Record<LoopbackApi, readonly Case[]>> = {
 const check = (api: LoopbackApi, body: Json) =>
   findRefusal({ api, path: "/v1beta/models/m:streamGenerateContent", headers: {}, body }, memory());
 
+describe("images of Anthropic's models", () => {
+  const source = { type: "base64", media_type: "image/png", data: "AA==" };
+  const images = (count: number) =>
+    anthropic(user(Array.from({ length: count }, () => ({ type: "image", source }))));
+  const refusalOf = (contextWindow: number | undefined, count: number) => {
+    const body = { ...valid["anthropic-messages"], max_tokens: 1, ...images(count) };
+    const models = new Map(contextWindow ? [["m", { contextWindow, maxTokens: 100 }]] : []);
+    const request = { api: "anthropic-messages" as const, path: "/v1/messages", headers: {}, body };
+    return findRefusal(request, { signed: new Map(), models })?.message;
+  };
+
+  it("are at most 100 up to a window of 200 000 tokens, and 600 beyond it", () => {
+    expect(refusalOf(200_000, 100)).toBeUndefined();
+    expect(refusalOf(200_000, 101)).toContain("too many images");
+    for (const window of [1_000_000, undefined]) {
+      expect(refusalOf(window, 600)).toBeUndefined();
+      expect(refusalOf(window, 601)).toContain("too many images");
+    }
+  });
+});
+
+describe("changes between messages", () => {
+  const added = (name: string, more: Json = {}): Json => ({
+    ...{ type: "additional_tools", role: "developer" },
+    tools: [{ type: "function", name, parameters: schema }],
+    ...more,
+  });
+  const update = (reasoning: Json): Json => ({ type: "configuration_update", reasoning });
+  const input = (...items: Json[]): Json => ({ input: [said("x"), ...items] });
+
+  it("of Responses are items for tools and effort", () => {
+    const refusalOf = (items: Json) =>
+      check("openai-responses", { ...valid["openai-responses"], ...items })?.rule;
+    expect(refusalOf(input(added("edit"), update({ effort: "high" })))).toBeUndefined();
+    expect(refusalOf(input(added("edit", { role: "user" })))).toBe("content");
+    expect(refusalOf(input(added("edit", { tools: [] })))).toBe("content");
+    expect(refusalOf(input(update({})))).toBe("content");
+    expect(refusalOf(input(added("edit"), added("edit")))).toBe("tools");
+  });
+
+  it("of chat completions are system messages that add tools", () => {
+    const tools = (name: string): Json => ({
+      role: "system",
+      tools: [{ type: "function", function: { name, parameters: schema } }],
+    });
+    const refusalOf = (...more: Json[]) => {
+      const body = valid["openai-completions"];
+      const messages = [...(body.messages as Json[]), ...more];
+      return check("openai-completions", { ...body, messages })?.rule;
+    };
+    expect(refusalOf(tools("edit"))).toBeUndefined();
+    expect(refusalOf(tools("edit"), tools("edit"))).toBe("tools");
+    expect(refusalOf({ role: "system", tools: [] })).toBe("content");
+  });
+});
+
 describe.each(Object.keys(cases) as LoopbackApi[])("the rules of %s", (api) => {
   it("take a valid request", () => {
     expect(check(api, valid[api])).toBeUndefined();

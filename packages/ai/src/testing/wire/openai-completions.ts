@@ -19,16 +19,18 @@ export const openaiCompletionsWire: WireFormat = {
     const model = textOf(request.model);
     const conversation = new Conversation("openai-completions", model);
     let systemPrompt = "";
+    const tools = [...listOf(request.tools)];
     for (const message of listOf(request.messages)) {
       if (message.role === "system" || message.role === "developer") {
-        systemPrompt = plainText(message.content);
+        if (Array.isArray(message.tools)) tools.push(...listOf(message.tools));
+        else systemPrompt = plainText(message.content);
       } else addMessage(conversation, message);
     }
     return {
       model,
       messages: conversation.messages,
       systemPrompt,
-      tools: listOf(request.tools).map((tool) => {
+      tools: tools.map((tool) => {
         const { name, description, parameters } = objectOf(tool.function);
         const described = { name: textOf(name), description: textOf(description) };
         return { ...described, parameters: objectOf(parameters) };

@@ -20,16 +20,18 @@ export const openaiResponsesWire: WireFormat = {
     const model = textOf(request.model);
     const conversation = new Conversation("openai-responses", model);
     let systemPrompt = textOf(request.instructions);
+    const tools = [...listOf(request.tools)];
     for (const item of listOf(request.input)) {
       if (item.role === "system" || item.role === "developer") {
-        systemPrompt = plainText(item.content);
-      } else addItem(conversation, item);
+        if (item.type === "additional_tools") tools.push(...listOf(item.tools));
+        else systemPrompt = plainText(item.content);
+      } else if (item.type !== "configuration_update") addItem(conversation, item);
     }
     return {
       model,
       messages: conversation.messages,
       systemPrompt,
-      tools: listOf(request.tools).map((tool) => ({
+      tools: tools.map((tool) => ({
         name: textOf(tool.name),
         description: textOf(tool.description),
         parameters: objectOf(tool.parameters),

@@ -1,48 +1,48 @@
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
-import { chain, type Digest, digestOf, keyOf } from "../request/digest.ts";
-import type { Features } from "./features.ts";
-import { canAppend, changeMessage, effortMessage, type Setup } from "./setup.ts";
-import type { ControlMessage, TurnParam, WireMessage } from "./wire-types.ts";
+import { chain, type Digest, digestOf, keyOf } from "./digest.ts";
+import { canAppend, type Features, type PrefixWire, type Setup, type WireShapes } from "./setup.ts";
 
 /** Beyond these the oldest are forgotten, and their thinking is left to the vendor's own check. */
 const mostConversations = 256;
 const mostSignatures = 20_000;
 
 /** What one request wants to say. */
-export interface Wanted {
+export interface Wanted<Shapes extends WireShapes> {
   /** Names the conversation, together with its first message; without it, nothing is appended. */
   readonly key: string | undefined;
   readonly features: Features;
-  readonly setup: Setup;
-  /** Messages in the vendor's shape, the last of them a user's. */
-  readonly turns: readonly TurnParam[];
+  readonly setup: Setup<Shapes>;
+  /** Messages in the vendor's shape, without instructions. */
+  readonly turns: readonly Shapes["turn"][];
   /** The last turn is of this request only. */
   readonly isContinued: boolean;
 }
 
 /** What is sent instead. */
-export interface Arranged {
-  readonly setup: Setup;
-  readonly messages: WireMessage[];
+export interface Arranged<Shapes extends WireShapes> {
+  readonly setup: Setup<Shapes>;
+  readonly messages: (Shapes["turn"] | Shapes["change"])[];
   /** Of all that the reply is made under. */
   readonly prefix: string;
 }
 
 /** A change that was sent, and has to be sent again at the same place. */
-interface Insertion {
+interface Insertion<Shapes extends WireShapes> {
   /** How many turns come before it. */
   readonly at: number;
   /** Digest of those turns. */
   readonly after: string;
-  readonly message: ControlMessage;
+  readonly messages: readonly Shapes["change"][];
+  /** It precedes a turn of the user's, others follow one. */
+  readonly isBeforeTurn: boolean;
   /** What holds from here on. */
-  readonly setup: Setup;
+  readonly setup: Setup<Shapes>;
 }
 
-interface Conversation {
-  readonly first: Setup;
+interface Conversation<Shapes extends WireShapes> {
+  readonly first: Setup<Shapes>;
   /** By their places. */
-  readonly insertions: readonly Insertion[];
+  readonly insertions: readonly Insertion<Shapes>[];
 }
 
 /**
@@ -52,24 +52,29 @@ interface Conversation {
  * have been made under another prefix (before a compaction, with other tools, with images that are
  * left out by now) is not sent.
  */
-export class Prefixes {
-  readonly #conversations = new Map<string, Conversation>();
+export class Prefixes<Shapes extends WireShapes> {
+  readonly #wire: PrefixWire<Shapes>;
+  readonly #conversations = new Map<string, Conversation<Shapes>>();
   /** Digest of a signature → the prefix under which it was made. */
   readonly #signatures = new Map<string, string>();
   readonly #digests = new WeakMap<object, Digest>();
   /** The digests of a turn's signatures; a conversation repeats its turns with each request. */
-  readonly #signed = new WeakMap<TurnParam, readonly string[]>();
-  readonly #stripped = new WeakMap<TurnParam, TurnParam>();
+  readonly #signed = new WeakMap<Shapes["turn"], readonly string[]>();
+  readonly #stripped = new WeakMap<Shapes["turn"], { readonly turn: Shapes["turn"] | undefined }>();
 
-  arrange(wanted: Wanted): Arranged {
+  constructor(wire: PrefixWire<Shapes>) {
+    this.#wire = wire;
+  }
+
+  arrange(wanted: Wanted<Shapes>): Arranged<Shapes> {
     const { setup, turns, features } = wanted;
-    const isPlain = !features.bindsThinking && !Object.values(features.appends).includes(true);
+    const isPlain = !features.bindsThinking && !Object.values(features.appends).some(Boolean);
     if (isPlain) return { setup, messages: [...turns], prefix: "" };
     const places = this.#places(wanted.turns);
     const [start = ""] = places.slice(1);
     const id = wanted.key === undefined ? undefined : `${wanted.key}\n${start}`;
     const earlier = id === undefined ? undefined : this.#conversations.get(id);
-    const { sent, kept } = continueWith(earlier, wanted, places);
+    const { sent, kept } = continueWith(this.#wire, earlier, wanted, places);
     if (id !== undefined) {
       this.#conversations.delete(id);
       this.#conversations.set(id, kept);
@@ -88,7 +93,7 @@ export class Prefixes {
   }
 
   /** The digests of all beginnings of the list, the empty one first. */
-  #places(turns: readonly TurnParam[]): string[] {
+  #places(turns: readonly Shapes["turn"][]): string[] {
     let digest = nothing;
     const places = [keyOf(digest)];
     for (const turn of turns) {
@@ -99,19 +104,19 @@ export class Prefixes {
   }
 
   #assemble(
-    { first, insertions }: Conversation,
-    { turns, features }: Wanted,
-  ): Pick<Arranged, "messages" | "prefix"> {
-    const messages: WireMessage[] = [];
+    { first, insertions }: Conversation<Shapes>,
+    { turns, features }: Wanted<Shapes>,
+  ): Pick<Arranged<Shapes>, "messages" | "prefix"> {
+    const messages: Arranged<Shapes>["messages"] = [];
     let digest = this.#digest([first.system, first.tools]);
-    const add = (message: WireMessage): void => {
+    const add = (message: Shapes["turn"] | Shapes["change"]): void => {
       messages.push(message);
       digest = chain(digest, this.#digest(message));
     };
     let next = 0;
     const addInsertions = (at: number): void => {
       for (let found = insertions[next]; found?.at === at; found = insertions[next]) {
-        add(found.message);
+        found.messages.forEach(add);
         next++;
       }
     };
@@ -119,32 +124,26 @@ export class Prefixes {
       addInsertions(index);
       const isVoid = features.bindsThinking && this.#isMadeUnderAnother(turn, keyOf(digest));
       const fitting = isVoid ? this.#withoutThinking(turn) : turn;
-      if (fitting.content.length > 0) add(fitting);
+      if (fitting !== undefined) add(fitting);
     }
     addInsertions(turns.length);
     return { messages, prefix: keyOf(digest) };
   }
 
   /** Only what is known counts: thinking of an earlier process may well be valid. */
-  #isMadeUnderAnother(turn: TurnParam, prefix: string): boolean {
+  #isMadeUnderAnother(turn: Shapes["turn"], prefix: string): boolean {
     let signed = this.#signed.get(turn);
     if (signed === undefined) {
-      signed = signaturesOf(turn).map((signature) => keyOf(digestOf(signature)));
+      signed = this.#wire.signaturesOf(turn).map((signature) => keyOf(digestOf(signature)));
       this.#signed.set(turn, signed);
     }
     return signed.some((key) => (this.#signatures.get(key) ?? prefix) !== prefix);
   }
 
-  #withoutThinking(turn: TurnParam): TurnParam {
-    const known = this.#stripped.get(turn);
-    if (known !== undefined) return known;
-    const { content } = turn;
-    const stripped: TurnParam =
-      typeof content === "string" || turn.role !== "assistant"
-        ? turn
-        : { role: "assistant", content: content.filter((block) => !isThinking(block)) };
-    this.#stripped.set(turn, stripped);
-    return stripped;
+  #withoutThinking(turn: Shapes["turn"]): Shapes["turn"] | undefined {
+    const known = this.#stripped.get(turn) ?? { turn: this.#wire.withoutThinking(turn) };
+    this.#stripped.set(turn, known);
+    return known.turn;
   }
 
   #digest(value: object): Digest {
@@ -158,62 +157,56 @@ export class Prefixes {
 
 const nothing: Digest = digestOf("");
 
-function signaturesOf({ role, content }: TurnParam): string[] {
-  if (role !== "assistant" || typeof content === "string") return [];
-  return content.flatMap((block) => {
-    if (block.type === "thinking") return block.signature ? [block.signature] : [];
-    return block.type === "redacted_thinking" ? [block.data] : [];
-  });
-}
-
-function isThinking({ type }: { type: string }): boolean {
-  return type === "thinking" || type === "redacted_thinking";
-}
-
 /**
  * What this request sends, and what later ones repeat of it. A change that no reply has followed yet
  * is made again, because the turn before it may still grow.
  */
-function continueWith(
-  earlier: Conversation | undefined,
-  { features, setup, turns, isContinued }: Wanted,
+function continueWith<Shapes extends WireShapes>(
+  wire: PrefixWire<Shapes>,
+  earlier: Conversation<Shapes> | undefined,
+  { features, setup, turns, isContinued }: Wanted<Shapes>,
   places: readonly string[],
-): { sent: Conversation; kept: Conversation } {
+): { sent: Conversation<Shapes>; kept: Conversation<Shapes> } {
   const last = turns.length - 1;
-  const anew: Conversation = { first: setup, insertions: [] };
+  const anew: Conversation<Shapes> = { first: setup, insertions: [] };
   if (earlier === undefined || last < 1) return { sent: anew, kept: anew };
   const answered = earlier.insertions.filter(
-    ({ at, after, message }) =>
-      places[at] === after && at < (message.output_config ? last : turns.length),
+    ({ at, after, isBeforeTurn }) =>
+      places[at] === after && at < (isBeforeTurn ? last : turns.length),
   );
   const from = answered.at(-1)?.setup ?? earlier.first;
-  if (!canAppend(from, setup, features)) return { sent: anew, kept: anew };
+  if (!canAppend(wire, from, setup, features)) return { sent: anew, kept: anew };
   const first = features.appends.effort
     ? earlier.first
     : { ...earlier.first, effort: setup.effort };
   const insertions = [...answered];
   let { effort } = from;
   const isLate = features.appends.effort && setup.effort !== effort;
-  if (isLate && setup.effort !== undefined && !isContinued && startsTurn(turns[last])) {
+  if (isLate && setup.effort !== undefined && !isContinued && wire.startsTurn(turns[last])) {
     effort = setup.effort;
-    const message = effortMessage(effort);
-    insertions.push({ at: last, after: places[last] ?? "", message, setup: { ...from, effort } });
+    insertions.push({
+      at: last,
+      after: places[last] ?? "",
+      messages: [wire.effort(effort)],
+      isBeforeTurn: true,
+      setup: { ...from, effort },
+    });
   }
-  const change = changeMessage(earlier.first, from, setup);
-  if (change === undefined) {
+  const messages = wire.changes(earlier.first, from, setup);
+  if (messages.length === 0) {
     const all = { first, insertions };
     return { sent: all, kept: all };
   }
   const at = turns.length;
-  const appended = { at, after: places[at] ?? "", message: change, setup: { ...setup, effort } };
+  const appended: Insertion<Shapes> = {
+    at,
+    after: places[at] ?? "",
+    messages,
+    isBeforeTurn: false,
+    setup: { ...setup, effort },
+  };
   const all = { first, insertions: [...insertions, appended] };
   return { sent: all, kept: isContinued ? { first, insertions } : all };
-}
-
-/** A new effort holds from the next turn of the user's on; results of tools belong to the one before. */
-function startsTurn(turn: TurnParam | undefined): boolean {
-  if (turn === undefined || typeof turn.content === "string") return true;
-  return turn.content.every(({ type }) => type !== "tool_result");
 }
 
 /** Maps keep the order in which their members were set. */

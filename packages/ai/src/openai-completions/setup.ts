@@ -1,0 +1,40 @@
+import type {
+  ChatCompletionFunctionTool,
+  ChatCompletionMessageParam,
+} from "openai/resources/chat/completions";
+import { changedInstructions, type PrefixWire, toolChanges } from "../request/setup.ts";
+
+/** Tools that a message adds, as Moonshot defined it. */
+interface ToolsMessage {
+  readonly role: "system";
+  readonly tools: readonly ChatCompletionFunctionTool[];
+}
+
+/** The types of this format. */
+export interface CompletionsShapes {
+  readonly turn: ChatCompletionMessageParam;
+  readonly change: ChatCompletionMessageParam | ToolsMessage;
+  readonly tool: ChatCompletionFunctionTool;
+  readonly effort: never;
+}
+
+/** Changes are messages between the others; the format knows none of the effort. */
+export const completionsPrefixWire: PrefixWire<CompletionsShapes> = {
+  nameOf: (tool) => tool.function.name,
+  changes(_first, from, to) {
+    const { added } = toolChanges<CompletionsShapes>(completionsPrefixWire, from, to);
+    const messages: CompletionsShapes["change"][] = [];
+    if (added.length > 0) messages.push({ role: "system", tools: added });
+    if (from.system !== to.system) {
+      const content = changedInstructions(to.system);
+      messages.push(
+        to.role === "developer" ? { role: to.role, content } : { role: "system", content },
+      );
+    }
+    return messages;
+  },
+  effort: (effort) => effort,
+  startsTurn: () => false,
+  signaturesOf: () => [],
+  withoutThinking: (turn) => turn,
+};

@@ -1,0 +1,33 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../src/create/__fixtures__/test-session.ts";
+import { runChaosSession } from "./chaos/run-session.ts";
+
+/**
+ * Sessions go on until they were sent this many replies. `TAU_CHAOS_STREAMS=10000` sends all;
+ * `TAU_CHAOS_SEED=1234 TAU_CHAOS_STREAMS=1` runs again the session that a failure names.
+ */
+const count = Number(process.env.TAU_CHAOS_STREAMS ?? 400);
+const firstSeed = Number(process.env.TAU_CHAOS_SEED ?? 0);
+const atOnce = 8;
+
+describe("sessions over broken replies", () => {
+  it(`answer each prompt once and reopen as they were (${count} replies, seeds from ${firstSeed})`, async () => {
+    const folder = temporaryFolder();
+    const faults: string[] = [];
+    let seed = firstSeed;
+    let streams = 0;
+    const work = async (): Promise<void> => {
+      while (streams < count) {
+        const own = join(folder, String(seed));
+        mkdirSync(own);
+        const outcome = await runChaosSession(seed++, own);
+        streams += outcome.streams;
+        faults.push(...outcome.faults);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(count, atOnce) }, work));
+    expect(faults).toEqual([]);
+  }, 600_000);
+});

@@ -1,0 +1,70 @@
+import { createStream, type StreamFunction } from "@tau-agent/ai";
+import type { LoopbackApi } from "@tau-agent/ai/testing";
+import { mutate } from "../../../ai/test/chaos/mutate.ts";
+import type { Random } from "../../../ai/test/chaos/random.ts";
+import { splitEvents, validReply, wires } from "../../../ai/test/chaos/valid-reply.ts";
+
+/** The four wire formats, over a network on which most replies break. */
+export interface ChaosStream {
+  readonly stream: StreamFunction;
+  /** How many replies it has sent so far. */
+  readonly count: () => number;
+}
+
+/** Requests arrive at their server as they are; its replies are changed on the way back. */
+export function createChaosStream(random: Random): ChaosStream {
+  let count = 0;
+  const stream = createStream({ now: Date.now });
+  return {
+    count: () => count,
+    stream(model, context, options) {
+      const fetch: typeof globalThis.fetch = async (url, init) => {
+        count++;
+        const response = await globalThis.fetch(url, init);
+        // What the server refuses is found in its list, and must not get lost here.
+        if (response.status !== 200) return response;
+        return broken(response, model.api as LoopbackApi, random, init?.signal ?? undefined);
+      };
+      return stream(model, context, { ...options, fetch });
+    },
+  };
+}
+
+async function broken(
+  response: Response,
+  api: LoopbackApi,
+  random: Random,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  const own = await response.text();
+  const kind = random.next();
+  if (kind < 0.3) return streamOf([Buffer.from(own)], false, signal);
+  if (kind < 0.34) throw new TypeError("fetch failed");
+  if (kind < 0.4) return failed(random);
+  const events = kind < 0.6 ? validReply(api, random) : splitEvents(own);
+  return streamOf(mutate(events, random, wires[api]), random.chance(0.01), signal);
+}
+
+function failed(random: Random): Response {
+  const status = random.pick([429, 500, 503, 529]);
+  const message = random.pick(["Busy", "See your billing page", "Try again in 2ms", ""]);
+  const headers = random.chance(0.5) ? { "retry-after-ms": "2" } : {};
+  return Response.json({ error: { message } }, { status, headers });
+}
+
+function streamOf(
+  pieces: readonly Uint8Array[],
+  staysOpen: boolean,
+  signal: AbortSignal | undefined,
+): Response {
+  let at = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = pieces[at++];
+      if (piece !== undefined) controller.enqueue(piece);
+      else if (!staysOpen) controller.close();
+      else signal?.addEventListener("abort", () => controller.error(signal.reason));
+    },
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
