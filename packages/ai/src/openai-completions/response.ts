@@ -132,45 +132,54 @@ function detailText(detail: ReasoningDetail): string {
   return asText(detail.text) || asText(detail.summary);
 }
 
-const stops: Readonly<Record<string, Stop["reason"]>> = {
-  stop: "stop",
-  end: "stop",
-  eos: "stop",
-  end_turn: "stop",
-  length: "length",
-  max_tokens: "length",
-  tool_calls: "toolUse",
-  function_call: "toolUse",
-};
+const stops: ReadonlyMap<string, Stop["reason"]> = new Map(
+  Object.entries({
+    stop: "stop",
+    end: "stop",
+    eos: "stop",
+    end_turn: "stop",
+    length: "length",
+    max_tokens: "length",
+    tool_calls: "toolUse",
+    function_call: "toolUse",
+  } as const),
+);
 
-const failures: Readonly<Record<string, { code: ProviderErrorCode; errorMessage: string }>> = {
-  content_filter: {
-    code: "content_filtered",
-    errorMessage: "The provider's content filter stopped the reply (content_filter)",
-  },
-  sensitive: {
-    code: "content_filtered",
-    errorMessage: "The provider's content filter stopped the reply (sensitive)",
-  },
-  model_context_window_exceeded: {
-    code: "context_overflow",
-    errorMessage: "The conversation exceeds the context window (model_context_window_exceeded)",
-  },
-  network_error: {
-    code: "network",
-    errorMessage: "The provider lost its own connection (network_error)",
-  },
-  error: { code: "overloaded", errorMessage: "The provider ended the reply with an error" },
-  insufficient_system_resource: {
-    code: "overloaded",
-    errorMessage: "The provider ran out of capacity (insufficient_system_resource)",
-  },
-};
+interface Failure {
+  readonly code: ProviderErrorCode;
+  readonly errorMessage: string;
+}
+
+const failures: ReadonlyMap<string, Failure> = new Map(
+  Object.entries<Failure>({
+    content_filter: {
+      code: "content_filtered",
+      errorMessage: "The provider's content filter stopped the reply (content_filter)",
+    },
+    sensitive: {
+      code: "content_filtered",
+      errorMessage: "The provider's content filter stopped the reply (sensitive)",
+    },
+    model_context_window_exceeded: {
+      code: "context_overflow",
+      errorMessage: "The conversation exceeds the context window (model_context_window_exceeded)",
+    },
+    network_error: {
+      code: "network",
+      errorMessage: "The provider lost its own connection (network_error)",
+    },
+    error: { code: "overloaded", errorMessage: "The provider ended the reply with an error" },
+    insufficient_system_resource: {
+      code: "overloaded",
+      errorMessage: "The provider ran out of capacity (insufficient_system_resource)",
+    },
+  }),
+);
 
 function stopFor(raw: string): Stop {
-  const reason = stops[raw];
+  const reason = stops.get(raw);
   if (reason !== undefined) return { type: "stop", reason };
-  const failure = failures[raw] ?? {
+  const failure = failures.get(raw) ?? {
     code: "unknown",
     errorMessage: `The model stopped for an unknown reason: ${raw}`,
   };

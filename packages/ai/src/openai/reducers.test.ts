@@ -112,3 +112,14 @@ describe("the reducer of openai-responses", () => {
     );
   });
 });
+
+describe("a stop reason that is a name of every object", () => {
+  it.each(["constructor", "__proto__", "toString"])("%s is an unknown reason", (reason) => {
+    const reduce = createCompletionsReducer();
+    const chunk = { id: "1", choices: [{ index: 0, delta: {}, finish_reason: reason }] };
+    expect([...reduce(chunk as never)].find(({ type }) => type === "stop")).toMatchObject({
+      reason: "error",
+      code: "unknown",
+    });
+  });
+});
