@@ -3,6 +3,7 @@ import "./process/output.ts";
 import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { type CliOptions, parseArgs } from "./command-line/args.ts";
+import { refuseSubcommand } from "./command-line/subcommands.ts";
 import { readEnvironment } from "./process/environment.ts";
 import { createLogger, type Logger } from "./process/logger.ts";
 import type { FrameOutput } from "./process/output.ts";
@@ -23,7 +24,9 @@ async function main(output: FrameOutput): Promise<void> {
       const { conformance } = await import("@tau-agent/conformance");
       exit(await conformance(words.slice(1), output));
     }
-    await run(parseArgs(words), output);
+    const options = parseArgs(words);
+    refuseSubcommand(options);
+    await run(options, output);
   } catch (error) {
     const { message, stack } =
       error instanceof Error ? error : { message: String(error), stack: "" };
