@@ -54,7 +54,7 @@ export interface CliOptions {
   /** `@file` arguments without the `@`. */
   files: string[];
   messages: string[];
-  /** The first word that is neither a flag nor a value, unless it stands behind `--`. */
+  /** The first word that is neither a flag nor a value, and comes before `--`. */
   firstWord?: string;
 }
 
