@@ -1,9 +1,10 @@
-/** A model whose reply is what its users have said, a line for a line. */
+/** A model whose reply is what its users have said, a line for a line, without the host's note. */
 export default ({ messages }) =>
   messages
     .filter(({ role }) => role === "user")
     .flatMap(({ content }) =>
       typeof content === "string" ? [content] : content.map(({ text = "" }) => text),
     )
+    .filter((text) => !text.startsWith("<environment>"))
     .join("\n")
     .replace(/\n+/g, "\n");
