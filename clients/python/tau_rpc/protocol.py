@@ -2036,6 +2036,8 @@ class _PromptCommandInfo(TypedDict):
     """The name that follows the slash in a prompt."""
     source: Literal["extension", "prompt", "skill"]
     """What kind of resource defines it."""
+    sourceInfo: PromptCommandInfoSourceInfo
+    """Where it comes from, as clients of pi read it."""
 
 
 class PromptCommandInfo(_PromptCommandInfo, total=False):
@@ -2045,6 +2047,24 @@ class PromptCommandInfo(_PromptCommandInfo, total=False):
     """Where it was found: the user's or the project's folders, or a path on the command line."""
     path: str
     """The file that defines it."""
+
+
+class _PromptCommandInfoSourceInfo(TypedDict):
+    path: str
+    """The file that defines it; empty if there is none."""
+    source: str
+    """How it was found: `auto`, `cli`, `local` or the source of its package."""
+    scope: Literal["user", "project", "temporary"]
+    """Whether it belongs to the agent directory, the project or this run alone."""
+    origin: Literal["package", "top-level"]
+    """Whether it belongs to a package."""
+
+
+class PromptCommandInfoSourceInfo(_PromptCommandInfoSourceInfo, total=False):
+    """Where it comes from, as clients of pi read it."""
+
+    baseDir: str
+    """The folder of its package."""
 
 
 class PromptDisposition(TypedDict):
@@ -3999,6 +4019,7 @@ __all__ = [
     "NewSessionResponse",
     "PromptCommand",
     "PromptCommandInfo",
+    "PromptCommandInfoSourceInfo",
     "PromptDisposition",
     "PromptResponse",
     "PromptResultEvent",
