@@ -5,6 +5,6 @@ export default ({ messages }) =>
     .flatMap(({ content }) =>
       typeof content === "string" ? [content] : content.map(({ text = "" }) => text),
     )
-    .filter((text) => !text.startsWith("<environment>"))
     .join("\n")
+    .replace(/<environment>[^]*?<\/environment>/g, "")
     .replace(/\n+/g, "\n");
