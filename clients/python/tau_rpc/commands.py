@@ -56,6 +56,7 @@ ErrorCode: TypeAlias = Literal[
     "disposed",
     "entry_not_found",
     "export_failed",
+    "extension_unusable",
     "fetch_failed",
     "file_locked",
     "image_unusable",
