@@ -6,5 +6,5 @@ export default ({ messages }) =>
       typeof content === "string" ? [content] : content.map(({ text = "" }) => text),
     )
     .join("\n")
-    .replace(/<environment>[^]*?<\/environment>/g, "")
+    .replace(/<environment>.*?<\/environment>/gs, "")
     .replace(/\n+/g, "\n");
