@@ -3,12 +3,13 @@ import "./process/output.ts";
 import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { type CliOptions, parseArgs } from "./command-line/args.ts";
+import { refuseSubcommand } from "./command-line/subcommands.ts";
 import { readEnvironment } from "./process/environment.ts";
 import { createLogger, type Logger } from "./process/logger.ts";
 import type { FrameOutput } from "./process/output.ts";
 import { isLibrary, output } from "./process/output.ts";
 import { Shutdown } from "./process/shutdown.ts";
-import { PI_VERSION, VERSION } from "./process/version.ts";
+import { PI_CLIENT_VERSION, PI_VERSION, VERSION } from "./process/version.ts";
 import { chooseDialect } from "./rpc/choose-dialect.ts";
 import { serve } from "./rpc/serve.ts";
 import { UiRequests } from "./rpc/ui-requests.ts";
@@ -23,7 +24,9 @@ async function main(output: FrameOutput): Promise<void> {
       const { conformance } = await import("@tau-agent/conformance");
       exit(await conformance(words.slice(1), output));
     }
-    await run(parseArgs(words), output);
+    const options = parseArgs(words);
+    refuseSubcommand(options);
+    await run(options, output);
   } catch (error) {
     const { message, stack } =
       error instanceof Error ? error : { message: String(error), stack: "" };
@@ -59,7 +62,7 @@ function exit(code: number): never {
 
 /** What only shows something and ends. */
 async function informationText(options: CliOptions): Promise<string | undefined> {
-  if (options.version) return `${isCalledPi() ? PI_VERSION : VERSION}\n`;
+  if (options.version) return `${versionOf(process.argv[1] ?? "")}\n`;
   const isBare =
     options.mode === undefined &&
     !options.print &&
@@ -155,10 +158,11 @@ async function openSession(options: CliOptions, logger: Logger, seams: Extension
   return session;
 }
 
-/** Whether this is the command `pi`, which pi clients start and ask for its version. */
-function isCalledPi(): boolean {
-  const path = process.argv[1] ?? "";
-  return /(^|[/\\])(pi|pi-coding-agent[/\\]dist[/\\]cli)(\.js)?$/.test(path);
+/** The version as the caller reads it: a client of pi, an extension that starts pi, or a user. */
+function versionOf(program: string): string {
+  if (/(^|[/\\])pi(\.js)?$/.test(program)) return PI_CLIENT_VERSION;
+  if (/[/\\]pi-coding-agent[/\\]dist[/\\]cli\.js$/.test(program)) return PI_VERSION;
+  return VERSION;
 }
 
 /** After this time, a notice says that the host waits for the end of the piped input. */

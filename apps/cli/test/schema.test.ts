@@ -42,7 +42,7 @@ describe("the published schema", () => {
 
   it("knows every dialect", () => {
     const failure = { type: "response", command: "bash", success: false, error: "x" };
-    const dialects = ["Pi", "Pi1", "Pisces", "OhMyPi", "CoMono", "PiRust"];
+    const dialects = ["Pi", "Pi1", "Pisces", "OhMyPi", "OhMyPi18", "CoMono", "PiRust"];
     for (const dialect of dialects) {
       expect(schemaViolation(`${dialect}HostFrame`, failure)).toBeUndefined();
     }

@@ -37,6 +37,7 @@ from .protocol import (
     QueueMode,
     SessionState,
     SessionStats,
+    SetEventFilterData,
     SetTodosCommandPhases,
     SetTodosCommandTodos,
     SetTodosData,
@@ -55,6 +56,7 @@ ErrorCode: TypeAlias = Literal[
     "disposed",
     "entry_not_found",
     "export_failed",
+    "extension_unusable",
     "fetch_failed",
     "file_locked",
     "image_unusable",
@@ -687,7 +689,7 @@ class CommandMethods:
     async def initialize(
         self,
         *,
-        protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"] | None = None,
+        protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18", "co-mono", "pi-rust"] | None = None,
         stream: StreamForm | None = None,
         client_info: ClientInfo | None = None,
         events: list[str] | None = None,
@@ -728,10 +730,15 @@ class CommandMethods:
         events: list[str] | None = None,
         *,
         timeout: float | None = None,
-    ) -> None:
+    ) -> SetEventFilterData | None:
         """From now on, sends only events of the given types; without `events`, all of them
         again.
 
         `events`: The event types to send; null for all.
         """
-        await self.request("set_event_filter", _given(events=events), timeout=timeout)
+        data: SetEventFilterData | None = await self.request(
+            "set_event_filter",
+            _given(events=events),
+            timeout=timeout,
+        )
+        return data

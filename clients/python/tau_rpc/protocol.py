@@ -618,7 +618,8 @@ class CompactResponse(_CompactResponse, total=False):
 
 class _CompactionEndEvent(TypedDict):
     type: Literal["compaction_end"]
-    reason: Literal["manual"]
+    reason: Literal["manual", "threshold", "overflow"]
+    """Whether the client asked for it, the window was nearly full, or a request too large."""
     result: CompactionResult | None
     """The summary and what it replaces; null if the compaction failed or was stopped."""
     aborted: bool
@@ -628,7 +629,7 @@ class _CompactionEndEvent(TypedDict):
 
 
 class CompactionEndEvent(_CompactionEndEvent, total=False):
-    """A compaction requested by the client has ended."""
+    """A compaction requested by the client has ended; before `initialize` also an automatic one."""
 
     errorMessage: str
     """The error message."""
@@ -676,10 +677,11 @@ class CompactionResult(_CompactionResult, total=False):
 
 
 class CompactionStartEvent(TypedDict):
-    """A compaction requested by the client begins."""
+    """A compaction requested by the client begins; before `initialize` also an automatic one."""
 
     type: Literal["compaction_start"]
-    reason: Literal["manual"]
+    reason: Literal["manual", "threshold", "overflow"]
+    """Whether the client asked for it, the window was nearly full, or a request too large."""
 
 
 class CompactionSummaryMessage(TypedDict):
@@ -1682,9 +1684,9 @@ class HostInfo(TypedDict):
     """The version of the host."""
     protocolVersion: int
     """Incremented when a change of the protocol is not additive."""
-    protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"]
+    protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18", "co-mono", "pi-rust"]
     """The current dialect."""
-    protocols: list[Literal["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"]]
+    protocols: list[Literal["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18", "co-mono", "pi-rust"]]
     """The dialects the host speaks."""
     stream: StreamForm
     """The form in which replies are streamed."""
@@ -1715,7 +1717,7 @@ class InitializeCommand(_InitializeCommand, total=False):
 
     id: str | int | None
     """Comes back in the response as it was sent."""
-    protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "co-mono", "pi-rust"]
+    protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18", "co-mono", "pi-rust"]
     """The dialect to speak."""
     stream: StreamForm
     """The form in which replies are streamed."""
@@ -2034,6 +2036,8 @@ class _PromptCommandInfo(TypedDict):
     """The name that follows the slash in a prompt."""
     source: Literal["extension", "prompt", "skill"]
     """What kind of resource defines it."""
+    sourceInfo: PromptCommandInfoSourceInfo
+    """Where it comes from, as clients of pi read it."""
 
 
 class PromptCommandInfo(_PromptCommandInfo, total=False):
@@ -2043,6 +2047,24 @@ class PromptCommandInfo(_PromptCommandInfo, total=False):
     """Where it was found: the user's or the project's folders, or a path on the command line."""
     path: str
     """The file that defines it."""
+
+
+class _PromptCommandInfoSourceInfo(TypedDict):
+    path: str
+    """The file that defines it; empty if there is none."""
+    source: str
+    """How it was found: `auto`, `cli`, `local` or the source of its package."""
+    scope: Literal["user", "project", "temporary"]
+    """Whether it belongs to the agent directory, the project or this run alone."""
+    origin: Literal["package", "top-level"]
+    """Whether it belongs to a package."""
+
+
+class PromptCommandInfoSourceInfo(_PromptCommandInfoSourceInfo, total=False):
+    """Where it comes from, as clients of pi read it."""
+
+    baseDir: str
+    """The folder of its package."""
 
 
 class PromptDisposition(TypedDict):
@@ -2415,6 +2437,13 @@ class SetEventFilterCommand(_SetEventFilterCommand, total=False):
     """The event types to send; null for all."""
 
 
+class SetEventFilterData(TypedDict):
+    """The result of the command."""
+
+    events: list[str] | None
+    """The event types that are sent now; null for all."""
+
+
 class _SetEventFilterResponse(TypedDict):
     type: Literal["response"]
     command: Literal["set_event_filter"]
@@ -2426,6 +2455,8 @@ class SetEventFilterResponse(_SetEventFilterResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    data: SetEventFilterData
+    """The result of the command."""
 
 
 class _SetFollowUpModeCommand(TypedDict):
@@ -3988,6 +4019,7 @@ __all__ = [
     "NewSessionResponse",
     "PromptCommand",
     "PromptCommandInfo",
+    "PromptCommandInfoSourceInfo",
     "PromptDisposition",
     "PromptResponse",
     "PromptResultEvent",
@@ -4013,6 +4045,7 @@ __all__ = [
     "SetBudgetCommand",
     "SetBudgetResponse",
     "SetEventFilterCommand",
+    "SetEventFilterData",
     "SetEventFilterResponse",
     "SetFollowUpModeCommand",
     "SetFollowUpModeResponse",

@@ -59,7 +59,7 @@ export {
 export type { ModelSelection } from "./models/model-selection.ts";
 export { ModelRegistry } from "./models/registry.ts";
 export type { Retry } from "./models/retry.ts";
-export type { CommandInfo } from "./resources/list-commands.ts";
+export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";

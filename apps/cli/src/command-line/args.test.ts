@@ -131,6 +131,22 @@ describe("parseArgs", () => {
   });
 });
 
+describe("a flag with a value behind an equals sign", () => {
+  it.each(["--continue", "--resume"])("%s=FILE names the session", (flag) => {
+    const options = parseArgs([`${flag}=a.jsonl`]);
+    expect(options.session).toBe("a.jsonl");
+    expect(options[flag === "--continue" ? "continue" : "resume"]).toBeUndefined();
+    expect(parseArgs([flag]).session).toBeUndefined();
+    expect(refused(`${flag}=`)).toContain("it needs a file");
+  });
+
+  it("is refused for a switch that has no value", () => {
+    expect(refused("--approve=false")).toBe(
+      "invalid_option: Invalid option --approve: it takes no value",
+    );
+  });
+});
+
 describe("the help", () => {
   it("shows every flag", () => {
     for (const name of Object.keys(flags)) expect(helpText()).toContain(`--${name}`);

@@ -54,6 +54,8 @@ export interface CliOptions {
   /** `@file` arguments without the `@`. */
   files: string[];
   messages: string[];
+  /** The first word that is neither a flag nor a value, and comes before `--`. */
+  firstWord?: string;
 }
 
 /** A word that may be the value of a flag or a prompt. */
@@ -72,6 +74,8 @@ interface FlagRow {
   readonly kind: Flag;
   readonly short?: string;
   readonly choices?: readonly string[];
+  /** The option that a switch sets instead when a value follows it after `=`. */
+  readonly inlineKey?: keyof CliOptions;
   readonly help: string;
 }
 
@@ -125,16 +129,22 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     key: "continue",
     kind: "switch",
     short: "c",
-    help: "Continue this project's latest session",
+    inlineKey: "session",
+    help: "Continue this project's latest session; --continue=<file>: the one in the file",
   },
   resume: {
     key: "resume",
     kind: "switch",
     short: "r",
+    inlineKey: "session",
     help: "The same; there is no terminal to choose in",
   },
   fork: { key: "fork", kind: "value", help: "Start a copy of a session (a file, or an id)" },
-  "session-id": { key: "sessionId", kind: "value", help: "Id of the new session" },
+  "session-id": {
+    key: "sessionId",
+    kind: "value",
+    help: "Session with this id; made if there is none",
+  },
   "session-dir": { key: "sessionDir", kind: "value", help: "Folder for session files" },
   "no-session": { key: "noSession", kind: "switch", help: "Keep the session in memory only" },
   name: { key: "name", kind: "value", short: "n", help: "Name of the session" },
@@ -263,6 +273,7 @@ export function parseArgs(argv: readonly string[]): CliOptions {
     } else if (word.startsWith("@") && word.length > 1) {
       options.files.push(word.slice(1));
     } else {
+      options.firstWord ??= word;
       options.messages.push(word);
     }
   }
@@ -274,6 +285,13 @@ function readLongFlag(options: CliOptions, word: string, queue: string[]): void 
   const name = equals === -1 ? word : word.slice(0, equals);
   const inline = equals === -1 ? undefined : word.slice(equals + 1);
   const row = Object.hasOwn(flags, name) ? flags[name] : undefined;
+  if (row?.kind === "switch" && inline !== undefined) {
+    const key = row.inlineKey;
+    if (key === undefined) refuse(`--${name}`, "it takes no value");
+    if (inline === "") refuse(`--${name}`, "it needs a file after the equals sign");
+    setFlag(options, `--${name}`, { ...row, key, kind: "value" }, () => inline);
+    return;
+  }
   if (row !== undefined) {
     const isWordTaken = row.kind !== "optional" || takesWord(queue[0]);
     const takeValue = () => inline ?? (isWordTaken ? queue.shift() : "");
@@ -319,10 +337,7 @@ function takesWord(next: string | undefined): boolean {
 function readShortFlag(options: CliOptions, word: string, queue: string[]): void {
   const row = Object.values(flags).find(({ short }) => `-${short}` === word);
   if (row === undefined) {
-    throw new ProtocolError("invalid_option", {
-      option: word,
-      reason: "there is no such flag; see --help",
-    });
+    refuse(word, "there is no such flag; see --help");
   }
   setFlag(options, word, row, () => queue.shift());
 }
@@ -339,13 +354,14 @@ function setFlag(
     return;
   }
   const value = takeValue();
-  if (value === undefined) {
-    throw new ProtocolError("invalid_option", { option: shown, reason: "it needs a value" });
-  }
+  if (value === undefined) refuse(shown, "it needs a value");
   if (row.choices !== undefined && !row.choices.includes(value)) {
-    const reason = `${JSON.stringify(value)} is not one of ${row.choices.join(", ")}`;
-    throw new ProtocolError("invalid_option", { option: shown, reason });
+    refuse(shown, `${JSON.stringify(value)} is not one of ${row.choices.join(", ")}`);
   }
   if (row.kind === "list") (target[row.key] as string[]).push(value);
   else target[row.key] = value;
+}
+
+function refuse(option: string, reason: string): never {
+  throw new ProtocolError("invalid_option", { option, reason });
 }

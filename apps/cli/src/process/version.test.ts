@@ -1,16 +1,23 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { PI_VERSION, VERSION } from "./version.ts";
+import { PI_CLIENT_VERSION, PI_VERSION, VERSION } from "./version.ts";
+
+const read = (url: URL) => JSON.parse(readFileSync(url, "utf8"));
+const manifestOf = (name: string) => read(new URL("../package.json", import.meta.resolve(name)));
+const own = read(new URL("../../package.json", import.meta.url));
 
 it("the version is the package's", () => {
-  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  expect(VERSION).toBe(manifest.version);
+  expect(VERSION).toBe(own.version);
 });
 
-it("`pi` reports a version that is recent enough for its clients", async () => {
-  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  const released = new URL(import.meta.resolve("@earendil-works/pi-coding-agent"));
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", released), "utf8"));
-  expect(PI_VERSION.split(".").map(Number)).toEqual(version.split(".").map(Number));
-  expect(manifest.bin).toEqual({ tau: "./bin/tau.js", pi: "./bin/pi.js" });
+it("extensions read the version of the newest pi that is tried", () => {
+  expect(PI_VERSION).toBe(manifestOf("@earendil-works/pi-coding-agent").version);
+});
+
+it("clients read the version of the release that is tried on the default dialect", () => {
+  expect(PI_CLIENT_VERSION).toBe(manifestOf("pi-coding-agent-0.87").version);
+});
+
+it("tau is the only command, so that npx finds it", () => {
+  expect(own.bin).toEqual({ tau: "./bin/tau.js" });
 });

@@ -2,7 +2,13 @@
 export const VERSION = "0.1.0";
 
 /**
- * The release of pi that this host replaces. Clients and extensions of pi refuse
- * to work with an older one: `pi --version` says it, and extensions read it as the version of their host.
+ * The release of pi whose extensions run here. Extensions refuse to work with an older one and read
+ * it as the version of their host.
  */
 export const PI_VERSION = "1.5.2";
+
+/**
+ * What the command `pi` prints as its version: the newest release of pi whose published client works
+ * on the default dialect. Newer clients need `pi-1`.
+ */
+export const PI_CLIENT_VERSION = "0.87.1";

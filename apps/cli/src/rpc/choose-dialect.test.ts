@@ -14,7 +14,7 @@ describe("chooseDialect", () => {
 
   it("names the place and the choices when there is no such dialect", async () => {
     await expect(chosen("pi", "klingon")).rejects.toThrow(
-      'Invalid option PI_RPC_PROTOCOL: "klingon" is not one of pi, pi-1, pisces, oh-my-pi, co-mono, pi-rust',
+      'Invalid option PI_RPC_PROTOCOL: "klingon" is not one of pi, pi-1, pisces, oh-my-pi, oh-my-pi-18, co-mono, pi-rust',
     );
   });
 });

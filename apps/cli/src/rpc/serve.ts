@@ -35,6 +35,7 @@ export function serve(options: ServeOptions): void {
   const { session, requests, input, output, shutdown, logger } = options;
   const writer = new FrameWriter(output);
   const connection = new Connection(writer, options.dialect);
+  connection.greet();
   const decoder = new LineDecoder();
   const running = new Set<Promise<void>>();
   session.subscribe((event) => connection.send(event));

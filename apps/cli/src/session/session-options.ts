@@ -94,7 +94,8 @@ function sessionStart(options: CliOptions): SessionStart {
   if (noSession) return { kind: "memory", id };
   if (session !== undefined) return { kind: "file", path: session, goesToItsFolder: true };
   if (fork !== undefined) return { kind: "fork", from: fork, id };
-  return isContinued ? { kind: "latest" } : { kind: "new", id };
+  if (isContinued) return { kind: "latest" };
+  return id === undefined ? { kind: "new" } : { kind: "id", id };
 }
 
 function depth(value: string | undefined): number | undefined {

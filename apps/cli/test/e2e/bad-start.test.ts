@@ -103,6 +103,7 @@ describe("a command line that cannot work", () => {
     [["--mode", "rpc", "--provider", "nobody", "--model", "x"], "nobody"],
     [["--mode", "rpc", "a prompt"], "prompts from stdin"],
     [["-q"], "-q"],
+    [["--mode", "json", "install", "npm:thing"], "Invalid option install"],
     [["--mode", "rpc", "--session", "../x.jsonl", "--no-session"], "--no-session"],
   ])("%j ends with one line and exit code 1", async (argv, named) => {
     const result = await runHost({ arguments: argv, files: { "agent/models.json": "{}" } });

@@ -11,8 +11,15 @@ import { binPath } from "../support/start-host.ts";
 
 /** Clients as they were published, from the registry, unchanged. */
 const clients = [
-  { index: import.meta.resolve("@mariozechner/pi-coding-agent"), protocol: "pi" },
-  { index: import.meta.resolve("@earendil-works/pi-coding-agent"), protocol: "pi-1" },
+  { release: "0.58", index: import.meta.resolve("@mariozechner/pi-coding-agent"), protocol: "pi" },
+  { release: "0.73", index: import.meta.resolve("pi-coding-agent-0.73"), protocol: "pi" },
+  // `pi --version` names this release.
+  { release: "0.87", index: import.meta.resolve("pi-coding-agent-0.87"), protocol: "pi" },
+  {
+    release: "1.5",
+    index: import.meta.resolve("@earendil-works/pi-coding-agent"),
+    protocol: "pi-1",
+  },
 ] as const;
 
 type Client = Record<string, (...parameters: unknown[]) => unknown>;
@@ -59,114 +66,127 @@ const scenario = [
   { content: "Yes." },
 ] as const;
 
-describe.each(clients)("the published RpcClient for $protocol", ({ index, protocol }) => {
-  it("drives the host through all of its methods", async () => {
-    const place = makePlace({
-      scenario: [...scenario, ...scenario, ...scenario],
-      files: { "agent/prompts/greet.md": "Say hello to $1." },
+describe.each(clients)(
+  "the published RpcClient of pi $release on the dialect $protocol",
+  ({ index, protocol }) => {
+    it("drives the host through all of its methods", async () => {
+      const place = makePlace({
+        scenario: [...scenario, ...scenario, ...scenario],
+        files: { "agent/prompts/greet.md": "Say hello to $1." },
+      });
+      const { call, unused, methods } = await startClient(index, protocol, place);
+      const has = (method: string): boolean => methods.includes(method);
+      const isNew = protocol === "pi-1";
+      await call("start");
+      const types: string[] = [];
+      await call("onEvent", (event: { type: string }) => void types.push(event.type));
+
+      const events = (await call("promptAndWait", "list")) as { type: string }[];
+      expect(events.map(({ type }) => type)).toContain("tool_execution_end");
+      expect(events.at(-1)?.type).toBe(has("clearQueue") ? "agent_settled" : "agent_end");
+      expect(await call("getLastAssistantText")).toBe("There is notes.txt.");
+
+      const idle = call("waitForIdle");
+      const disposition = await call("prompt", "slow");
+      const steered = await call("steer", "yes?");
+      const followed = await call("followUp", "and?");
+      if (isNew) expect([disposition, steered, followed]).toEqual(["started", "queued", "queued"]);
+      if (has("clearQueue"))
+        expect(await call("clearQueue")).toEqual({ steering: ["yes?"], followUp: ["and?"] });
+      await call("abort");
+      await idle;
+      // On its own: of two that wait for one event, older clients pass over the second.
+      const collected = call("collectEvents");
+      await call("prompt", "yes?");
+      await collected;
+
+      const state = (await call("getState")) as Record<string, unknown>;
+      expect(state).toMatchObject({ isStreaming: false, model: { provider: "scripted" } });
+      const { provider, id } = state.model as { provider: string; id: string };
+      expect(await call("setModel", provider, id)).toMatchObject({ id });
+      expect(await call("getAvailableModels")).toContainEqual(expect.objectContaining({ id }));
+      await call("cycleModel");
+      await call("setThinkingLevel", "off");
+      await call("cycleThinkingLevel");
+      if (has("getAvailableThinkingLevels"))
+        expect(await call("getAvailableThinkingLevels")).toContain("off");
+      await call("setSteeringMode", "all");
+      await call("setFollowUpMode", "all");
+      await call("setAutoCompaction", false);
+      await call("setAutoRetry", false);
+      await call("abortRetry");
+      expect(await call("getState")).toMatchObject({
+        steeringMode: "all",
+        followUpMode: "all",
+        autoCompactionEnabled: false,
+      });
+      expect(await call("bash", "echo one")).toMatchObject({ output: "one\n", exitCode: 0 });
+      if (isNew) expect(types).toContain("bash_execution_update");
+      await call("abortBash");
+      expect(await call("getSessionStats")).toMatchObject({ toolCalls: 1, toolResults: 1 });
+      const page = (await call("exportHtml", join(place.folder, "page.html"))) as { path: string };
+      expect(readFileSync(page.path, "utf8")).toContain("There is notes.txt.");
+      await call("setSessionName", "tried");
+      expect(await call("getState")).toMatchObject({ sessionName: "tried" });
+      const messages = (await call("getMessages")) as { role: string }[];
+      expect(messages.slice(0, 4).map(({ role }) => role)).toEqual([
+        "user",
+        "assistant",
+        "toolResult",
+        "assistant",
+      ]);
+      expect(await call("getCommands")).toContainEqual(
+        expect.objectContaining({
+          name: "greet",
+          source: "prompt",
+          sourceInfo: expect.objectContaining({ scope: "user" }),
+        }),
+      );
+      if (has("getEntries")) {
+        const { entries, leafId } = (await call("getEntries")) as { entries: []; leafId: string };
+        expect(entries).toContainEqual(expect.objectContaining({ id: leafId }));
+        expect(await call("getTree")).toMatchObject({ leafId });
+      }
+      if (has("clone")) expect(await call("clone")).toEqual({ cancelled: false });
+      const [first] = (await call("getForkMessages")) as { entryId: string; text: string }[];
+      expect(first).toMatchObject({ text: "list" });
+      await expect(call("compact", "short")).rejects.toThrow(/\w/);
+      expect(await call("fork", first?.entryId)).toMatchObject({ text: "list", cancelled: false });
+      expect(await call("newSession")).toEqual({ cancelled: false });
+      expect(await call("switchSession", state.sessionFile)).toEqual({ cancelled: false });
+      expect(await call("getSessionStats")).toMatchObject({ toolCalls: 1 });
+      await expect(call("switchSession", join(place.folder, "none.jsonl"))).rejects.toThrow(/none/);
+      await call("getStderr");
+      await call("stop");
+      expect(unused()).toEqual(["send", "getData"]);
     });
-    const { call, unused, methods } = await startClient(index, protocol, place);
-    const isNew = methods.includes("clone");
-    await call("start");
-    const types: string[] = [];
-    await call("onEvent", (event: { type: string }) => void types.push(event.type));
 
-    const events = (await call("promptAndWait", "list")) as { type: string }[];
-    expect(events.map(({ type }) => type)).toContain("tool_execution_end");
-    expect(events.at(-1)?.type).toBe(isNew ? "agent_settled" : "agent_end");
-    expect(await call("getLastAssistantText")).toBe("There is notes.txt.");
-
-    const idle = call("waitForIdle");
-    const collected = call("collectEvents");
-    const disposition = await call("prompt", "slow");
-    const steered = await call("steer", "yes?");
-    const followed = await call("followUp", "and?");
-    if (isNew) expect([disposition, steered, followed]).toEqual(["started", "queued", "queued"]);
-    if (isNew) expect(await call("clearQueue")).toEqual({ steering: ["yes?"], followUp: ["and?"] });
-    await call("abort");
-    await Promise.all([idle, collected]);
-
-    const state = (await call("getState")) as Record<string, unknown>;
-    expect(state).toMatchObject({ isStreaming: false, model: { provider: "scripted" } });
-    const { provider, id } = state.model as { provider: string; id: string };
-    expect(await call("setModel", provider, id)).toMatchObject({ id });
-    expect(await call("getAvailableModels")).toContainEqual(expect.objectContaining({ id }));
-    await call("cycleModel");
-    await call("setThinkingLevel", "off");
-    await call("cycleThinkingLevel");
-    if (isNew) expect(await call("getAvailableThinkingLevels")).toContain("off");
-    await call("setSteeringMode", "all");
-    await call("setFollowUpMode", "all");
-    await call("setAutoCompaction", false);
-    await call("setAutoRetry", false);
-    await call("abortRetry");
-    expect(await call("getState")).toMatchObject({
-      steeringMode: "all",
-      followUpMode: "all",
-      autoCompactionEnabled: false,
+    it("receives a compaction and a streaming reply", async () => {
+      const long = { content: "word ".repeat(400), usage: { input: 9000, output: 500 } };
+      const place = makePlace({
+        scenario: [long, long, { content: "All in short." }, long],
+        files: {
+          "agent/settings.json": JSON.stringify({ compaction: { keepRecentTokens: 100 } }),
+        },
+      });
+      const { call } = await startClient(index, protocol, place);
+      await call("start");
+      const events: Record<string, unknown>[] = [];
+      await call("onEvent", (event: Record<string, unknown>) => void events.push(event));
+      await call("promptAndWait", "one");
+      await call("promptAndWait", "two");
+      expect(await call("compact")).toMatchObject({ summary: expect.stringContaining("short") });
+      const updates = events.filter(({ type }) => type === "message_update");
+      expect(updates.length).toBeGreaterThan(0);
+      for (const update of updates) {
+        expect("message" in update).toBe(protocol === "pi");
+        expect("usage" in update).toBe(protocol === "pi-1");
+      }
+      const { result } = events.find(({ type }) => type === "compaction_end") ?? {};
+      expect(result).toMatchObject({ summary: expect.stringContaining("short") });
     });
-    expect(await call("bash", "echo one")).toMatchObject({ output: "one\n", exitCode: 0 });
-    if (isNew) expect(types).toContain("bash_execution_update");
-    await call("abortBash");
-    expect(await call("getSessionStats")).toMatchObject({ toolCalls: 1, toolResults: 1 });
-    const page = (await call("exportHtml", join(place.folder, "page.html"))) as { path: string };
-    expect(readFileSync(page.path, "utf8")).toContain("There is notes.txt.");
-    await call("setSessionName", "tried");
-    expect(await call("getState")).toMatchObject({ sessionName: "tried" });
-    const messages = (await call("getMessages")) as { role: string }[];
-    expect(messages.slice(0, 4).map(({ role }) => role)).toEqual([
-      "user",
-      "assistant",
-      "toolResult",
-      "assistant",
-    ]);
-    expect(await call("getCommands")).toContainEqual(
-      expect.objectContaining({ name: "greet", source: "prompt" }),
-    );
-    if (isNew) {
-      const { entries, leafId } = (await call("getEntries")) as { entries: []; leafId: string };
-      expect(entries).toContainEqual(expect.objectContaining({ id: leafId }));
-      expect(await call("getTree")).toMatchObject({ leafId });
-      expect(await call("clone")).toEqual({ cancelled: false });
-    }
-    const [first] = (await call("getForkMessages")) as { entryId: string; text: string }[];
-    expect(first).toMatchObject({ text: "list" });
-    await expect(call("compact", "short")).rejects.toThrow(/\w/);
-    expect(await call("fork", first?.entryId)).toMatchObject({ text: "list", cancelled: false });
-    expect(await call("newSession")).toEqual({ cancelled: false });
-    expect(await call("switchSession", state.sessionFile)).toEqual({ cancelled: false });
-    expect(await call("getSessionStats")).toMatchObject({ toolCalls: 1 });
-    await expect(call("switchSession", join(place.folder, "none.jsonl"))).rejects.toThrow(/none/);
-    await call("getStderr");
-    await call("stop");
-    expect(unused()).toEqual(["send", "getData"]);
-  });
-
-  it("receives a compaction and a streaming reply", async () => {
-    const long = { content: "word ".repeat(400), usage: { input: 9000, output: 500 } };
-    const place = makePlace({
-      scenario: [long, long, { content: "All in short." }, long],
-      files: {
-        "agent/settings.json": JSON.stringify({ compaction: { keepRecentTokens: 100 } }),
-      },
-    });
-    const { call } = await startClient(index, protocol, place);
-    await call("start");
-    const events: Record<string, unknown>[] = [];
-    await call("onEvent", (event: Record<string, unknown>) => void events.push(event));
-    await call("promptAndWait", "one");
-    await call("promptAndWait", "two");
-    expect(await call("compact")).toMatchObject({ summary: expect.stringContaining("short") });
-    const updates = events.filter(({ type }) => type === "message_update");
-    expect(updates.length).toBeGreaterThan(0);
-    for (const update of updates) {
-      expect("message" in update).toBe(protocol === "pi");
-      expect("usage" in update).toBe(protocol === "pi-1");
-    }
-    const { result } = events.find(({ type }) => type === "compaction_end") ?? {};
-    expect(result).toMatchObject({ summary: expect.stringContaining("short") });
-  });
-});
+  },
+);
 
 /** JSON-RPC over the stdio of an adapter. */
 class Adapter {

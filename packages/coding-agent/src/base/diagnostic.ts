@@ -9,4 +9,6 @@ export interface Diagnostic {
   readonly path?: string;
   /** Line in `path`, from 1. */
   readonly line?: number;
+  /** Set if it must stop the start: what the user named is not there. */
+  readonly isFatal?: true;
 }

@@ -1,6 +1,8 @@
 import type { StreamFunction } from "@tau-agent/ai";
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
+import type { ExtensionFactory } from "../extensions/api/api.ts";
 import { discoverExtensions, type PackageFinder } from "../extensions/load/discover.ts";
 import type { HostModules } from "../extensions/load/host-imports.ts";
 import type { InlineFactory } from "../extensions/load/load.ts";
@@ -18,7 +20,7 @@ export interface ExtensionOptions {
   /** Modules that imports of pi's packages resolve to; requested with the first extension. */
   readonly hostModules: () => Promise<HostModules>;
   /** Extensions given as functions; they come after those from files. */
-  readonly factories?: readonly InlineFactory[] | undefined;
+  readonly factories?: readonly (InlineFactory | ExtensionFactory)[] | undefined;
   /** Values for flags that extensions define, by name without dashes. */
   readonly flagValues?: ReadonlyMap<string, string | true> | undefined;
   /** Called after each load with the extension flags that are switches and take no value. */
@@ -79,8 +81,22 @@ export class SessionExtensions {
     return [...this.#diagnostics, ...flags];
   }
 
-  /** Loads the user's own extensions, or those of a trusted project. */
+  /**
+   * Loads the user's own extensions, or those of a trusted project.
+   *
+   * @throws {SessionError} `extension_unusable` when one that `-e`, the settings or the options name
+   *   cannot be loaded: a guard that is left out silently is worse than none
+   */
   async load(part: "own" | "project"): Promise<void> {
+    await this.#load(part);
+    const fatal = this.diagnostics.find(({ isFatal }) => isFatal);
+    if (fatal === undefined) return;
+    const [reason = "", ...more] = fatal.message.split("\n").filter((line) => line.trim() !== "");
+    const text = [reason, ...more.slice(0, 2)].join("\n");
+    throw new SessionError("extension_unusable", { reason: text });
+  }
+
+  async #load(part: "own" | "project"): Promise<void> {
     const { options, settings } = this.#context;
     if (this.#opened === undefined) {
       const { files, diagnostics } = await discoverExtensions({

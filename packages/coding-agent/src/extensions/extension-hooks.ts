@@ -306,7 +306,7 @@ export class ExtensionHooks implements SessionHooks {
   }
 
   commandInfos(): SlashCommandInfo[] {
-    return this.#runner.commandInfos;
+    return this.#runner.describedCommands;
   }
 
   async end(): Promise<void> {

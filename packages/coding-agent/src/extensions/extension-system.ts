@@ -2,6 +2,7 @@ import type { StreamFunction } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ResourceEntry } from "../settings/store.ts";
+import type { ExtensionFactory } from "./api/api.ts";
 import type { ExtensionMode } from "./api/context.ts";
 import type { ProviderStream } from "./api/native-provider.ts";
 import type { VirtualModel } from "./api/virtual-model.ts";
@@ -45,7 +46,7 @@ export interface ExtensionSystemOptions extends Omit<DiscoverOptions, "part" | "
   /** The setting `extensions`, asked for again at a reload. */
   readonly entries: () => readonly ResourceEntry[];
   readonly hostModules: HostModules;
-  readonly factories?: readonly InlineFactory[];
+  readonly factories?: readonly (InlineFactory | ExtensionFactory)[];
   /** Unknown long flags of the command line. */
   readonly flagValues: ReadonlyMap<string, string | true>;
   readonly mode: ExtensionMode;

@@ -1,5 +1,14 @@
 import type { PromptResources } from "./resources.ts";
 
+/** Where a command comes from, as pi's newer clients read it. */
+export interface CommandSource {
+  readonly path: string;
+  readonly source: string;
+  readonly scope: "user" | "project" | "temporary";
+  readonly origin: "package" | "top-level";
+  readonly baseDir?: string | undefined;
+}
+
 /** A command a prompt may begin with. */
 export interface CommandInfo {
   readonly name: string;
@@ -8,6 +17,8 @@ export interface CommandInfo {
   readonly location?: "user" | "project" | "path" | undefined;
   /** The file it comes from. */
   readonly path?: string | undefined;
+  /** Where an extension's command comes from; the others have a location. */
+  readonly sourceInfo?: CommandSource | undefined;
 }
 
 const locations = {

@@ -65,6 +65,22 @@ export async function latestSession(directory: string, cwd: string): Promise<str
   return undefined;
 }
 
+/** The latest session file in a folder that belongs to `cwd` and whose id is exactly `id`. */
+export async function sessionWithId(
+  directory: string,
+  cwd: string,
+  id: string,
+): Promise<string | undefined> {
+  const paths = (await sessionFiles(directory)).reverse();
+  // Pi puts the id into the name; a file with another name is looked into.
+  const isNamed = (path: string): boolean => path.endsWith(`_${id}.jsonl`);
+  for (const path of [...paths.filter(isNamed), ...paths.filter((path) => !isNamed(path))]) {
+    const header = await readHeader(path).catch(() => undefined);
+    if (header?.id === id && header.cwd === cwd) return path;
+  }
+  return undefined;
+}
+
 /** The session file in a folder whose id is `id` or begins with it. */
 export async function findSession(directory: string, id: string): Promise<string | undefined> {
   const candidates = (await sessionFiles(directory)).reverse();

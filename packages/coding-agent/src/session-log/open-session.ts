@@ -13,6 +13,8 @@ import { SessionLog, type SessionLogOptions } from "./session-log.ts";
 export type SessionStart =
   /** A new one in a file (the default); `id` instead of a random id. */
   | { readonly kind: "new"; readonly id?: string | undefined }
+  /** The project's with exactly this id; a new one with the id if there is none. */
+  | { readonly kind: "id"; readonly id: string }
   /** A new one without a file. */
   | { readonly kind: "memory"; readonly id?: string | undefined }
   /** An open log. */
@@ -48,6 +50,8 @@ export async function openSession(
       return load(await sessionPathOf(start.path, options), options);
     case "latest":
       return openLatest(options);
+    case "id":
+      return openWithId(start.id, options);
     case "log":
       await answerOpenCalls(start.log);
       return { log: start.log, diagnostics: [] };
@@ -85,6 +89,15 @@ async function openLatest(options: SessionLogOptions): Promise<OpenedSession> {
   return load(path, options);
 }
 
+async function openWithId(id: string, options: SessionLogOptions): Promise<OpenedSession> {
+  checkId(id);
+  const { directory, cwd } = options;
+  const { sessionWithId } = await import("./list-sessions.ts");
+  const path = directory === undefined ? undefined : await sessionWithId(directory, cwd, id);
+  if (path === undefined) return { log: createLog(id, options), diagnostics: [] };
+  return load(path, options);
+}
+
 /** Everything of the other session is copied, whichever project it belongs to. */
 async function forkSession(
   from: string,
@@ -106,12 +119,16 @@ async function forkSession(
 }
 
 function createLog(id: string | undefined, options: SessionLogOptions): SessionLog {
-  if (id !== undefined && !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id)) {
+  if (id !== undefined) checkId(id);
+  return SessionLog.create({ ...options, id: id ?? randomUuid() });
+}
+
+function checkId(id: string): void {
+  if (!/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id)) {
     const reason =
       "it takes letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
     throw new SessionError("invalid_option", { option: "--session-id", reason });
   }
-  return SessionLog.create({ ...options, id: id ?? randomUuid() });
 }
 
 /**

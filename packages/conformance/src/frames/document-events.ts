@@ -43,6 +43,16 @@ const documented: Readonly<Record<ProtocolName, ReadonlySet<string>>> = {
     ...budgets,
     ...rules,
   ]),
+  "oh-my-pi-18": new Set([
+    ...turns,
+    ...tools,
+    ...retries,
+    ...compactions,
+    ...dialogs,
+    "ready",
+    "prompt_result",
+    "session_settled",
+  ]),
   "oh-my-pi": new Set([...turns, ...tools, ...retries, ...compactions, "hook_error"]),
   "co-mono": new Set([
     ...turns,

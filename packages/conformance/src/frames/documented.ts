@@ -167,6 +167,8 @@ const answers: Readonly<Record<string, Pattern>> = {
   set_session_name: undefined,
   get_commands: {
     commands: each({
+      // Clients of newer releases read it; an object inside `data` may have more members.
+      "sourceInfo?": withMore({ path: string, scope: oneOf("user", "project", "temporary") }),
       name: string,
       "description?": string,
       source: oneOf("extension", "prompt", "skill"),

@@ -29,7 +29,7 @@ export class IdCheck {
 }
 
 function hasIdOfItsOwn(type: string): boolean {
-  return /^(extension_ui_request|bash_execution_update|subagent_.*)$/.test(type);
+  return /^(extension_ui_request|bash_execution_update|prompt_result|subagent_.*)$/.test(type);
 }
 
 function readRecord(line: string): Record<string, unknown> {

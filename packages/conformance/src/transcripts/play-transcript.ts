@@ -50,6 +50,7 @@ export class Deviation extends Error {
 
 /** Events beyond the document, which a client of the document ignores. */
 const additions: ReadonlySet<string> = new Set([
+  "ready",
   "agent_settled",
   "prompt_result",
   "queue_update",

@@ -361,6 +361,13 @@ export const sections = {
     "pi-1.commands": "commands say where they come from in sourceInfo",
     "pi-1.compaction": "every compaction is compaction_start and compaction_end, with its reason",
   },
+  "The dialect oh-my-pi-18": {
+    "oh-my-pi-18.ready": "the first frame is ready, before any command",
+    "oh-my-pi-18.result":
+      "prompt_result says whether the agent was invoked and the session settled",
+    "oh-my-pi-18.settled": "session_settled comes when nothing runs; get_state has isSettled",
+    "oh-my-pi-18.filter": "set_event_filter answers with the events that are sent",
+  },
   "The dialect co-mono": {
     "co-mono.attachments.image": "an image that is attached becomes an image block",
     "co-mono.thinking": "thinking streams as blocks of its own",

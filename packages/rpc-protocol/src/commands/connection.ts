@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { protocolNames } from "../dialects/index.ts";
 import { StreamForm } from "../vocabulary/stream-event.ts";
 import { command } from "./command.ts";
-import { noParams, nothing } from "./shared.ts";
+import { noParams } from "./shared.ts";
 
 /** The dialects of the protocol; the first is the default. */
 const ProtocolName = z.enum(protocolNames);
@@ -69,8 +69,12 @@ export const connectionCommands = {
         /** The event types to send; null for all. */
         events: z.optional(z.nullable(z.array(z.string()))),
       }),
-    result: nothing,
-    data: "none",
+    result: () =>
+      z.object({
+        /** The event types that are sent now; null for all. */
+        events: z.nullable(z.array(z.string())),
+      }),
+    data: "initialized",
     positional: ["events"],
   }),
 };

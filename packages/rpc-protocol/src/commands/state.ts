@@ -164,6 +164,19 @@ export const stateCommands = {
             location: z.optional(z.enum(["user", "project", "path"])),
             /** The file that defines it. */
             path: z.optional(z.string()),
+            /** Where it comes from, as clients of pi read it. */
+            sourceInfo: z.object({
+              /** The file that defines it; empty if there is none. */
+              path: z.string(),
+              /** How it was found: `auto`, `cli`, `local` or the source of its package. */
+              source: z.string(),
+              /** Whether it belongs to the agent directory, the project or this run alone. */
+              scope: z.enum(["user", "project", "temporary"]),
+              /** Whether it belongs to a package. */
+              origin: z.enum(["package", "top-level"]),
+              /** The folder of its package. */
+              baseDir: z.optional(z.string()),
+            }),
           }),
         ),
       }),

@@ -12,6 +12,8 @@ export interface FrameContext {
   readonly isInitialized: boolean;
   /** Whether a response's `data` is such a member. */
   readonly addsData?: boolean;
+  /** Whether nothing runs and nothing waits in the session. */
+  readonly isSettled?: boolean;
 }
 
 /**
@@ -19,6 +21,8 @@ export interface FrameContext {
  * dialect, so there is a map in one direction only.
  */
 export interface DialectRules {
+  /** Sent before everything else when the dialect was chosen at the start, not by `initialize`. */
+  readonly greeting?: DialectFrame;
   /** How replies are streamed until the client asks for a form; `full` if absent. */
   readonly streamForm?: StreamForm;
   /** In the form `delta`, every step has `usage`, not only those that change it. */

@@ -75,14 +75,15 @@ describe("before initialize", () => {
   const end = { type: "agent_end", messages: [] };
   const ended = { type: "auto_compaction_end", result: null, aborted: true, willRetry: false };
 
-  it.each(["pi", "pisces", "oh-my-pi"] as const)(
+  it.each(["pi", "pisces", "oh-my-pi", "oh-my-pi-18"] as const)(
     "%s sends documented members only",
     async (name) => {
       expect(await encode(name, refusal, before)).toEqual([refused]);
       expect(await encode(name, answer, { ...before, addsData: true })).toEqual([response]);
       expect(await encode(name, answer, before)).toEqual([answer]);
       expect(await encode(name, { ...end, willRetry: true }, before)).toEqual([end]);
-      expect(await encode(name, { ...ended, reason: "threshold" }, before)).toEqual([ended]);
+      const [first] = (await encode(name, { ...ended, reason: "threshold" }, before)) as unknown[];
+      expect(first).toEqual(ended);
     },
   );
 
@@ -108,6 +109,66 @@ describe("before initialize", () => {
   it("co-mono answers a line it cannot read with an error event", async () => {
     const unread = { ...refusal, command: "parse", code: "parse" };
     expect(await encode("co-mono", unread, before)).toEqual([{ type: "error", error: "No." }]);
+  });
+});
+
+describe("pi", () => {
+  const before = { isInitialized: false };
+  const start = { type: "auto_compaction_start", reason: "threshold" };
+  const outcome = { result: compacted, aborted: false, willRetry: false };
+  const end = { type: "auto_compaction_end", reason: "threshold", ...outcome };
+
+  it("names an automatic compaction as the clients of both generations do", async () => {
+    expect(await encode("pi", start, before)).toEqual([
+      start,
+      { ...start, type: "compaction_start" },
+    ]);
+    expect(await encode("pi", end, before)).toEqual([
+      { type: "auto_compaction_end", ...outcome },
+      { ...end, type: "compaction_end" },
+    ]);
+  });
+
+  it("names it once after initialize", async () => {
+    expect(await encode("pi", start)).toEqual([start]);
+    expect(await encode("pi", end)).toEqual([end]);
+  });
+});
+
+describe("oh-my-pi-18", () => {
+  const result = { type: "prompt_result", id: "a" };
+
+  it("says of each prompt whether the agent was invoked and the session has settled", async () => {
+    expect(await encode("oh-my-pi-18", { ...result, status: "completed" })).toEqual([
+      { ...result, agentInvoked: true, status: "completed", sessionSettled: true },
+    ]);
+    expect(await encode("oh-my-pi-18", { ...result, status: "handled" })).toEqual([
+      { ...result, agentInvoked: false, status: "completed", sessionSettled: true },
+    ]);
+    const context = { isInitialized: false, isSettled: false };
+    expect(
+      await encode("oh-my-pi-18", { ...result, status: "error", error: "No." }, context),
+    ).toEqual([
+      {
+        ...result,
+        agentInvoked: true,
+        status: "error",
+        error: { message: "No.", retryable: false },
+        sessionSettled: false,
+      },
+    ]);
+  });
+
+  it("says that the session has settled in an event and in get_state", async () => {
+    const settled = { type: "agent_settled", aborted: false };
+    expect(await encode("oh-my-pi-18", settled)).toEqual([settled, { type: "session_settled" }]);
+    const data = { isStreaming: true };
+    const state = { type: "response", command: "get_state", success: true, data };
+    const frames = (await loadDialect("oh-my-pi-18")).encode(state as HostFrame, {
+      isInitialized: false,
+      isSettled: false,
+    });
+    expect(frames).toEqual([{ ...state, data: { ...data, isSettled: false } }]);
   });
 });
 

@@ -10,6 +10,7 @@ const dialects = {
   "pi-1": async () => (await import("./pi-1.ts")).pi1,
   pisces: async () => (await import("./pisces.ts")).pisces,
   "oh-my-pi": async () => (await import("./oh-my-pi.ts")).ohMyPi,
+  "oh-my-pi-18": async () => (await import("./oh-my-pi-18.ts")).ohMyPi18,
   "co-mono": async () => (await import("./co-mono.ts")).coMono,
   "pi-rust": async () => (await import("./pi-rust.ts")).piRust,
 };

@@ -1,4 +1,4 @@
-import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
+import type { HostFrame } from "../vocabulary/host-frame.ts";
 import type { SessionEvent } from "../vocabulary/session-event.ts";
 import {
   type DialectFrame,
@@ -28,14 +28,10 @@ function encode(frame: HostFrame, { isInitialized }: FrameContext): readonly Dia
     case "compaction_end":
       return [compactionEnd(frame)];
     case "response":
-      return [response(documentedResponse(frame, { isInitialized }))];
+      return [documentedResponse(frame, { isInitialized })];
     default:
       return [frame];
   }
-}
-
-function response(frame: ResponseFrame): DialectFrame {
-  return frame.command === "get_commands" && frame.success ? withSources(frame) : frame;
 }
 
 /** A compaction without a summary has no `result`. */
@@ -45,23 +41,4 @@ function compactionEnd(
   const { type: _, reason, result, ...rest } = frame;
   const end = { type: "compaction_end", reason, ...(result === null ? {} : { result }), ...rest };
   return end;
-}
-
-const scopes = { user: "user", project: "project", path: "temporary" } as const;
-
-interface Command {
-  readonly path?: string;
-  readonly location?: keyof typeof scopes;
-}
-
-/** The origin of a command has an object of its own. */
-function withSources(frame: ResponseFrame): DialectFrame {
-  const { commands } = frame.data as { commands: readonly Command[] };
-  const described = commands.map((command) => {
-    const { path = "", location = "path" } = command;
-    const source = location === "path" ? "cli" : "auto";
-    const sourceInfo = { path, source, scope: scopes[location], origin: "top-level" };
-    return { ...command, sourceInfo };
-  });
-  return { ...frame, data: { commands: described } } as DialectFrame;
 }

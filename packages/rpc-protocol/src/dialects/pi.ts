@@ -1,4 +1,21 @@
-import { type DialectRules, documented } from "./dialect.ts";
+import type { HostFrame } from "../vocabulary/host-frame.ts";
+import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 
-/** The default: sends the host's frames as they are. */
-export const pi: DialectRules = { encode: (frame, context) => [documented(frame, context)] };
+/**
+ * The default: sends the host's frames as they are. Older releases of pi call an automatic
+ * compaction `auto_compaction_*`, newer ones `compaction_*`. Both are sent, since each client knows
+ * one of them. A client that sends `initialize` is of neither kind and gets the first alone.
+ */
+export const pi: DialectRules = { encode };
+
+function encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[] {
+  if (context.isInitialized) return [frame];
+  switch (frame.type) {
+    case "auto_compaction_start":
+      return [frame, { ...frame, type: "compaction_start" }];
+    case "auto_compaction_end":
+      return [documented(frame, context), { ...frame, type: "compaction_end" }];
+    default:
+      return [documented(frame, context)];
+  }
+}

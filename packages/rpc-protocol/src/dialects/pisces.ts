@@ -6,6 +6,8 @@ import { type DialectRules, documented } from "./dialect.ts";
  * an unknown command, and whatever goes wrong while a line is read or handled unexpectedly.
  */
 export const pisces: DialectRules = {
+  // Its published client sends nothing before it has seen this frame.
+  greeting: { type: "ready" },
   encode: (frame, context) => {
     const said = frame.type === "response" && !frame.success ? failure(frame) : frame;
     return [documented(said, context)];

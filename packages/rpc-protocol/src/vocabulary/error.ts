@@ -73,6 +73,7 @@ export const errorTable = {
     message: "Could not read the skill {name} at {path}: {reason}",
     retryable: false,
   },
+  extension_unusable: { message: "{reason}", retryable: false },
   command_not_queueable: {
     message:
       'Extension command "/{name}" cannot be queued. Send it with prompt, which runs it at once.',

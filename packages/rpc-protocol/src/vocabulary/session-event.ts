@@ -30,6 +30,7 @@ const compactionEnd = {
   errorMessage: z.optional(z.string()),
 };
 
+const CompactionReason = z.enum(["manual", "threshold", "overflow"]);
 const AutomaticReason = z.enum(["threshold", "overflow"]);
 
 /** How an accepted prompt ended. */
@@ -75,12 +76,17 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     reason: z.optional(AutomaticReason),
     ...compactionEnd,
   }),
-  /** A compaction requested by the client begins. */
-  z.object({ type: z.literal("compaction_start"), reason: z.literal("manual") }),
-  /** A compaction requested by the client has ended. */
+  /** A compaction requested by the client begins; before `initialize` also an automatic one. */
+  z.object({
+    type: z.literal("compaction_start"),
+    /** Whether the client asked for it, the window was nearly full, or a request too large. */
+    reason: CompactionReason,
+  }),
+  /** A compaction requested by the client has ended; before `initialize` also an automatic one. */
   z.object({
     type: z.literal("compaction_end"),
-    reason: z.literal("manual"),
+    /** Whether the client asked for it, the window was nearly full, or a request too large. */
+    reason: CompactionReason,
     ...compactionEnd,
   }),
   /** A failed request will be sent again after `delayMs`. */

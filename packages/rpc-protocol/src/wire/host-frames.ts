@@ -35,6 +35,8 @@ const id = {
   /** Comes back in the response as it was sent. */
   id: z.optional(z.union([z.string(), z.number()])),
 };
+const readySummary =
+  "The host reads commands; the first frame when the dialect is chosen at the start.";
 const compactionReason = z.enum(["manual", "threshold", "overflow"]);
 const head = { ...id, type: z.literal("response") };
 
@@ -60,7 +62,39 @@ export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
       result: z.optional(CompactionResult),
     }),
   ],
-  pisces: everything,
+  pisces: () => [...everything(), own("Ready", readySummary, { type: z.literal("ready") })],
+  "oh-my-pi-18": () => [
+    ...everything().filter(({ name }) => name !== "PromptResult"),
+    own("OhMyPi18Ready", readySummary, {
+      type: z.literal("ready"),
+      /** The version of the protocol. */
+      protocolVersion: z.literal(1),
+      /** The versions a client may ask for. */
+      supportedProtocolVersions: z.array(z.number()),
+    }),
+    own("OhMyPi18PromptResult", "How an accepted prompt ended; sent once per prompt.", {
+      type: z.literal("prompt_result"),
+      ...id,
+      /** Whether the prompt reached the model; false if a command handled it. */
+      agentInvoked: z.boolean(),
+      /** How it ended. */
+      status: z.enum(["completed", "aborted", "error"]),
+      /** What went wrong, when `status` is `error`. */
+      error: z.optional(
+        z.object({
+          /** The error message. */
+          message: z.string(),
+          /** Whether the same prompt may succeed later. */
+          retryable: z.boolean(),
+        }),
+      ),
+      /** Whether nothing runs and nothing waits any more. */
+      sessionSettled: z.boolean(),
+    }),
+    own("SessionSettled", "Nothing runs and nothing waits any more.", {
+      type: z.literal("session_settled"),
+    }),
+  ],
   "oh-my-pi": () => [
     ...responses([...names()]),
     ...original(

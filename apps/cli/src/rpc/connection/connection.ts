@@ -23,6 +23,9 @@ export class Connection {
   /** Set by `initialize`: the client accepts members that no document shows. */
   isInitialized = false;
 
+  /** Whether nothing runs and nothing waits; the events say it. */
+  isSettled = true;
+
   constructor(writer: FrameWriter, dialect: Dialect) {
     this.writer = writer;
     this.#dialect = dialect;
@@ -57,6 +60,12 @@ export class Connection {
     this.#events = types === undefined ? undefined : new Set(types);
   }
 
+  /** Sends what a client of the dialect waits for before it sends anything. */
+  greet(): void {
+    const { greeting } = this.#dialect;
+    if (greeting !== undefined) void this.writer.write(encodeLine(greeting));
+  }
+
   /** Sends an event; a promise when the client is behind and the sender should wait. */
   send(event: SessionEvent): void | Promise<void> {
     // The end of the tool brings the whole output, so progress may be left out for a slow reader.
@@ -66,8 +75,9 @@ export class Connection {
 
   /** Answers a command; `addsData` if its document shows no `data` in the answer. */
   respond(response: ResponseFrame, addsData = false): void {
-    const { isInitialized } = this;
-    for (const frame of this.#dialect.encode(response, { isInitialized, addsData })) {
+    const { isInitialized, isSettled } = this;
+    const context = { isInitialized, isSettled, addsData };
+    for (const frame of this.#dialect.encode(response, context)) {
       void this.writer.write(encodeResponse(frame));
     }
   }
@@ -93,6 +103,8 @@ export class Connection {
   }
 
   #write(event: SessionEvent): void | Promise<void> {
+    if (event.type === "agent_start") this.isSettled = false;
+    else if (event.type === "agent_settled") this.isSettled = true;
     const frames = this.#dialect.encode(event, this);
     const sent = frames.filter(({ type }) => this.#events?.has(type) ?? true);
     if (sent.length === 0) return;

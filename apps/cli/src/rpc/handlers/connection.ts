@@ -27,7 +27,10 @@ export const connectionHandlers = {
     });
   },
   get_capabilities: ({ connection }) => hostInfo(connection),
-  set_event_filter: ({ connection }, { events }) => connection.setEventFilter(events ?? undefined),
+  set_event_filter: ({ connection }, { events = null }) => {
+    connection.setEventFilter(events ?? undefined);
+    return { events };
+  },
 } satisfies Pick<Handlers<Host>, keyof typeof connectionCommands>;
 
 /** What is not said stays as it was, however often a client initializes. */

@@ -1,6 +1,17 @@
+import type { CommandInfo } from "@tau-agent/coding-agent";
 import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { stateCommands } from "@tau-agent/rpc-protocol/commands";
 import type { Host } from "./host.ts";
+
+const scopes = { user: "user", project: "project", path: "temporary" } as const;
+
+/** A command with its origin in an object of its own. */
+function withSource(command: CommandInfo) {
+  const { path = "", location = "path" } = command;
+  const source = location === "path" ? "cli" : "auto";
+  const found = { path, source, scope: scopes[location], origin: "top-level" as const };
+  return { ...command, sourceInfo: command.sourceInfo ?? found };
+}
 
 export const stateHandlers = {
   get_state: ({ session }) => session.state,
@@ -8,7 +19,8 @@ export const stateHandlers = {
   get_session_stats: ({ session }) => session.stats,
   get_commands: async ({ session }) => {
     await session.hooks?.begin();
-    return { commands: await session.listCommands() };
+    const commands = await session.listCommands();
+    return { commands: commands.map(withSource) };
   },
   get_last_assistant_text: ({ session }) => ({ text: session.lastAssistantText }),
 } satisfies Pick<Handlers<Host>, keyof typeof stateCommands>;

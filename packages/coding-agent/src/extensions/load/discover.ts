@@ -19,6 +19,8 @@ export interface ExtensionFile {
   readonly scope: ExtensionScope;
   /** The package that brings it. */
   readonly package?: PackageName | undefined;
+  /** Set if `-e` or the settings name it: a session must not start without it. */
+  readonly isNamed?: true;
 }
 
 /** A package by its source in the settings and its folder. */
@@ -65,6 +67,8 @@ interface Search {
   readonly diagnostics: Diagnostic[];
   readonly excludes: (path: string) => boolean;
   readonly package?: PackageName | undefined;
+  /** Whether the user named what is found. */
+  readonly isNamed?: boolean;
 }
 
 /**
@@ -75,7 +79,7 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   const { agentDirectory, cwd, baseDirectory = cwd, homeDirectory, part } = options;
   const found = new Map<string, ExtensionFile>();
   const diagnostics: Diagnostic[] = [];
-  const named: Search = { found, diagnostics, excludes: () => false };
+  const named: Search = { found, diagnostics, excludes: () => false, isNamed: true };
   if (part === "own") {
     for (const path of options.paths) {
       const absolute = absolutePath(path, baseDirectory, homeDirectory);
@@ -94,7 +98,7 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   const search: Search = { found, diagnostics, excludes: rules.excludes };
   for (const path of rules.places) {
     if (/[*?[]/.test(path)) await addMatching(search, path, scope);
-    else await addNamed(search, path, scope);
+    else await addNamed({ ...search, isNamed: true }, path, scope);
   }
   const folders = part === "own" ? [agentDirectory] : [join(cwd, ".pi"), join(cwd, ".pi", "agent")];
   for (const folder of folders) {
@@ -113,8 +117,9 @@ function isSource(path: string): boolean {
 }
 
 async function addSource(search: Search, found: InstalledPackage | Diagnostic): Promise<void> {
-  if ("message" in found) search.diagnostics.push({ ...found, severity: "error" });
-  else await addInstalled(search, found, "temporary");
+  if ("message" in found) {
+    search.diagnostics.push({ ...found, severity: "error", isFatal: true });
+  } else await addInstalled(search, found, "temporary");
 }
 
 /** The extensions a package brings. */
@@ -185,7 +190,8 @@ async function addNamed(search: Search, path: string, scope: ExtensionScope): Pr
     if (!(await addPackage(search, path, scope))) await addFolder(search, path, scope);
   } else {
     const message = `There is no extension at ${path}`;
-    search.diagnostics.push({ severity: "error", message, path });
+    const mark = search.isNamed ? { isFatal: true as const } : {};
+    search.diagnostics.push({ severity: "error", message, path, ...mark });
   }
 }
 
@@ -255,7 +261,8 @@ function add(search: Search, path: string, scope: ExtensionScope): void {
   const realPath = realpathSync(path);
   if (search.found.has(realPath)) return;
   const from = search.package === undefined ? {} : { package: search.package };
-  search.found.set(realPath, { path, realPath, scope, ...from });
+  const mark = search.isNamed ? { isNamed: true as const } : {};
+  search.found.set(realPath, { path, realPath, scope, ...from, ...mark });
 }
 
 function isModule(name: string): boolean {

@@ -21,11 +21,16 @@ export interface InlineFactory {
 }
 
 /** Makes functions extensions like those of files; nobody knows what they ask for, so it is all made ready. */
-export function inlineFactories(given: readonly InlineFactory[]): LoadedFactory[] {
+export function inlineFactories(
+  given: readonly (InlineFactory | ExtensionFactory)[],
+): LoadedFactory[] {
   const mentions = new Set(["modelRegistry", "getSystemPrompt"]);
-  return given.map(({ name, factory }) => {
+  return given.map((extension, index) => {
+    const isBare = typeof extension === "function";
+    const { name, factory } = isBare ? { name: `${index + 1}`, factory: extension } : extension;
     const path = `<inline:${name}>`;
-    return { file: { path, realPath: path, scope: "temporary" as const }, factory, mentions };
+    const file = { path, realPath: path, scope: "temporary", isNamed: true } as const;
+    return { file, factory, mentions };
   });
 }
 
@@ -60,7 +65,8 @@ export async function loadFactories(
 /** The diagnostic of an extension that could not be loaded. */
 export function loadFailure(file: ExtensionFile, error: unknown): Diagnostic {
   const message = `The extension ${file.path} could not be loaded: ${reasonOf(error)}`;
-  return { severity: "error", message, path: file.path };
+  const mark = file.isNamed ? { isFatal: true as const } : {};
+  return { severity: "error", message, path: file.path, ...mark };
 }
 
 async function loadFactory(file: ExtensionFile, options: LoadOptions): Promise<LoadedFactory> {

@@ -117,7 +117,8 @@ export async function loadPiAi(places: HostPlaces): Promise<object> {
     ...providerBuilders(),
     ...fauxFunctions(),
     ...Object.fromEntries(notSupported.map((name) => [name, unsupported(name)])),
-    getApiProvider: () => undefined,
+    // Extensions ask while they load. An API that the host lacks fails at its first request.
+    getApiProvider: (api: string) => ({ api, stream: open, streamSimple: open }),
     getApiProviders: () => [],
     ...loginFunctions(),
     secretVariableNames: () => [...keyVariableNames()],

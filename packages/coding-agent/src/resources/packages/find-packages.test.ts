@@ -124,7 +124,7 @@ describe("a package", () => {
 
   it("that is not there is one diagnostic with the command that installs it", async () => {
     put({ "agent/settings.json": { packages: ["npm:gone", "./nowhere"] } });
-    const command = `npm install --prefix ${join(dirs.agentDirectory, "npm")} gone`;
+    const command = `npm install --ignore-scripts --prefix ${join(dirs.agentDirectory, "npm")} -- gone`;
     expect((await load()).problems).toEqual([
       `The package npm:gone is not installed; to install it: ${command}`,
       `There is no package at ${join(dirs.agentDirectory, "nowhere")}`,

@@ -21,13 +21,19 @@ it.each([
 });
 
 it.each([
-  ["npm:@me/x@1", "npm install --prefix /agent/npm @me/x@1"],
+  ["npm:@me/x@1", "npm install --ignore-scripts --prefix /agent/npm -- @me/x@1"],
   [
     "git:github.com/me/x@v1",
-    "git clone --branch v1 https://github.com/me/x /agent/git/github.com/me/x",
+    "git clone --branch v1 -- https://github.com/me/x /agent/git/github.com/me/x",
   ],
-  ["https://h.org/me/x", "git clone https://h.org/me/x /agent/git/h.org/me/x"],
-  ["git:git@h.org:me/x@v1", "git clone --branch v1 git@h.org:me/x /agent/git/h.org/me/x"],
+  ["https://h.org/me/x", "git clone -- https://h.org/me/x /agent/git/h.org/me/x"],
+  ["git:git@h.org:me/x@v1", "git clone --branch v1 -- git@h.org:me/x /agent/git/h.org/me/x"],
+  ["npm:x; rm -r ~", "npm install --ignore-scripts --prefix /agent/npm -- 'x; rm -r ~'"],
+  ["npm:it's", `npm install --ignore-scripts --prefix /agent/npm -- 'it'\\''s'`],
+  [
+    "git:h.org/me/x@$(id)",
+    "git clone --branch '$(id)' -- https://h.org/me/x /agent/git/h.org/me/x",
+  ],
   ["/here", undefined],
 ])("%s says how it is installed", (source, command) => {
   expect(parse(source).installCommand).toBe(command);

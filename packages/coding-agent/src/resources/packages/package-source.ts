@@ -34,7 +34,8 @@ export function parsePackageSource(source: string, folders: PackageFolders): Pac
     return {
       identity: `npm:${name}`,
       path: join(root, "npm", "node_modules", ...name.split("/")),
-      installCommand: `npm install --prefix ${join(root, "npm")} ${spec}`,
+      // Scripts of packages would run with the user's keys before anybody has looked at them.
+      installCommand: `npm install --ignore-scripts --prefix ${quoted(join(root, "npm"))} -- ${quoted(spec)}`,
     };
   }
   if (isInstalledSource(text)) return repositoryOf(text, root);
@@ -54,10 +55,15 @@ function repositoryOf(source: string, root: string): PackageOrigin {
   const url = isWhole
     ? address.slice(0, address.length - (ref === "" ? 0 : ref.length + 1))
     : `https://${host}/${name}`;
-  const branch = ref === "" ? "" : `--branch ${ref} `;
+  const branch = ref === "" ? "" : `--branch ${quoted(ref)} `;
   return {
     identity: `git:${host}/${name}`,
     path,
-    installCommand: `git clone ${branch}${url} ${path}`,
+    installCommand: `git clone ${branch}-- ${quoted(url)} ${quoted(path)}`,
   };
+}
+
+/** A word as a shell takes it literally; settings of a project may hold anything. */
+function quoted(word: string): string {
+  return /^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

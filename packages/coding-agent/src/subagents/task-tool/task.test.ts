@@ -336,6 +336,10 @@ describe("isolated tasks", () => {
     expect(readFileSync(join(none.places.cwd, "a.txt"), "utf8")).toBe("one\n");
     const branch = await run(call, change, { settings: { "isolation.merge": "branch" } });
     const name = branch.results[0]?.patch?.branch ?? "";
+    expect(none.results[0]?.patchPath).toBe(none.results[0]?.patch?.path);
+    expect(none.results[0]?.patchPath).toMatch(/\.patch$/);
+    expect(none.results[0]).not.toHaveProperty("branchName");
+    expect(branch.results[0]?.branchName).toBe(name);
     expect(git(branch.places.cwd, "show", `${name}:a.txt`)).toBe("new\n");
     expect(readFileSync(join(branch.places.cwd, "a.txt"), "utf8")).toBe("one\n");
   });

@@ -4,7 +4,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { type Consumption, nothingUsed, plus } from "../../session-log/consumption.ts";
 import { runTasks } from "../tasks/run-tasks.ts";
 import type { Task } from "../tasks/task-order.ts";
-import type { TaskResult } from "../tasks/task-result.ts";
+import { type TaskResult, withPatchNames } from "../tasks/task-result.ts";
 import type { TaskServices } from "../tasks/task-services.ts";
 import { readOrder, type TaskArguments } from "./read-order.ts";
 import { resultText } from "./result-text.ts";
@@ -52,7 +52,11 @@ function resultOf(
     );
   }
   const text = parts.join("\n\n");
-  const details = { results, used, ...(leftOut.length > 0 && { leftOut }) };
+  const details = {
+    results: results.map(withPatchNames),
+    used,
+    ...(leftOut.length > 0 && { leftOut }),
+  };
   // Partial success is a result; the call fails only if all tasks fail.
   if (results.every(({ exitCode }) => exitCode !== 0)) throw new ToolError(text, details);
   return { content: [{ type: "text", text }], details };

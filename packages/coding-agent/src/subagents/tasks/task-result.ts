@@ -35,6 +35,9 @@ export interface TaskResult {
   readonly answer?: { readonly value?: unknown; readonly attempts: number } | undefined;
   readonly isolated: boolean;
   readonly patch?: TaskPatch | undefined;
+  /** `patch.path` and `patch.branch` under the names that oh-my-pi's clients read. */
+  readonly patchPath?: string | undefined;
+  readonly branchName?: string | undefined;
   /** Files that a patch cannot hold: too large, or unreadable. */
   readonly leftOut?: readonly KeptFile[] | undefined;
   /** Branches, tags and commits that it made. */
@@ -43,6 +46,16 @@ export interface TaskResult {
   readonly sessionFile?: string | undefined;
   readonly used: Consumption;
   readonly durationMs: number;
+}
+
+/** A result with its patch file and branch under the names that oh-my-pi's clients read. */
+export function withPatchNames(result: TaskResult): TaskResult {
+  const { path, branch } = result.patch ?? {};
+  return {
+    ...result,
+    ...(path !== undefined && { patchPath: path }),
+    ...(branch !== undefined && { branchName: branch }),
+  };
 }
 
 const exitCodes: Record<TaskStatus, number> = {

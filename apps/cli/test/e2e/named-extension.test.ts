@@ -1,0 +1,60 @@
+import { RpcClient } from "@tau-agent/rpc-client";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makePlace } from "../support/place.ts";
+import { binPath, runHost } from "../support/start-host.ts";
+
+const broken = `export default () => { throw new Error("the guard is broken"); };`;
+const settings = (entry: string) => JSON.stringify({ extensions: [entry] });
+
+describe("an extension that is named and cannot be loaded", () => {
+  const modes = [["--mode", "rpc"], ["--mode", "json", "hi"], ["-p", "hi"], ["--list-models"]];
+
+  it.each(modes)("stops the start of %s %s", async (...mode) => {
+    const files = { "guard.ts": broken };
+    const result = await runHost({ files, arguments: ["-e", "../guard.ts", ...mode] });
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toMatch(/^tau: error: .*guard\.ts.*the guard is broken/);
+    expect(result.stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(4);
+    expect(result.stderr).not.toMatch(/^ {4}at /m);
+  });
+
+  it.each([
+    ["that is missing", {}, "none.ts", "There is no extension at"],
+    ["that is no module", { "agent/bad.ts": "export default 7 7" }, "bad.ts", "bad.ts"],
+    ["without a function", { "agent/bad.ts": "export const a = 1" }, "bad.ts", "not a function"],
+  ])("stops the start when the settings name one %s", async (_, files, entry, reason) => {
+    const given = { ...files, "agent/settings.json": settings(entry) };
+    const result = await runHost({ files: given, scenario: ["hi"], arguments: ["-p", "hi"] });
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toContain("tau: error:");
+    expect(result.stderr).toContain(reason);
+  });
+
+  it("stops the start when -e names a package that is not installed", async () => {
+    const result = await runHost({ arguments: ["-e", "npm:gone", "-p", "hi"] });
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toContain("npm:gone is not installed");
+  });
+
+  it("rejects the start of an RpcClient with the reason", async () => {
+    const place = makePlace({ files: { "guard.ts": broken }, arguments: ["-e", "../guard.ts"] });
+    const client = new RpcClient({
+      cliPath: binPath,
+      cwd: place.cwd,
+      env: place.variables,
+      args: place.arguments.slice(2),
+    });
+    onTestFinished(async () => {
+      await client.stop();
+      place.remove();
+    });
+    await expect(client.start()).rejects.toThrow("the guard is broken");
+  });
+});
+
+it("an extension that is found and cannot be loaded is a diagnostic", async () => {
+  const files = { "agent/extensions/guard.ts": broken };
+  const result = await runHost({ files, scenario: ["Hello."], arguments: ["-p", "hi"] });
+  expect(result).toMatchObject({ code: 0, stdout: "Hello.\n" });
+  expect(result.stderr).toContain("the guard is broken");
+});
