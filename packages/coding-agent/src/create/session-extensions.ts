@@ -58,6 +58,7 @@ export interface SessionExtensionsContext {
 export class SessionExtensions {
   readonly #context: SessionExtensionsContext;
   readonly #diagnostics: Diagnostic[] = [];
+  #untrusted: readonly Diagnostic[] = [];
   #opened: OpenExtensions | undefined;
 
   constructor(context: SessionExtensionsContext) {
@@ -76,20 +77,22 @@ export class SessionExtensions {
       severity: "warning" as const,
       message: `--${name} is not a flag of this version; it is ignored`,
     }));
-    return [...this.#diagnostics, ...flags];
+    const untrusted = this.#context.settings.isProjectTrusted ? [] : this.#untrusted;
+    return [...this.#diagnostics, ...untrusted, ...flags];
   }
 
   /** Loads the user's own extensions, or those of a trusted project. */
   async load(part: "own" | "project"): Promise<void> {
     const { options, settings } = this.#context;
     if (this.#opened === undefined) {
-      const { files, diagnostics } = await discoverExtensions({
+      const { files, diagnostics, untrusted } = await discoverExtensions({
         ...this.#discovery(),
         part,
         entries: settings.resources("extensions"),
       });
       if (files.length === 0 && (options.factories ?? []).length === 0) {
         this.#diagnostics.push(...diagnostics);
+        if (part === "own") this.#untrusted = untrusted;
         return;
       }
       this.#opened = await this.#open();
@@ -113,7 +116,7 @@ export class SessionExtensions {
   /** Loaded once there is something to find. */
   #packages(): PackageFinder {
     const { places, settings } = this.#context;
-    const { cwd, baseDirectory, agentDirectory, homeDirectory } = places;
+    const { cwd, agentDirectory, homeDirectory } = places;
     const finder = () => import("../resources/packages/find-packages.ts");
     return {
       all: async () => {
@@ -121,12 +124,12 @@ export class SessionExtensions {
         const { findPackages } = await finder();
         return (await findPackages(settings, { cwd, agentDirectory, homeDirectory })).packages;
       },
-      named: async (source) =>
-        (await finder()).findNamedPackage(source, {
-          cwd: baseDirectory,
-          agentDirectory,
-          homeDirectory,
-        }),
+      named: async (source, isProjectTrusted) =>
+        (await finder()).findNamedPackage(
+          source,
+          { cwd, agentDirectory, homeDirectory },
+          isProjectTrusted,
+        ),
     };
   }
 

@@ -47,6 +47,9 @@ const gatedNames: ReadonlySet<string> = new Set([
   "omp.jsonc",
   "mcp.json",
   "extensions",
+  // Installed packages bring extensions.
+  "npm",
+  "git",
 ]);
 
 /** The project's files that need trust; `agent` is the older place for all of them. */

@@ -182,7 +182,11 @@ export class PromptResources {
     for (const path of this.#options.packagePaths ?? []) {
       if (/\.[cm]?[jt]sx?$/.test(path)) continue;
       const { findNamedPackage } = await import("./packages/find-packages.ts");
-      const found = await findNamedPackage(path, this.#dirsOf(this.#baseDirectory));
+      const { settings, homeDirectory } = this.#options;
+      const source = /^\w+:/.test(path)
+        ? path
+        : absolutePath(path, this.#baseDirectory, homeDirectory);
+      const found = await findNamedPackage(source, this.#options, settings.isProjectTrusted);
       // Its problems are reported where its extensions are looked for.
       if ("message" in found) continue;
       const { includes } = found.parts[kind];
