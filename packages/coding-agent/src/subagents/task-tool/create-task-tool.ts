@@ -6,15 +6,15 @@ import { taskDescription, taskParameters } from "./definition.ts";
 
 /** Makes the `task` tool; what runs it is loaded at its first use. */
 export function createTaskTool(services: TaskServices): AgentTool {
-  let described: { readonly cwd: string; readonly text: string } | undefined;
+  let described: { readonly key: string; readonly text: string } | undefined;
   return {
     name: "task",
     label: "task",
     /** Made once for each folder, then always the same: vendors cache what begins a request. */
     get description() {
-      const { cwd } = services.environment;
-      if (described?.cwd !== cwd) {
-        described = { cwd, text: `${taskDescription} Agents:\n${agentLines(services)}` };
+      const key = `${services.environment.cwd} ${services.session().isProjectTrusted}`;
+      if (described?.key !== key) {
+        described = { key, text: `${taskDescription} Agents:\n${agentLines(services)}` };
       }
       return described.text;
     },
@@ -27,8 +27,11 @@ export function createTaskTool(services: TaskServices): AgentTool {
   };
 }
 
-function agentLines({ agentDirectory, environment, allowedAgents }: TaskServices): string {
-  const agents = outlineAgents({ agentDirectory, cwd: environment.cwd });
+function agentLines(services: TaskServices): string {
+  const { agentDirectory, environment, allowedAgents } = services;
+  const { cwd, homeDirectory } = environment;
+  const { isProjectTrusted } = services.session();
+  const agents = outlineAgents({ agentDirectory, cwd, homeDirectory, isProjectTrusted });
   return [...agents]
     .filter(([name]) => maySpawn(allowedAgents, name))
     .map(([name, description]) => (description === "" ? `- ${name}` : `- ${name}: ${description}`))

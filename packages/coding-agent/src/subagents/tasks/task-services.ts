@@ -3,6 +3,7 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { ScopedModel } from "../../models/resolver.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import type { SettingsStore } from "../../settings/store.ts";
+import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import type { SubagentRunner } from "../runners/subagent-runner.ts";
 
@@ -29,7 +30,7 @@ export interface TaskServices {
   /** How deep the session itself stands: 0 for a person's. */
   readonly depth: number;
   /** What the session was told to do without; its subagents do, too. */
-  readonly excludedTools: readonly string[];
+  readonly excludedTools: (agent: AgentDefinition) => readonly string[];
   /** Agents the session may start; all when absent. */
   readonly allowedAgents: readonly string[] | undefined;
   readonly session: () => TaskingSession;
