@@ -142,6 +142,7 @@ export const settingsTable = {
   ),
   projectTrustChanges: choice(
     ["ask", "accept"],
+    "ask",
     "Whether a trusted project has to be trusted again when what it loads has changed.",
     { scope: "user" },
   ),
