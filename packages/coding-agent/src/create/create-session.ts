@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import { createKeyMask } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
 import type { ModelRegistry } from "../models/registry.ts";
@@ -149,6 +150,11 @@ async function assemble(
     budget: tasks.budget,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
+    maskKeys: createKeyMask({
+      environment: options.environment ?? {},
+      agentDirectory: places.agentDirectory,
+      used: () => registry.keys.secrets,
+    }),
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
     systemPrompt: (tools) => resources.systemPrompt(tools),

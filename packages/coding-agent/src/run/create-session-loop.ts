@@ -1,5 +1,6 @@
 import { Agent, type AgentOptions } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { fitResult } from "../user-input/fit-content.ts";
 import { createLlmConverter } from "../user-input/llm-messages.ts";
@@ -10,6 +11,8 @@ import { loopHooks, type SessionHooks } from "./session-hooks.ts";
 export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watchReply"> {
   readonly settings: SettingsStore;
   readonly hooks?: SessionHooks | undefined;
+  /** Takes known keys out of what tools say. */
+  readonly maskKeys?: KeyMask | undefined;
 }
 
 /** What only the session can do for its loop. */
@@ -23,14 +26,17 @@ type Owner = Pick<
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(
-  { stream, settings, hooks, watchReply }: SessionLoopOptions,
+  { stream, settings, hooks, watchReply, maskKeys }: SessionLoopOptions,
   { noteOf, ...owner }: Owner,
 ): Agent {
+  const mask: KeyMask = (value) =>
+    maskKeys !== undefined && settings.get("tools.maskKeys") ? maskKeys(value) : value;
   const agent = new Agent({
     ...owner,
+    emit: (event) => owner.emit(event.type === "tool_execution_update" ? mask(event) : event),
     stream,
     watchReply,
-    finishResult: (result) => fitResult(result, settings),
+    finishResult: async (result) => mask(await fitResult(result, settings)),
     toLlmMessages: createLlmConverter(noteOf),
     ...(hooks === undefined
       ? {}

@@ -79,6 +79,10 @@ export const settingsTable = {
   shellPath: text(undefined, "The shell that runs commands."),
   shellCommandPrefix: text(undefined, "Line added before every command of the bash tool."),
   "bash.inheritKeys": flag(false, "Whether commands see provider keys from the environment."),
+  "tools.maskKeys": flag(
+    true,
+    "Whether provider keys that the host knows are replaced in results of tools.",
+  ),
   "images.autoResize": flag(
     true,
     "Whether images that are too large for a vendor are scaled down.",
