@@ -172,12 +172,13 @@ async function open(plant: Plant) {
       symlinkSync(target, join(places.cwd, path));
     },
   };
-  for (const file of [at.outside, at.keys]) {
+  const files = [
+    [at.outside, `---\ndescription: ${secret}\nttsr_trigger: aaa\n---\n${secret}\n`],
+    [at.keys, JSON.stringify({ x: { type: "api_key", key: secret } })],
+  ] as const;
+  for (const [file, text] of files) {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(
-      file,
-      JSON.stringify({ x: { type: "api_key", key: secret }, description: secret }),
-    );
+    writeFileSync(file, text);
   }
   plant(at);
   const before = readdirSync(places.cwd).sort();
