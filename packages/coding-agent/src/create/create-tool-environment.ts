@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { FileQueue } from "../base/files/file-queue.ts";
-import { keyFileNames, keyVariablesOf } from "../models/auth/mask-keys.ts";
+import { keyFileNames } from "../base/files/key-files.ts";
+import { keyVariablesOf } from "../models/auth/mask-keys.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { AgentSession } from "../session/agent-session.ts";

@@ -1,10 +1,8 @@
 import { join } from "node:path";
+import { keyFileNames } from "../../base/files/key-files.ts";
 import { isJsonObject } from "../../base/files/read-json.ts";
 import { readTextFileNow } from "../../base/files/read-text.ts";
 import { type Environment, keyVariableNames } from "./environment-keys.ts";
-
-/** Files of the agent directory that hold keys and tokens. */
-export const keyFileNames = ["auth.json", "mcp-auth.json", "rpc-token"] as const;
 
 /** Shorter values are words that occur anywhere. */
 const MIN_LENGTH = 12;
@@ -46,7 +44,7 @@ export function keyVariablesOf(agentDirectory: string): string[] {
       if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(text)) names.add(text);
     }
   }
-  // Nothing runs without these, and they are no secrets.
+  // Programs need these, and they hold no secret.
   for (const common of ["PATH", "HOME", "USER", "SHELL", "TMPDIR", "PWD", "LANG"]) {
     names.delete(common);
   }

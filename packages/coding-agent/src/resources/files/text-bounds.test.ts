@@ -159,7 +159,7 @@ describe.each([
     expect(await reasonOf(path, bounds)).toBe("text");
   });
 
-  it("never reads the user's keys, whoever names them", async () => {
+  it("never reads the user's keys, even from the user's own folder", async () => {
     const path = link("home/.pi/agent/AGENTS.md", "auth.json");
     expect((await read(path, "own", textBoundsOf(dirs))).kind).toBe("unreadable");
   });

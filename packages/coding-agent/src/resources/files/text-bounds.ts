@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import type { Diagnostic } from "../../base/diagnostic.ts";
+import { keyFileNames } from "../../base/files/key-files.ts";
 import {
   errorCode,
   readTextFile,
@@ -24,13 +25,6 @@ export interface TextBounds {
   /** Undefined where files have no owners. */
   readonly user: number | undefined;
 }
-
-/** Files of the agent directory that no model ever reads. */
-export const secretNames: ReadonlySet<string> = new Set([
-  "auth.json",
-  "mcp-auth.json",
-  "rpc-token",
-]);
 
 /** More than any instructions; a project must not fill the request. */
 const MAX_PROJECT_TEXT = 1024 * 1024;
@@ -113,7 +107,7 @@ function contentProblem(
 ): string | undefined {
   if (!stats.isFile()) return "it is not a regular file";
   if (/^\/(?:proc|sys|dev)\//.test(real)) return "it is not a regular file";
-  if (secretNames.has(basename(real)) && dirname(real) === agentDirectory) {
+  if (keyFileNames.some((name) => name === basename(real)) && dirname(real) === agentDirectory) {
     return "it holds keys";
   }
   if (origin === "project" && stats.size > MAX_PROJECT_TEXT) return "it is larger than 1 MiB";

@@ -3,7 +3,7 @@ import type { SettingValues } from "../../settings/schema.ts";
 import type { ToolSelection } from "../../tools/tool-selection.ts";
 import { project, run } from "./__fixtures__/task-call.ts";
 
-/** What the host of a subagent is told about its tools. */
+/** The tools that a subagent's host has to exclude. */
 async function excluded(
   tools: ToolSelection,
   { agent, settings, depth }: { agent?: string; settings?: SettingValues; depth?: number } = {},
