@@ -24,7 +24,7 @@ function put(path: string, text: string): string {
 async function scan() {
   const start = performance.now();
   const { skills, diagnostics } = await loadSkills(dirs);
-  expect(performance.now() - start).toBeLessThan(2000);
+  expect(performance.now() - start).toBeLessThan(4000);
   return { names: skills.map(({ name }) => name), messages: diagnostics.map((d) => d.message) };
 }
 
@@ -37,7 +37,7 @@ it("does not follow a project's link to the root of the file system", async () =
   });
 });
 
-it("stops after so many entries, and says so", async () => {
+it("stops after so many entries, and says so", { timeout: 30_000 }, async () => {
   const folder = join(dirs.cwd, ".pi", "skills", "many");
   mkdirSync(folder);
   for (let at = 0; at < 10_100; at += 1) writeFileSync(join(folder, `${at}`), "");
