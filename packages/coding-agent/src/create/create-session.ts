@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import { createKeyMask } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
 import type { ModelRegistry } from "../models/registry.ts";
@@ -59,7 +60,7 @@ export async function createSession(options: CreateAgentSessionOptions): Promise
   const diagnostics: Diagnostic[] = [];
   const given = resolvePlaces(options);
   const first = await loadSettings(options, given);
-  const stored = await storedFolder(options, given, first);
+  const stored = await storedFolder(options, given, await trustedSettings(options, given, first));
   const places = stored?.places ?? given;
   const settings = places.cwd === given.cwd ? first : await loadSettings(options, places);
   diagnostics.push(...settings.diagnostics);
@@ -73,7 +74,7 @@ export async function createSession(options: CreateAgentSessionOptions): Promise
   const own = { places, workingFolder, settings, registry, processes };
   const extensions = openExtensions(options, own);
   await extensions?.load("own");
-  diagnostics.push(...(await decideTrust(options, places, settings, extensions)));
+  diagnostics.push(...(await decideTrust(options, { places, given }, settings, extensions)));
   diagnostics.push(...(stored?.diagnostics ?? []));
   if (settings.isProjectTrusted) await extensions?.load("project");
   const logOptions = sessionLogOptions(options, places, settings);
@@ -149,6 +150,11 @@ async function assemble(
     budget: tasks.budget,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
+    maskKeys: createKeyMask({
+      environment: options.environment ?? {},
+      agentDirectory: places.agentDirectory,
+      used: () => registry.keys.secrets,
+    }),
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
     systemPrompt: (tools) => resources.systemPrompt(tools),
@@ -218,6 +224,22 @@ function likeSession(
   return { ...options, ...differences, baseDirectory, prompt, apiKey };
 }
 
+/**
+ * The settings of the folder of the start, to find a session by its id: a trusted project may keep
+ * its sessions elsewhere. The session's own folder is trusted or not for itself.
+ */
+async function trustedSettings(
+  options: CreateAgentSessionOptions,
+  places: Places,
+  untrusted: SettingsStore,
+): Promise<SettingsStore> {
+  const { session } = options;
+  if (session?.kind !== "file" || session.goesToItsFolder !== true) return untrusted;
+  const settings = await loadSettings(options, places);
+  await decideTrust(options, { places, given: places }, settings, undefined);
+  return settings;
+}
+
 async function loadSettings(
   { settings }: CreateAgentSessionOptions,
   { agentDirectory, cwd }: Places,
@@ -227,14 +249,23 @@ async function loadSettings(
 
 async function decideTrust(
   options: CreateAgentSessionOptions,
-  { agentDirectory, cwd }: Places,
+  { places, given }: { places: Places; given: Places },
   settings: SettingsStore,
   extensions: SessionExtensions | undefined,
 ): Promise<readonly Diagnostic[]> {
   if (options.settings !== undefined) return [];
-  const flag = options.trustProject;
-  const askExtensions = extensions && (() => extensions.askTrust());
-  const trust = await resolveProjectTrust({ agentDirectory, cwd, settings, flag, askExtensions });
+  const { agentDirectory, cwd } = places;
+  // A yes is for the folder of the start; a session file must not name another one for it.
+  const isStart = cwd === given.cwd;
+  const flag = isStart || options.trustProject === false ? options.trustProject : undefined;
+  const trust = await resolveProjectTrust({
+    agentDirectory,
+    cwd,
+    settings,
+    flag,
+    isSubagent: (options.taskDepth ?? 0) > 0,
+    askExtensions: extensions && (() => extensions.askTrust()),
+  });
   if (trust.isTrusted) settings.trustProject();
   return trust.diagnostics;
 }

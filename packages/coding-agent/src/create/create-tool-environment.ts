@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { FileQueue } from "../base/files/file-queue.ts";
-import { keyVariableNames } from "../models/auth/environment-keys.ts";
+import { keyFileNames } from "../base/files/key-files.ts";
+import { keyVariablesOf } from "../models/auth/mask-keys.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { AgentSession } from "../session/agent-session.ts";
@@ -9,6 +11,7 @@ import type { WorkingFolder } from "./working-folder.ts";
 /** What a session's tools know about their environment. */
 export interface ToolSurroundings {
   readonly workingFolder: WorkingFolder;
+  readonly agentDirectory: string;
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -21,7 +24,7 @@ export interface ToolSurroundings {
 /** The environment of a session's tools. */
 export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvironment {
   const { settings, session, workingFolder, homeDirectory, temporaryDirectory } = surroundings;
-  const { environment, processes } = surroundings;
+  const { environment, processes, agentDirectory } = surroundings;
   return {
     homeDirectory,
     temporaryDirectory,
@@ -33,7 +36,10 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     fileQueue: new FileQueue(),
     shellPath: settings.get("shellPath"),
     shellCommandPrefix: settings.get("shellCommandPrefix"),
-    keyVariables: [...keyVariableNames()],
+    get keyVariables() {
+      return keyVariablesOf(agentDirectory);
+    },
+    protectedFiles: keyFileNames.map((name) => join(agentDirectory, name)),
     bashTimeoutMs: settings.get("bash.timeoutMs"),
     inheritKeys: settings.get("bash.inheritKeys"),
     modelSupportsImages: () => session().models.model?.input.includes("image") ?? true,

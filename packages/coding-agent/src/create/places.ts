@@ -63,7 +63,7 @@ function sessionDirectory(
   settings: SettingsStore,
 ): string {
   if (given !== undefined) return absolute(given, baseDirectory, homeDirectory);
-  const configured = settings.sessionDir;
+  const configured = settings.get("sessionDir");
   if (configured !== undefined) return absolute(configured, cwd, homeDirectory);
   return sessionDirectoryFor(agentDirectory, cwd);
 }

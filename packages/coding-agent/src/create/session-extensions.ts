@@ -60,6 +60,7 @@ export interface SessionExtensionsContext {
 export class SessionExtensions {
   readonly #context: SessionExtensionsContext;
   readonly #diagnostics: Diagnostic[] = [];
+  #untrusted: readonly Diagnostic[] = [];
   #opened: OpenExtensions | undefined;
 
   constructor(context: SessionExtensionsContext) {
@@ -78,7 +79,8 @@ export class SessionExtensions {
       severity: "warning" as const,
       message: `--${name} is not a flag of this version; it is ignored`,
     }));
-    return [...this.#diagnostics, ...flags];
+    const untrusted = this.#context.settings.isProjectTrusted ? [] : this.#untrusted;
+    return [...this.#diagnostics, ...untrusted, ...flags];
   }
 
   /**
@@ -99,13 +101,14 @@ export class SessionExtensions {
   async #load(part: "own" | "project"): Promise<void> {
     const { options, settings } = this.#context;
     if (this.#opened === undefined) {
-      const { files, diagnostics } = await discoverExtensions({
+      const { files, diagnostics, untrusted } = await discoverExtensions({
         ...this.#discovery(),
         part,
         entries: settings.resources("extensions"),
       });
       if (files.length === 0 && (options.factories ?? []).length === 0) {
         this.#diagnostics.push(...diagnostics);
+        if (part === "own") this.#untrusted = untrusted;
         return;
       }
       this.#opened = await this.#open();
@@ -129,7 +132,7 @@ export class SessionExtensions {
   /** Loaded once there is something to find. */
   #packages(): PackageFinder {
     const { places, settings } = this.#context;
-    const { cwd, baseDirectory, agentDirectory, homeDirectory } = places;
+    const { cwd, agentDirectory, homeDirectory } = places;
     const finder = () => import("../resources/packages/find-packages.ts");
     return {
       all: async () => {
@@ -137,12 +140,12 @@ export class SessionExtensions {
         const { findPackages } = await finder();
         return (await findPackages(settings, { cwd, agentDirectory, homeDirectory })).packages;
       },
-      named: async (source) =>
-        (await finder()).findNamedPackage(source, {
-          cwd: baseDirectory,
-          agentDirectory,
-          homeDirectory,
-        }),
+      named: async (source, isProjectTrusted) =>
+        (await finder()).findNamedPackage(
+          source,
+          { cwd, agentDirectory, homeDirectory },
+          isProjectTrusted,
+        ),
     };
   }
 

@@ -102,3 +102,45 @@ it("takes a damaged trust file as a no and never overwrites it", async () => {
   });
   expect(readFileSync(join(agentDirectory, "trust.json"), "utf8")).toBe("{ broken");
 });
+
+it("asks again when what a trusted project loads has changed", async () => {
+  put(join(cwd, ".pi", "settings.json"), {});
+  put(join(cwd, ".pi", "extensions", "x", "index.ts"), "one");
+  await saveProjectTrust(agentDirectory, cwd, true);
+  expect(await resolveTrust()).toMatchObject({ isTrusted: true, diagnostics: [] });
+  put(join(cwd, ".pi", "extensions", "x", "index.ts"), "two");
+  const changed = await resolveTrust();
+  expect(changed.isTrusted).toBe(false);
+  expect(changed.diagnostics).toHaveLength(1);
+  expect(changed.diagnostics[0]?.message).toContain("has changed");
+  expect(changed.diagnostics[0]?.message).toContain(join(cwd, ".pi", "extensions"));
+  await resolveTrust({ flag: true, isSubagent: true });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: false });
+  await resolveTrust({ flag: true });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: true, diagnostics: [] });
+});
+
+it("notices a further file, and one behind a link", async () => {
+  put(join(cwd, ".pi", "mcp.json"), {});
+  put(join(cwd, "shared", "a.ts"), "one");
+  mkdirSync(join(cwd, ".pi", "extensions"));
+  symlinkSync(join(cwd, "shared"), join(cwd, ".pi", "extensions", "shared"));
+  const isTrusted = async () => (await resolveTrust()).isTrusted;
+  await saveProjectTrust(agentDirectory, cwd, true);
+  put(join(cwd, "shared", "a.ts"), "two");
+  expect(await isTrusted()).toBe(false);
+  await saveProjectTrust(agentDirectory, cwd, true);
+  expect(await isTrusted()).toBe(true);
+  put(join(cwd, ".pi", "settings.json"), {});
+  expect(await isTrusted()).toBe(false);
+});
+
+it("keeps what it sees first of a project below a trusted folder, and accepts changes when told to", async () => {
+  put(join(cwd, ".pi", "settings.json"), {});
+  put(join(agentDirectory, "trust.json"), { [join(root, "work")]: true });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: true });
+  put(join(cwd, ".pi", "settings.json"), { theme: "x" });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: false });
+  put(join(agentDirectory, "settings.json"), { projectTrustChanges: "accept" });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: true });
+});

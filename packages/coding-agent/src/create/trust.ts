@@ -7,6 +7,7 @@ import { readJsonFile } from "../base/files/read-json.ts";
 import { withFileLock, writeFileAtomic } from "../base/files/write-file.ts";
 import { ancestorsOf } from "../resources/files/places.ts";
 import type { SettingsStore } from "../settings/store.ts";
+import { compareTrusted, digestOf, keepTrusted } from "./trust-digest.ts";
 
 /**
  * What decided about trust: a flag, the trust file, the user's setting, or the lack of anything to
@@ -37,6 +38,8 @@ export interface TrustInput {
   readonly settings: Pick<SettingsStore, "getUserValue">;
   /** `--approve` or `--no-approve`. */
   readonly flag?: boolean | undefined;
+  /** A subagent's host: its flag is what the caller decided, about content that the caller saw. */
+  readonly isSubagent?: boolean | undefined;
   /** The user's own extensions; the first yes or no counts. */
   readonly askExtensions?: (() => Promise<ExtensionsAnswer | undefined>) | undefined;
 }
@@ -47,16 +50,26 @@ const gatedNames: ReadonlySet<string> = new Set([
   "omp.jsonc",
   "mcp.json",
   "extensions",
+  // Installed packages bring extensions.
+  "npm",
+  "git",
 ]);
 
+/** Text that counts in part before trust: an agent without its model or another agent's name. */
+const partlyGatedNames: ReadonlySet<string> = new Set(["agents"]);
+
 /** The project's files that need trust; `agent` is the older place for all of them. */
-export function findGated(cwd: string, agentDirectory: string): string[] {
+export function findGated(
+  cwd: string,
+  agentDirectory: string,
+  names: ReadonlySet<string> = gatedNames,
+): string[] {
   const dirs = [join(cwd, ".pi"), join(cwd, ".pi", "agent")].filter(
     (dir) => dir !== agentDirectory,
   );
   return dirs
     .flatMap((dir) => namesIn(dir).map((name) => ({ dir, name })))
-    .filter(({ name }) => gatedNames.has(name))
+    .filter(({ name }) => names.has(name))
     .map(({ dir, name }) => join(dir, name))
     .sort();
 }
@@ -109,19 +122,54 @@ export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTru
     gated,
     diagnostics,
   });
-  if (flag !== undefined) return decided(flag, "flag");
-  if (gated.length === 0) return decided(false, "not_needed");
+  if (flag !== undefined) {
+    if (flag && input.isSubagent !== true) await renew(input);
+    return decided(flag, "flag");
+  }
+  if (loadedOf(input).length === 0) return decided(false, "not_needed");
   const answer = await askExtensions?.();
   if (answer !== undefined) {
     const problems = answer.remember ? await remember(input, answer.isTrusted) : [];
     return decided(answer.isTrusted, "extension", problems);
   }
   const { decision, diagnostics } = await readDecision(join(agentDirectory, "trust.json"), cwd);
+  if (decision === true && (await hasChanged(input))) {
+    const message = `What the trusted project in ${cwd} loads has changed, so this was left out: ${loadedOf(input).join(", ")}. Start with --approve in that folder to trust it as it is now.`;
+    return decided(false, "trust_file", [{ severity: "warning", message, path: cwd }]);
+  }
   if (decision !== undefined) return decided(decision, "trust_file", diagnostics);
   const fallback = settings.getUserValue("defaultProjectTrust");
   if (fallback !== "ask") return decided(fallback === "always", "setting");
-  const message = `The project in ${cwd} is not trusted, so this was left out: ${gated.join(", ")}. Start with --approve to load it.`;
+  if (gated.length === 0) return decided(false, "setting");
+  const message = `The project in ${cwd} is not trusted, so this was left out: ${gated.join(", ")}. Start with --approve in that folder to load it.`;
   return decided(false, "setting", [{ severity: "warning", message, path: cwd }]);
+}
+
+/** Everything that a trusted project adds. */
+function loadedOf({ agentDirectory, cwd }: { agentDirectory: string; cwd: string }): string[] {
+  return findGated(cwd, agentDirectory, new Set([...gatedNames, ...partlyGatedNames]));
+}
+
+/** Whether a trusted project is not the one that was trusted; the first look at it is kept. */
+async function hasChanged(input: TrustInput): Promise<boolean> {
+  const { agentDirectory, cwd, settings } = input;
+  if (settings.getUserValue("projectTrustChanges") === "accept") return false;
+  const project = await canonical(cwd);
+  const digest = digestOf(loadedOf(input));
+  const found = await compareTrusted(agentDirectory, project, digest);
+  // Without a place to keep it, the next start looks for the first time again.
+  if (found === "first") await keepTrusted(agentDirectory, project, digest).catch(() => {});
+  return found === "changed";
+}
+
+/** Keeps what the user approves now, if the project is one whose trust is saved. */
+async function renew(input: TrustInput): Promise<void> {
+  const { agentDirectory, cwd } = input;
+  const { decision } = await readDecision(join(agentDirectory, "trust.json"), cwd);
+  if (decision !== true) return;
+  await keepTrusted(agentDirectory, await canonical(cwd), digestOf(loadedOf(input))).catch(
+    () => {},
+  );
 }
 
 /** Saves an extension's decision; a failure to save it does not change this start. */
@@ -161,4 +209,7 @@ export async function saveProjectTrust(
     else entries.set(key, decision);
     await writeFileAtomic(target, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
   });
+  if (decision === true) {
+    await keepTrusted(agentDirectory, key, digestOf(loadedOf({ agentDirectory, cwd: dir })));
+  }
 }

@@ -68,6 +68,23 @@ describe("a session that is continued from its file", () => {
     expect(test.session.log.header.cwd).toBe(there.places.cwd);
   });
 
+  it("is not trusted by a yes that was given for the folder of the start", async () => {
+    const there = await projectWithSession("there");
+    const here = await projectWithSession("here");
+    writeFileSync(join(there.places.cwd, ".pi/settings.json"), '{"sessionDir": "/tmp/evil"}');
+    const session = { kind: "file", path: there.path, goesToItsFolder: true } as const;
+    const open = async (trustProject: boolean, cwd: string) => {
+      const test = await start({ ...here.places, cwd, trustProject, session });
+      const { isProjectTrusted, diagnostics } = test.session;
+      await test.session.dispose();
+      return { isProjectTrusted, problems: diagnostics.map(({ message }) => message) };
+    };
+    const elsewhere = await open(true, here.places.cwd);
+    expect(elsewhere.isProjectTrusted).toBe(false);
+    expect(elsewhere.problems).toEqual([expect.stringContaining("--approve in that folder")]);
+    expect((await open(true, there.places.cwd)).isProjectTrusted).toBe(true);
+  });
+
   it("works in the folder of the options where nothing else is said", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");

@@ -79,6 +79,7 @@ export class ExtensionSystem {
   readonly #virtual: VirtualModels;
   readonly #parts = new Set<Part>();
   #diagnostics: Diagnostic[] = [];
+  #untrusted: readonly Diagnostic[] = [];
   #factories: readonly LoadedFactory[] = [];
   #generation: Generation;
   #hasEnded = true;
@@ -123,7 +124,8 @@ export class ExtensionSystem {
 
   /** What was wrong with extensions, conflicts and unknown flags included. */
   get diagnostics(): readonly Diagnostic[] {
-    return [...this.#diagnostics, ...this.runner.conflicts, ...this.#unknownFlags()];
+    const untrusted = this.#parts.has("project") ? [] : this.#untrusted;
+    return [...this.#diagnostics, ...untrusted, ...this.runner.conflicts, ...this.#unknownFlags()];
   }
 
   /** Loads and runs the extensions of one part: the user's own ones before the project's. */
@@ -193,12 +195,13 @@ export class ExtensionSystem {
 
   async #find(part: Part): Promise<readonly ExtensionFile[]> {
     const { entries, ...places } = this.#options;
-    const { files, diagnostics } = await discoverExtensions({
+    const { files, diagnostics, untrusted } = await discoverExtensions({
       ...places,
       entries: entries(),
       part,
     });
     this.#diagnostics.push(...diagnostics);
+    if (part === "own") this.#untrusted = untrusted;
     return files;
   }
 

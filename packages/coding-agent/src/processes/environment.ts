@@ -21,6 +21,8 @@ export interface ToolEnvironment {
   readonly sessionVariables?: (() => Readonly<Record<string, string>>) | undefined;
   /** Names of variables that hold provider keys; commands do not inherit them. */
   readonly keyVariables?: readonly string[] | undefined;
+  /** Files with keys that no file tool opens. */
+  readonly protectedFiles?: readonly string[] | undefined;
   /** Lets commands inherit `keyVariables`. */
   readonly inheritKeys?: boolean | undefined;
   /** Limits a `bash` call that brings no timeout of its own, in ms; none or 0 for no limit. */

@@ -35,7 +35,7 @@ const resources = (options: Partial<PromptResourcesOptions> = {}) =>
 
 describe("context files", () => {
   const load = async (cwd = dirs.cwd) =>
-    (await loadContextFiles(dirs.agentDirectory, cwd)).files
+    (await loadContextFiles({ ...dirs, cwd })).files
       .filter(({ path }) => path.startsWith(root))
       .map(({ path, content }) => [path.slice(root.length + 1), content]);
 

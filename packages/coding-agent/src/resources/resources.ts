@@ -12,6 +12,7 @@ import {
   type ResourcePlace,
   settingPlaces,
 } from "./files/places.ts";
+import { readBoundText, textBoundsOf } from "./files/text-bounds.ts";
 import type { LoadedRules } from "./rules/load-rules.ts";
 import { type LoadedSkills, loadSkills, type Skill } from "./skills/skills.ts";
 import {
@@ -182,7 +183,11 @@ export class PromptResources {
     for (const path of this.#options.packagePaths ?? []) {
       if (/\.[cm]?[jt]sx?$/.test(path)) continue;
       const { findNamedPackage } = await import("./packages/find-packages.ts");
-      const found = await findNamedPackage(path, this.#dirsOf(this.#baseDirectory));
+      const { settings, homeDirectory } = this.#options;
+      const source = /^\w+:/.test(path)
+        ? path
+        : absolutePath(path, this.#baseDirectory, homeDirectory);
+      const found = await findNamedPackage(source, this.#options, settings.isProjectTrusted);
       // Its problems are reported where its extensions are looked for.
       if ("message" in found) continue;
       const { includes } = found.parts[kind];
@@ -223,9 +228,8 @@ export class PromptResources {
 
   async #loadContextFiles(): Promise<ContextFiles> {
     const { noContextFiles = false, contextFiles } = this.#options;
-    const { agentDirectory, cwd } = this.#dirs;
     if (contextFiles !== undefined) return { files: contextFiles, diagnostics: [] };
-    return noContextFiles ? { files: [], diagnostics: [] } : loadContextFiles(agentDirectory, cwd);
+    return noContextFiles ? { files: [], diagnostics: [] } : loadContextFiles(this.#dirs);
   }
 
   async #loadCustom(): Promise<CustomPrompts> {
@@ -245,8 +249,10 @@ export class PromptResources {
   /** The project's file of this name, else the user's. */
   async #standardFile(name: string, diagnostics: Diagnostic[]): Promise<string | undefined> {
     const { agentDirectory, cwd } = this.#dirs;
+    const bounds = textBoundsOf(this.#dirs);
     for (const dir of [join(cwd, ".pi"), join(cwd, ".pi", "agent"), agentDirectory]) {
-      const file = await readTextFile(join(dir, name));
+      const origin = dir === agentDirectory ? "own" : "project";
+      const file = await readBoundText(join(dir, name), origin, bounds);
       if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
       if (file.kind === "text") return file.text.trim() === "" ? undefined : file.text;
     }

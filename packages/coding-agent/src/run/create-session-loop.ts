@@ -1,5 +1,6 @@
 import { Agent, type AgentOptions } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { createCallResolver } from "../tools/real-call.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
@@ -13,6 +14,8 @@ export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watch
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
   readonly hooks?: SessionHooks | undefined;
+  /** Takes known keys out of what tools say. */
+  readonly maskKeys?: KeyMask | undefined;
 }
 
 /** What only the session can do for its loop. */
@@ -26,15 +29,18 @@ type Owner = Pick<
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(
-  { stream, settings, hooks, watchReply, tools }: SessionLoopOptions,
+  { stream, settings, hooks, watchReply, tools, maskKeys }: SessionLoopOptions,
   { noteOf, ...owner }: Owner,
 ): Agent {
+  const mask: KeyMask = (value) =>
+    maskKeys !== undefined && settings.get("tools.maskKeys") ? maskKeys(value) : value;
   const agent = new Agent({
     ...owner,
+    emit: (event) => owner.emit(event.type === "tool_execution_update" ? mask(event) : event),
     stream,
     watchReply,
     resolveToolCall: createCallResolver(() => tools.all),
-    finishResult: (result) => fitResult(result, settings),
+    finishResult: async (result) => mask(await fitResult(result, settings)),
     toLlmMessages: createLlmConverter(noteOf),
     ...(hooks === undefined
       ? {}

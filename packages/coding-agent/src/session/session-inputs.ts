@@ -2,6 +2,7 @@ import type { AgentOptions, AgentTool } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
@@ -55,4 +56,6 @@ export interface SessionInputs {
   readonly watchReply?: AgentOptions["watchReply"];
   /** What extensions do; undefined without any. */
   readonly hooks?: SessionHooks | undefined;
+  /** Takes known keys out of what tools say. */
+  readonly maskKeys?: KeyMask | undefined;
 }

@@ -83,13 +83,17 @@ export const settingsTable = {
     600_000,
     "Longest run of a bash call that has no timeout of its own, in ms; 0 means no limit.",
   ),
+  "tools.maskKeys": flag(
+    true,
+    "Whether provider keys that the host knows are replaced in results of tools.",
+  ),
   "images.autoResize": flag(
     true,
     "Whether images that are too large for a vendor are scaled down.",
   ),
   "images.blockImages": flag(false, "Whether images are withheld from the model."),
 
-  sessionDir: text(undefined, "Folder for session files; read before a project is trusted."),
+  sessionDir: text(undefined, "Folder for session files."),
   "session.fsync": choice(
     ["none", "turn", "entry"],
     "none",
@@ -144,9 +148,16 @@ export const settingsTable = {
     "Whether to trust projects without a saved decision; ask means no if nobody can answer.",
     { scope: "user" },
   ),
+  projectTrustChanges: choice(
+    ["ask", "accept"],
+    "ask",
+    "Whether a trusted project has to be trusted again when what it loads has changed.",
+    { scope: "user" },
+  ),
 
   "task.maxConcurrency": count(8, "Subagents that run at the same time."),
   "task.maxRecursionDepth": count(2, "How deep subagents may be nested; 0 forbids them."),
+  "task.narrowTools": flag(true, "Whether `--tools` limits the tools of subagents, too."),
   "task.maxRuntimeMs": count(0, "Longest run of one subagent, in ms; 0 means no limit."),
   "task.maxOutputBytes": count(500_000, "Most bytes to keep of one subagent's answer."),
   "task.maxOutputLines": count(5000, "Most lines to keep of one subagent's answer."),

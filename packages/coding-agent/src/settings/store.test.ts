@@ -153,13 +153,14 @@ describe("problems in settings", () => {
 });
 
 describe("trust", () => {
-  it("leaves project settings out until the project is trusted, but for sessionDir", async () => {
+  it("leaves project settings out until the project is trusted, sessionDir included", async () => {
     putProject({ retry: { maxRetries: 9 }, sessionDir: "/elsewhere", bogus: 1 });
     const settings = await load(false);
     expect(settings.get("retry.maxRetries")).toBe(3);
-    expect(settings.sessionDir).toBe("/elsewhere");
+    expect(settings.get("sessionDir")).toBeUndefined();
     expect(settings.diagnostics).toEqual([]);
     settings.trustProject();
+    expect(settings.get("sessionDir")).toBe("/elsewhere");
     expect(settings.get("retry.maxRetries")).toBe(9);
   });
 

@@ -138,12 +138,6 @@ export class SettingsStore {
     return mergedValue(key, layers) as SettingValue<K>;
   }
 
-  /** Folder for session files, also from a project that is not trusted; made absolute by the caller. */
-  get sessionDir(): string | undefined {
-    const layers = this.#files.map((file) => file.layer);
-    return mergedValue("sessionDir", [...layers, this.#overrides]) as string | undefined;
-  }
-
   /** Entries of a resource list with their origin, the project's first. */
   resources(key: ResourceKey): readonly ResourceEntry[] {
     return this.#listed<string>(key);

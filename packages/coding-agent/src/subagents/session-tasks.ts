@@ -8,6 +8,8 @@ import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { createTool } from "../tools/common/tool-row.ts";
 import type { ToolSelection } from "../tools/tool-selection.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
+import type { AgentDefinition } from "./agents/agent-definition.ts";
 import { type BudgetedSession, SessionBudget } from "./budgets/session-budget.ts";
 import { type CreateSubagentSession, createInProcessRunner } from "./runners/in-process-runner.ts";
 import { createProcessRunner, type StartSubagentHost } from "./runners/process-runner.ts";
@@ -22,7 +24,7 @@ export interface TaskOptions {
   readonly taskDepth?: number | undefined;
   /** Agents the session may start; default all. */
   readonly taskAgents?: readonly string[] | undefined;
-  /** Exclusions also apply to subagents. */
+  /** They limit subagents, too, unless the setting `task.narrowTools` is off; exclusions always do. */
   readonly tools?: Pick<ToolSelection, "only" | "exclude"> | undefined;
 }
 
@@ -35,6 +37,7 @@ interface TaskingAgentSession extends BudgetedSession {
     readonly thinkingLevel: ThinkingLevel;
   };
   readonly isProjectTrusted: boolean;
+  readonly tools: ToolSet;
 }
 
 /** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
@@ -74,7 +77,10 @@ export function createSessionTasks(
     runner,
     depth,
     allowedAgents: taskAgents,
-    excludedTools: takenAway(options.tools),
+    excludedTools: (agent) => [
+      ...takenAway(options.tools),
+      ...(isLimited(agent, options, settings) ? missingTools(parts.session()) : []),
+    ],
     session: () => {
       const session = parts.session();
       const { log, models, isProjectTrusted } = session;
@@ -99,13 +105,30 @@ export function createSessionTasks(
   };
 }
 
-/**
- * Only exclusions apply to subagents. A list of tools limits what the session does itself; it may
- * hand the rest to agents with other tools.
- */
+/** What subagents must not have either, at any depth. */
 function takenAway({ only = [], exclude = [] }: ToolSelection = {}): readonly string[] {
   const removed = only.filter((pattern) => pattern.startsWith("-"));
   return [...exclude, ...removed.map((pattern) => pattern.slice(1))];
+}
+
+/**
+ * Whether an agent is limited to the tools of the session. The tools of a subagent are its agent's:
+ * what they leave to others is that agent's business.
+ */
+function isLimited(
+  agent: AgentDefinition,
+  { tools, taskDepth = 0 }: TaskOptions,
+  settings: SettingsStore,
+): boolean {
+  if (agent.isLimitedToCaller === true) return true;
+  const isListed = tools?.only?.some((pattern) => !pattern.startsWith("-")) ?? false;
+  return isListed && taskDepth === 0 && settings.get("task.narrowTools");
+}
+
+/** What the session could have had. */
+function missingTools({ tools }: TaskingAgentSession): readonly string[] {
+  const active = new Set(tools.active.map(({ name }) => name));
+  return tools.all.map(({ name }) => name).filter((name) => !active.has(name));
 }
 
 interface Places {

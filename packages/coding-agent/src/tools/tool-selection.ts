@@ -64,8 +64,18 @@ function applyPatterns(all: readonly AgentTool[], patterns: readonly string[]): 
 }
 
 function fits(pattern: string, name: string): boolean {
-  const source = pattern.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*");
-  return new RegExp(`^${source}$`).test(name);
+  const [start = "", ...rest] = pattern.split("*");
+  const end = rest.pop();
+  if (end === undefined) return name === pattern;
+  if (!name.startsWith(start) || !name.slice(start.length).endsWith(end)) return false;
+  // Each piece at the first place it fits: no pattern makes this slow.
+  let at = start.length;
+  for (const piece of rest) {
+    const found = name.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return at <= name.length - end.length;
 }
 
 function unknownNames(patterns: readonly string[], all: readonly AgentTool[]): Diagnostic[] {

@@ -4,7 +4,7 @@ import type { Diagnostic } from "../../base/diagnostic.ts";
 import { createGlob } from "../../base/files/glob.ts";
 import { isJsonObject, readJsonFile } from "../../base/files/read-json.ts";
 import { absolutePath } from "../../resources/files/places.ts";
-import type { InstalledPackage } from "../../resources/packages/find-packages.ts";
+import type { InstalledPackage, MissingPackage } from "../../resources/packages/find-packages.ts";
 import type { ResourceEntry } from "../../settings/store.ts";
 
 /** Who put an extension where it is. */
@@ -33,6 +33,8 @@ interface PackageName {
 export interface DiscoveredExtensions {
   readonly files: readonly ExtensionFile[];
   readonly diagnostics: readonly Diagnostic[];
+  /** Named by the user and found in the project only: problems unless the project is trusted. */
+  readonly untrusted: readonly Diagnostic[];
 }
 
 /** Where to look. */
@@ -59,7 +61,7 @@ export interface PackageFinder {
   /** Those of the settings. */
   all(): Promise<readonly InstalledPackage[]>;
   /** The one of `npm:…` or `git:…`, or why it is not there. */
-  named(source: string): Promise<InstalledPackage | Diagnostic>;
+  named(source: string, isProjectTrusted: boolean): Promise<InstalledPackage | MissingPackage>;
 }
 
 interface Search {
@@ -80,17 +82,24 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   const found = new Map<string, ExtensionFile>();
   const diagnostics: Diagnostic[] = [];
   const named: Search = { found, diagnostics, excludes: () => false, isNamed: true };
-  if (part === "own") {
-    for (const path of options.paths) {
+  const untrusted: Diagnostic[] = [];
+  for (const path of options.paths) {
+    const { packages } = options;
+    if (packages !== undefined && isSource(path)) {
+      const installed = await packages.named(path, false);
+      const isDeferred = "message" in installed && installed.needsTrust === true;
+      if (!isDeferred && part === "own") await addSource(named, installed);
+      else if (isDeferred && part === "own") untrusted.push(installed);
+      else if (isDeferred) await addSource(named, await packages.named(path, true));
+    } else if (part === "own") {
       const absolute = absolutePath(path, baseDirectory, homeDirectory);
       // A folder is a package: its manifest or the names of its folders say what it brings.
-      const isPackage = isSource(path) || kindOf(absolute) === "directory";
-      const packages = isPackage ? options.packages : undefined;
-      if (packages === undefined) await addNamed(named, absolute, "temporary");
-      else await addSource(named, await packages.named(path));
+      if (packages === undefined || kindOf(absolute) !== "directory") {
+        await addNamed(named, absolute, "temporary");
+      } else await addSource(named, await packages.named(absolute, false));
     }
   }
-  if (options.onlyNamed) return { files: [...found.values()], diagnostics };
+  if (options.onlyNamed) return { files: [...found.values()], diagnostics, untrusted };
   const scope = part === "own" ? "user" : "project";
   const entries = options.entries.filter((entry) => entry.scope === scope);
   const rules = readRules(entries, homeDirectory);
@@ -109,7 +118,7 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   for (const found of (await options.packages?.all()) ?? []) {
     if (found.scope === scope) await addInstalled(search, found, scope);
   }
-  return { files: [...found.values()], diagnostics };
+  return { files: [...found.values()], diagnostics, untrusted };
 }
 
 function isSource(path: string): boolean {

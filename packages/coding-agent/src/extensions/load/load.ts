@@ -4,6 +4,7 @@ import type { ExtensionFactory } from "../api/api.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";
 import type { ExtensionFile } from "./discover.ts";
 import { type HostModules, hostImports } from "./host-imports.ts";
+import { closePrivateCache, openPrivateCache } from "./private-cache.ts";
 
 /** An extension whose code is loaded and not yet run. */
 export interface LoadedFactory {
@@ -52,13 +53,18 @@ export async function loadFactories(
 ): Promise<{ factories: LoadedFactory[]; diagnostics: Diagnostic[] }> {
   const factories: LoadedFactory[] = [];
   const diagnostics: Diagnostic[] = [];
+  if (files.length === 0) return { factories, diagnostics };
+  const cache = join(options.cacheDirectory, "extensions");
+  const isPrivate = openPrivateCache(cache);
+  const loading = { ...options, cache: isPrivate ? cache : false } as const;
   for (const file of files) {
     try {
-      factories.push(await loadFactory(file, options));
+      factories.push(await loadFactory(file, loading));
     } catch (error) {
       diagnostics.push(loadFailure(file, error));
     }
   }
+  if (isPrivate) closePrivateCache(cache);
   return { factories, diagnostics };
 }
 
@@ -69,7 +75,10 @@ export function loadFailure(file: ExtensionFile, error: unknown): Diagnostic {
   return { severity: "error", message, path: file.path, ...mark };
 }
 
-async function loadFactory(file: ExtensionFile, options: LoadOptions): Promise<LoadedFactory> {
+async function loadFactory(
+  file: ExtensionFile,
+  options: LoadOptions & { readonly cache: string | false },
+): Promise<LoadedFactory> {
   const { createJiti } = await import("jiti");
   const { modules, mentions } = await hostImports(file.realPath, options.hostModules);
   const jiti = createJiti(import.meta.url, {
@@ -77,7 +86,7 @@ async function loadFactory(file: ExtensionFile, options: LoadOptions): Promise<L
     moduleCache: false,
     // Host modules must win over packages of the same name.
     tryNative: false,
-    fsCache: join(options.cacheDirectory, "extensions"),
+    fsCache: options.cache,
     virtualModules: modules,
     // What is imported is found among the host's modules first.
     alias: mentions.has("packages") ? await packageFiles(options.hostModules) : {},

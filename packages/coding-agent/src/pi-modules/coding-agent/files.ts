@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { findGated } from "../../create/trust.ts";
 import { contextFileNames } from "../../resources/files/context-files.ts";
-import { ancestorsOf } from "../../resources/files/places.ts";
+import { ancestorsOf, type ResourceDirs } from "../../resources/files/places.ts";
+import { readBoundTextNow, textBoundsOf } from "../../resources/files/text-bounds.ts";
 import { describeChangeNow } from "../../tools/common/diff.ts";
 import { detectImageType } from "../../user-input/images/image-type.ts";
 import type { HostPlaces } from "../base/host-places.ts";
@@ -27,7 +27,7 @@ export async function piFiles(places: HostPlaces, loadDirectory: LoadDirectory) 
       change(oldContent, newContent, path).patch,
     loadSkills: (options: SkillsOptions = {}) => loadSkills(options, places, loadDirectory),
     loadProjectContextFiles: ({ cwd = places.cwd, agentDir = places.agentDirectory } = {}) =>
-      [...new Set([agentDir, ...ancestorsOf(cwd).reverse()])].flatMap(contextFileIn),
+      contextFiles({ cwd, agentDirectory: agentDir, homeDirectory: places.homeDirectory }),
     detectSupportedImageMimeTypeFromFile: imageTypeOf,
     hasTrustRequiringProjectResources: (cwd: string) =>
       findGated(resolve(cwd), resolve(places.agentDirectory)).length > 0,
@@ -69,16 +69,18 @@ function loadSkills(
   return { skills: skills.reverse(), diagnostics: [] };
 }
 
-function contextFileIn(dir: string): AgentsFile[] {
-  for (const name of contextFileNames) {
-    const path = join(dir, name);
-    try {
-      return [{ path, content: readFileSync(path, "utf8") }];
-    } catch {
-      // Most folders have none.
+function contextFiles(dirs: ResourceDirs): AgentsFile[] {
+  const bounds = textBoundsOf(dirs);
+  const folders = [...new Set([dirs.agentDirectory, ...ancestorsOf(dirs.cwd).reverse()])];
+  return folders.flatMap((folder) => {
+    const origin = folder === dirs.agentDirectory ? "own" : "project";
+    for (const name of contextFileNames) {
+      const path = join(folder, name);
+      const file = readBoundTextNow(path, origin, bounds);
+      if (file.kind === "text") return [{ path, content: file.text }];
     }
-  }
-  return [];
+    return [];
+  });
 }
 
 /** The type of an image by its first bytes; null for any other file. */

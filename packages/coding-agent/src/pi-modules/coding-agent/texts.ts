@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { readTextFileNow } from "../../base/files/read-text.ts";
 import { splitFrontmatter } from "../../resources/files/frontmatter.ts";
 
 /** A skill as pi describes it. */
@@ -21,7 +22,9 @@ export async function piTexts() {
   };
   const readSkill = (filePath: string, source: string): PiSkill | undefined => {
     try {
-      const { frontmatter } = parseFrontmatter(readFileSync(filePath, "utf8"));
+      const file = readTextFileNow(filePath);
+      if (file.kind !== "text") return undefined;
+      const { frontmatter } = parseFrontmatter(file.text);
       const { name, description } = frontmatter as { name?: unknown; description?: unknown };
       if (typeof description !== "string") return undefined;
       const baseDir = dirname(filePath);

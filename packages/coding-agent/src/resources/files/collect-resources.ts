@@ -37,10 +37,12 @@ export async function collectResources<
   for (const place of onlyNamed ? places.filter(({ isNamed }) => isNamed) : places) {
     for (const file of await kind.filesIn(place)) {
       const real = await realPathOf(file.path);
-      if (seen.has(real) || excludes?.(file.path)) continue;
+      // A project's link must not hide the user's own file, which may be read.
+      const failed = `${place.scope}\0${real}`;
+      if (seen.has(real) || seen.has(failed) || excludes?.(file.path)) continue;
       if (place.includes?.(file.path) === false) continue;
-      seen.add(real);
       const resource = await kind.read(file, place);
+      seen.add(resource === undefined ? failed : real);
       if (resource === undefined) continue;
       const other = resources.get(resource.name);
       if (other === undefined) resources.set(resource.name, resource);

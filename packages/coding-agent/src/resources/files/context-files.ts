@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Diagnostic } from "../../base/diagnostic.ts";
-import { readTextFile } from "../../base/files/read-text.ts";
-import { ancestorsOf, findGitRoot, kindOf, realPathOf } from "./places.ts";
+import { ancestorsOf, findGitRoot, kindOf, type ResourceDirs, realPathOf } from "./places.ts";
+import { readBoundText, textBoundsOf } from "./text-bounds.ts";
 
 /** Instructions for the agent from a file of the project or the user. */
 export interface ContextFile {
@@ -28,7 +28,9 @@ export const contextFileNames = [
 async function contextFileIn(dir: string): Promise<string | undefined> {
   for (const name of contextFileNames) {
     const path = join(dir, name);
-    if ((await kindOf(path)) === "file") return path;
+    const kind = await kindOf(path);
+    // A pipe or a device is reported when it is read.
+    if (kind === "file" || kind === "other") return path;
   }
   return undefined;
 }
@@ -38,10 +40,12 @@ async function contextFileIn(dir: string): Promise<string | undefined> {
  * folder. In a git worktree that lies inside its repository, the worktree's copy stands for the
  * repository's own, which would say the same twice.
  */
-export async function loadContextFiles(agentDirectory: string, cwd: string): Promise<ContextFiles> {
+export async function loadContextFiles(places: ResourceDirs): Promise<ContextFiles> {
+  const { agentDirectory, cwd } = places;
   const dirs = [...new Set([agentDirectory, ...ancestorsOf(cwd).reverse()])];
   const [git, ...paths] = await Promise.all([findGitRoot(cwd), ...dirs.map(contextFileIn)]);
   const byDir = new Map(dirs.map((dir, index) => [dir, paths[index]]));
+  const own = byDir.get(agentDirectory);
   if (git?.mainRoot !== undefined && byDir.get(git.root) !== undefined) {
     const [mainRoot, root] = await Promise.all([realPathOf(git.mainRoot), realPathOf(git.root)]);
     for (const dir of dirs) {
@@ -51,13 +55,15 @@ export async function loadContextFiles(agentDirectory: string, cwd: string): Pro
   const files = new Map<string, ContextFile>();
   const diagnostics: Diagnostic[] = [];
   const wanted = [...byDir.values()].filter((path) => path !== undefined);
+  const bounds = textBoundsOf(places);
   const read = wanted.map(async (path) => ({
     real: await realPathOf(path),
-    file: await readTextFile(path),
+    file: await readBoundText(path, path === own ? "own" : "project", bounds),
   }));
   for (const { real, file } of await Promise.all(read)) {
+    if (files.has(real)) continue;
     if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
-    if (file.kind !== "text" || files.has(real)) continue;
+    if (file.kind !== "text") continue;
     files.set(real, { path: file.path, content: file.text.replaceAll("\r\n", "\n").trim() });
   }
   return { files: [...files.values()].filter(({ content }) => content !== ""), diagnostics };

@@ -39,7 +39,7 @@ async function load(isProjectTrusted = false) {
         onlyNamed: false,
         packages: {
           all: async () => packages,
-          named: (source) => findNamedPackage(source, dirs),
+          named: (source, isTrusted) => findNamedPackage(source, dirs, isTrusted),
         },
       }),
     ),
@@ -141,7 +141,10 @@ it("a package named on the command line is loaded from where it is installed", a
       paths: [path],
       entries: [],
       onlyNamed: true,
-      packages: { all: async () => [], named: (source) => findNamedPackage(source, dirs) },
+      packages: {
+        all: async () => [],
+        named: (source, isTrusted) => findNamedPackage(source, dirs, isTrusted),
+      },
     });
   expect((await find("npm:x")).files).toMatchObject([
     { scope: "temporary", package: { source: "npm:x" } },
@@ -175,10 +178,61 @@ it("a folder or package of -e brings its skills and templates, too, whatever is 
     paths: ["kit", "./plain"],
     entries: [],
     onlyNamed: true,
-    packages: { all: async () => [], named: (source) => findNamedPackage(source, dirs) },
+    packages: {
+      all: async () => [],
+      named: (source, isTrusted) => findNamedPackage(source, dirs, isTrusted),
+    },
   });
   expect(files.map(({ path }) => relative(dirs.cwd, path))).toEqual([
     "kit/src/a.ts",
     "plain/extensions/b.ts",
   ]);
+});
+
+describe("a package of the command line that the project has a copy of", () => {
+  const find = (part: "own" | "project") =>
+    discoverExtensions({
+      ...dirs,
+      part,
+      paths: ["npm:x", "git:example.com/a/b"],
+      entries: [],
+      onlyNamed: true,
+      packages: {
+        all: async () => [],
+        named: (source, isTrusted) => findNamedPackage(source, dirs, isTrusted),
+      },
+    });
+  const pathsOf = ({ files }: { files: readonly { path: string }[] }) =>
+    files.map(({ path }) => relative(root, path));
+
+  it("is the user's copy", async () => {
+    put({
+      "agent/npm/node_modules/x/index.ts": "",
+      "agent/git/example.com/a/b/index.ts": "",
+      "project/.pi/npm/node_modules/x/index.ts": "",
+      "project/.pi/git/example.com/a/b/index.ts": "",
+    });
+    expect(pathsOf(await find("own"))).toEqual([
+      "agent/npm/node_modules/x/index.ts",
+      "agent/git/example.com/a/b/index.ts",
+    ]);
+    expect(pathsOf(await find("project"))).toEqual([]);
+  });
+
+  it("is the project's only copy once the project is trusted", async () => {
+    put({
+      "project/.pi/npm/node_modules/x/index.ts": "",
+      "project/.pi/git/example.com/a/b/index.ts": "",
+    });
+    const own = await find("own");
+    expect(own.files).toEqual([]);
+    expect(own.untrusted.map(({ message }) => message)).toEqual([
+      expect.stringContaining("npm:x is only installed in the project"),
+      expect.stringContaining("git:example.com/a/b is only installed in the project"),
+    ]);
+    expect(pathsOf(await find("project"))).toEqual([
+      "project/.pi/npm/node_modules/x/index.ts",
+      "project/.pi/git/example.com/a/b/index.ts",
+    ]);
+  });
 });

@@ -70,27 +70,36 @@ export async function findPackages(
   return { packages: [...packages.values()], diagnostics };
 }
 
-/** The package of `npm:…` or `git:…`, wherever it is installed; the project's first. */
+/** Why a package that somebody named cannot be used. */
+export interface MissingPackage extends Diagnostic {
+  /** The project has a copy, which counts once the project is trusted. */
+  readonly needsTrust?: boolean;
+}
+
+/** The package of `npm:…` or `git:…`: the user's copy, or else that of a trusted project. */
 export async function findNamedPackage(
   source: string,
   dirs: PackageDirs,
-): Promise<InstalledPackage | Diagnostic> {
-  const origins = (["project", "user"] as const).map((scope) => ({
-    scope,
-    origin: originOf(source, scope, { ...dirs, baseDirectory: dirs.cwd }),
-  }));
-  const there = origins.find(({ origin }) => kindOf(origin.path) === "directory");
-  const user = origins[1]?.origin;
-  if (there === undefined)
-    return notThere(
-      source,
-      user ??
-        parsePackageSource(source, { ...dirs, root: dirs.agentDirectory, baseDirectory: dirs.cwd }),
-    );
-  const { path: root } = there.origin;
+  isProjectTrusted: boolean,
+): Promise<InstalledPackage | MissingPackage> {
+  const user = originOf(source, "user", { ...dirs, baseDirectory: dirs.cwd });
+  const project = originOf(source, "project", { ...dirs, baseDirectory: dirs.cwd });
+  const isIn = ({ path }: PackageOrigin) => kindOf(path) === "directory";
+  if (isIn(user)) return namedPackage(source, "user", user);
+  if (!isIn(project)) return notThere(source, user);
+  if (isProjectTrusted) return namedPackage(source, "project", project);
+  const message = `The package ${source} is only installed in the project (${project.path}), which is not trusted. Start with --approve to load it, or install it for yourself: ${user.installCommand ?? ""}`;
+  return { severity: "error", message, path: project.path, needsTrust: true };
+}
+
+async function namedPackage(
+  source: string,
+  scope: SettingsScope,
+  { path: root }: PackageOrigin,
+): Promise<InstalledPackage> {
   const manifest = await readManifest(root, []);
   const parts = partsOf(root, { manifest, choice: { optsIn: false }, isFile: false });
-  return { source, scope: there.scope, root, parts };
+  return { source, scope, root, parts };
 }
 
 function originOf(

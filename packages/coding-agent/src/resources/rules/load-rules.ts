@@ -1,13 +1,15 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import { collectResources } from "../files/collect-resources.ts";
+import { namesIn } from "../files/folder-names.ts";
 import {
   ancestorsOf,
   findGitRoot,
+  kindOf,
   type ResourceDirs,
   type ResourcePlace,
 } from "../files/places.ts";
+import { originOf, readBoundText, textBoundsOf } from "../files/text-bounds.ts";
 import type { StreamRule } from "./stream-rule.ts";
 
 /** Stream rules by precedence, and what was wrong with others. */
@@ -22,14 +24,15 @@ export interface LoadedRules {
  */
 export async function loadRules(dirs: ResourceDirs): Promise<LoadedRules> {
   const diagnostics: Diagnostic[] = [];
+  const bounds = textBoundsOf(dirs);
   const rules = await collectResources(
     await placesOf(dirs),
     {
       noun: "Rule",
-      filesIn: ({ path }) => filesIn(path),
-      read: async ({ path }) => {
+      filesIn: ({ path }) => filesIn(path, diagnostics),
+      read: async ({ path }, place) => {
         const { readRule } = await import("./read-rule.ts");
-        return readRule(path, diagnostics);
+        return readRule(await readBoundText(path, originOf(place), bounds), diagnostics);
       },
     },
     { diagnostics },
@@ -63,10 +66,9 @@ async function placesOf({
   ].map(({ dir, scope }) => ({ path: join(dir, "rules"), scope, isNamed: false }));
 }
 
-async function filesIn(folder: string): Promise<{ path: string }[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => !entry.isDirectory() && /^[^.].*\.mdc?$/.test(entry.name))
-    .map(({ name }) => ({ path: join(folder, name) }))
-    .sort((a, b) => (a.path < b.path ? -1 : 1));
+async function filesIn(folder: string, diagnostics: Diagnostic[]): Promise<{ path: string }[]> {
+  const names = await namesIn(folder, /^[^.].*\.mdc?$/, diagnostics);
+  const paths = names.map((name) => join(folder, name));
+  const kinds = await Promise.all(paths.map(kindOf));
+  return paths.filter((_, at) => kinds[at] !== "directory").map((path) => ({ path }));
 }

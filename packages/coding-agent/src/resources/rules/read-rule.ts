@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import { readTextFile } from "../../base/files/read-text.ts";
+import type { TextFile } from "../../base/files/read-text.ts";
 import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
 import { clipped, parsePattern, type RulePattern } from "./rule-pattern.ts";
 import { parseScope, splitList } from "./rule-scope.ts";
@@ -12,14 +12,14 @@ const MAX_LENGTH = 256 * 1024;
 
 /** Reads a rule's file; undefined when it holds none that watches replies, or a broken one. */
 export async function readRule(
-  path: string,
+  file: TextFile,
   diagnostics: Diagnostic[],
 ): Promise<StreamRule | undefined> {
+  const { path } = file;
   const leaveOut = (reason: string): undefined => {
     const message = `Rule ${path} is left out: ${reason}`;
     diagnostics.push({ severity: "warning", message, path });
   };
-  const file = await readTextFile(path);
   if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
   if (file.kind !== "text") return undefined;
   const { attributes, body, problem } = await parseFrontmatter(file.text);

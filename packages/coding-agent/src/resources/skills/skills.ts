@@ -1,6 +1,5 @@
 import { basename, dirname, join } from "node:path";
 import type { Diagnostic } from "../../base/diagnostic.ts";
-import { readTextFile } from "../../base/files/read-text.ts";
 import { collectResources } from "../files/collect-resources.ts";
 import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
 import {
@@ -12,6 +11,7 @@ import {
   type ResourcePlace,
   type ResourceScope,
 } from "../files/places.ts";
+import { originOf, readBoundText, type TextBounds, textBoundsOf } from "../files/text-bounds.ts";
 import { type SkillCandidate, scanForSkills } from "./skill-scan.ts";
 
 /** Knowledge a model reads when a task calls for it. */
@@ -79,24 +79,35 @@ export async function loadSkills(
   options: LoadOptions = {},
 ): Promise<LoadedSkills> {
   const diagnostics: Diagnostic[] = [];
+  const reading = { bounds: textBoundsOf(dirs), diagnostics };
   const skills = await collectResources(
     await placesOf(dirs, named),
     {
       noun: "Skill",
-      filesIn: (place) => candidatesIn(place, diagnostics),
-      read: (candidate, { scope }) => readSkill(candidate, scope, diagnostics),
+      filesIn: (place) => candidatesIn(place, reading),
+      read: (candidate, place) => readSkill(candidate, place, reading),
     },
     { ...options, diagnostics },
   );
   return { skills, diagnostics };
 }
 
+interface Reading {
+  readonly bounds: TextBounds;
+  readonly diagnostics: Diagnostic[];
+}
+
 async function candidatesIn(
   place: ResourcePlace & { isNative: boolean },
-  diagnostics: Diagnostic[],
+  { bounds, diagnostics }: Reading,
 ): Promise<readonly SkillCandidate[]> {
   const kind = await kindOf(place.path);
-  if (kind === "directory") return scanForSkills(place.path, place.isNative);
+  if (kind === "directory") {
+    const origin = originOf(place);
+    const found = await scanForSkills(place.path, place.isNative, { origin, bounds });
+    diagnostics.push(...found.diagnostics);
+    return found.candidates;
+  }
   if (kind === "file") return [{ path: place.path, isSkillFile: true }];
   if (place.isNamed) {
     const message = `There are no skills at ${place.path}`;
@@ -107,12 +118,12 @@ async function candidatesIn(
 
 async function readSkill(
   candidate: SkillCandidate,
-  scope: ResourceScope,
-  diagnostics: Diagnostic[],
+  { scope, isNamed }: ResourcePlace,
+  { bounds, diagnostics }: Reading,
 ): Promise<Skill | undefined> {
   const { path } = candidate;
   const warn = (message: string) => diagnostics.push({ severity: "warning", message, path });
-  const file = await readTextFile(path);
+  const file = await readBoundText(path, originOf({ scope, isNamed }), bounds);
   if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
   if (file.kind !== "text") return undefined;
   const { attributes, problem } = await parseFrontmatter(file.text);

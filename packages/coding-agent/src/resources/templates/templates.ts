@@ -1,8 +1,7 @@
-import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Diagnostic } from "../../base/diagnostic.ts";
-import { readTextFile } from "../../base/files/read-text.ts";
 import { collectResources } from "../files/collect-resources.ts";
+import { namesIn } from "../files/folder-names.ts";
 import { parseFrontmatter, textAttribute } from "../files/frontmatter.ts";
 import {
   kindOf,
@@ -11,6 +10,7 @@ import {
   type ResourcePlace,
   type ResourceScope,
 } from "../files/places.ts";
+import { originOf, readBoundText, type TextBounds, textBoundsOf } from "../files/text-bounds.ts";
 
 /** A prompt the user calls by name: `/name arguments`. */
 export interface PromptTemplate {
@@ -53,11 +53,8 @@ async function filesIn(place: ResourcePlace, diagnostics: Diagnostic[]): Promise
   const kind = await kindOf(place.path);
   if (kind === "file") return [place.path];
   if (kind === "directory") {
-    const names = await readdir(place.path).catch(() => []);
-    return names
-      .filter((name) => name.endsWith(".md") && !name.startsWith("."))
-      .sort()
-      .map((name) => join(place.path, name));
+    const names = await namesIn(place.path, /^[^.].*\.md$/s, diagnostics);
+    return names.map((name) => join(place.path, name));
   }
   if (place.isNamed) {
     const message = `There are no prompt templates at ${place.path}`;
@@ -68,11 +65,11 @@ async function filesIn(place: ResourcePlace, diagnostics: Diagnostic[]): Promise
 
 async function readTemplate(
   path: string,
-  scope: ResourceScope,
-  diagnostics: Diagnostic[],
+  { scope, isNamed }: ResourcePlace,
+  { bounds, diagnostics }: { bounds: TextBounds; diagnostics: Diagnostic[] },
 ): Promise<PromptTemplate | undefined> {
-  if ((await kindOf(path)) !== "file") return undefined;
-  const file = await readTextFile(path);
+  if ((await kindOf(path)) === "directory") return undefined;
+  const file = await readBoundText(path, originOf({ scope, isNamed }), bounds);
   if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
   if (file.kind !== "text") return undefined;
   const { attributes, body, problem } = await parseFrontmatter(file.text);
@@ -99,12 +96,13 @@ export async function loadTemplates(
   options: LoadOptions = {},
 ): Promise<LoadedTemplates> {
   const diagnostics: Diagnostic[] = [];
+  const bounds = textBoundsOf(dirs);
   const templates = await collectResources(
     placesOf(dirs, named),
     {
       noun: "Template",
       filesIn: async (place) => (await filesIn(place, diagnostics)).map((path) => ({ path })),
-      read: ({ path }, { scope }) => readTemplate(path, scope, diagnostics),
+      read: ({ path }, place) => readTemplate(path, place, { bounds, diagnostics }),
     },
     { ...options, diagnostics },
   );

@@ -11,18 +11,23 @@ import {
 import { hostname } from "node:os";
 import { SessionError } from "../../base/errors.ts";
 import { randomUuid } from "../../base/random.ts";
+import { processStart } from "./process-start.ts";
 
 /** How often the owner refreshes it. */
 const HEARTBEAT_MS = 10_000;
 /** An empty lease file of at most this age is still being written. */
 const WRITING_MS = 2_000;
-/** A lease that was not refreshed for this long is free, wherever its owner ran. */
+/** The lease of another machine that was not refreshed for this long is free. */
 const STALE_MS = 45_000;
+/** Clocks of machines differ by less; a date further ahead says nothing about its owner. */
+const MAX_AHEAD_MS = 600_000;
 
 interface LeaseOwner {
   readonly pid: number;
   readonly host: string;
   readonly token: string;
+  /** When the process started, where the system tells: its number may be another's later. */
+  readonly start?: string | undefined;
 }
 
 /** The right to write one session file, held in a file next to it. */
@@ -58,7 +63,9 @@ export class SessionLease {
   }
 
   #take(sessionPath: string): void {
-    const owner: LeaseOwner = { pid: process.pid, host: hostname(), token: this.#token };
+    const { pid } = process;
+    const start = processStart(pid);
+    const owner: LeaseOwner = { pid, host: hostname(), token: this.#token, start };
     // Twice: the second time after a dead owner's lease was removed.
     for (const isLastTry of [false, true]) {
       try {
@@ -114,12 +121,13 @@ function readOwner(path: string): LeaseOwner | undefined {
 
 function isAlive(owner: LeaseOwner | undefined, path: string): boolean {
   const ageMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  if (owner === undefined) return ageMs < WRITING_MS;
-  if (ageMs > STALE_MS) return false;
-  if (owner.host !== hostname()) return true;
+  if (owner === undefined) return Math.abs(ageMs) < WRITING_MS;
+  if (owner.host !== hostname()) return ageMs <= STALE_MS && ageMs >= -MAX_AHEAD_MS;
+  // Here the process itself can be looked for: one that slept, or was stopped, is still the owner.
   try {
     process.kill(owner.pid, 0);
-    return true;
+    const start = processStart(owner.pid);
+    return owner.start === undefined || start === undefined || owner.start === start;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }

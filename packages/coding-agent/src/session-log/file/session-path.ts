@@ -1,12 +1,25 @@
+import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
+
+const MAX_NAME = 240;
 
 /** The folder of one working directory's sessions: the path with its separators as dashes. */
 export function sessionDirectoryFor(agentDirectory: string, cwd: string): string {
   const safe = canonical(cwd)
     .replace(/^[/\\]/, "")
     .replace(/[/\\:]/g, "-");
-  return join(agentDirectory, "sessions", `--${safe}--`);
+  return join(agentDirectory, "sessions", `--${shortened(safe)}--`);
+}
+
+/** Most file systems take names of up to 255 bytes; a longer one keeps its beginning and gets a hash. */
+function shortened(name: string): string {
+  const bytes = Buffer.from(name);
+  if (bytes.length <= MAX_NAME) return name;
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 32);
+  // A character that is cut in half is left out.
+  const start = new TextDecoder().decode(bytes.subarray(0, MAX_NAME - hash.length - 4));
+  return `${start.replace(/\uFFFD+$/, "")}-${hash}`;
 }
 
 /** The file name of a session that starts now. */

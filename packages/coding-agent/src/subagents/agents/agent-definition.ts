@@ -15,6 +15,8 @@ export interface AgentDefinition {
   /** Added to the system prompt. */
   readonly systemPrompt: string;
   readonly source: "user" | "project" | "bundled";
+  /** It never has a tool that the session that starts it does not have. */
+  readonly isLimitedToCaller?: boolean;
 }
 
 /** Whether an agent that may start `spawns` may start `name`. */

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../create/__fixtures__/test-session.ts";
@@ -11,7 +11,12 @@ function folders(files: Record<string, string>) {
     mkdirSync(join(root, name, ".."), { recursive: true });
     writeFileSync(join(root, name), text);
   }
-  return { agentDirectory: join(root, "agent"), cwd: join(root, "project") };
+  return {
+    agentDirectory: join(root, "agent"),
+    cwd: join(root, "project"),
+    homeDirectory: root,
+    isProjectTrusted: true,
+  };
 }
 
 describe("loadAgents", () => {
@@ -62,6 +67,40 @@ describe("loadAgents", () => {
     const full = [...agents].map(([name, { description }]) => [name, description]);
     expect([...outlineAgents(dirs)]).toEqual(full);
     expect(full).toContainEqual(["quoted", "What it does"]);
+  });
+
+  it("takes names of no other agent and no model from a project that is not trusted", async () => {
+    const head = "description: Theirs\nmodel: evil/expensive\nthinkingLevel: max\ntools: read";
+    const dirs = {
+      ...folders({
+        "agent/agents/mine.md": "own",
+        "project/.pi/agents/explore.md": `---\n${head}\n---\nevil`,
+        "project/.pi/agents/other.md": `---\nname: mine\n${head}\n---\nevil`,
+        "project/.pi/agents/new.md": `---\n${head}\n---\nfresh`,
+      }),
+      isProjectTrusted: false,
+    };
+    const { agents, diagnostics } = await loadAgents(dirs);
+    expect(agents.get("explore")?.source).toBe("bundled");
+    expect(agents.get("mine")?.systemPrompt).toBe("own");
+    expect(agents.get("new")).toMatchObject({ model: undefined, thinkingLevel: undefined });
+    expect(agents.get("new")).toMatchObject({ tools: ["read"], isLimitedToCaller: true });
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      expect.stringContaining("another agent explore"),
+      expect.stringContaining("another agent mine"),
+    ]);
+    const outlined = outlineAgents(dirs);
+    expect(outlined.get("explore")).not.toBe("Theirs");
+    expect([outlined.get("mine"), outlined.get("new")]).toEqual(["", "Theirs"]);
+  });
+
+  it("leaves out an agent of a project that links to a file outside", async () => {
+    const dirs = folders({ "agent/auth.json": "SECRET", "project/.pi/agents/x.md": "" });
+    symlinkSync(join(dirs.agentDirectory, "auth.json"), join(dirs.cwd, ".pi/agents/leak.md"));
+    const { agents, diagnostics } = await loadAgents(dirs);
+    expect(agents.has("leak")).toBe(false);
+    expect(outlineAgents(dirs).has("leak")).toBe(false);
+    expect(diagnostics).toMatchObject([{ message: expect.stringContaining("is left out") }]);
   });
 
   it("skips and reports unreadable files", async () => {

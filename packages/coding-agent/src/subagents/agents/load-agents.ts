@@ -1,10 +1,17 @@
-import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { JsonObject } from "../../base/files/read-json.ts";
-import { readTextFile, readTextFileNow } from "../../base/files/read-text.ts";
+import type { TextFile } from "../../base/files/read-text.ts";
 import { isThinkingLevel } from "../../models/thinking-level.ts";
+import { namesInNow } from "../../resources/files/folder-names.ts";
 import { parseFrontmatter, textAttribute } from "../../resources/files/frontmatter.ts";
+import {
+  leftOut,
+  readBoundText,
+  readBoundTextNow,
+  type TextOrigin,
+  textBoundsOf,
+} from "../../resources/files/text-bounds.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { bundledAgents } from "./bundled-agents.ts";
 
@@ -14,19 +21,32 @@ export interface LoadedAgents {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** Where agents are looked for, and how far the project's count. */
+export interface AgentDirs {
+  readonly agentDirectory: string;
+  readonly cwd: string;
+  readonly homeDirectory: string;
+  /** Before trust, a project's agents take nobody's name and bring no model. */
+  readonly isProjectTrusted: boolean;
+}
+
 /**
  * Loads agent definitions. The project's take precedence over the user's, which take precedence
  * over the bundled ones.
  */
-export async function loadAgents(dirs: {
-  agentDirectory: string;
-  cwd: string;
-}): Promise<LoadedAgents> {
+export async function loadAgents(dirs: AgentDirs): Promise<LoadedAgents> {
   const diagnostics: Diagnostic[] = [];
   const agents = new Map(bundledAgents.map((agent) => [agent.name, agent]));
-  for (const { path, source } of agentFiles(dirs)) {
-    const agent = await readAgent(path, source, diagnostics);
-    if (agent !== undefined) agents.set(agent.name, agent);
+  const bounds = textBoundsOf(dirs);
+  for (const { path, source } of agentFiles(dirs, diagnostics)) {
+    const file = await readBoundText(path, originOf(source), bounds);
+    const agent = await readAgent(file, source, diagnostics);
+    if (agent === undefined) continue;
+    if (mayDefine(agent, agents, dirs)) agents.set(agent.name, restricted(agent, dirs));
+    else {
+      const reason = `the project is not trusted, and there is another agent ${agent.name}`;
+      diagnostics.push(leftOut(path, reason));
+    }
   }
   return { agents, diagnostics };
 }
@@ -35,54 +55,81 @@ export async function loadAgents(dirs: {
  * Name and description of each agent, for the description of a tool. That is needed while a request
  * is built, so this reads only the two lines, synchronously and without a parser.
  */
-export function outlineAgents(dirs: { agentDirectory: string; cwd: string }): Map<string, string> {
-  const agents = new Map(bundledAgents.map(({ name, description }) => [name, description]));
-  for (const { path } of agentFiles(dirs)) {
-    const file = readTextFileNow(path);
+export function outlineAgents(dirs: AgentDirs): Map<string, string> {
+  const agents = new Map(
+    bundledAgents.map((agent) => [agent.name, pick(agent, agent.description)]),
+  );
+  const bounds = textBoundsOf(dirs);
+  for (const { path, source } of agentFiles(dirs, [])) {
+    const file = readBoundTextNow(path, originOf(source), bounds);
     if (file.kind !== "text") continue;
     const [, head = ""] = /^---[ \t]*\r?\n(.*?)\r?\n---/s.exec(file.text) ?? [];
     const line = (key: string): string | undefined => {
       const found = new RegExp(`^${key}:[ \\t]*(.*?)[ \\t\\r]*$`, "m").exec(head)?.[1];
       return found?.replace(/^(["'])(.*)\1$/, "$2") || undefined;
     };
-    agents.set(line("name") ?? basename(path, ".md"), line("description") ?? "");
+    const name = line("name") ?? basename(path, ".md");
+    const agent = { name, source };
+    if (mayDefine(agent, agents, dirs)) agents.set(name, pick(agent, line("description") ?? ""));
   }
-  return agents;
+  return new Map([...agents].map(([name, { description }]) => [name, description]));
 }
 
-function agentFiles(dirs: {
-  agentDirectory: string;
-  cwd: string;
-}): { path: string; source: AgentDefinition["source"] }[] {
+type Named = Pick<AgentDefinition, "name" | "source">;
+
+function pick({ name, source }: Named, description: string): Named & { description: string } {
+  return { name, source, description };
+}
+
+/** Whether this agent may take its name, which may be another's. */
+function mayDefine(
+  { name, source }: Named,
+  agents: ReadonlyMap<string, Named>,
+  { isProjectTrusted }: AgentDirs,
+): boolean {
+  const other = agents.get(name);
+  return isProjectTrusted || source !== "project" || (other?.source ?? source) === source;
+}
+
+/** Without what only a trusted project may choose. Its tools can only be fewer than the session's. */
+function restricted(agent: AgentDefinition, { isProjectTrusted }: AgentDirs): AgentDefinition {
+  if (isProjectTrusted || agent.source !== "project") return agent;
+  return { ...agent, model: undefined, thinkingLevel: undefined, isLimitedToCaller: true };
+}
+
+function originOf(source: AgentDefinition["source"]): TextOrigin {
+  return source === "project" ? "project" : "own";
+}
+
+function agentFiles(
+  dirs: { agentDirectory: string; cwd: string },
+  diagnostics: Diagnostic[],
+): { path: string; source: AgentDefinition["source"] }[] {
   const places = [
     { source: "user", folder: join(dirs.agentDirectory, "agents") },
     { source: "project", folder: join(dirs.cwd, ".pi", "agent", "agents") },
     { source: "project", folder: join(dirs.cwd, ".pi", "agents") },
   ] as const;
-  return places.flatMap(({ source, folder }) =>
-    namesIn(folder).map((name) => ({ path: join(folder, name), source })),
-  );
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith(".md"))
-      .sort();
-  } catch {
-    return [];
-  }
+  const userFolder = places[0].folder;
+  return places
+    .filter(({ source, folder }) => source === "user" || folder !== userFolder)
+    .flatMap(({ source, folder }) =>
+      namesInNow(folder, /\.md$/, diagnostics).map((name) => ({
+        path: join(folder, name),
+        source,
+      })),
+    );
 }
 
 async function readAgent(
-  path: string,
+  file: TextFile,
   source: AgentDefinition["source"],
   diagnostics: Diagnostic[],
 ): Promise<AgentDefinition | undefined> {
+  const { path } = file;
   const warn = (message: string): undefined => {
     diagnostics.push({ severity: "warning", message: `Agent ${path}: ${message}`, path });
   };
-  const file = await readTextFile(path);
   if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
   if (file.kind !== "text") return undefined;
   const { attributes, body, problem } = await parseFrontmatter(file.text);

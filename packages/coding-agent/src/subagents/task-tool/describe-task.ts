@@ -8,22 +8,25 @@ const purpose =
   "Subagents that change files at the same time should be isolated.";
 
 /**
- * What `task` is for, and the agents it can name. Made once for each folder, then always the same:
+ * What `task` is for, and the agents it can name. Made once per folder and trust, then always the same:
  * vendors cache what begins a request.
  */
 export function describeTask(services: TaskServices): () => string {
-  let described: { readonly cwd: string; readonly text: string } | undefined;
+  let described: { readonly key: string; readonly text: string } | undefined;
   return () => {
-    const { cwd } = services.environment;
-    if (described?.cwd !== cwd) {
-      described = { cwd, text: `${purpose} Agents:\n${agentLines(services)}` };
+    const key = `${services.environment.cwd} ${services.session().isProjectTrusted}`;
+    if (described?.key !== key) {
+      described = { key, text: `${purpose} Agents:\n${agentLines(services)}` };
     }
     return described.text;
   };
 }
 
-function agentLines({ agentDirectory, environment, allowedAgents }: TaskServices): string {
-  const agents = outlineAgents({ agentDirectory, cwd: environment.cwd });
+function agentLines(services: TaskServices): string {
+  const { agentDirectory, environment, allowedAgents } = services;
+  const { cwd, homeDirectory } = environment;
+  const { isProjectTrusted } = services.session();
+  const agents = outlineAgents({ agentDirectory, cwd, homeDirectory, isProjectTrusted });
   return [...agents]
     .filter(([name]) => maySpawn(allowedAgents, name))
     .map(([name, description]) => (description === "" ? `- ${name}` : `- ${name}: ${description}`))

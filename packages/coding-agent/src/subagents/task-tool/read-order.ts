@@ -48,6 +48,8 @@ export async function readOrder(
   const { agents, diagnostics } = await loadAgents({
     agentDirectory: services.agentDirectory,
     cwd: services.environment.cwd,
+    homeDirectory: services.environment.homeDirectory,
+    isProjectTrusted: services.session().isProjectTrusted,
   });
   const tasks = items.map((item): Task => {
     const name = item.agent ?? args.agent ?? "task";

@@ -131,8 +131,8 @@ describe("the task tool", () => {
     const started: string[][] = [];
     const agent = (rest: string) => `---\nmodel: small:low\n${rest}---\n`;
     const places = project({
-      ".pi/agents/cheap.md": agent(""),
-      ".pi/agents/deep.md": agent("thinkingLevel: high\n"),
+      "../agent/agents/cheap.md": agent(""),
+      "../agent/agents/deep.md": agent("thinkingLevel: high\n"),
     });
     const models = ["m", "small"].map((id) => ({ id, reasoning: true }));
     const provider = { baseUrl: "http://127.0.0.1:9", api: "scripted", models };

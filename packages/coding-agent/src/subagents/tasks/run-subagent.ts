@@ -150,7 +150,7 @@ async function startSubagent(
     ...(await chooseModel(task, order, session)),
     sessionDirectory: session.sessionFile === undefined ? undefined : run.artifactsFolder,
     depth: services.depth + 1,
-    excludedTools: services.excludedTools,
+    excludedTools: services.excludedTools(task.agent),
     maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
     isProjectTrusted: session.isProjectTrusted,
     budget: context.share.limits,

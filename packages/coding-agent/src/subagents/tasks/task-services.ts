@@ -3,6 +3,7 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { ScopedModel } from "../../models/resolver.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import type { SettingsStore } from "../../settings/store.ts";
+import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import type { SubagentRunner } from "../runners/subagent-runner.ts";
 
@@ -31,8 +32,8 @@ export interface TaskServices {
   readonly runner: SubagentRunner;
   /** The session's nesting depth: 0 for a person's. */
   readonly depth: number;
-  /** Tools excluded for the session and so for its subagents. */
-  readonly excludedTools: readonly string[];
+  /** Tools that the session does without, and so its subagents. */
+  readonly excludedTools: (agent: AgentDefinition) => readonly string[];
   /** Agents the session may start; all when absent. */
   readonly allowedAgents: readonly string[] | undefined;
   readonly session: () => TaskingSession;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -41,4 +41,14 @@ it.each([
 it("keeps the plain path when no spelling exists", () => {
   const found = resolveExistingPath("none", { ...base, cwd: directory });
   expect(found).toBe(join(directory, "none"));
+});
+
+it("takes a name with @ as it is where that file or folder exists", () => {
+  writeFileSync(join(directory, "@notes"), "");
+  mkdirSync(join(directory, "@scope"));
+  const own = { ...base, cwd: directory };
+  expect(resolvePath("@notes", own)).toBe(join(directory, "@notes"));
+  expect(resolvePath("@scope/new", own)).toBe(join(directory, "@scope", "new"));
+  expect(resolveExistingPath("@other/x", own)).toBe(join(directory, "other", "x"));
+  expect(resolvePath("@/etc/x", own)).toBe("/etc/x");
 });

@@ -1,17 +1,56 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ToolError } from "@tau-agent/agent";
 
 /** Where relative paths and `~` lead. */
 export interface PathBase {
   readonly cwd: string;
   readonly homeDirectory: string;
+  /** Files that no tool opens, by any name. */
+  readonly protectedFiles?: readonly string[] | undefined;
 }
 
 const oddSpaces = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
 
-/** Makes a path as a model writes it absolute: `@path`, `~/path`, `file://`, odd spaces, relative. */
+/**
+ * Makes a path as a model writes it absolute: `@path`, `~/path`, `file://`, odd spaces, relative. A
+ * name that begins with `@` is taken as it is where there is such a file or folder.
+ *
+ * @throws {ToolError} for a file that holds keys
+ */
 export function resolvePath(written: string, base: PathBase): string {
+  const path = absolutePath(written, base);
+  refuseProtected(path, written, base);
+  return path;
+}
+
+/** Whether a path leads to a file that holds keys, through links of any kind. */
+export function isProtected(path: string, { protectedFiles = [] }: Partial<PathBase>): boolean {
+  if (protectedFiles.includes(path)) return true;
+  const found = statOf(path);
+  if (found?.isFile() !== true) return false;
+  return protectedFiles.map(statOf).some((one) => one?.dev === found.dev && one.ino === found.ino);
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function refuseProtected(path: string, written: string, base: PathBase): void {
+  if (isProtected(path, base)) {
+    throw new ToolError(`${written} holds keys and is not opened. Ask the user to change it.`);
+  }
+}
+
+function absolutePath(written: string, base: PathBase): string {
+  const literal = resolve(base.cwd, written);
+  const [scope = ""] = written.split("/", 1);
+  if (written.startsWith("@") && (existsSync(literal) || isScope(scope, base))) return literal;
   const plain = written.replace(oddSpaces, " ");
   const path = plain.startsWith("@") ? plain.slice(1) : plain;
   if (path.startsWith("file://")) return fromFileUrl(path);
@@ -42,9 +81,16 @@ export function resolveExistingPath(written: string, base: PathBase): string {
     decomposed.replaceAll("'", "\u2019"),
   ];
   for (const spelling of new Set(spellings)) {
-    if (spelling !== path && existsSync(spelling)) return spelling;
+    if (spelling === path || !existsSync(spelling)) continue;
+    refuseProtected(spelling, written, base);
+    return spelling;
   }
   return path;
+}
+
+/** Whether `@scope` of `@scope/file` is a folder; `@` alone marks a path. */
+function isScope(scope: string, { cwd }: PathBase): boolean {
+  return scope.length > 1 && statOf(resolve(cwd, scope))?.isDirectory() === true;
 }
 
 /** With forward slashes, as models and globs write paths. */

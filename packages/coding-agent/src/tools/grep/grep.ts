@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { type GlobFilter, globFilter } from "../../base/files/glob-filter.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { listResult } from "../common/list-text.ts";
+import { isProtected } from "../common/paths.ts";
 import { countArgument } from "../common/schema.ts";
 import { searchRoot } from "../common/search-root.ts";
 import { MatchList } from "./match-list.ts";
@@ -35,16 +37,17 @@ export async function runGrepTool(
   const context = contextOf(args.context);
   const glob = args.glob?.trim() || undefined;
   const list = new MatchList(limit, context);
+  const root = await searchRoot(args.path, environment);
   const search: Search = {
     pattern: args.pattern,
     isLiteral: args.literal === true,
     ignoresCase: args.ignoreCase === true,
     context,
-    root: await searchRoot(args.path, environment),
+    root,
     glob,
     filter: glob === undefined ? undefined : filterOf(glob),
     signal: call.signal,
-    onLine: (line) => list.add(line),
+    onLine: (line) => isProtected(join(root.path, line.path), environment) || list.add(line),
   };
   call.signal.throwIfAborted();
   const ripgrep = await findRipgrep(environment);

@@ -1,0 +1,77 @@
+import { createHash, type Hash } from "node:crypto";
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { isJsonObject, readJsonFile } from "../base/files/read-json.ts";
+import { withFileLock, writeFileAtomic } from "../base/files/write-file.ts";
+
+/** A project's code beyond this counts by its names and sizes only, so that a start stays fast. */
+const MAX_CONTENT = 16 * 1024 * 1024;
+const MAX_FILES = 2000;
+
+/** What happened to the content that trust was given to. */
+export type TrustedContent = "same" | "changed" | "first";
+
+/** A digest of everything that loads once a project is trusted. */
+export function digestOf(gated: readonly string[]): string {
+  const hash = createHash("sha256");
+  const walk = { hash, seen: new Set<string>(), files: 0, bytes: 0 };
+  for (const path of gated) addPath(walk, path);
+  return hash.digest("hex");
+}
+
+interface Walk {
+  readonly hash: Hash;
+  readonly seen: Set<string>;
+  files: number;
+  bytes: number;
+}
+
+function addPath(walk: Walk, path: string): void {
+  walk.files += 1;
+  if (walk.files > MAX_FILES) return;
+  try {
+    const real = realpathSync(path);
+    const stats = statSync(real);
+    walk.hash.update(`${basename(path)}\0${real}\0${stats.isFile() ? stats.size : ""}\0`);
+    if (walk.seen.has(real)) return;
+    walk.seen.add(real);
+    if (stats.isDirectory()) {
+      for (const name of readdirSync(real).sort()) addPath(walk, join(path, name));
+    } else if (stats.isFile() && walk.bytes + stats.size <= MAX_CONTENT) {
+      walk.bytes += stats.size;
+      walk.hash.update(readFileSync(real));
+    }
+  } catch {
+    walk.hash.update(`${basename(path)}\0missing\0`);
+  }
+}
+
+/** Compares a project with the digest from when it was trusted; a damaged file knows of none. */
+export async function compareTrusted(
+  agentDirectory: string,
+  project: string,
+  digest: string,
+): Promise<TrustedContent> {
+  const file = await readJsonFile(digestFile(agentDirectory));
+  const known = file.kind === "object" ? file.value[project] : undefined;
+  if (typeof known !== "string") return "first";
+  return known === digest ? "same" : "changed";
+}
+
+/** Keeps the digest of a project that is trusted from now on. */
+export async function keepTrusted(
+  agentDirectory: string,
+  project: string,
+  digest: string,
+): Promise<void> {
+  await withFileLock(digestFile(agentDirectory), async (path) => {
+    const file = await readJsonFile(path);
+    const known = file.kind === "object" && isJsonObject(file.value) ? file.value : {};
+    const digests = Object.fromEntries([...Object.entries(known), [project, digest]]);
+    await writeFileAtomic(path, `${JSON.stringify(digests, null, 2)}\n`);
+  });
+}
+
+function digestFile(agentDirectory: string): string {
+  return join(agentDirectory, "trust-digests.json");
+}

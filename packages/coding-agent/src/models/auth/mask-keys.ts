@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import { keyFileNames } from "../../base/files/key-files.ts";
+import { isJsonObject } from "../../base/files/read-json.ts";
+import { readTextFileNow } from "../../base/files/read-text.ts";
+import { type Environment, keyVariableNames } from "./environment-keys.ts";
+
+/** Shorter values are words that occur anywhere. */
+const MIN_LENGTH = 12;
+const mark = "[redacted]";
+
+/** What a {@link createKeyMask} knows keys from. */
+export interface KeySources {
+  readonly environment: Environment;
+  readonly agentDirectory: string;
+  /** Keys that requests have used. */
+  readonly used: () => Iterable<string>;
+}
+
+/** Replaces the known keys in every text of a value; the same value when there are none in it. */
+export type KeyMask = <Value>(value: Value) => Value;
+
+/** Makes a mask; keys are looked up at each use, because logins renew them. */
+export function createKeyMask(sources: KeySources): KeyMask {
+  return (value) => {
+    const keys = keysOf(sources);
+    // A key that contains another goes first, or its rest stays.
+    keys.sort((a, b) => b.length - a.length);
+    return keys.length === 0 ? value : (masked(value, keys) as typeof value);
+  };
+}
+
+/**
+ * Variables that hold keys: those of vendors, and those that models.json and auth.json name. Their
+ * commands (`!…`) use variables of any kind, so these do not count.
+ */
+export function keyVariablesOf(agentDirectory: string): string[] {
+  const names = new Set(keyVariableNames());
+  for (const name of ["models.json", "auth.json"]) {
+    const file = readTextFileNow(join(agentDirectory, name));
+    if (file.kind !== "text") continue;
+    for (const [, text = ""] of file.text.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
+      if (text.startsWith("!")) continue;
+      for (const [, variable = ""] of text.matchAll(/\$\{?([A-Za-z_]\w*)/g)) names.add(variable);
+      if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(text)) names.add(text);
+    }
+  }
+  // Programs need these, and they hold no secret.
+  for (const common of ["PATH", "HOME", "USER", "SHELL", "TMPDIR", "PWD", "LANG"]) {
+    names.delete(common);
+  }
+  return [...names];
+}
+
+function keysOf({ environment, agentDirectory, used }: KeySources): string[] {
+  const keys = new Set(used());
+  for (const name of keyVariablesOf(agentDirectory)) {
+    const value = environment[name];
+    if (value !== undefined) keys.add(value);
+  }
+  for (const name of keyFileNames) {
+    const file = readTextFileNow(join(agentDirectory, name));
+    if (file.kind === "text") addSecrets(name, file.text, keys);
+  }
+  return [...keys].filter((key) => key.length >= MIN_LENGTH);
+}
+
+const secretMembers =
+  /^(?:key|access|refresh|token|secret|(?:access|refresh|id)_?token|client_?secret)$/i;
+
+function addSecrets(name: string, text: string, keys: Set<string>): void {
+  if (!name.endsWith(".json")) {
+    keys.add(text.trim());
+    return;
+  }
+  const visit = (value: unknown, member: string): void => {
+    if (typeof value === "string" && secretMembers.test(member) && !/^[!$]/.test(value)) {
+      keys.add(value);
+    } else if (typeof value === "object" && value !== null) {
+      for (const [key, child] of Object.entries(value)) visit(child, key);
+    }
+  };
+  try {
+    visit(JSON.parse(text), "");
+  } catch {
+    // A file that is not valid JSON gives no keys to requests either.
+  }
+}
+
+function masked(value: unknown, keys: readonly string[]): unknown {
+  if (typeof value === "string") {
+    return keys.reduce(
+      (text, key) => (text.includes(key) ? text.replaceAll(key, mark) : text),
+      value,
+    );
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => masked(item, keys));
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  // The data of an image contains no text.
+  if (!isJsonObject(value) || value.type === "image") return value;
+  const entries = Object.entries(value).map(([name, item]) => [name, masked(item, keys)] as const);
+  return entries.some(([name, item]) => item !== value[name]) ? Object.fromEntries(entries) : value;
+}
