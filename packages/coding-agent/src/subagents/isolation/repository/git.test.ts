@@ -31,6 +31,7 @@ describe("output of git that is too large to hold", () => {
     const whole = new Git(workspace.environment());
     const repositoryOf = await openRepository(whole, cwd, {
       folder: cwd,
+      isTrusted: false,
       maxCopyBytes: 1,
       signal: undefined,
     });

@@ -100,14 +100,14 @@ function readStatistics(output: string): PatchStatistics {
  */
 export async function applyToTree(
   git: Git,
-  { commonDir }: Repository,
+  repository: Repository,
   patch: { tree: string; path: string; folder: string; signal?: AbortSignal | undefined },
 ): Promise<{ tree: string } | { conflict: string }> {
   // Where two patches add one file, git puts the first one's into the working tree, even with
   // --cached: it must not be the user's.
   const workTree = join(patch.folder, `${randomHex(6)}.scratch`);
   const indexFile = `${workTree}.index`;
-  const location = { gitDir: commonDir, workTree };
+  const location = { ...repository.location, workTree };
   const request = { cwd: workTree, location, indexFile, signal: patch.signal };
   await mkdir(workTree, { mode: 0o700 });
   try {
