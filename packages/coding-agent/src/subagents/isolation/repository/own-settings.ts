@@ -79,7 +79,8 @@ export async function ownSettings(
   for (const setting of special) {
     const { key, value } = setting;
     if (leftOut.test(key)) continue;
-    if (isTrusted || !setting.isOwn || (await isHarmless(setting))) lines.push(...linesOf(key, value));
+    if (isTrusted || !setting.isOwn || (await isHarmless(setting)))
+      lines.push(...linesOf(key, value));
   }
   // Nothing may work on in a tree that is about to be removed.
   lines.push(...linesOf("core.fsmonitor", "false"), ...linesOf("gc.auto", "0"));

@@ -165,7 +165,8 @@ export async function followGitFile(path: string): Promise<string> {
 
 async function readShort(path: string): Promise<string> {
   const found = await lstat(path);
-  if (!found.isFile() || found.size > MAX_LINK_BYTES) throw new Error(`not a file for git: ${path}`);
+  if (!found.isFile() || found.size > MAX_LINK_BYTES)
+    throw new Error(`not a file for git: ${path}`);
   return (await readFile(path, "utf8")).trimEnd();
 }
 
@@ -202,7 +203,10 @@ async function usedFilters(
   return undefined;
 }
 
-function refusedFilter(root: string, { filter, file }: { filter: string; file: string }): ToolError {
+function refusedFilter(
+  root: string,
+  { filter, file }: { filter: string; file: string },
+): ToolError {
   return new ToolError(
     `Isolated tasks cannot be run in ${root}: ${JSON.stringify(file)} goes through the git filter ${JSON.stringify(filter)}, whose command the repository's own configuration defines, and the project is not trusted. Trust the project (--approve), define the filter in your global git configuration (git config --global), or run the task without isolated.`,
   );

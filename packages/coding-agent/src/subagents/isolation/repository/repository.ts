@@ -67,7 +67,9 @@ export async function findRepository(
   const [root = cwd, prefix = "", common = "", own = ""] = found.stdout.split("\n");
   const [commonDir, gitDir] = [resolve(cwd, common), resolve(cwd, own)];
   if (!(await isTopOf(root, gitDir))) {
-    return { problem: `the settings in ${gitDir} make ${root} its folder, which has no .git for it` };
+    return {
+      problem: `the settings in ${gitDir} make ${root} its folder, which has no .git for it`,
+    };
   }
   const copy = await makePrivateCopy(git, { root, gitDir, commonDir }, options);
   return { root, prefix, commonDir, gitDir, isPrivate: false, ...copy };

@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { realpath } from "node:fs/promises";
+import { join } from "node:path";
 import { filterNames, isFolder, lookAt, shownName } from "./file-names.ts";
 import type { Git, GitRequest } from "./git.ts";
 import { emptyCopy, followGitFile } from "./private-copy.ts";
