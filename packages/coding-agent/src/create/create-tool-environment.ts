@@ -1,4 +1,7 @@
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
 import { FileQueue } from "../base/files/file-queue.ts";
+import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyVariableNames } from "../models/auth/environment-keys.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
@@ -11,6 +14,7 @@ export interface ToolSurroundings {
   readonly workingFolder: WorkingFolder;
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
+  readonly agentDirectory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly settings: SettingsStore;
   readonly processes: ProcessRegistry;
@@ -21,7 +25,7 @@ export interface ToolSurroundings {
 /** The environment of a session's tools. */
 export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvironment {
   const { settings, session, workingFolder, homeDirectory, temporaryDirectory } = surroundings;
-  const { environment, processes } = surroundings;
+  const { environment, processes, agentDirectory } = surroundings;
   return {
     homeDirectory,
     temporaryDirectory,
@@ -30,6 +34,7 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     get cwd() {
       return workingFolder.cwd;
     },
+    writeRoot: () => writeRootOf(workingFolder.cwd, agentDirectory),
     fileQueue: new FileQueue(),
     shellPath: settings.get("shellPath"),
     shellCommandPrefix: settings.get("shellCommandPrefix"),
@@ -39,6 +44,17 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     modelSupportsImages: () => session().models.model?.input.includes("image") ?? true,
     sessionVariables: () => sessionVariables(session()),
   };
+}
+
+/** A subagent in an isolated tree changes nothing outside of that, in this process or its own. */
+function writeRootOf(cwd: string, agentDirectory: string): string | undefined {
+  try {
+    const worktrees = realpathSync(join(agentDirectory, "worktrees"));
+    return isolatedTreeOf(realpathSync(cwd), worktrees);
+  } catch {
+    // Without a folder for trees there is no tree.
+    return undefined;
+  }
 }
 
 function sessionVariables({

@@ -2,11 +2,11 @@ import { mkdir, realpath } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
+import { isInside, isolatedTreePath } from "../../base/files/isolated-tree.ts";
 import { makeFolder } from "../../base/files/make-folder.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { listEmptyFolders } from "./repository/empty-folders.ts";
 import { Git } from "./repository/git.ts";
-import { isInside } from "./repository/private-copy.ts";
 import { removeFolder } from "./repository/remove-folder.ts";
 import { commitTree, headOf, openRepository, type Repository } from "./repository/repository.ts";
 import { type Snapshot, takeSnapshot } from "./repository/snapshot.ts";
@@ -124,7 +124,7 @@ export class Isolation {
   async createTree(): Promise<IsolatedTree> {
     this.#count += 1;
     const { git, repository, folder } = this;
-    const path = join(folder.path, `${folder.path.slice(-8)}-${this.#count}`);
+    const path = isolatedTreePath(folder.path, this.#count);
     const { commit, head, hasHidden, indexFile, emptyFolders } = this.baseline;
     const register = (work: () => Promise<void>) => this.#registering.run(work);
     const options = { path, commit, indexFile, signal: this.#signal, register };

@@ -9,8 +9,9 @@ import {
   stat,
   writeFile,
 } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { ToolError } from "@tau-agent/agent";
+import { isInside } from "../../../base/files/isolated-tree.ts";
 import { randomHex } from "../../../base/random.ts";
 import { writeNames } from "./file-names.ts";
 import type { Git, GitLocation } from "./git.ts";
@@ -148,12 +149,6 @@ export async function foldersOf(root: string, within: string): Promise<GitFolder
   } catch {
     return undefined;
   }
-}
-
-/** Whether a path is in a folder, or is the folder. Both are real paths. */
-export function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || (!isAbsolute(way) && way.split(/[\\/]/)[0] !== "..");
 }
 
 /** The folder that a `.git` is or points to. */
