@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -124,6 +125,35 @@ describe("a repository that is not trusted", () => {
     await expect(isolate(workspace)).rejects.toThrow(/git filter "evil"/);
     expect(ran()).toBeUndefined();
   });
+
+  it("is refused for a filter that its own list of attributes selects", async () => {
+    const workspace = repository({ "x.evil": "x\n" });
+    const { command, ran } = trap(workspace);
+    gitIn(workspace.directory, "config", "filter.evil.clean", command);
+    workspace.write({ ".git/more.attributes": "*.evil filter=evil\n" });
+    gitIn(workspace.directory, "config", "core.attributesFile", ".git/more.attributes");
+    await expect(isolate(workspace)).rejects.toThrow(/git filter "evil"/);
+    expect(ran()).toBeUndefined();
+  });
+
+  it("cannot hang the host with a list of patterns or an index that never ends", async () => {
+    const workspace = repository();
+    const { directory } = workspace;
+    execFileSync("mkfifo", [workspace.path(".git/pipe")]);
+    for (const key of ["core.attributesFile", "core.excludesFile"]) {
+      gitIn(directory, "config", key, workspace.path(".git/pipe"));
+    }
+    for (const name of ["exclude", "attributes", "sparse-checkout"]) {
+      rmSync(workspace.path(".git/info", name), { force: true });
+      symlinkSync("/dev/zero", workspace.path(".git/info", name));
+    }
+    const isolation = await isolate(workspace);
+    const tree = await isolation.createTree();
+    expect(readFileSync(join(tree.cwd, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+    rmSync(workspace.path(".git/index"));
+    symlinkSync("/dev/zero", workspace.path(".git/index"));
+    await expect(isolate(workspace)).rejects.toThrow(/index is not a file/);
+  }, 20_000);
 
   it("may define a filter that no file goes through, which then does not run", async () => {
     const workspace = repository({ "x.evil": "x\n" });

@@ -1,5 +1,5 @@
-import { lstat } from "node:fs/promises";
-import { join } from "node:path";
+import { stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type { Git, GitRequest } from "./git.ts";
 
 /**
@@ -77,10 +77,10 @@ export async function ownSettings(
     lines.push(...linesOf("core.hooksPath", join(commonDir, "hooks")));
   }
   for (const setting of special) {
-    const { key, value } = setting;
-    if (leftOut.test(key)) continue;
-    if (isTrusted || !setting.isOwn || (await isHarmless(setting)))
-      lines.push(...linesOf(key, value));
+    if (leftOut.test(setting.key)) continue;
+    const isFree = isTrusted || !setting.isOwn;
+    const taken = isFree ? setting : await harmlessPart(setting, git, request.cwd);
+    if (taken !== undefined) lines.push(...linesOf(taken.key, taken.value));
   }
   // Nothing may work on in a tree that is about to be removed.
   lines.push(...linesOf("core.fsmonitor", "false"), ...linesOf("gc.auto", "0"));
@@ -91,11 +91,16 @@ export async function ownSettings(
 
 const originOf = ({ origin }: Setting): string => origin;
 
-async function isHarmless({ key, value }: Setting): Promise<boolean> {
-  if (harmless.some((pattern) => pattern.test(key))) return true;
-  if (!patternFiles.has(key) || value === undefined) return false;
-  const found = await lstat(value).catch(() => undefined);
-  return found?.isFile() === true && found.size <= MAX_PATTERN_BYTES;
+/** A setting that cannot start a program or hang, if it is one. */
+async function harmlessPart(setting: Setting, git: Git, cwd: string): Promise<Setting | undefined> {
+  const { key, value } = setting;
+  if (harmless.some((pattern) => pattern.test(key))) return setting;
+  if (!patternFiles.has(key) || value === undefined) return undefined;
+  const { homeDirectory } = git.environment;
+  const file = value.startsWith("~/") ? join(homeDirectory, value.slice(2)) : resolve(cwd, value);
+  const found = await stat(file).catch(() => undefined);
+  const isShort = found?.isFile() === true && found.size <= MAX_PATTERN_BYTES;
+  return isShort ? { ...setting, value: file } : undefined;
 }
 
 /** Filters whose commands the repository itself defines, in other words than the user. */
