@@ -5,7 +5,7 @@ import type { ToolEnvironment } from "../../../processes/environment.ts";
 import { runProcess } from "../../../processes/process.ts";
 import { ProcessError } from "../../../processes/process-error.ts";
 
-/** A repository that git is told of and does not look for. */
+/** A repository given by its folders, so that git does not look for one. */
 export interface GitLocation {
   readonly gitDir: string;
   readonly workTree: string;
