@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -59,6 +59,24 @@ describe("tasks in processes of their own", () => {
     expect(host.stdout).toContain('"type":"tool_execution_update"');
     expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
     expect(readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
+    expect((await host.finish()).code).toBe(0);
+  });
+
+  it("change nothing through a link out of their tree when they are isolated", async () => {
+    const place = repositoryPlace([
+      ...worker("<one>", call("write", { path: "link", content: "theirs\n" })),
+      ...worker("start", call("task", { task: "<one>", isolated: true })),
+    ]);
+    const outside = join(place.folder, "outside.txt");
+    writeFileSync(outside, "mine\n");
+    symlinkSync(outside, join(place.cwd, "link"));
+    git(place.cwd, "add", "link");
+    const host = startHost({}, { place });
+    host.send({ type: "prompt", message: "start" });
+    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    expect(readFileSync(outside, "utf8")).toBe("mine\n");
+    expect(readFileSync(join(place.cwd, "link"), "utf8")).toBe("mine\n");
+    expect(host.stdout).toContain('"type":"subagent_end"');
     expect((await host.finish()).code).toBe(0);
   });
 

@@ -1,5 +1,7 @@
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { FileQueue } from "../base/files/file-queue.ts";
+import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyFileNames } from "../base/files/key-files.ts";
 import { keyVariablesOf } from "../models/auth/mask-keys.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
@@ -11,9 +13,9 @@ import type { WorkingFolder } from "./working-folder.ts";
 /** What a session's tools know about their environment. */
 export interface ToolSurroundings {
   readonly workingFolder: WorkingFolder;
-  readonly agentDirectory: string;
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
+  readonly agentDirectory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly settings: SettingsStore;
   readonly processes: ProcessRegistry;
@@ -33,6 +35,7 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     get cwd() {
       return workingFolder.cwd;
     },
+    writeRoot: () => writeRootOf(workingFolder.cwd, agentDirectory),
     fileQueue: new FileQueue(),
     shellPath: settings.get("shellPath"),
     shellCommandPrefix: settings.get("shellCommandPrefix"),
@@ -45,6 +48,17 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     modelSupportsImages: () => session().models.model?.input.includes("image") ?? true,
     sessionVariables: () => sessionVariables(session()),
   };
+}
+
+/** A subagent in an isolated tree changes nothing outside of that, in this process or its own. */
+function writeRootOf(cwd: string, agentDirectory: string): string | undefined {
+  try {
+    const worktrees = realpathSync(join(agentDirectory, "worktrees"));
+    return isolatedTreeOf(realpathSync(cwd), worktrees);
+  } catch {
+    // Without a folder for trees there is no tree.
+    return undefined;
+  }
 }
 
 function sessionVariables({

@@ -8,6 +8,8 @@ export interface ToolEnvironment {
   /** Environment variables of the host. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
+  /** The folder that file tools may change; undefined, or not there, for no limit. */
+  readonly writeRoot?: (() => string | undefined) | undefined;
   readonly temporaryDirectory: string;
   /** Serialises changes to one file; shared by all sessions of a host. */
   readonly fileQueue: FileQueue;

@@ -139,9 +139,8 @@ describe("a tree for a task", () => {
     const workspace = repository();
     const environment = workspace.environment({ environment: { PATH: "/nowhere" } });
     const worktreesRoot = join(workspace.spillDirectory, "worktrees");
-    await expect(Isolation.open({ environment, worktreesRoot, maxCopyBytes: 1 })).rejects.toThrow(
-      /need git/,
-    );
+    const options = { environment, worktreesRoot, isProjectTrusted: false, maxCopyBytes: 1 };
+    await expect(Isolation.open(options)).rejects.toThrow(/need git/);
     expect(readdirSync(worktreesRoot)).toEqual([]);
   });
 });
@@ -403,7 +402,7 @@ describe("many and killed", () => {
     };
     writeFileSync(join(left, "merge.json"), JSON.stringify(journal));
     const environment = workspace.environment();
-    const options = { environment, worktreesRoot, maxCopyBytes: 1 };
+    const options = { environment, worktreesRoot, isProjectTrusted: false, maxCopyBytes: 1 };
     const [call, before] = [new AbortController(), performance.now()];
     const opening = Isolation.open({ ...options, signal: call.signal });
     setTimeout(() => call.abort(), 20);

@@ -1,7 +1,8 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
+import { isInside, isolatedTreePath } from "../../base/files/isolated-tree.ts";
 import { makeFolder } from "../../base/files/make-folder.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { listEmptyFolders } from "./repository/empty-folders.ts";
@@ -28,7 +29,9 @@ export interface IsolationOptions {
   readonly environment: ToolEnvironment;
   /** The folder all hosts keep their worktrees in. */
   readonly worktreesRoot: string;
-  /** The most bytes to copy outside a repository. */
+  /** Whether the configuration of the caller's repository may start programs, such as filters. */
+  readonly isProjectTrusted: boolean;
+  /** Most bytes that are copied outside of a repository. */
   readonly maxCopyBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -58,6 +61,7 @@ export class Isolation {
   /** The caller's state at the beginning. */
   readonly baseline: Baseline;
   readonly #signal: AbortSignal | undefined;
+  readonly #isTrusted: boolean;
   readonly #trees = new Set<Worktree>();
   #shared: Promise<SharedParts> | undefined;
   #count = 0;
@@ -67,13 +71,14 @@ export class Isolation {
 
   private constructor(
     parts: Pick<Isolation, "git" | "repository" | "folder" | "baseline">,
-    signal: AbortSignal | undefined,
+    options: { isTrusted: boolean; signal: AbortSignal | undefined },
   ) {
     this.git = parts.git;
     this.repository = parts.repository;
     this.folder = parts.folder;
     this.baseline = parts.baseline;
-    this.#signal = signal;
+    this.#signal = options.signal;
+    this.#isTrusted = options.isTrusted;
   }
 
   /**
@@ -90,10 +95,12 @@ export class Isolation {
     const folder = await RunFolder.create(await realpath(worktreesRoot));
     try {
       const cwd = await realpath(environment.cwd);
-      const place = { folder: folder.path, signal };
+      // A subagent may have written the configuration of the tree it works in.
+      const isTrusted = options.isProjectTrusted && !isInside(dirname(folder.path), cwd);
+      const place = { folder: folder.path, isTrusted, signal };
       const repository = await openRepository(git, cwd, { ...place, maxCopyBytes });
       await folder.noteRepository(repository.commonDir);
-      const takesRepositories = repository.location !== undefined;
+      const takesRepositories = repository.isPrivate;
       const snapshot = await takeSnapshot(git, repository, { ...place, takesRepositories });
       const head = await headOf(git, repository);
       const message = "Working state at the start of a task";
@@ -102,7 +109,7 @@ export class Isolation {
       // In a repository nobody expects empty folders, because git makes none.
       const emptyFolders = takesRepositories ? await listEmptyFolders(git, repository, signal) : [];
       const baseline = { ...snapshot, commit, head, emptyFolders };
-      return new Isolation({ git, repository, folder, baseline }, signal);
+      return new Isolation({ git, repository, folder, baseline }, { isTrusted, signal });
     } catch (error) {
       await folder.remove();
       throw error;
@@ -117,7 +124,7 @@ export class Isolation {
   async createTree(): Promise<IsolatedTree> {
     this.#count += 1;
     const { git, repository, folder } = this;
-    const path = join(folder.path, `${folder.path.slice(-8)}-${this.#count}`);
+    const path = isolatedTreePath(folder.path, this.#count);
     const { commit, head, hasHidden, indexFile, emptyFolders } = this.baseline;
     const register = (work: () => Promise<void>) => this.#registering.run(work);
     const options = { path, commit, indexFile, signal: this.#signal, register };
@@ -134,6 +141,7 @@ export class Isolation {
     for (const name of emptyFolders) await mkdir(join(path, name), { recursive: true });
     return createIsolatedTree({
       git,
+      repository,
       cwd,
       worktree,
       gitDir,
@@ -150,7 +158,8 @@ export class Isolation {
   async #prepare(): Promise<SharedParts> {
     const { git, repository, folder, baseline } = this;
     const template = await makeTemplate(git, repository, join(folder.path, "template"));
-    const submodules = await listSubmodules(git, repository, baseline.tree);
+    const options = { folder: folder.path, isTrusted: this.#isTrusted, signal: this.#signal };
+    const submodules = await listSubmodules(git, repository, { tree: baseline.tree, ...options });
     await addModules(git, repository, { template: template.path, submodules });
     return { template, submodules };
   }

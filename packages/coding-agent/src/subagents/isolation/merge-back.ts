@@ -6,7 +6,7 @@ import { listReplacements, type Replacement, writeFiles } from "./merge/write-fi
 import { type FileMode, readFileModes } from "./repository/file-modes.ts";
 import type { Git, GitRequest } from "./repository/git.ts";
 import { applyToTree, joinPatches, writePatch } from "./repository/patch.ts";
-import { commitTree, headOf, type Repository } from "./repository/repository.ts";
+import { commitTree, headOf, type Repository, withRefs } from "./repository/repository.ts";
 import { takeSnapshot } from "./repository/snapshot.ts";
 import { slugOf } from "./task-file-names.ts";
 
@@ -81,7 +81,7 @@ async function tryToMerge(
   const states = new Map<string, MergeState>();
   for (const { repository: inside, prefix } of changes.flatMap(({ parts }) => parts)) {
     if (states.has(prefix)) continue;
-    const takesRepositories = inside.location !== undefined;
+    const takesRepositories = inside.isPrivate;
     const before = (await takeSnapshot(git, inside, { ...place, takesRepositories })).tree;
     states.set(prefix, { repository: inside, before, tree: before });
   }
@@ -143,8 +143,9 @@ async function mergeOne(
  */
 export async function makeBranch(isolation: Isolation, change: Change): Promise<MergeOutcome> {
   const { git, repository, baseline, folder } = isolation;
-  const { root: cwd, location } = repository;
-  if (location !== undefined) {
+  const { root: cwd } = repository;
+  const location = withRefs(repository);
+  if (repository.isPrivate) {
     return { status: "conflict", reason: "There is no git repository for a branch." };
   }
   const head = await headOf(git, repository);

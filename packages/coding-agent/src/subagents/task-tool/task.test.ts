@@ -1,7 +1,15 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createTestSession } from "../../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
 import { SettingsStore } from "../../settings/store.ts";
@@ -177,6 +185,41 @@ describe("the task tool", () => {
       { status: "failed", error: "it was killed", patch: { status: "kept", files: ["a.txt"] } },
     ]);
     expect(git(String(places.cwd), "status", "--porcelain")).toBe("");
+  });
+
+  it("lets an isolated subagent change nothing through a tracked link out of its tree", async () => {
+    const places = project();
+    const cwd = String(places.cwd);
+    const outside = join(cwd, "..", `outside-${basename(cwd)}.txt`);
+    writeFileSync(outside, "mine\n");
+    onTestFinished(() => rmSync(outside));
+    symlinkSync(outside, join(cwd, "link"));
+    git(cwd, "add", "link");
+    git(cwd, "commit", "-qm", "a link");
+    const steps = [write("link", "theirs\n"), write("made.txt", "made\n")];
+    const { results } = await run(
+      { task: "<one>", isolated: true },
+      { one: (step) => steps[step] ?? "done" },
+      { places },
+    );
+    expect(results).toMatchObject([{ status: "completed", patch: { files: ["made.txt"] } }]);
+    expect(readFileSync(outside, "utf8")).toBe("mine\n");
+    expect(readFileSync(results[0]?.sessionFile ?? "", "utf8")).toContain(
+      "link is a link that leads out of",
+    );
+  });
+
+  it("refuses isolated tasks where a file goes through a filter nobody trusts", async () => {
+    const places = project({ ".gitattributes": "*.bin filter=own\n", "x.bin": "x\n" });
+    const cwd = String(places.cwd);
+    git(cwd, "config", "filter.own.clean", "cat");
+    const call = { task: "<one>", isolated: true };
+    const refused = await run(call, { one: () => "done" }, { places });
+    expect(refused.message?.isError).toBe(true);
+    expect(refused.text).toContain('"x.bin" goes through the git filter "own"');
+    const trusted = { ...places, trustProject: true };
+    const { results } = await run(call, { one: () => "done" }, { places: trusted });
+    expect(results).toMatchObject([{ status: "completed" }]);
   });
 
   it("survives a subagent that cannot be stopped cleanly", async () => {

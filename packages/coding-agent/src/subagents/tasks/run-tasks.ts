@@ -43,6 +43,7 @@ export async function runTasks(
     ? await Isolation.open({
         environment,
         worktreesRoot: join(agentDirectory, "worktrees"),
+        isProjectTrusted: services.session().isProjectTrusted,
         maxCopyBytes: settings.get("isolation.maxCopyBytes"),
         signal,
       }).catch((error: unknown) => {

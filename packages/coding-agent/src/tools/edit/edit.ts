@@ -8,6 +8,7 @@ import { formatSize } from "../../processes/truncate.ts";
 import { describeChange } from "../common/diff.ts";
 import { resolveExistingPath } from "../common/paths.ts";
 import { writeFileSafely } from "../common/write-file.ts";
+import { refuseOutside } from "../common/write-root.ts";
 import { applyEdits, type TextEdit } from "./apply-edits.ts";
 
 const maxFileBytes = 100 * 1024 * 1024;
@@ -29,6 +30,7 @@ export async function runEditTool(
   const edits = editsOf(args);
   const file = resolveExistingPath(args.path, environment);
   return environment.fileQueue.run(file, async () => {
+    await refuseOutside(file, args.path, environment);
     const before = await readText(file, args.path);
     const { text: after, notes } = await applyEdits(args.path, before, edits);
     const details = await describeChange(args.path, before, after);

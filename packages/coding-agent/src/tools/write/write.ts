@@ -8,6 +8,7 @@ import type { ToolEnvironment } from "../../processes/environment.ts";
 import { resolvePath } from "../common/paths.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
 import { writeFileSafely } from "../common/write-file.ts";
+import { refuseOutside } from "../common/write-root.ts";
 
 /** The arguments of the tool, as its row in definition.ts describes them. */
 interface WriteArguments {
@@ -30,6 +31,7 @@ export async function runWriteTool(
   }
   return environment.fileQueue.run(file, async () => {
     call.signal.throwIfAborted();
+    await refuseOutside(file, path, environment);
     await refuseOthers(file, path);
     try {
       await makeFolder(dirname(file));

@@ -26,13 +26,15 @@ export function repository(files: Record<string, string | Uint8Array> = {}): Wor
 }
 
 /** The caller's state, from which trees can be made. */
-export async function isolate(workspace: Workspace, options: { cwd?: string; max?: number; environment?: Readonly<Record<string, string | undefined>> } = {}) {
+export async function isolate(workspace: Workspace, options: { cwd?: string; max?: number; environment?: Readonly<Record<string, string | undefined>>; trusted?: boolean; keyVariables?: readonly string[] } = {}) {
   const isolation = await Isolation.open({
     environment: workspace.environment({
       ...(options.cwd !== undefined && { cwd: options.cwd }),
       ...(options.environment !== undefined && { environment: options.environment }),
+      ...(options.keyVariables !== undefined && { keyVariables: options.keyVariables }),
     }),
     worktreesRoot: join(workspace.spillDirectory, "worktrees"),
+    isProjectTrusted: options.trusted ?? false,
     maxCopyBytes: options.max ?? 1_000_000,
   });
   onTestFinished(() => isolation.dispose());

@@ -19,5 +19,6 @@ const captured = await tree.capture();
 const kept = await keepWork(isolation, captured, join(isolation.folder.path, "t.patch"));
 const git = victims === "alone" ? "" : "$PPID";
 const filter = `kill -9 ${process.pid} ${git}; cat`;
-execFileSync("git", ["config", "filter.deadly.smudge", filter], { cwd });
+const config = join(isolation.repository.location.gitDir, "config");
+execFileSync("git", ["config", "--file", config, "filter.deadly.smudge", filter]);
 await mergeChanges(isolation, [{ id: "t", tree: captured.tree, parts: kept.parts }]);

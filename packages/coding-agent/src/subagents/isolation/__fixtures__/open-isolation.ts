@@ -12,5 +12,5 @@ export function openIsolation(cwd: string, worktreesRoot: string): Promise<Isola
     fileQueue: new FileQueue(),
     processes: new ProcessRegistry(),
   };
-  return Isolation.open({ environment, worktreesRoot, maxCopyBytes: 1_000_000 });
+  return Isolation.open({ environment, worktreesRoot, isProjectTrusted: true, maxCopyBytes: 1_000_000 });
 }

@@ -34,6 +34,13 @@ function withFilter(): Workspace {
   return workspace;
 }
 
+/** Changes the filter as git knows it in a call: as it was in the beginning. */
+function smudge(run: string, command: string): void {
+  for (const name of readdirSync(run).filter((found) => found.startsWith("settings-"))) {
+    gitIn(run, "config", "--file", join(run, name, "config"), "filter.deadly.smudge", command);
+  }
+}
+
 const filesOf = ({ directory }: Workspace) => ({
   ...stateOf(directory),
   names: readdirSync(directory),
@@ -57,7 +64,7 @@ function killedHost({ directory }: Workspace, root: string, victims = "both"): P
 describe("writing changes into the caller's files", () => {
   it("puts everything back when one of them cannot be written", async () => {
     const workspace = withFilter();
-    const isolation = await isolate(workspace);
+    const isolation = await isolate(workspace, { trusted: true });
     const tree = await isolation.createTree();
     const at = (name: string) => join(tree.cwd, name);
     for (const name of ["a.txt", "m.deadly", "z.txt", "new.txt"]) writeFileSync(at(name), "task\n");
@@ -65,7 +72,8 @@ describe("writing changes into the caller's files", () => {
     rmSync(at("link"));
     symlinkSync("z.txt", at("link"));
     const change = await changeOf(isolation, "t", tree);
-    gitIn(workspace.directory, "config", "filter.deadly.smudge", "false");
+    const { folder } = isolation;
+    smudge(folder.path, "false");
     const before = filesOf(workspace);
     const outcome = (await mergeChanges(isolation, [change])).get("t");
     expect(outcome).toMatchObject({
@@ -73,7 +81,7 @@ describe("writing changes into the caller's files", () => {
       reason: expect.stringContaining("deadly"),
     });
     expect(filesOf(workspace)).toEqual(before);
-    gitIn(workspace.directory, "config", "filter.deadly.smudge", "cat");
+    smudge(folder.path, "cat");
     expect((await mergeChanges(isolation, [change])).get("t")).toEqual({ status: "applied" });
     expect(existsSync(workspace.path("b.txt"))).toBe(false);
     expect(workspace.read("new.txt")).toBe("task\n");
@@ -87,7 +95,7 @@ describe("writing changes into the caller's files", () => {
     gitIn(directory, "config", "filter.deadly.smudge", smudge);
     gitIn(directory, "config", "filter.deadly.clean", 'sed "s/^pointer to //; s/^/pointer to /"');
     workspace.write({ "m.deadly": "large\n" });
-    const isolation = await isolate(workspace);
+    const isolation = await isolate(workspace, { trusted: true });
     const tree = await isolation.createTree();
     expect(readFileSync(join(tree.cwd, "m.deadly"), "utf8")).toBe("pointer to large\n");
     writeFileSync(join(tree.cwd, "m.deadly"), "other\n");
@@ -101,11 +109,11 @@ describe("writing changes into the caller's files", () => {
     const root = join(workspace.spillDirectory, "worktrees");
     expect(await killedHost(workspace, root)).toBe("SIGKILL");
     expect(existsSync(workspace.path("b.txt"))).toBe(false);
-    gitIn(workspace.directory, "config", "filter.deadly.smudge", "cat");
+    const [run = ""] = readdirSync(root);
+    smudge(join(root, run), "cat");
     // As with a drive that is not there: nothing is put where it was.
     const elsewhere = `${workspace.directory}-elsewhere`;
     renameSync(workspace.directory, elsewhere);
-    const [run = ""] = readdirSync(root);
     const mended = await mendMerge(join(root, run), new Git(workspace.environment()));
     const isThere = existsSync(workspace.directory);
     rmSync(workspace.directory, { recursive: true, force: true });
@@ -113,7 +121,7 @@ describe("writing changes into the caller's files", () => {
     expect([mended, isThere]).toEqual([false, false]);
     // What was written is known by itself, however large it is.
     expect(await mendMerge(join(root, run), new Git(workspace.environment(), 1))).toBe(true);
-    const isolation = await isolate(workspace);
+    const isolation = await isolate(workspace, { trusted: true });
     expect(filesOf(workspace)).toEqual(before);
     await isolation.dispose();
     expect(readdirSync(root)).toEqual([]);
@@ -127,7 +135,7 @@ describe("writing changes into the caller's files", () => {
     await expect.poll(() => existsSync(join(root, run, "merge.written"))).toBe(true);
     rmSync(workspace.path("new"), { recursive: true });
     gitIn(workspace.directory, "checkout", "-q", "b.txt");
-    const isolation = await isolate(workspace);
+    const isolation = await isolate(workspace, { trusted: true });
     expect(names.map((name) => workspace.read(name))).toEqual([
       "task\n",
       "b\n",

@@ -9,7 +9,7 @@ import { hasProcessGroups } from "../../../processes/process-group.ts";
 import { nobodys } from "../../../processes/process-owners.ts";
 import { type FileMode, restoreFileModes } from "../repository/file-modes.ts";
 import { lookAt, placeOf, shownName } from "../repository/file-names.ts";
-import type { Git, GitRequest } from "../repository/git.ts";
+import type { Git, GitLocation, GitRequest } from "../repository/git.ts";
 import type { Repository } from "../repository/repository.ts";
 import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
 
@@ -36,8 +36,8 @@ const MAX_LOOKS = 20;
 export interface Replacement {
   /** From the top of the working tree; a character stands for a byte. */
   readonly name: string;
-  /** The new content and its repository; undefined if the file is removed. */
-  readonly object: { readonly id: string; readonly gitDir: string } | undefined;
+  /** What it will hold, and the repository that has it; undefined for a file that goes. */
+  readonly object: { readonly id: string; readonly location: GitLocation } | undefined;
 }
 
 interface Journal {
@@ -50,7 +50,7 @@ interface Journal {
 /** The files in which two trees differ, below `prefix`. */
 export async function listReplacements(
   git: Git,
-  { root: cwd, location, commonDir: gitDir }: Repository,
+  { root: cwd, location }: Repository,
   { from, to, prefix }: { from: string; to: string; prefix: string },
 ): Promise<Replacement[]> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to];
@@ -61,7 +61,7 @@ export async function listReplacements(
     const name = `${Buffer.from(prefix).toString("latin1")}${parts.next().value ?? ""}`;
     // The commit of a submodule is not written into its folder.
     if (mode === "160000" || head.startsWith(":160000")) continue;
-    found.push({ name, object: /^0+$/.test(id) ? undefined : { id, gitDir } });
+    found.push({ name, object: /^0+$/.test(id) ? undefined : { id, location } });
   }
   return found;
 }
@@ -202,7 +202,7 @@ async function isWritten(
   git: Git,
 ): Promise<boolean> {
   if (object === undefined) return false;
-  const location = { gitDir: object.gitDir, workTree: root };
+  const location = { ...object.location, workTree: root };
   const args = ["cat-file", "--filters", `--path=${shownName(name)}`, object.id];
   const place = placeOf(root, name);
   let left = (await stat(place)).size;

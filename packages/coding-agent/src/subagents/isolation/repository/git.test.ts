@@ -31,11 +31,13 @@ describe("output of git that is too large to hold", () => {
     const whole = new Git(workspace.environment());
     const repositoryOf = await openRepository(whole, cwd, {
       folder: cwd,
+      isTrusted: false,
       maxCopyBytes: 1,
       signal: undefined,
     });
+    const to = (await whole.run(["rev-parse", "HEAD"], { cwd })).trim();
     const empty = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-    const trees = { from: empty, to: "HEAD", prefix: "" };
+    const trees = { from: empty, to, prefix: "" };
     await expect(listReplacements(git, repositoryOf, trees)).rejects.toThrow(tooMuch("diff-tree"));
   });
 

@@ -1,17 +1,30 @@
 import { open } from "node:fs/promises";
+import { delimiter } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import type { ToolEnvironment } from "../../../processes/environment.ts";
 import { runProcess } from "../../../processes/process.ts";
 import { ProcessError } from "../../../processes/process-error.ts";
+
+/** A repository given by its folders, so that git does not look for one. */
+export interface GitLocation {
+  readonly gitDir: string;
+  readonly workTree: string;
+  /** Where objects are read and written, instead of in `gitDir`. */
+  readonly objects?: string | undefined;
+  /** Where objects are read as well. */
+  readonly alternates?: readonly string[] | undefined;
+  /** Whether git may get objects that are missing here from elsewhere, with the programs for that. */
+  readonly mayFetch?: boolean | undefined;
+}
 
 /** Which repository a git command works on, and how. */
 export interface GitRequest {
   readonly cwd: string;
   /** Replaces the repository's index. */
   readonly indexFile?: string | undefined;
-  /** A repository that is not where git would look for it. */
-  readonly location?: { readonly gitDir: string; readonly workTree: string } | undefined;
-  /** Whether LFS files get their content and not only their pointer. */
+  /** Without one git looks for a repository around `cwd`, and reads its configuration. */
+  readonly location?: GitLocation | undefined;
+  /** Whether it writes files of the caller's, with what large ones hold and not only their pointers. */
   readonly takesLargeFiles?: boolean | undefined;
   /** A file to use as the command's input. */
   readonly inputFile?: string | undefined;
@@ -32,6 +45,8 @@ const MAX_OUTPUT_BYTES = 256 * MEBIBYTE;
 // None of the user's hooks, signing, prompts or background maintenance may run.
 const configuration = [
   "core.hooksPath=/dev/null",
+  "safe.bareRepository=explicit",
+  "protocol.ext.allow=never",
   "core.fsmonitor=false",
   "core.untrackedCache=false",
   "core.quotePath=false",
@@ -51,7 +66,15 @@ const configuration = [
   "advice.addEmbeddedRepo=false",
 ].flatMap((setting) => ["-c", setting]);
 
-/** Runs git without prompts, hooks, translations or the host's `GIT_*` variables. */
+/** Of git's own variables those that say where the user's configuration is and how far git may look. */
+const usersVariables = new Set([
+  "GIT_CONFIG_GLOBAL",
+  "GIT_CONFIG_SYSTEM",
+  "GIT_CONFIG_NOSYSTEM",
+  "GIT_CEILING_DIRECTORIES",
+]);
+
+/** Runs git without prompts, hooks, translations, provider keys and the host's own `GIT_*` variables. */
 export class Git {
   readonly environment: ToolEnvironment;
   readonly #maxOutputBytes: number;
@@ -153,10 +176,12 @@ export class Git {
 
   #variables({ indexFile, location, takesLargeFiles }: GitRequest): Record<string, string> {
     const variables: Record<string, string> = {};
-    const { environment } = this.environment;
+    const { environment, keyVariables = [] } = this.environment;
+    const keys = new Set(keyVariables);
     const skip = takesLargeFiles === true ? environment.GIT_LFS_SKIP_SMUDGE : "1";
     for (const [name, value] of Object.entries(environment)) {
-      if (value !== undefined && !name.startsWith("GIT_")) variables[name] = value;
+      const isOurs = name.startsWith("GIT_") && !usersVariables.has(name);
+      if (value !== undefined && !isOurs && !keys.has(name)) variables[name] = value;
     }
     return {
       ...variables,
@@ -174,12 +199,24 @@ export class Git {
       ...(location !== undefined && {
         GIT_DIR: location.gitDir,
         GIT_WORK_TREE: location.workTree,
+        ...(location.objects !== undefined && { GIT_OBJECT_DIRECTORY: location.objects }),
+        ...(location.alternates !== undefined && {
+          GIT_ALTERNATE_OBJECT_DIRECTORIES: location.alternates.map(quotedPath).join(delimiter),
+        }),
       }),
+      // What fetches missing objects is a program that a configuration names.
+      ...(location?.mayFetch !== true && { GIT_ALLOW_PROTOCOL: "none" }),
     };
   }
 }
 
-/** The name of the git command, which comes after git's own options. */
+/** A path in a list in which a quotation mark or the separator means something. */
+function quotedPath(path: string): string {
+  if (!path.startsWith('"') && !path.includes(delimiter)) return path;
+  return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+/** The command's name, after git's own options. */
 function nameOf(args: readonly string[]): string {
   return args.find((word) => /^[a-z][a-z-]*$/.test(word)) ?? "";
 }

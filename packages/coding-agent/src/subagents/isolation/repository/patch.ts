@@ -100,14 +100,14 @@ function readStatistics(output: string): PatchStatistics {
  */
 export async function applyToTree(
   git: Git,
-  { commonDir }: Repository,
+  repository: Repository,
   patch: { tree: string; path: string; folder: string; signal?: AbortSignal | undefined },
 ): Promise<{ tree: string } | { conflict: string }> {
   // If two patches add the same file, git writes the first one's into the working tree, even with
   // --cached. So use a scratch folder and not the user's files.
   const workTree = join(patch.folder, `${randomHex(6)}.scratch`);
   const indexFile = `${workTree}.index`;
-  const location = { gitDir: commonDir, workTree };
+  const location = { ...repository.location, workTree };
   const request = { cwd: workTree, location, indexFile, signal: patch.signal };
   await mkdir(workTree, { mode: 0o700 });
   try {

@@ -1,7 +1,9 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ToolError } from "@tau-agent/agent";
-import type { Git, GitRequest } from "./git.ts";
+import type { Git, GitLocation } from "./git.ts";
+import { ownSettings } from "./own-settings.ts";
+import { followGitFile, makePrivateCopy } from "./private-copy.ts";
 import { listUntracked, sortBySize } from "./untracked.ts";
 
 /** A working tree and the repository its states are kept in. */
@@ -14,21 +16,38 @@ export interface Repository {
   readonly commonDir: string;
   /** What git keeps about this working tree: its index, its HEAD. */
   readonly gitDir: string;
-  /** Set when the folder is in no repository and a private one was made for it. */
-  readonly location: GitRequest["location"];
+  /**
+   * How git works on files and objects: with a repository of ours that has the settings that count.
+   * The refs are not there.
+   */
+  readonly location: GitLocation;
+  /** Text of the `config` with those settings. */
+  readonly settings: string;
+  /** Whether the folder is in no repository and a private one was made for it. */
+  readonly isPrivate: boolean;
+}
+
+/** What opening a repository needs to know. */
+export interface OpenOptions {
+  /** Where files for git are put. */
+  readonly folder: string;
+  /** Whether the repository's own configuration may start programs. */
+  readonly isTrusted: boolean;
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
  * Finds the repository of `cwd`, or creates a private one in `folder`.
  *
- * @throws {ToolError} no git, a repository that cannot be used, a folder over the size limit
+ * @throws {ToolError} no git, a repository that cannot be used, a folder over the size limit, a filter
+ *   of a repository that is not trusted
  */
 export async function openRepository(
   git: Git,
   cwd: string,
-  options: { folder: string; maxCopyBytes: number; signal: AbortSignal | undefined },
+  options: OpenOptions & { maxCopyBytes: number },
 ): Promise<Repository> {
-  const found = await findRepository(git, { cwd, signal: options.signal });
+  const found = await findRepository(git, cwd, options);
   if (!("problem" in found)) return found;
   if (found.problem.includes("not a git repository")) {
     return createPrivateRepository(git, cwd, options);
@@ -39,27 +58,47 @@ export async function openRepository(
 /** The repository that a folder is in, or why git has none. */
 export async function findRepository(
   git: Git,
-  { cwd, signal }: Pick<GitRequest, "cwd" | "signal">,
+  cwd: string,
+  options: OpenOptions,
 ): Promise<Repository | { readonly problem: string }> {
   const places = ["--show-toplevel", "--show-prefix", "--git-common-dir", "--git-dir"];
-  const found = await git.try(["rev-parse", ...places], { cwd, signal });
+  const found = await git.try(["rev-parse", ...places], { cwd, signal: options.signal });
   if (found.exitCode !== 0) return { problem: found.stderr };
   const [root = cwd, prefix = "", common = "", own = ""] = found.stdout.split("\n");
   const [commonDir, gitDir] = [resolve(cwd, common), resolve(cwd, own)];
-  return { root, prefix, commonDir, gitDir, location: undefined };
+  if (!(await isTopOf(root, gitDir))) {
+    return {
+      problem: `the settings in ${gitDir} make ${root} its folder, which has no .git for it`,
+    };
+  }
+  const copy = await makePrivateCopy(git, { root, gitDir, commonDir }, options);
+  return { root, prefix, commonDir, gitDir, isPrivate: false, ...copy };
+}
+
+/** Whether a folder itself says that this is its repository; settings alone could name any folder. */
+async function isTopOf(root: string, gitDir: string): Promise<boolean> {
+  const named = await followGitFile(join(root, ".git")).catch(() => undefined);
+  if (named === undefined) return false;
+  const [one, other] = await Promise.all([realpath(named), realpath(gitDir)]).catch(() => [1, 2]);
+  return one === other;
+}
+
+/** The repository with its refs, for commands that only look up or write those. */
+export function withRefs({ root, gitDir, location, isPrivate }: Repository): GitLocation {
+  return isPrivate ? location : { gitDir, workTree: root };
 }
 
 async function createPrivateRepository(
   git: Git,
   cwd: string,
-  options: { folder: string; maxCopyBytes: number; signal: AbortSignal | undefined },
+  options: OpenOptions & { maxCopyBytes: number },
 ): Promise<Repository> {
   const gitDir = join(options.folder, "repository");
   await mkdir(gitDir, { recursive: true });
   await git.run(["init", "--quiet", "--bare", gitDir], { cwd: gitDir, signal: options.signal });
-  await git.run(["config", "core.bare", "false"], { cwd: gitDir, signal: options.signal });
   const location = { gitDir, workTree: cwd };
-  const repository = { root: cwd, prefix: "", commonDir: gitDir, gitDir, location };
+  await git.run(["config", "core.bare", "false"], { cwd, location, signal: options.signal });
+  const folders = { root: cwd, prefix: "", commonDir: gitDir, gitDir };
   const files = await listUntracked(git, { cwd, location, signal: options.signal });
   const { bytes } = await sortBySize(cwd, files);
   if (bytes > options.maxCopyBytes) {
@@ -67,7 +106,9 @@ async function createPrivateRepository(
       `${cwd} is not in a git repository and is too large to copy (over ${options.maxCopyBytes} bytes, setting isolation.maxCopyBytes). Run git init there, or run the task without isolated.`,
     );
   }
-  return repository;
+  const where = { gitDir: options.folder, commonDir: gitDir, isTrusted: false };
+  const { text: settings } = await ownSettings(git, { cwd, location }, where);
+  return { ...folders, location, settings, isPrivate: true };
 }
 
 /** Keeps a tree as a commit that no ref points to. */
@@ -84,7 +125,8 @@ export async function commitTree(
 
 /** The commit that is checked out; undefined before the first one. */
 export async function headOf(git: Git, repository: Repository): Promise<string | undefined> {
-  const { root: cwd, location } = repository;
+  const { root: cwd } = repository;
+  const location = withRefs(repository);
   const args = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
   const { exitCode, stdout } = await git.try(args, { cwd, location });
   return exitCode === 0 ? stdout.trim() : undefined;

@@ -170,7 +170,7 @@ describe.each(Object.entries(cases))("with %s", (_, { prepare, seen }) => {
     const workspace = new Workspace();
     onTestFinished(() => workspace[Symbol.dispose]());
     const before = everythingOf(directory);
-    const isolation = await isolate(workspace, { cwd: directory });
+    const isolation = await isolate(workspace, { cwd: directory, trusted: true });
     const tree = await isolation.createTree();
     for (const [name, text] of Object.entries(seen)) {
       const path = bytes(tree.cwd, name);
@@ -189,7 +189,7 @@ describe.each(Object.entries(cases))("with %s", (_, { prepare, seen }) => {
     const { directory } = prepared(prepare);
     const workspace = new Workspace();
     onTestFinished(() => workspace[Symbol.dispose]());
-    const isolation = await isolate(workspace, { cwd: directory });
+    const isolation = await isolate(workspace, { cwd: directory, trusted: true });
     const before = everythingOf(directory);
     const tree = await isolation.createTree();
     const changed = Object.entries(seen).flatMap(([name, text]) =>

@@ -1,5 +1,6 @@
-import { copyFile, stat, utimes } from "node:fs/promises";
+import { copyFile, lstat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { ToolError } from "@tau-agent/agent";
 import { errorCode } from "../../../base/files/read-text.ts";
 import { randomHex } from "../../../base/random.ts";
 import { filterNames, isFolder, lookAt, shownName, writeNames } from "./file-names.ts";
@@ -43,9 +44,7 @@ export async function takeSnapshot(
   const request = { cwd, location, indexFile, signal: options.signal };
   if (options.startsEmpty !== true) await copyIndex(repository.gitDir, indexFile);
   const hasHidden = options.hasHidden === false ? false : await lookBehindFlags(git, request);
-  const listModified = () => git.names(["ls-files", "-z", "--modified"], request);
-  const update = { args: ["--update", "--", "."], listLeft: listModified };
-  const unreadable = await add(git, update, request);
+  const unreadable = await updateTracked(git, request);
   const found = await listUntracked(git, request);
   const inside = found.filter(isFolder);
   const files = await sortBySize(
@@ -54,7 +53,7 @@ export async function takeSnapshot(
   );
   const repositories =
     options.takesRepositories === true
-      ? await listRepositories(git, request, inside)
+      ? await listRepositories(git, { cwd, folder: options.folder, signal: options.signal }, inside)
       : { names: [], leftOut: inside };
   if (files.names.length > 0) {
     await writeNames(`${indexFile}.names`, files.names);
@@ -73,6 +72,29 @@ export async function takeSnapshot(
   return { tree, indexFile, hasHidden, leftOut: [...all].map(shownName) };
 }
 
+/**
+ * Adds what changed in tracked files; returns those that cannot be read. `git add` would look for
+ * changes in submodules with a git that runs there, with the configuration that is found there.
+ */
+async function updateTracked(git: Git, request: IndexRequest): Promise<string[]> {
+  const listLeft = () => git.names(["ls-files", "-z", "--modified"], request);
+  const staged = await git.names(["ls-files", "-z", "--stage"], request);
+  const submodules = staged.flatMap((entry) =>
+    entry.startsWith("160000 ") ? [entry.slice(entry.indexOf("\t") + 1)] : [],
+  );
+  if (submodules.length === 0) {
+    return add(git, { args: ["--update", "--", "."], listLeft }, request);
+  }
+  const patterns = `${request.indexFile}.patterns`;
+  const others = submodules.map((name) => `:(top,literal,exclude)${name}`);
+  await writeNames(patterns, [":/", ...others]);
+  const args = ["--update", "--pathspec-file-nul", `--pathspec-from-file=${patterns}`];
+  const unreadable = await add(git, { args, isPattern: true, listLeft }, request);
+  // Only the commit that is checked out counts here, which no program has to tell.
+  await updateIndex(git, request, ["--remove"], submodules);
+  return unreadable;
+}
+
 async function copyIndex(gitDir: string, indexFile: string): Promise<void> {
   try {
     await copyIndexFile(join(gitDir, "index"), indexFile);
@@ -87,7 +109,9 @@ async function copyIndex(gitDir: string, indexFile: string): Promise<void> {
  * may have changed within the same second.
  */
 export async function copyIndexFile(from: string, to: string): Promise<void> {
-  const { atime, mtime } = await stat(from);
+  const found = await lstat(from);
+  if (!found.isFile()) throw new ToolError(`${from} is not a file`);
+  const { atime, mtime } = found;
   await copyFile(from, to);
   await utimes(to, atime, mtime);
 }
@@ -140,10 +164,14 @@ async function updateIndex(
 /** Adds files to the index and returns those from `listLeft` that cannot be read. */
 async function add(
   git: Git,
-  { args, listLeft }: { args: readonly string[]; listLeft: () => Promise<string[]> },
+  {
+    args,
+    isPattern,
+    listLeft,
+  }: { args: readonly string[]; isPattern?: boolean; listLeft: () => Promise<string[]> },
   request: IndexRequest,
 ): Promise<string[]> {
-  const command = ["--literal-pathspecs", "add"];
+  const command = [...(isPattern === true ? [] : ["--literal-pathspecs"]), "add"];
   const { exitCode, stderr } = await git.try([...command, ...args], request);
   if (exitCode === 0) return [];
   // Includes files outside a sparse checkout's paths; older versions of git lack the option.

@@ -1,6 +1,8 @@
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { filterNames, isFolder, lookAt, shownName } from "./file-names.ts";
 import type { Git, GitRequest } from "./git.ts";
+import { emptyCopy, followGitFile } from "./private-copy.ts";
 
 /** Larger untracked files are left out, and so are nested repositories with more content. */
 const MAX_UNTRACKED_BYTES = 50 * 1024 * 1024;
@@ -13,17 +15,16 @@ export function listUntracked(git: Git, request: GitRequest): Promise<string[]> 
 /** All files of nested repositories, at any depth. */
 export async function listRepositories(
   git: Git,
-  { cwd, signal }: GitRequest,
+  { cwd, folder, signal }: Pick<GitRequest, "cwd" | "signal"> & { folder: string },
   repositories: readonly string[],
 ): Promise<{ names: string[]; leftOut: string[] }> {
   const names: string[] = [];
   const leftOut: string[] = [];
   for (const repository of repositories) {
-    const inside = { cwd: join(cwd, shownName(repository)), signal };
-    const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    const listed = await git.names(args, inside).catch(() => undefined);
+    const top = join(cwd, shownName(repository));
+    const listed = await listFiles(git, { top, folder, signal }).catch(() => undefined);
     const all = [...new Set(listed)].map((name) => `${repository}${name}`);
-    const deeper = await listRepositories(git, { cwd, signal }, all.filter(isFolder));
+    const deeper = await listRepositories(git, { cwd, folder, signal }, all.filter(isFolder));
     const files = await sortBySize(
       cwd,
       all.filter((name) => !isFolder(name)),
@@ -36,6 +37,18 @@ export async function listRepositories(
     }
   }
   return { names, leftOut };
+}
+
+/** What a repository tracks, and what it does not ignore; nobody has to trust it for that. */
+async function listFiles(
+  git: Git,
+  { top, folder, signal }: { top: string; folder: string; signal: AbortSignal | undefined },
+): Promise<string[]> {
+  const root = await realpath(top);
+  const gitDir = await followGitFile(join(root, ".git"));
+  const location = await emptyCopy({ gitDir, commonDir: gitDir }, { folder, workTree: root });
+  const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  return git.names(args, { cwd: root, location, indexFile: join(gitDir, "index"), signal });
 }
 
 /** Files and links that git can keep, and which of them are too large. */

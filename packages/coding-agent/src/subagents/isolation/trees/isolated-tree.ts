@@ -1,6 +1,7 @@
 import { cp, mkdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Git } from "../repository/git.ts";
+import { readOnlyCopy } from "../repository/private-copy.ts";
 import type { Repository } from "../repository/repository.ts";
 import { restoreTree } from "../repository/restore-tree.ts";
 import { type Snapshot, takeSnapshot } from "../repository/snapshot.ts";
@@ -42,6 +43,8 @@ export interface IsolatedTree {
 /** What a tree is made of. */
 interface TreeParts {
   readonly git: Git;
+  /** The caller's. */
+  readonly repository: Repository;
   readonly cwd: string;
   readonly worktree: Worktree;
   /** The tree's own repository. */
@@ -62,7 +65,7 @@ interface TreeParts {
 /** Makes the object that a subagent's tree is used through. */
 export function createIsolatedTree(parts: TreeParts): IsolatedTree {
   const { git, cwd, worktree, gitDir, template, folder, commit, head, remove } = parts;
-  const location = { gitDir, workTree: worktree.path };
+  const { settings } = parts.repository;
   return {
     cwd,
     remove,
@@ -79,38 +82,38 @@ export function createIsolatedTree(parts: TreeParts): IsolatedTree {
       }
       return kept;
     },
-    keepCommits: (path) =>
-      keepCommits(git, {
+    keepCommits: async (path) => {
+      const options = { folder, workTree: worktree.path, settings };
+      const location = await readOnlyCopy({ gitDir, commonDir: gitDir }, options);
+      return keepCommits(git, {
         request: { cwd, location },
         known: template.refs,
         commit,
         head,
         path,
         folder,
-      }),
+      });
+    },
   };
 }
 
-/**
- * The tree seen through its registration, so that nothing a subagent does to its own repository can
- * hide work.
- */
-function repositoryOf({ worktree: { path: root, adminDir } }: TreeParts): Repository {
-  const location = { gitDir: adminDir, workTree: root };
-  return { root, prefix: "", commonDir: adminDir, gitDir: adminDir, location };
+/** Whatever a subagent does to the tree's own repository, its work is found, and nothing else counts. */
+function repositoryOf({ repository, worktree: { path: root, adminDir } }: TreeParts): Repository {
+  const location = { ...repository.location, workTree: root };
+  return { ...repository, root, prefix: "", gitDir: adminDir, location };
 }
 
 async function capture(parts: TreeParts): Promise<CapturedWork> {
   const { git, gitDir, folder, signal, submodules } = parts;
   const repository = repositoryOf(parts);
   const { root: workTree, location } = repository;
-  const added = { cwd: workTree, location: { gitDir, workTree }, signal };
+  const added = { cwd: workTree, location, indexFile: join(gitDir, "index"), signal };
   const args = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"];
   const ignored = await git.names(args, added).catch(() => []);
   const { hasHidden } = parts;
   const options = { folder, signal, takesRepositories: true, ignored, hasHidden };
   const taken = await takeSnapshot(git, repository, options);
-  const inside = { tree: workTree, gitDir, folder, signal };
+  const inside = { tree: workTree, callers: repository, folder, signal };
   const { changed, unreadable } = await captureSubmodules(git, submodules, inside);
   const tree = await withoutPrivateCommits(git, { cwd: workTree, location }, taken, changed);
   return { tree, submodules: changed, leftOut: [...taken.leftOut, ...unreadable] };

@@ -26,7 +26,7 @@ describe("the repository of a tree", () => {
     gitIn(directory, "stash");
     workspace.write({ "a.txt": "mine\n", "b.txt": "new\n" });
     const before = everything(directory);
-    const { cwd } = await (await isolate(workspace)).createTree();
+    const { cwd } = await (await isolate(workspace, { trusted: true })).createTree();
     expect(gitIn(cwd, "for-each-ref")).toBe(gitIn(directory, "for-each-ref"));
     expect(gitIn(cwd, "describe", "--tags", "other")).toBe("v1\n");
     expect(gitIn(cwd, "stash", "list")).toBe(before.stashes);
@@ -69,7 +69,7 @@ describe("the repository of a tree", () => {
       `[user]\n\temail = home@localhost\n[includeIf "gitdir:${directory}/"]\n\tpath = work.config\n`,
     );
     const environment = { PATH: process.env.PATH, HOME: home };
-    const isolation = await isolate(workspace, { environment });
+    const isolation = await isolate(workspace, { environment, trusted: true });
     const { cwd } = await isolation.createTree();
     const email = isolation.git.run(["config", "user.email"], { cwd });
     expect(await email).toBe("work@localhost\n");

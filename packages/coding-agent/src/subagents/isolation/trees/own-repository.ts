@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { copyFile, cp, mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Git } from "../repository/git.ts";
-import type { Repository } from "../repository/repository.ts";
-import { ownConfig } from "./own-config.ts";
+import { copyPatterns, copyPlainFile } from "../repository/private-copy.ts";
+import { type Repository, withRefs } from "../repository/repository.ts";
 import type { Worktree } from "./worktree.ts";
 
 /** A repository that is copied for each tree. */
@@ -29,17 +29,13 @@ export async function makeTemplate(
   await writeFile(join(path, "HEAD"), "ref: refs/heads/main\n");
   const objects = join(commonDir, "objects").replaceAll("\\", "/");
   await writeFile(join(path, "objects/info/alternates"), `${quoted(objects)}\n`);
-  for (const name of ["info/exclude", "info/attributes", "info/grafts", "shallow"]) {
-    await copyIfThere(join(commonDir, name), join(path, name));
-  }
-  await copyIfThere(join(gitDir, "info/sparse-checkout"), join(path, "info/sparse-checkout"));
-  const hasStash = await copyIfThere(
+  await copyPatterns({ gitDir, commonDir }, path);
+  const hasStash = await copyPlainFile(
     join(commonDir, "logs/refs/stash"),
     join(path, "logs/refs/stash"),
   );
   // It may contain addresses with passwords.
-  await writeFile(join(path, "config"), "[core]\n\tbare = false\n", { mode: 0o600 });
-  await writeFile(join(path, "config"), await ownConfig(git, repository, path));
+  await writeFile(join(path, "config"), repository.settings, { mode: 0o600 });
   return { path, refs: await writeRefs(git, repository, { path, hasStash }) };
 }
 
@@ -76,9 +72,10 @@ export async function readRefs(
 
 async function writeRefs(
   git: Git,
-  { root: cwd, location }: Repository,
+  repository: Repository,
   { path, hasStash }: { path: string; hasStash: boolean },
 ): Promise<Map<string, string>> {
+  const [cwd, location] = [repository.root, withRefs(repository)];
   const refs = new Map<string, string>();
   const packed: string[] = [];
   for (const { name, id, target } of await readRefs(git, { cwd, location })) {
@@ -95,14 +92,7 @@ async function writeRefs(
   return refs;
 }
 
-async function copyIfThere(from: string, to: string): Promise<boolean> {
-  return copyFile(from, to).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Quotes a path for a list that git reads, where some characters are special. */
+/** A path as git reads it in a list, where some characters mean something. */
 function quoted(path: string): string {
   if (!/^["#]|[\n\t"]/.test(path)) return path;
   return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`;

@@ -1,8 +1,9 @@
 import { mkdir, readdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { shownName } from "../repository/file-names.ts";
+import { lookAt, shownName } from "../repository/file-names.ts";
 import type { Git } from "../repository/git.ts";
-import { findRepository, type Repository } from "../repository/repository.ts";
+import { foldersOf, readOnlyCopy } from "../repository/private-copy.ts";
+import { findRepository, type OpenOptions, type Repository } from "../repository/repository.ts";
 import { takeSnapshot } from "../repository/snapshot.ts";
 import { makeTemplate } from "./own-repository.ts";
 
@@ -29,8 +30,8 @@ export interface SubmoduleWork extends Pick<Submodule, "path" | "commit"> {
 
 interface Place {
   readonly tree: string;
-  /** Records states if there is no other repository. */
-  readonly gitDir: string;
+  /** What states are kept in when there is nothing else. */
+  readonly callers: Repository;
   readonly folder: string;
   readonly signal: AbortSignal | undefined;
 }
@@ -39,7 +40,7 @@ interface Place {
 export async function listSubmodules(
   git: Git,
   { root, location }: Repository,
-  tree: string,
+  { tree, ...options }: OpenOptions & { tree: string },
 ): Promise<Submodule[]> {
   const args = ["ls-tree", "-r", "-z", "--full-tree", tree];
   const found: Submodule[] = [];
@@ -47,7 +48,7 @@ export async function listSubmodules(
     const [, commit, name] = /^160000 commit (\w+)\t(.*)$/s.exec(line) ?? [];
     if (commit === undefined || name === undefined) continue;
     const path = shownName(name);
-    found.push({ path, commit, repository: await repositoryAt(git, join(root, path)) });
+    found.push({ path, commit, repository: await repositoryAt(git, join(root, path), options) });
   }
   return found;
 }
@@ -55,12 +56,12 @@ export async function listSubmodules(
 /** Lets `git submodule update` take submodules from the caller's copies instead of the network. */
 export async function addModules(
   git: Git,
-  { root: cwd }: Repository,
+  { root: cwd, location }: Repository,
   { template, submodules }: { template: string; submodules: readonly Submodule[] },
 ): Promise<void> {
   if (!submodules.some(({ repository }) => repository !== undefined)) return;
   const args = ["config", "--file", ".gitmodules", "-z", "--get-regexp", "^submodule\\..*\\.path$"];
-  const { stdout } = await git.try(args, { cwd });
+  const { stdout } = await git.try(args, { cwd, location });
   for (const entry of stdout.split("\0")) {
     const [, name, path] = /^submodule\.(.*)\.path\n(.*)$/s.exec(entry) ?? [];
     const found = submodules.find((submodule) => submodule.path === path);
@@ -104,16 +105,16 @@ async function captureOne(
 ): Promise<SubmoduleWork> {
   const { folder, signal } = place;
   const workTree = join(place.tree, path);
-  const own = await repositoryAt(git, workTree);
+  const own = await openOwn(workTree, place);
   const head = own && (await idOf(git, own, "HEAD^{commit}"));
   const isKnown = head === commit || (await isPublished(git, { own, callers }, head));
   // Commits of a task come back as file changes, like its other work.
   const base = own === undefined || isKnown ? head : commit;
   const hasBase = base === undefined || (callers && (await idOf(git, callers, `${base}^{tree}`)));
   const isCallers = callers !== undefined && hasBase !== undefined;
-  const store = (isCallers ? callers.gitDir : own?.gitDir) ?? place.gitDir;
-  const location = { gitDir: store, workTree };
-  const repository = { root: workTree, prefix: "", commonDir: store, gitDir: store, location };
+  const store = isCallers ? callers : (own ?? place.callers);
+  const location = { ...store.location, workTree };
+  const repository = { ...store, root: workTree, prefix: "", location };
   const startsEmpty = !isCallers && own === undefined;
   const { tree: to } = await takeSnapshot(git, repository, { folder, signal, startsEmpty });
   // In a submodule that was never checked out, all files count as new.
@@ -132,11 +133,33 @@ async function captureOne(
   };
 }
 
-/** The repository whose root is exactly this folder. */
-async function repositoryAt(git: Git, folder: string): Promise<Repository | undefined> {
+/** The caller's repository whose top is this very folder. */
+async function repositoryAt(
+  git: Git,
+  folder: string,
+  options: OpenOptions,
+): Promise<Repository | undefined> {
   const top = await realpath(folder).catch(() => undefined);
-  const found = top === undefined ? undefined : await findRepository(git, { cwd: top });
-  return found !== undefined && "root" in found && found.root === top ? found : undefined;
+  // Without one of its own git would find the repository around it.
+  if (top === undefined || !(await lookAt(top, ".git"))) return undefined;
+  const found = await findRepository(git, top, options);
+  return "root" in found && found.root === top ? found : undefined;
+}
+
+/**
+ * The repository a task has in a submodule's folder: made by the task, so that only its objects and
+ * refs count, and only if it is in the task's tree or beside it.
+ */
+async function openOwn(
+  workTree: string,
+  { callers, folder }: Place,
+): Promise<Repository | undefined> {
+  const root = await realpath(workTree).catch(() => undefined);
+  const found = root === undefined ? undefined : await foldersOf(root, folder);
+  if (root === undefined || found === undefined) return undefined;
+  const { settings } = callers;
+  const location = await readOnlyCopy(found, { folder, workTree: root, settings });
+  return { ...found, prefix: "", location, settings, isPrivate: true };
 }
 
 /** Whether the caller or a server has a commit. */
@@ -147,8 +170,9 @@ async function isPublished(
 ): Promise<boolean> {
   if (own === undefined || commit === undefined) return false;
   if (callers && (await idOf(git, callers, `${commit}^{commit}`))) return true;
+  const { root: cwd, location } = own;
   const args = ["for-each-ref", "--count=1", "--contains", commit, "refs/remotes"];
-  const { exitCode, stdout } = await git.try(args, { cwd: own.root });
+  const { exitCode, stdout } = await git.try(args, { cwd, location });
   return exitCode === 0 && stdout !== "";
 }
 

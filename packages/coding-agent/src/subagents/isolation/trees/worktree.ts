@@ -3,7 +3,8 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "@tau-agent/agent";
 import type { Git, GitRequest } from "../repository/git.ts";
-import type { Repository } from "../repository/repository.ts";
+import { followGitFile } from "../repository/private-copy.ts";
+import { type Repository, withRefs } from "../repository/repository.ts";
 import { copyIndexFile } from "../repository/snapshot.ts";
 import { cloneFiles } from "./clone-files.ts";
 
@@ -38,14 +39,16 @@ export async function createWorktree(
   source: WorktreeSource,
 ): Promise<Worktree> {
   const { path, commit, signal } = source;
-  const { root: cwd, location } = repository;
+  const [cwd, registry] = [repository.root, withRefs(repository)];
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await source.register(() => addWorktree(git, { cwd, location, signal }, { path, commit }));
-  const inside = { cwd: path, signal };
-  const adminDir = (await git.run(["rev-parse", "--absolute-git-dir"], inside)).trim();
+  const request = { cwd, location: registry, signal };
+  await source.register(() => addWorktree(git, request, { path, commit }));
+  const adminDir = await followGitFile(join(path, ".git"));
   const cloned = await cloneTree(git, repository, { ...source, adminDir });
-  // Writes only files that are missing or differ.
-  await git.run([...cloned, "reset", "--quiet", "--hard", commit], inside);
+  // Writes what is missing or differs, and nothing else.
+  const location = { ...repository.location, workTree: path };
+  const inside = { cwd: path, location, indexFile: join(adminDir, "index"), signal };
+  await git.run([...cloned, "read-tree", "--reset", "-u", commit], inside);
   return { path, adminDir };
 }
 
@@ -72,12 +75,12 @@ async function addWorktree(
  */
 async function cloneTree(
   git: Git,
-  { root }: Repository,
+  { root, location }: Repository,
   source: Omit<WorktreeSource, "register"> & Pick<Worktree, "adminDir">,
 ): Promise<string[]> {
   const { path, commit, indexFile, adminDir, signal } = source;
   const args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit];
-  const files = (await git.run(args, { cwd: path, signal })).split("\0").filter(Boolean);
+  const files = (await git.run(args, { cwd: path, location, signal })).split("\0").filter(Boolean);
   const { environment } = git;
   if (!(await cloneFiles({ from: root, to: path, files, environment, signal }))) return [];
   await copyIndexFile(indexFile, join(adminDir, "index"));

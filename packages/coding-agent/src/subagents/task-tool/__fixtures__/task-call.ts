@@ -58,10 +58,9 @@ export async function run(
   options: { settings?: SettingValues; places?: CreateAgentSessionOptions } = {},
 ) {
   const places = options.places ?? project();
-  const test = await createTestSession(scenario(call, children), {
-    ...places,
-    settings: SettingsStore.inMemory(options.settings),
-  });
+  const settings = SettingsStore.inMemory(options.settings);
+  if (places.trustProject === true) settings.trustProject();
+  const test = await createTestSession(scenario(call, children), { ...places, settings });
   const ended = await test.session.prompt("go");
   const message = test.session.messages.find(
     (one): one is ToolResultMessage => one.role === "toolResult",
