@@ -365,7 +365,9 @@ export const sections = {
     "oh-my-pi-18.ready": "the first frame is ready, before any command",
     "oh-my-pi-18.result":
       "prompt_result says whether the agent was invoked and the session settled",
-    "oh-my-pi-18.settled": "session_settled comes when nothing runs; get_state has isSettled",
+    "oh-my-pi-18.ack": "a prompt is answered before the first event of its run",
+    "oh-my-pi-18.settled": "session_settled comes when nothing runs, before the prompt's result",
+    "oh-my-pi-18.state": "get_state says with isSettled whether anything runs",
     "oh-my-pi-18.filter": "set_event_filter answers with the events that are sent",
   },
   "The dialect co-mono": {
