@@ -65,7 +65,15 @@ function explanations(definition: Definition, value: unknown) {
 }
 
 function errorsOf(definition: Definition, value: unknown, isShort = true) {
-  return validate(value, definition as Schema, "2020-12", references, isShort).errors;
+  const errorsOf = (given: unknown) =>
+    validate(given, definition as Schema, "2020-12", references, isShort).errors;
+  try {
+    return errorsOf(value);
+  } catch (error) {
+    // The library makes a URI of each name, which a lone surrogate cannot be part of.
+    if (!(error instanceof URIError)) throw error;
+    return errorsOf(withWellFormedNames(value));
+  }
 }
 
 function resolved(part: Definition): Definition {
@@ -78,4 +86,13 @@ function isMeant({ properties = {} }: Definition, value: unknown): boolean {
     const { const: expected } = properties[member] ?? {};
     return expected === undefined || expected === Reflect.get(Object(value), member);
   });
+}
+
+function withWellFormedNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withWellFormedNames);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value);
+  return Object.fromEntries(
+    members.map(([name, member]) => [name.toWellFormed(), withWellFormedNames(member)]),
+  );
 }

@@ -188,17 +188,12 @@ describe("pi-1", () => {
     expect(await encode("pi-1", automatic)).toEqual([{ ...automatic, type: "compaction_end" }]);
   });
 
-  it("says in an object where a command comes from", async () => {
-    const greet = { name: "greet", source: "prompt", location: "project", path: "/p/greet.md" };
+  it("passes on where a command comes from", async () => {
+    const sourceInfo = { path: "/p/greet.md", source: "auto", scope: "project" };
+    const greet = { name: "greet", source: "prompt", location: "project", sourceInfo };
     const answer = { type: "response", command: "get_commands", success: true };
-    const [frame] = (await encode("pi-1", { ...answer, data: { commands: [greet] } })) as [object];
-    const sourceInfo = {
-      path: "/p/greet.md",
-      source: "auto",
-      scope: "project",
-      origin: "top-level",
-    };
-    expect(frame).toEqual({ ...answer, data: { commands: [{ ...greet, sourceInfo }] } });
+    const whole = { ...answer, data: { commands: [greet] } };
+    expect(await encode("pi-1", whole)).toEqual([whole]);
   });
 
   it("has no result of a compaction that brought none", async () => {
