@@ -93,6 +93,6 @@ function withWellFormedNames(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const members = Object.entries(value);
   return Object.fromEntries(
-    members.map(([name, member]) => [name.toWellFormed(), withWellFormedNames(member)]),
+    members.map(([name, member]) => [name.replace(/\p{Surrogate}/gu, "?"), withWellFormedNames(member)]),
   );
 }
