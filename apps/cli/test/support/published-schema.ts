@@ -93,6 +93,9 @@ function withWellFormedNames(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const members = Object.entries(value);
   return Object.fromEntries(
-    members.map(([name, member]) => [name.replace(/\p{Surrogate}/gu, "?"), withWellFormedNames(member)]),
+    members.map(([name, member]) => [
+      name.replace(/\p{Surrogate}/gu, "?"),
+      withWellFormedNames(member),
+    ]),
   );
 }
