@@ -1,4 +1,4 @@
-import { createHash, type Hash } from "node:crypto";
+import type { Hash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isJsonObject, readJsonFile } from "../base/files/read-json.ts";
@@ -13,7 +13,8 @@ export type TrustedContent = "same" | "changed" | "first";
 
 /** A digest of everything that loads once a project is trusted. */
 export function digestOf(gated: readonly string[]): string {
-  const hash = createHash("sha256");
+  // Loaded only where there is something to digest: it would slow every start.
+  const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
   const walk = { hash, seen: new Set<string>(), files: 0, bytes: 0 };
   for (const path of gated) addPath(walk, path);
   return hash.digest("hex");

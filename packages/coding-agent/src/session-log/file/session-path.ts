@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 
@@ -16,6 +15,8 @@ export function sessionDirectoryFor(agentDirectory: string, cwd: string): string
 function shortened(name: string): string {
   const bytes = Buffer.from(name);
   if (bytes.length <= MAX_NAME) return name;
+  // Loaded for long names only: it would slow every start (row "start-up" of the bench).
+  const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 32);
   // A character that is cut in half is left out.
   const start = new TextDecoder().decode(bytes.subarray(0, MAX_NAME - hash.length - 4));
