@@ -58,3 +58,11 @@ it("an extension that is found and cannot be loaded is a diagnostic", async () =
   expect(result).toMatchObject({ code: 0, stdout: "Hello.\n" });
   expect(result.stderr).toContain("the guard is broken");
 });
+
+it("an extension that is named and loads takes part in the session", async () => {
+  const code = `export default (pi) => pi.registerCommand("guard", { handler: async () => {} });`;
+  const host = { files: { "guard.ts": code }, arguments: ["--mode", "rpc", "-e", "../guard.ts"] };
+  const result = await runHost(host, '{"id":"1","type":"get_commands"}\n');
+  expect(result.code).toBe(0);
+  expect(result.stdout).toContain('"name":"guard"');
+});

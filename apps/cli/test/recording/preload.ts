@@ -36,7 +36,9 @@ function record(): void {
 
 function isHost(program: string | undefined): boolean {
   try {
-    return /\/apps\/cli\/bin\/(tau|pi)\.js$|\/fake-host\.mjs$/.test(realpathSync(program ?? ""));
+    return /\/apps\/cli\/bin\/tau\.js$|\/packages\/pi\/bin\/pi\.js$|\/fake-host\.mjs$/.test(
+      realpathSync(program ?? ""),
+    );
   } catch {
     return false;
   }

@@ -189,7 +189,12 @@ describe("pi-1", () => {
   });
 
   it("passes on where a command comes from", async () => {
-    const sourceInfo = { path: "/p/greet.md", source: "auto", scope: "project" };
+    const sourceInfo = {
+      path: "/p/greet.md",
+      source: "auto",
+      scope: "project",
+      origin: "top-level",
+    };
     const greet = { name: "greet", source: "prompt", location: "project", sourceInfo };
     const answer = { type: "response", command: "get_commands", success: true };
     const whole = { ...answer, data: { commands: [greet] } };
