@@ -179,7 +179,7 @@ it("does not approve with its own write what somebody else changed", async () =>
   expect(await resolveTrust()).toMatchObject({ isTrusted: false });
 });
 
-it("stays trusted when several hosts write at once, and trusts nothing anew by writing", async () => {
+it("stays trusted when several hosts write at once, and trusts nothing by writing", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
   await saveProjectTrust(agentDirectory, cwd, true);
   const stores = await Promise.all(Array.from({ length: 8 }, trustedStore));
