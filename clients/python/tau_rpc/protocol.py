@@ -125,20 +125,38 @@ class AgentEndEvent(_AgentEndEvent, total=False):
 
     willRetry: bool
     """Whether the failed request will be retried; sent after `initialize`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class AgentSettledEvent(TypedDict):
-    """All work is done: nothing is running, queued, retrying or compacting."""
-
+class _AgentSettledEvent(TypedDict):
     type: Literal["agent_settled"]
     aborted: bool
     """Whether it was stopped early."""
 
 
-class AgentStartEvent(TypedDict):
+class AgentSettledEvent(_AgentSettledEvent, total=False):
+    """All work is done: nothing is running, queued, retrying or compacting."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _AgentStartEvent(TypedDict):
+    type: Literal["agent_start"]
+
+
+class AgentStartEvent(_AgentStartEvent, total=False):
     """A run begins."""
 
-    type: Literal["agent_start"]
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class AnySessionEntry(TypedDict):
@@ -224,22 +242,40 @@ class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
     """Whether the context window was nearly full or overflowed; sent after `initialize`."""
     errorMessage: str
     """The error message."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class AutoCompactionStartEvent(TypedDict):
-    """An automatic compaction begins."""
-
+class _AutoCompactionStartEvent(TypedDict):
     type: Literal["auto_compaction_start"]
     reason: Literal["threshold", "overflow"]
     """Whether the context window was nearly full or overflowed."""
 
 
-class AutoContinueEvent(TypedDict):
-    """The output limit cut a reply, which is now continued; at most once per prompt."""
+class AutoCompactionStartEvent(_AutoCompactionStartEvent, total=False):
+    """An automatic compaction begins."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _AutoContinueEvent(TypedDict):
     type: Literal["auto_continue"]
     reason: Literal["length"]
     """Why the run continues."""
+
+
+class AutoContinueEvent(_AutoContinueEvent, total=False):
+    """The output limit cut a reply, which is now continued; at most once per prompt."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _AutoRetryEndEvent(TypedDict):
@@ -257,9 +293,7 @@ class AutoRetryEndEvent(_AutoRetryEndEvent, total=False):
     """The error of the last attempt."""
 
 
-class AutoRetryStartEvent(TypedDict):
-    """A failed request will be sent again after `delayMs`."""
-
+class _AutoRetryStartEvent(TypedDict):
     type: Literal["auto_retry_start"]
     attempt: int
     """The number of the attempt, starting at 1."""
@@ -269,6 +303,15 @@ class AutoRetryStartEvent(TypedDict):
     """Milliseconds until the attempt."""
     errorMessage: str
     """The error message."""
+
+
+class AutoRetryStartEvent(_AutoRetryStartEvent, total=False):
+    """A failed request will be sent again after `delayMs`."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class Base64ImageSource(TypedDict):
@@ -334,6 +377,10 @@ class BashExecutionUpdateEvent(_BashExecutionUpdateEvent, total=False):
 
     id: str | int
     """The id of the command."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _BashResponse(TypedDict):
@@ -443,14 +490,21 @@ class Budget(TypedDict):
     """What has been used so far."""
 
 
-class BudgetExceededEvent(TypedDict):
-    """A limit of a budget is exceeded."""
-
+class _BudgetExceededEvent(TypedDict):
     type: Literal["budget_exceeded"]
     scope: Literal["session", "task", "subagent"]
     """What the budget applies to."""
     snapshot: BudgetSnapshot
     """What has been used so far."""
+
+
+class BudgetExceededEvent(_BudgetExceededEvent, total=False):
+    """A limit of a budget is exceeded."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class BudgetLimits(TypedDict, total=False):
@@ -498,14 +552,56 @@ class BudgetSnapshot(_BudgetSnapshot, total=False):
     """The limit that is near or exceeded."""
 
 
-class BudgetWarningEvent(TypedDict):
-    """Most of a budget is used; sent once per limit."""
-
+class _BudgetWarningEvent(TypedDict):
     type: Literal["budget_warning"]
     scope: Literal["session", "task", "subagent"]
     """What the budget applies to."""
     snapshot: BudgetSnapshot
     """What has been used so far."""
+
+
+class BudgetWarningEvent(_BudgetWarningEvent, total=False):
+    """Most of a budget is used; sent once per limit."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _CancelQueuedCommand(TypedDict):
+    type: Literal["cancel_queued"]
+    itemId: str
+    """The id of the queued item, from the answer to the prompt or from `queue_update`."""
+
+
+class CancelQueuedCommand(_CancelQueuedCommand, total=False):
+    """Takes a queued prompt back and returns its text; its result is `aborted`."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class CancelQueuedData(TypedDict):
+    """The result of the command."""
+
+    text: str
+    """The text of the message."""
+
+
+class _CancelQueuedResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["cancel_queued"]
+    success: Literal[True]
+    data: CancelQueuedData
+    """The result of the command."""
+
+
+class CancelQueuedResponse(_CancelQueuedResponse, total=False):
+    """Answers `cancel_queued`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class Cancelled(TypedDict):
@@ -633,6 +729,10 @@ class CompactionEndEvent(_CompactionEndEvent, total=False):
 
     errorMessage: str
     """The error message."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _CompactionEntry(TypedDict):
@@ -676,12 +776,19 @@ class CompactionResult(_CompactionResult, total=False):
     """Data for clients; not sent to the model."""
 
 
-class CompactionStartEvent(TypedDict):
-    """A compaction requested by the client begins; before `initialize` also an automatic one."""
-
+class _CompactionStartEvent(TypedDict):
     type: Literal["compaction_start"]
     reason: Literal["manual", "threshold", "overflow"]
     """Whether the client asked for it, the window was nearly full, or a request too large."""
+
+
+class CompactionStartEvent(_CompactionStartEvent, total=False):
+    """A compaction requested by the client begins; before `initialize` also an automatic one."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class CompactionSummaryMessage(TypedDict):
@@ -883,6 +990,10 @@ class ErrorEvent(_ErrorEvent, total=False):
 
     code: str
     """The error code."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ErrorResponse(TypedDict):
@@ -946,9 +1057,7 @@ class ExportHtmlResponse(_ExportHtmlResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
-class ExtensionErrorEvent(TypedDict):
-    """An extension's handler threw an error."""
-
+class _ExtensionErrorEvent(TypedDict):
     type: Literal["extension_error"]
     extensionPath: str
     """The file of the extension."""
@@ -956,6 +1065,15 @@ class ExtensionErrorEvent(TypedDict):
     """The event whose handler threw."""
     error: str
     """The error message."""
+
+
+class ExtensionErrorEvent(_ExtensionErrorEvent, total=False):
+    """An extension's handler threw an error."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestConfirm(TypedDict):
@@ -974,6 +1092,10 @@ class ExtensionUiRequestConfirm(_ExtensionUiRequestConfirm, total=False):
 
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestEditor(TypedDict):
@@ -990,6 +1112,10 @@ class ExtensionUiRequestEditor(_ExtensionUiRequestEditor, total=False):
 
     prefill: str
     """The initial text."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestInput(TypedDict):
@@ -1008,6 +1134,10 @@ class ExtensionUiRequestInput(_ExtensionUiRequestInput, total=False):
     """The text shown while the field is empty."""
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestNotify(TypedDict):
@@ -1024,6 +1154,10 @@ class ExtensionUiRequestNotify(_ExtensionUiRequestNotify, total=False):
 
     notifyType: Literal["info", "warning", "error"]
     """The severity; `info` if absent."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestSelect(TypedDict):
@@ -1042,17 +1176,28 @@ class ExtensionUiRequestSelect(_ExtensionUiRequestSelect, total=False):
 
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class ExtensionUiRequestSetEditorText(TypedDict):
-    """An extension asks the client to show something."""
-
+class _ExtensionUiRequestSetEditorText(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
     """The id of the request, repeated in its answer."""
     method: Literal["set_editor_text"]
     text: str
     """The text to put into the user's editor."""
+
+
+class ExtensionUiRequestSetEditorText(_ExtensionUiRequestSetEditorText, total=False):
+    """An extension asks the client to show something."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestSetStatus(TypedDict):
@@ -1069,17 +1214,28 @@ class ExtensionUiRequestSetStatus(_ExtensionUiRequestSetStatus, total=False):
 
     statusText: str
     """The text to show; absent to remove the status."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class ExtensionUiRequestSetTitle(TypedDict):
-    """An extension asks the client to show something."""
-
+class _ExtensionUiRequestSetTitle(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
     """The id of the request, repeated in its answer."""
     method: Literal["setTitle"]
     title: str
     """The title to show."""
+
+
+class ExtensionUiRequestSetTitle(_ExtensionUiRequestSetTitle, total=False):
+    """An extension asks the client to show something."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestSetWidget(TypedDict):
@@ -1098,6 +1254,10 @@ class ExtensionUiRequestSetWidget(_ExtensionUiRequestSetWidget, total=False):
     """The lines to show; absent to remove the widget."""
     widgetPlacement: Literal["aboveEditor", "belowEditor"]
     """Where to show the widget."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiResponse(TypedDict):
@@ -1798,15 +1958,22 @@ class ListSessionsResponse(_ListSessionsResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
-class MessageEndEvent(TypedDict):
-    """A message is complete and stored."""
-
+class _MessageEndEvent(TypedDict):
     type: Literal["message_end"]
     message: AgentMessage
     """The message."""
 
 
-class MessageEntry(TypedDict):
+class MessageEndEvent(_MessageEndEvent, total=False):
+    """A message is complete and stored."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _MessageEntry(TypedDict):
     type: Literal["message"]
     id: str
     """The id of the entry."""
@@ -1818,12 +1985,24 @@ class MessageEntry(TypedDict):
     """The message."""
 
 
-class MessageStartEvent(TypedDict):
-    """A message of the user, the model or a tool begins."""
+class MessageEntry(_MessageEntry, total=False):
+    promptId: str
+    """The id of the prompt, if the message is one."""
 
+
+class _MessageStartEvent(TypedDict):
     type: Literal["message_start"]
     message: AgentMessage
     """The message."""
+
+
+class MessageStartEvent(_MessageStartEvent, total=False):
+    """A message of the user, the model or a tool begins."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _MessageUpdateDeltaEvent(TypedDict):
@@ -1837,16 +2016,27 @@ class MessageUpdateDeltaEvent(_MessageUpdateDeltaEvent, total=False):
 
     usage: Usage
     """Tokens and cost."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class MessageUpdateEvent(TypedDict):
-    """One step of a streaming reply."""
-
+class _MessageUpdateEvent(TypedDict):
     type: Literal["message_update"]
     message: AgentMessage
     """The message."""
     assistantMessageEvent: AssistantMessageEvent
     """What changed in the reply."""
+
+
+class MessageUpdateEvent(_MessageUpdateEvent, total=False):
+    """One step of a streaming reply."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _Model(TypedDict):
@@ -2029,6 +2219,10 @@ class PromptCommand(_PromptCommand, total=False):
     """Files to send along; the model reads the text extracted from them."""
     streamingBehavior: Literal["steer", "followUp", "follow-up"]
     """How to queue the message during a run. Without it, a prompt is refused during a run."""
+    promptId: str
+    """The id of the prompt; made by the host by default. One that the session has starts
+    nothing.
+    """
 
 
 class _PromptCommandInfo(TypedDict):
@@ -2067,11 +2261,20 @@ class PromptCommandInfoSourceInfo(_PromptCommandInfoSourceInfo, total=False):
     """The folder of its package."""
 
 
-class PromptDisposition(TypedDict):
+class _PromptDisposition(TypedDict):
+    disposition: Literal["started", "queued", "handled", "duplicate"]
+    """Whether a run was started, the message was queued, an extension handled it, or the session
+    already had a prompt of this id: then nothing starts.
+    """
+    promptId: str
+    """The id of the prompt, which its events carry."""
+
+
+class PromptDisposition(_PromptDisposition, total=False):
     """The result of the command."""
 
-    disposition: Literal["started", "queued", "handled"]
-    """Whether a run was started, the message was queued, or an extension handled it."""
+    itemId: str
+    """What `cancel_queued` takes, if the message was queued."""
 
 
 class _PromptResponse(TypedDict):
@@ -2102,6 +2305,23 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     """The id of the prompt."""
     error: str
     """The error message, when `status` is `error`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class QueueItem(TypedDict):
+    """A prompt that waits in a queue."""
+
+    itemId: str
+    """What `cancel_queued` takes."""
+    kind: Literal["steer", "followUp", "queue"]
+    """Whether it interrupts the run, follows its end, or joins its next turn."""
+    text: str
+    """The text of the message."""
+    promptId: str
+    """The id of the prompt."""
 
 
 class _QueueMessageCommand(TypedDict):
@@ -2136,14 +2356,23 @@ class QueueMessageResponse(_QueueMessageResponse, total=False):
     """The result of the command."""
 
 
-class QueueUpdateEvent(TypedDict):
-    """The queued messages have changed."""
-
+class _QueueUpdateEvent(TypedDict):
     type: Literal["queue_update"]
     steering: list[str]
     """Texts of queued steering messages, oldest first."""
     followUp: list[str]
     """Texts of queued follow-up messages, oldest first."""
+
+
+class QueueUpdateEvent(_QueueUpdateEvent, total=False):
+    """The queued messages have changed."""
+
+    items: list[QueueItem]
+    """The queued prompts, in the order of delivery within each queue; sent after `initialize`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SessionHeader(TypedDict):
@@ -2198,6 +2427,10 @@ class SessionInfoChangedEvent(_SessionInfoChangedEvent, total=False):
 
     name: str
     """The new name; absent if the session has none."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SessionInfoEntry(TypedDict):
@@ -2647,6 +2880,43 @@ class SetSteeringModeResponse(_SetSteeringModeResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _SetSubagentSubscriptionCommand(TypedDict):
+    type: Literal["set_subagent_subscription"]
+    level: Literal["none", "activity", "all", "off", "progress", "events"]
+    """Which events to send; `off`, `progress` and `events` mean `none`, `activity` and `all`."""
+
+
+class SetSubagentSubscriptionCommand(_SetSubagentSubscriptionCommand, total=False):
+    """Sets which events of subagents are sent as `subagent_event`: none (default), the start and
+    end of their runs and tool calls, or all.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class SetSubagentSubscriptionData(TypedDict):
+    """The result of the command."""
+
+    level: Literal["none", "activity", "all", "off", "progress", "events"]
+    """The level as it was given."""
+
+
+class _SetSubagentSubscriptionResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_subagent_subscription"]
+    success: Literal[True]
+    data: SetSubagentSubscriptionData
+    """The result of the command."""
+
+
+class SetSubagentSubscriptionResponse(_SetSubagentSubscriptionResponse, total=False):
+    """Answers `set_subagent_subscription`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
 class _SetThinkingLevelCommand(TypedDict):
     type: Literal["set_thinking_level"]
     level: ThinkingLevel
@@ -2846,11 +3116,37 @@ class SubagentEndEvent(_SubagentEndEvent, total=False):
 
     verification: VerificationResult
     """The result of the verification."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class SubagentStartEvent(TypedDict):
-    """A subagent starts."""
+class _SubagentEventEvent(TypedDict):
+    type: Literal["subagent_event"]
+    id: str
+    """The id of the subagent, as in `subagent_start`."""
+    event: SubagentEventEventEvent
+    """The event; a `message_update` has the form `delta`."""
 
+
+class SubagentEventEvent(_SubagentEventEvent, total=False):
+    """An event of a subagent's own session, as `set_subagent_subscription` asked for."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class SubagentEventEventEvent(TypedDict):
+    """The event; a `message_update` has the form `delta`."""
+
+    type: str
+    """The type of the event."""
+
+
+class _SubagentStartEvent(TypedDict):
     type: Literal["subagent_start"]
     id: str
     """The id of the subagent; the same across retries."""
@@ -2858,6 +3154,15 @@ class SubagentStartEvent(TypedDict):
     """The name of the agent definition it runs."""
     isolated: bool
     """Whether it works in its own copy of the project."""
+
+
+class SubagentStartEvent(_SubagentStartEvent, total=False):
+    """A subagent starts."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SubagentVerificationCommandEndEvent(TypedDict):
@@ -2879,11 +3184,13 @@ class SubagentVerificationCommandEndEvent(_SubagentVerificationCommandEndEvent, 
 
     artifactId: str
     """The file with the complete output."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class SubagentVerificationCommandStartEvent(TypedDict):
-    """A verification command starts."""
-
+class _SubagentVerificationCommandStartEvent(TypedDict):
     type: Literal["subagent_verification_command_start"]
     id: str
     """The id of the subagent; the same across retries."""
@@ -2893,9 +3200,16 @@ class SubagentVerificationCommandStartEvent(TypedDict):
     """The name of the verification command."""
 
 
-class SubagentVerificationEndEvent(TypedDict):
-    """An attempt to verify a subagent's work has ended."""
+class SubagentVerificationCommandStartEvent(_SubagentVerificationCommandStartEvent, total=False):
+    """A verification command starts."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _SubagentVerificationEndEvent(TypedDict):
     type: Literal["subagent_verification_end"]
     id: str
     """The id of the subagent; the same across retries."""
@@ -2903,6 +3217,15 @@ class SubagentVerificationEndEvent(TypedDict):
     """The number of the attempt, starting at 1."""
     status: Literal["passed", "failed", "skipped", "budget_exceeded"]
     """The status."""
+
+
+class SubagentVerificationEndEvent(_SubagentVerificationEndEvent, total=False):
+    """An attempt to verify a subagent's work has ended."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SubagentVerificationStartEvent(TypedDict):
@@ -2918,6 +3241,10 @@ class SubagentVerificationStartEvent(_SubagentVerificationStartEvent, total=Fals
 
     profile: str
     """The name of the verification profile in the settings."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SwitchSessionCommand(TypedDict):
@@ -3074,12 +3401,19 @@ class ThinkingLevelChangeEntry(TypedDict):
     """The thinking level."""
 
 
-class ThinkingLevelChangedEvent(TypedDict):
-    """The thinking level was changed."""
-
+class _ThinkingLevelChangedEvent(TypedDict):
     type: Literal["thinking_level_changed"]
     level: ThinkingLevel
     """The thinking level."""
+
+
+class ThinkingLevelChangedEvent(_ThinkingLevelChangedEvent, total=False):
+    """The thinking level was changed."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class ThinkingStartDeltaStep(TypedDict):
@@ -3096,9 +3430,7 @@ class ThinkingStartStep(TypedDict):
     """The reply so far."""
 
 
-class TodoReminderEvent(TypedDict):
-    """The agent stopped with open todos and is asked to continue."""
-
+class _TodoReminderEvent(TypedDict):
     type: Literal["todo_reminder"]
     todos: list[TodoReminderEventTodos]
     """The open todos."""
@@ -3106,6 +3438,15 @@ class TodoReminderEvent(TypedDict):
     """The number of the attempt, starting at 1."""
     maxAttempts: int
     """The maximum number of attempts."""
+
+
+class TodoReminderEvent(_TodoReminderEvent, total=False):
+    """The agent stopped with open todos and is asked to continue."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _TodoReminderEventTodos(TypedDict):
@@ -3162,9 +3503,7 @@ class ToolCall(_ToolCall, total=False):
     """
 
 
-class ToolExecutionEndEvent(TypedDict):
-    """A tool has finished."""
-
+class _ToolExecutionEndEvent(TypedDict):
     type: Literal["tool_execution_end"]
     toolCallId: str
     """The id of the tool call."""
@@ -3176,9 +3515,16 @@ class ToolExecutionEndEvent(TypedDict):
     """Whether the tool failed."""
 
 
-class ToolExecutionStartEvent(TypedDict):
-    """A tool starts."""
+class ToolExecutionEndEvent(_ToolExecutionEndEvent, total=False):
+    """A tool has finished."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _ToolExecutionStartEvent(TypedDict):
     type: Literal["tool_execution_start"]
     toolCallId: str
     """The id of the tool call."""
@@ -3188,9 +3534,16 @@ class ToolExecutionStartEvent(TypedDict):
     """The arguments of the call."""
 
 
-class ToolExecutionUpdateEvent(TypedDict):
-    """The complete output of the tool so far."""
+class ToolExecutionStartEvent(_ToolExecutionStartEvent, total=False):
+    """A tool starts."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _ToolExecutionUpdateEvent(TypedDict):
     type: Literal["tool_execution_update"]
     toolCallId: str
     """The id of the tool call."""
@@ -3200,6 +3553,15 @@ class ToolExecutionUpdateEvent(TypedDict):
     """The arguments of the call."""
     partialResult: ToolResult
     """The complete output of the tool so far."""
+
+
+class ToolExecutionUpdateEvent(_ToolExecutionUpdateEvent, total=False):
+    """The complete output of the tool so far."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ToolResult(TypedDict):
@@ -3307,12 +3669,19 @@ class ToolcallStartStep(TypedDict):
     """The reply so far."""
 
 
-class TtsrTriggeredEvent(TypedDict):
-    """Stream rules matched the reply; it is stopped and retried with the rules as a reminder."""
-
+class _TtsrTriggeredEvent(TypedDict):
     type: Literal["ttsr_triggered"]
     rules: list[TtsrTriggeredEventRules]
     """The rules that matched."""
+
+
+class TtsrTriggeredEvent(_TtsrTriggeredEvent, total=False):
+    """Stream rules matched the reply; it is stopped and retried with the rules as a reminder."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _TtsrTriggeredEventRules(TypedDict):
@@ -3335,9 +3704,7 @@ class TtsrTriggeredEventRules(_TtsrTriggeredEventRules, total=False):
     """The files it applies to; if absent, all files."""
 
 
-class TurnEndEvent(TypedDict):
-    """A turn has ended, with its reply and tool results."""
-
+class _TurnEndEvent(TypedDict):
     type: Literal["turn_end"]
     message: AgentMessage
     """The reply."""
@@ -3345,10 +3712,26 @@ class TurnEndEvent(TypedDict):
     """The results of its tool calls, in order."""
 
 
-class TurnStartEvent(TypedDict):
+class TurnEndEvent(_TurnEndEvent, total=False):
+    """A turn has ended, with its reply and tool results."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _TurnStartEvent(TypedDict):
+    type: Literal["turn_start"]
+
+
+class TurnStartEvent(_TurnStartEvent, total=False):
     """A turn begins: one reply of the model and the tool calls it makes."""
 
-    type: Literal["turn_start"]
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class UrlImageSource(TypedDict):
@@ -3557,6 +3940,7 @@ ClientFrame: TypeAlias = Union[
     SetFollowUpModeCommand,
     SetQueueModeCommand,
     SetInterruptModeCommand,
+    CancelQueuedCommand,
     ClearQueueCommand,
     CompactCommand,
     SetAutoCompactionCommand,
@@ -3584,6 +3968,7 @@ ClientFrame: TypeAlias = Union[
     ExportHtmlCommand,
     InitializeCommand,
     GetCapabilitiesCommand,
+    SetSubagentSubscriptionCommand,
     SetEventFilterCommand,
     ExtensionUiResponse,
 ]
@@ -3622,6 +4007,7 @@ Event: TypeAlias = Union[
     SubagentVerificationCommandStartEvent,
     SubagentVerificationCommandEndEvent,
     SubagentVerificationEndEvent,
+    SubagentEventEvent,
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
@@ -3667,6 +4053,7 @@ HostFrame: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
     SetAutoCompactionResponse,
@@ -3694,6 +4081,7 @@ HostFrame: TypeAlias = Union[
     ExportHtmlResponse,
     InitializeResponse,
     GetCapabilitiesResponse,
+    SetSubagentSubscriptionResponse,
     SetEventFilterResponse,
     ErrorResponse,
     AgentStartEvent,
@@ -3727,6 +4115,7 @@ HostFrame: TypeAlias = Union[
     SubagentVerificationCommandStartEvent,
     SubagentVerificationCommandEndEvent,
     SubagentVerificationEndEvent,
+    SubagentEventEvent,
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
@@ -3805,6 +4194,7 @@ Response: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
     SetAutoCompactionResponse,
@@ -3832,6 +4222,7 @@ Response: TypeAlias = Union[
     ExportHtmlResponse,
     InitializeResponse,
     GetCapabilitiesResponse,
+    SetSubagentSubscriptionResponse,
     SetEventFilterResponse,
     ErrorResponse,
 ]
@@ -3896,6 +4287,9 @@ __all__ = [
     "BudgetSnapshot",
     "BudgetViolationReason",
     "BudgetWarningEvent",
+    "CancelQueuedCommand",
+    "CancelQueuedData",
+    "CancelQueuedResponse",
     "Cancelled",
     "ClearQueueCommand",
     "ClearQueueData",
@@ -4024,6 +4418,7 @@ __all__ = [
     "PromptResponse",
     "PromptResultEvent",
     "PromptStatus",
+    "QueueItem",
     "QueueMessageCommand",
     "QueueMessageResponse",
     "QueueMode",
@@ -4061,6 +4456,9 @@ __all__ = [
     "SetSessionNameResponse",
     "SetSteeringModeCommand",
     "SetSteeringModeResponse",
+    "SetSubagentSubscriptionCommand",
+    "SetSubagentSubscriptionData",
+    "SetSubagentSubscriptionResponse",
     "SetThinkingLevelCommand",
     "SetThinkingLevelResponse",
     "SetTodosCommand",
@@ -4079,6 +4477,8 @@ __all__ = [
     "StopReason",
     "StreamForm",
     "SubagentEndEvent",
+    "SubagentEventEvent",
+    "SubagentEventEventEvent",
     "SubagentStartEvent",
     "SubagentVerificationCommandEndEvent",
     "SubagentVerificationCommandStartEvent",

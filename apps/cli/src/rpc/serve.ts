@@ -38,10 +38,10 @@ export function serve(options: ServeOptions): void {
   connection.greet();
   const decoder = new LineDecoder();
   const running = new Set<Promise<void>>();
-  session.subscribe((event) => connection.send(event));
+  session.subscribe((...event) => connection.send(...event));
   requests.attach((request) => {
     // The dialect cannot express the dialog, so its answer would never come.
-    if (connection.ask(request)) return;
+    if (connection.ask(request, session.nextOrder())) return;
     session.hooks?.answer({ type: "extension_ui_response", id: request.id, cancelled: true });
   });
   void session.hooks?.begin();

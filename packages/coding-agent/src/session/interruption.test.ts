@@ -56,8 +56,13 @@ describe("queueMessage", () => {
     expect(session.state.queuedMessageCount).toBe(0);
     const updates = events.filter(({ type }) => type === "queue_update");
     expect(updates).toEqual([
-      { type: "queue_update", steering: [], followUp: ["by the way"] },
-      { type: "queue_update", steering: [], followUp: [] },
+      {
+        type: "queue_update",
+        steering: [],
+        followUp: ["by the way"],
+        items: [{ itemId, promptId, kind: "queue", text: "by the way" }],
+      },
+      { type: "queue_update", steering: [], followUp: [], items: [] },
     ]);
   });
 

@@ -5,6 +5,7 @@ import {
   type DialectRules,
   documentedResponse,
   type FrameContext,
+  withoutAddition,
 } from "./dialect.ts";
 
 /**
@@ -29,6 +30,8 @@ function encode(frame: HostFrame, { isInitialized }: FrameContext): readonly Dia
       return [compactionEnd(frame)];
     case "response":
       return [documentedResponse(frame, { isInitialized })];
+    case "queue_update":
+      return [isInitialized ? frame : withoutAddition(frame)];
     default:
       return [frame];
   }

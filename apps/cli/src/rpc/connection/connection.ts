@@ -1,5 +1,7 @@
 import {
   type Dialect,
+  type DialectFrame,
+  type EventOrder,
   type ExtensionUiRequest,
   encodeLine,
   type ResponseFrame,
@@ -67,10 +69,10 @@ export class Connection {
   }
 
   /** Sends an event; a promise when the client is behind and the sender should wait. */
-  send(event: SessionEvent): void | Promise<void> {
+  send(event: SessionEvent, order: EventOrder): void | Promise<void> {
     // The end of the tool brings the whole output, so progress may be left out for a slow reader.
-    if (event.type === "tool_execution_update" && !this.writer.isDrained) return;
-    return this.#merger.push(event);
+    if (isToolProgress(event) && !this.writer.isDrained) return;
+    return this.#merger.push(event, order);
   }
 
   /** Answers a command; `addsData` if its document shows no `data` in the answer. */
@@ -83,9 +85,9 @@ export class Connection {
   }
 
   /** Passes on what an extension asks; false when the dialect has no word for it. */
-  ask(request: ExtensionUiRequest): boolean {
+  ask(request: ExtensionUiRequest, order: EventOrder): boolean {
     const frames = this.#dialect.encode(request, this);
-    for (const frame of frames) void this.writer.write(encodeLine(frame));
+    for (const frame of frames) void this.writer.write(encodeLine(this.#ordered(frame, order)));
     return frames.length > 0;
   }
 
@@ -98,16 +100,28 @@ export class Connection {
   }
 
   #createMerger(): DeltaMerger {
-    const write = (event: SessionEvent) => this.#write(event);
+    const write = (...event: Parameters<Connection["send"]>) => this.#write(...event);
     return new DeltaMerger({ write, reader: this.writer });
   }
 
-  #write(event: SessionEvent): void | Promise<void> {
+  #write(event: SessionEvent, order: EventOrder): void | Promise<void> {
     if (event.type === "agent_start") this.isSettled = false;
     else if (event.type === "agent_settled") this.isSettled = true;
     const frames = this.#dialect.encode(event, this);
     const sent = frames.filter(({ type }) => this.#events?.has(type) ?? true);
     if (sent.length === 0) return;
-    return this.writer.write(sent.map((frame) => this.#encoder.encode(frame)).join(""));
+    const lines = sent.map((frame) => this.#encoder.encode(this.#ordered(frame, order)));
+    return this.writer.write(lines.join(""));
   }
+
+  /** Before `initialize`, a frame has the documented members only. */
+  #ordered(frame: DialectFrame, { seq, promptId }: EventOrder): DialectFrame {
+    if (!this.isInitialized) return frame;
+    return { ...frame, ...(promptId === undefined ? {} : { promptId }), seq } as DialectFrame;
+  }
+}
+
+function isToolProgress(event: SessionEvent): boolean {
+  const { type } = event.type === "subagent_event" ? event.event : event;
+  return type === "tool_execution_update";
 }
