@@ -30,7 +30,7 @@ import { currentEnvironment } from "./current-environment.ts";
 import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
 import { SessionExtensions } from "./session-extensions.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
-import { resolveProjectTrust } from "./trust.ts";
+import { keepTrustAcross, resolveProjectTrust } from "./trust.ts";
 import { storedFolder, WorkingFolder } from "./working-folder.ts";
 
 /** A session with the parts it is made of, for code of this package that needs more than embedders. */
@@ -267,7 +267,8 @@ async function decideTrust(
     isSubagent: (options.taskDepth ?? 0) > 0,
     askExtensions: extensions && (() => extensions.askTrust()),
   });
-  if (trust.isTrusted) settings.trustProject();
+  // A rule that an answer saves must not make the project a changed one.
+  if (trust.isTrusted) settings.trustProject((write) => keepTrustAcross(places, write));
   return trust.diagnostics;
 }
 
