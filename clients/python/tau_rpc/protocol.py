@@ -2266,13 +2266,13 @@ class _PromptDisposition(TypedDict):
     """Whether a run was started, the message was queued, an extension handled it, or the session
     already had a prompt of this id: then nothing starts.
     """
-    promptId: str
-    """The id of the prompt, which its events carry."""
 
 
 class PromptDisposition(_PromptDisposition, total=False):
     """The result of the command."""
 
+    promptId: str
+    """The id of the prompt, which its events carry; in `pi-1` only after `initialize`."""
     itemId: str
     """What `cancel_queued` takes, if the message was queued."""
 

@@ -1,10 +1,10 @@
 import {
+  type ClientEvent,
   type CommandName,
   commands,
   type ExtensionUiRequest,
   type Params,
   type Result,
-  type ClientEvent,
   type StreamForm,
 } from "@tau-agent/rpc-protocol";
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";

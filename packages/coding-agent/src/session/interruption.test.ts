@@ -45,7 +45,8 @@ describe("abortAndPrompt", () => {
 describe("queueMessage", () => {
   it("starts nothing while idle, counts as waiting and is delivered with the next prompt", async () => {
     const { session, events } = await createTestSession(["a"]);
-    const { disposition, result } = await session.queueMessage("by the way");
+    const { result, ...acceptance } = await session.queueMessage("by the way");
+    const { disposition, promptId, itemId } = acceptance;
     expect(disposition).toBe("queued");
     await session.waitForIdle();
     expect(session.messages).toEqual([]);

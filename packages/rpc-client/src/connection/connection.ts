@@ -1,4 +1,5 @@
 import {
+  type ClientEvent,
   type CommandName,
   DEFAULT_MAX_LINE_BYTES,
   type ExtensionUiRequest,
@@ -6,7 +7,6 @@ import {
   encodeLine,
   type Params,
   type ResponseFrame,
-  type ClientEvent,
 } from "@tau-agent/rpc-protocol";
 import {
   type ConnectionClosedError,

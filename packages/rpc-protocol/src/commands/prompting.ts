@@ -13,8 +13,8 @@ const PromptDisposition = () =>
      * already had a prompt of this id: then nothing starts.
      */
     disposition: z.enum(["started", "queued", "handled", "duplicate"]),
-    /** The id of the prompt, which its events carry. */
-    promptId: z.string(),
+    /** The id of the prompt, which its events carry; in `pi-1` only after `initialize`. */
+    promptId: z.optional(z.string()),
     /** What `cancel_queued` takes, if the message was queued. */
     itemId: z.optional(z.string()),
   });

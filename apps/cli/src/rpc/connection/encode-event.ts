@@ -46,7 +46,12 @@ function isUpdate(frame: DialectFrame): frame is UpdateEvent {
 }
 
 /** `message` and `partial` are one object: it is serialised once and written twice. */
-function encodeFull({ type, message: reply, assistantMessageEvent, ...order }: UpdateEvent): string {
+function encodeFull({
+  type,
+  message: reply,
+  assistantMessageEvent,
+  ...order
+}: UpdateEvent): string {
   const { partial, ...step } = streamedStep(assistantMessageEvent);
   const message = encodeLine(streamedMessage(reply as AssistantMessage)).slice(0, -1);
   const shown =

@@ -39,7 +39,8 @@ export class SubagentFeed {
     if (event.type.startsWith("subagent_")) {
       return "id" in event ? ({ ...event, id: `${id}/${event.id}` } as SessionEvent) : undefined;
     }
-    const isAsked = this.#level === "all" || (this.#level === "activity" && activity.has(event.type));
+    const isAsked =
+      this.#level === "all" || (this.#level === "activity" && activity.has(event.type));
     return isAsked ? { type: "subagent_event", id, event: shortened(event) } : undefined;
   }
 
