@@ -11,7 +11,8 @@ export const hooks = {
       manifest.optionalDependencies = {};
     }
     // 350 MB for one platform; the test replaces the few functions of it that a client imports.
-    if (manifest.name === "@oh-my-pi/pi-utils") delete manifest.dependencies["@oh-my-pi/pi-natives"];
+    if (manifest.name === "@oh-my-pi/pi-utils")
+      delete manifest.dependencies["@oh-my-pi/pi-natives"];
     if (clientsOnly.has(manifest.name)) {
       manifest.dependencies = {};
       manifest.optionalDependencies = {};
