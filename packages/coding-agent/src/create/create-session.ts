@@ -32,7 +32,7 @@ import { currentEnvironment } from "./current-environment.ts";
 import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
 import { SessionExtensions } from "./session-extensions.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
-import { resolveProjectTrust } from "./trust.ts";
+import { keepTrustAcross, resolveProjectTrust } from "./trust.ts";
 import { storedFolder, WorkingFolder } from "./working-folder.ts";
 
 /** A session with the parts it is made of, for code of this package that needs more than embedders. */
@@ -77,10 +77,10 @@ export async function createSession(options: CreateAgentSessionOptions): Promise
   const requests = new HostRequests();
   const own = { places, workingFolder, settings, registry, processes, requests };
   const extensions = openExtensions(options, own);
-  await extensions?.load("own");
+  await extensions?.loadOwn();
   diagnostics.push(...(await decideTrust(options, { places, given }, settings, extensions)));
   diagnostics.push(...(stored?.diagnostics ?? []));
-  if (settings.isProjectTrusted) await extensions?.load("project");
+  await extensions?.loadProject();
   const logOptions = sessionLogOptions(options, places, settings);
   const [loaded, scope] = await Promise.all([
     openSession(stored?.session ?? options.session, logOptions),
@@ -272,7 +272,8 @@ async function decideTrust(
     isSubagent: (options.taskDepth ?? 0) > 0,
     askExtensions: extensions && (() => extensions.askTrust()),
   });
-  if (trust.isTrusted) settings.trustProject();
+  // A rule that an answer saves must not make the project a changed one.
+  if (trust.isTrusted) settings.trustProject((write) => keepTrustAcross(places, write));
   return trust.diagnostics;
 }
 
