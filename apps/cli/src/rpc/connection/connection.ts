@@ -4,6 +4,7 @@ import {
   type EventOrder,
   type ExtensionUiRequest,
   encodeLine,
+  type RequestFrame,
   type ResponseFrame,
   type SessionEvent,
   type StreamForm,
@@ -17,6 +18,7 @@ import type { FrameWriter } from "./writer.ts";
 export class Connection {
   readonly writer: FrameWriter;
   readonly #encoder = new EventEncoder();
+  readonly #nextOrder: () => EventOrder;
   /** How the client asked to have replies streamed. */
   #askedForm: StreamForm | undefined;
   #dialect: Dialect;
@@ -28,8 +30,10 @@ export class Connection {
   /** Whether nothing runs and nothing waits; the events say it. */
   isSettled = true;
 
-  constructor(writer: FrameWriter, dialect: Dialect) {
+  /** `nextOrder` gives the place of a frame that is no event of the session. */
+  constructor(writer: FrameWriter, dialect: Dialect, nextOrder: () => EventOrder) {
     this.writer = writer;
+    this.#nextOrder = nextOrder;
     this.#dialect = dialect;
     this.#merger = this.#createMerger();
     this.#adoptForm();
@@ -85,10 +89,18 @@ export class Connection {
   }
 
   /** Passes on what an extension asks; false when the dialect has no word for it. */
-  ask(request: ExtensionUiRequest, order: EventOrder): boolean {
+  ask(request: ExtensionUiRequest): boolean {
+    void this.#merger.flush();
     const frames = this.#dialect.encode(request, this);
+    const order = this.#nextOrder();
     for (const frame of frames) void this.writer.write(encodeLine(this.#ordered(frame, order)));
     return frames.length > 0;
+  }
+
+  /** Sends a frame about a host request, which no filter leaves out and every dialect says alike. */
+  sendRequest(frame: RequestFrame): void {
+    void this.#merger.flush();
+    void this.writer.write(encodeLine(this.#ordered(frame, this.#nextOrder())));
   }
 
   #adoptForm(): void {
@@ -117,7 +129,10 @@ export class Connection {
   /** Before `initialize`, a frame has the documented members only. */
   #ordered(frame: DialectFrame, { seq, promptId }: EventOrder): DialectFrame {
     if (!this.isInitialized) return frame;
-    return { ...frame, ...(promptId === undefined ? {} : { promptId }), seq } as DialectFrame;
+    // A request names its own prompt.
+    const cause = promptId === undefined || "promptId" in frame ? {} : { promptId };
+    const ordered = { ...frame, ...cause, seq };
+    return ordered;
   }
 }
 
