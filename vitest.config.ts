@@ -10,6 +10,8 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 const recording = fileURLToPath(new URL("apps/cli/test/recording", import.meta.url));
 // No test sends what a vendor would refuse.
 const noRefusals = fileURLToPath(new URL("packages/ai/test/no-refusals.ts", import.meta.url));
+// A busy machine takes its time; a poll ends as soon as it holds.
+const expect = { poll: { timeout: 15_000 } };
 const setupFiles = [join(recording, "record-tests.ts"), noRefusals];
 
 // What runs around a run knows no conditions, and unit tests need no build.
@@ -31,11 +33,13 @@ export default defineConfig({
         test: {
           name: "unit",
           setupFiles,
+          expect,
           include: [
             "packages/*/src/**/*.test.ts",
             "apps/*/src/**/*.test.ts",
             "scripts/**/*.test.ts",
           ],
+          testTimeout: 20_000,
         },
       },
       {
@@ -43,6 +47,7 @@ export default defineConfig({
         test: {
           name: "integration",
           setupFiles,
+          expect,
           include: ["packages/*/test/**/*.test.ts", "apps/cli/test/*.test.ts"],
           testTimeout: 20_000,
         },
@@ -53,6 +58,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           setupFiles,
+          expect,
           include: [
             "apps/cli/test/e2e/**/*.test.ts",
             "docs/examples/**/*.test.ts",

@@ -18,8 +18,8 @@ export const layers: readonly Layers[] = [
   {
     root: codingAgent,
     floors: [
-      ["base"],
-      ["settings", "processes"],
+      ["base", "shell-lines"],
+      ["settings", "processes", "host-requests"],
       ["models", "resources"],
       ["session-log"],
       ["user-input", "todos", "stream-rules"],
@@ -34,6 +34,7 @@ export const layers: readonly Layers[] = [
     looseFiles: ["index.ts"],
   },
   { root: `${codingAgent}/base`, floors: [["files"]], hasLooseBottom: true },
+  { root: `${codingAgent}/shell-lines`, floors: [["line"], ["commands"]] },
   { root: `${codingAgent}/models`, floors: [["auth"]] },
   {
     root: `${codingAgent}/resources`,

@@ -1,11 +1,15 @@
 /**
- * Measures the host against floors from the same run, taking turns: `bench [--quick] [--only name]…
- * [--json path] [--host "argv"]`.
+ * Measures the host against floors from the same run, taking turns, and with `--peers` against other
+ * hosts too: `bench [--peers] [--quick] [--only name]… [--json path] [--host "argv"] [--peer "argv"]…`.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { type Comparison, holds } from "./comparison/comparison.ts";
+import { otherPeer, pi, tau } from "./comparison/contestants.ts";
+import { writePerformancePage } from "./comparison/performance-page.ts";
+import { rowNames, runComparisons } from "./comparison/run-comparisons.ts";
 import { hostCommand } from "./host-command.ts";
 import { type BenchOptions, type Measurement, passes, type Row } from "./measurement.ts";
 import { bashMemory } from "./measurements/bash-memory.ts";
@@ -35,28 +39,36 @@ const measurements: readonly Measurement[] = [
 
 const { values } = parseArgs({
   options: {
+    peers: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     only: { type: "string", multiple: true },
     json: { type: "string" },
     host: { type: "string" },
+    peer: { type: "string", multiple: true, default: [] },
   },
 });
 
 const options: BenchOptions = { isQuick: values.quick, hostCommand: hostCommand(values.host) };
-const chosen = measurements.filter(({ name }) => values.only?.includes(name) ?? true);
 const results: Record<string, Row[]> = {};
-if (chosen.length === 0) {
-  fail(
-    `There is no such measurement. There are: ${measurements.map(({ name }) => name).join(", ")}`,
-  );
+let comparisons: readonly Comparison[] = [];
+const unknown = (values.only ?? []).filter((name) => !names().includes(name));
+if (unknown.length > 0) {
+  fail(`There is no measurement ${unknown.join(", ")}. There are: ${names().join(", ")}`);
 } else if (!existsSync("/proc/self/task")) {
   fail("CPU and memory of children are read from /proc, which this system does not have.");
 } else {
-  await runAll();
+  if (!values.peers) await runMeasurements();
+  if (values.peers || values.only) await compareWithPeers();
+  conclude();
 }
 
-async function runAll(): Promise<void> {
-  for (const { name, run } of chosen) {
+function names(): string[] {
+  return [...measurements.map(({ name }) => name), ...rowNames()];
+}
+
+async function runMeasurements(): Promise<void> {
+  for (const { name, run } of measurements) {
+    if (values.only && !values.only.includes(name)) continue;
     console.log(`\n${name}`);
     try {
       const rows = await run(options);
@@ -68,20 +80,29 @@ async function runAll(): Promise<void> {
       );
     }
   }
-  const path = values.json ?? fileURLToPath(new URL("../results.json", import.meta.url));
-  writeFileSync(path, `${JSON.stringify(report(), null, 2)}\n`);
-  const missing = chosen.length - Object.keys(results).length;
-  const failed = Object.values(results)
-    .flat()
-    .filter((row) => !passes(row));
-  console.log(`
-${verdict(failed.length, missing)} Written to ${path}`);
-  if (failed.length > 0) process.exitCode = 1;
 }
 
-function verdict(failed: number, missing: number): string {
-  if (failed + missing === 0) return "All targets reached.";
-  return `${failed} targets missed, ${missing} measurements failed.`;
+async function compareWithPeers(): Promise<void> {
+  const peers = [pi(), ...values.peer.map(otherPeer)];
+  const contestants = { tau: tau(values.host), peers, isQuick: values.quick };
+  comparisons = await runComparisons(contestants, values.only);
+  // The page holds a whole run, or nothing new.
+  if (values.only || values.quick) return;
+  console.log(`\nThe table is in ${writePerformancePage(comparisons, contestants)}`);
+}
+
+function conclude(): void {
+  const path = values.json ?? fileURLToPath(new URL("../results.json", import.meta.url));
+  writeFileSync(path, `${JSON.stringify(report(), null, 2)}\n`);
+  const missed =
+    comparisons.filter((row) => !holds(row)).length +
+    Object.values(results)
+      .flat()
+      .filter((row) => !passes(row)).length;
+  console.log(
+    `\n${missed === 0 ? "All targets reached." : `${missed} targets missed.`} Written to ${path}`,
+  );
+  if (missed > 0) process.exitCode = 1;
 }
 
 function report(): object {
@@ -92,6 +113,7 @@ function report(): object {
     host: options.hostCommand,
     isQuick: options.isQuick,
     results,
+    comparisons,
   };
 }
 

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { cpuMicroseconds, peakMib, residentMib } from "./process-usage.ts";
+import { now } from "./clock.ts";
+import { cpuMicroseconds, peakMib, proportionalMib, residentMib } from "./process-usage.ts";
 
 const updatePrefix = Buffer.from('{"type":"message_update"');
 
@@ -23,9 +24,12 @@ export class Child {
   stdoutBytes = 0;
   /** The number of frames of streamed text. */
   updates = 0;
+  /** When the last frame that was parsed had arrived completely. */
+  lastFrameAt = 0;
   readonly #process: ChildProcess;
   readonly #stdin: Writable;
   readonly #waiters = new Set<Waiter>();
+  #deltaWaiter: ((at: number) => void) | undefined;
   #pieces: Buffer[] = [];
   #stderr = "";
 
@@ -63,6 +67,32 @@ export class Child {
 
   peakMib(): number {
     return peakMib(this.pid);
+  }
+
+  proportionalMib(): number {
+    return proportionalMib(this.pid);
+  }
+
+  /** When the next frame with streamed text arrives. */
+  nextDelta(): Promise<number> {
+    return new Promise((resolve) => {
+      this.#deltaWaiter = resolve;
+    });
+  }
+
+  /** Stops reading the child's stdout. */
+  pause(): void {
+    this.#process.stdout?.pause();
+  }
+
+  /** Reads on. */
+  resume(): void {
+    this.#process.stdout?.resume();
+  }
+
+  /** Sends text as it is. */
+  write(text: string): void {
+    this.#stdin.write(text);
   }
 
   send(frame: Frame): void {
@@ -118,8 +148,13 @@ export class Child {
   #take(line: Buffer): void {
     if (line.subarray(0, updatePrefix.length).equals(updatePrefix)) {
       this.updates += 1;
+      if (this.#deltaWaiter && line.includes('"delta":"')) {
+        this.#deltaWaiter(now());
+        this.#deltaWaiter = undefined;
+      }
       return;
     }
+    this.lastFrameAt = now();
     const frame = JSON.parse(line.toString()) as Frame;
     for (const waiter of [...this.#waiters]) {
       if (!waiter.matches(frame)) continue;

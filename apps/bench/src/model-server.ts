@@ -2,21 +2,41 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { now } from "./clock.ts";
 
 /** One reply: the deltas of a text, at a given pace or not, or those of a tool call's arguments. */
 export type Reply =
-  | { readonly text: Iterable<string>; readonly pauseMs?: number }
+  | {
+      readonly text: Iterable<string>;
+      /** Pauses after each write. */
+      readonly pauseMs?: number;
+      /** Default: 4, because a network delivers a few at a time, not one and not all. */
+      readonly eventsPerWrite?: number;
+    }
   | { readonly tool: string; readonly argumentDeltas: Iterable<string> };
 
-/** Events per write: a network delivers a few at a time, not one and not all. */
+/** When a request came and its reply went, in milliseconds of `now()`. */
+export interface Exchange {
+  /** The request had arrived completely. */
+  readonly arrived: number;
+  /** The size of the request's body. */
+  readonly bytes: number;
+  /** The first delta was written. */
+  firstDelta?: number;
+  /** The last byte was written. */
+  ended?: number;
+}
+
 const EVENTS_PER_WRITE = 4;
 
 /** A chat completions endpoint that sends the given replies as fast as they are read. */
 export class ModelServer implements AsyncDisposable {
   /** The replies to send, in this order; after them a short text. */
   replies: Reply[] = [];
-  /** When each request had arrived completely (ms). */
-  readonly requestTimes: number[] = [];
+  /** The requests so far. */
+  readonly exchanges: Exchange[] = [];
+  /** The body of the last request. */
+  lastBody = Buffer.alloc(0);
   #gate: Promise<void> | undefined;
   readonly #server = createServer((request, response) => {
     this.#answer(request, response).catch(() => response.destroy());
@@ -47,26 +67,38 @@ export class ModelServer implements AsyncDisposable {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    for await (const _ of request);
-    this.requestTimes.push(performance.now());
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    this.lastBody = Buffer.concat(chunks);
+    const exchange: Exchange = { arrived: now(), bytes: this.lastBody.length };
+    this.exchanges.push(exchange);
     const given = this.replies.shift();
     if (given === undefined) await this.#gate;
     const reply = given ?? { text: ["done"] };
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.socket?.setNoDelay(true);
-    let batch = "";
-    let count = 0;
-    for (const choice of choices(reply)) {
-      batch += event({ choices: [{ index: 0, ...choice }] });
-      count += 1;
-      if (count % EVENTS_PER_WRITE !== 0) continue;
-      if (!response.write(batch)) await once(response, "drain");
-      batch = "";
-      if ("text" in reply && reply.pauseMs !== undefined) await sleep(reply.pauseMs);
-    }
-    const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
-    response.end(`${batch}${event({ choices: [], usage })}data: [DONE]\n\n`);
+    await send(reply, response, exchange);
+    exchange.ended = now();
   }
+}
+
+async function send(reply: Reply, response: ServerResponse, exchange: Exchange): Promise<void> {
+  const { pauseMs, eventsPerWrite = EVENTS_PER_WRITE } = "text" in reply ? reply : {};
+  let batch = "";
+  let count = 0;
+  for (const choice of choices(reply)) {
+    batch += event({ choices: [{ index: 0, ...choice }] });
+    count += 1;
+    if (count % eventsPerWrite !== 0) continue;
+    exchange.firstDelta ??= now();
+    if (!response.write(batch)) await once(response, "drain");
+    // The host has aborted the reply.
+    if (response.destroyed) return;
+    batch = "";
+    if (pauseMs !== undefined) await sleep(pauseMs);
+  }
+  const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
+  response.end(`${batch}${event({ choices: [], usage })}data: [DONE]\n\n`);
 }
 
 function* choices(reply: Reply): Generator<object> {

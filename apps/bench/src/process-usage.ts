@@ -19,6 +19,12 @@ export function peakMib(pid: number): number {
   return statusMib(pid, "VmHWM");
 }
 
+/** Current memory of a process in MiB; of pages shared with others, its share. */
+export function proportionalMib(pid: number): number {
+  const found = /^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`));
+  return Number(found?.[1]) / 1024;
+}
+
 function statusMib(pid: number, key: string): number {
   const found = new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(read(`/proc/${pid}/status`));
   return Number(found?.[1]) / 1024;

@@ -1,12 +1,22 @@
-/** The lines of a session file with this many messages, questions and replies alternating. */
-export function* sessionLines(count: number, cwd: string): Generator<string> {
+/**
+ * The lines of a session file with this many messages, questions and replies alternating. With
+ * `compactedAt`, the messages before that one are summed up.
+ */
+export function* sessionLines(count: number, cwd: string, compactedAt?: number): Generator<string> {
   const timestamp = new Date(0).toISOString();
   const id = (index: number) => index.toString(16).padStart(8, "0");
   const line = (value: object) => `${JSON.stringify(value)}\n`;
   yield line({ type: "session", version: 3, id: "bench", timestamp, cwd });
+  let parentId: string | null = null;
   for (let index = 1; index <= count; index++) {
-    const parentId = index === 1 ? null : id(index - 1);
+    if (index === compactedAt) {
+      const compaction = { type: "compaction", id: "c0000000", parentId, timestamp };
+      const kept = { firstKeptEntryId: id(index - 2), tokensBefore: 100_000 };
+      yield line({ ...compaction, summary: "What was said before.", ...kept });
+      parentId = compaction.id;
+    }
     yield line({ type: "message", id: id(index), parentId, timestamp, message: message(index) });
+    parentId = id(index);
   }
 }
 

@@ -26,7 +26,13 @@ export class Workspace implements Disposable {
 
   get env(): Environment {
     const home = join(this.#root, "home");
-    return { PATH: process.env.PATH, HOME: home, PI_CODING_AGENT_DIR: this.agentDirectory };
+    return {
+      PATH: process.env.PATH,
+      HOME: home,
+      PI_CODING_AGENT_DIR: this.agentDirectory,
+      // No host looks for newer versions or models.
+      PI_OFFLINE: "1",
+    };
   }
 
   /** The arguments of a host in this workspace. */
@@ -35,8 +41,8 @@ export class Workspace implements Disposable {
   }
 
   /** Starts a program here; it ends with the workspace at the latest. */
-  spawn(command: Command): Child {
-    const child = new Child(command, this);
+  spawn(command: Command, env: Environment = this.env): Child {
+    const child = new Child(command, { cwd: this.cwd, env });
     this.#children.push(child);
     return child;
   }

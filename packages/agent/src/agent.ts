@@ -1,5 +1,5 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
-import { type RunOutcome, runLoop } from "./loop/loop.ts";
+import type { RunOutcome } from "./loop/loop.ts";
 import { MessageQueue } from "./loop/message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
 
@@ -53,6 +53,8 @@ export class Agent {
     this.#controller = controller;
     const ends = signal === undefined ? [] : [signal];
     try {
+      // Starting a host runs no loop: bench row `start-up`.
+      const { runLoop } = await import("./loop/loop.ts");
       return await runLoop(this.#createRun(AbortSignal.any([controller.signal, ...ends])), input);
     } finally {
       this.#controller = undefined;

@@ -97,13 +97,13 @@ async function call(
     task: "Nothing.",
   }));
   server.replies = [{ tool: "task", argumentDeltas: [JSON.stringify({ tasks, isolated })] }];
-  const before = server.requestTimes.length;
+  const before = server.exchanges.length;
   const open = server.holdBack();
   const used = await usedBytes(workspace.cwd);
   const startedAt = performance.now();
   const settled = host.next((frame) => frame.type === "agent_settled");
   await host.request("prompt", { message: "go" });
-  while (server.requestTimes.length < before + 1 + trees) await sleep(5);
+  while (server.exchanges.length < before + 1 + trees) await sleep(5);
   const readyAt = performance.now();
   const diskMib = ((await usedBytes(workspace.cwd)) - used) / MIB;
   const releasedAt = performance.now();

@@ -11,7 +11,7 @@ import { ModelServer, type Reply } from "../model-server.ts";
 import { Workspace } from "../workspace.ts";
 
 const LINEAR = 1.3;
-const floorClient = fileURLToPath(new URL("../floors/sse-client.ts", import.meta.url));
+const floorClient = fileURLToPath(new URL("../floors/sse-client.mjs", import.meta.url));
 
 /** CPU and bytes per streamed text delta. */
 export const textStream: Measurement = {

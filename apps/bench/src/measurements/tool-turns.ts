@@ -4,7 +4,7 @@ import { type BenchOptions, type Measurement, type Row, summarize } from "../mea
 import { ModelServer, type Reply } from "../model-server.ts";
 import { Workspace } from "../workspace.ts";
 
-const floorClient = fileURLToPath(new URL("../floors/sse-client.ts", import.meta.url));
+const floorClient = fileURLToPath(new URL("../floors/sse-client.mjs", import.meta.url));
 const EARLY = 10;
 const WINDOW = 5;
 
@@ -66,10 +66,10 @@ async function runTurns(
 ): Promise<number[]> {
   const call: Reply = { tool: "read", argumentDeltas: ['{"path":', '"note.txt"}'] };
   server.replies = Array.from({ length: turns }, () => call);
-  server.requestTimes.length = 0;
+  server.exchanges.length = 0;
   const settled = child.next((frame) => frame.type === "agent_settled");
   start();
   await settled;
-  const times = server.requestTimes;
+  const times = server.exchanges.map(({ arrived }) => arrived);
   return times.slice(1).map((time, index) => time - (times[index] ?? time));
 }

@@ -2,25 +2,16 @@ import type { CompactionResult, SessionOnlyEvent, TodoItem } from "@tau-agent/rp
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
 import type { Conversation } from "../session-log/conversation.ts";
-import { todoSection, withoutTodoSection } from "../todos/todo-text.ts";
+import { todoSection } from "../todos/todo-text.ts";
 import { contextTokens } from "./estimate.ts";
-import { renderFileLists } from "./file-operations.ts";
 import {
   type CompactionLimits,
   type CompactionPreparation,
   fitLimits,
   prepareCompaction,
 } from "./prepare.ts";
-import { serializeMessages } from "./serialize-conversation.ts";
-import { type SummarizerOptions, summarize } from "./summarize.ts";
+import type { SummarizerOptions } from "./summarize.ts";
 import { accountForSummary, type NoteUsage } from "./summary-costs.ts";
-import { requestBudget, type SummaryJob, summarizeInParts } from "./summary-parts.ts";
-import {
-  firstSummaryInstructions,
-  turnPrefixInstructions,
-  updatedSummaryInstructions,
-  updatedTurnPrefixInstructions,
-} from "./summary-prompts.ts";
 
 /** Why a conversation is compacted. */
 export type CompactionReason = "manual" | "threshold" | "overflow";
@@ -190,37 +181,22 @@ export class Compaction {
     return prepareCompaction(branch, this.#limits(model));
   }
 
-  /** One summary after the other: servers with a single slot refuse parallel requests. */
   async #summarize(
     preparation: CompactionPreparation,
-    request: SummaryWork,
+    { customInstructions, tokensBefore, note, model }: SummaryWork,
     signal: AbortSignal,
   ): Promise<CompactionResult> {
-    const { customInstructions: focus, tokensBefore, note, model } = request;
-    const { messagesToSummarize, turnPrefixMessages, previousSummary, files } = preparation;
-    const ask = (text: string, label: string | undefined) =>
-      summarize(text, signal, { ...this.#options, note, label });
-    const budget = requestBudget(model, this.#limits(model).reserveTokens);
-    const inParts = (job: SummaryJob) => summarizeInParts({ ...job, focus }, { budget, ask });
-    const history =
-      messagesToSummarize.length === 0 && previousSummary === undefined
-        ? undefined
-        : await inParts({
-            pieces: serializeMessages(messagesToSummarize),
-            first: firstSummaryInstructions,
-            later: updatedSummaryInstructions,
-            previousSummary: previousSummary && withoutTodoSection(previousSummary),
-          });
-    const prefix = preparation.isSplitTurn
-      ? await inParts({
-          pieces: serializeMessages(turnPrefixMessages),
-          first: turnPrefixInstructions,
-          later: updatedTurnPrefixInstructions,
-        })
-      : undefined;
-    const lists = renderFileLists(files) + todoSection(this.#options.todos());
-    const summary = joinSummaries(history, prefix) + lists;
-    const { firstKeptEntryId } = preparation;
+    // Most hosts never compact: bench row `start-up`.
+    const { summarizePreparation } = await import("./summarize-preparation.ts");
+    const budget = { model, reserveTokens: this.#limits(model).reserveTokens };
+    const text = await summarizePreparation(preparation, signal, {
+      ...this.#options,
+      ...budget,
+      note,
+      focus: customInstructions,
+    });
+    const summary = text + todoSection(this.#options.todos());
+    const { firstKeptEntryId, files } = preparation;
     return { summary, firstKeptEntryId, tokensBefore, details: files };
   }
 
@@ -272,10 +248,4 @@ async function orCancelled<Value>(work: Promise<Value>, signal: AbortSignal): Pr
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
   return Promise.race([work, cancelled.promise]);
-}
-
-/** The form in which pi stores a cut through a turn. */
-function joinSummaries(history: string | undefined, prefix: string | undefined): string {
-  if (prefix === undefined) return history ?? "";
-  return `${history ?? "No prior history."}\n\n---\n\n**Turn Context (split turn):**\n\n${prefix}`;
 }

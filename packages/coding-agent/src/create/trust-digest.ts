@@ -65,11 +65,32 @@ export async function keepTrusted(
   project: string,
   digest: string,
 ): Promise<void> {
+  await withFileLock(digestFile(agentDirectory), (path) => putDigest(path, project, digest));
+}
+
+/** Under the lock of the file. */
+async function putDigest(path: string, project: string, digest: string): Promise<void> {
+  const file = await readJsonFile(path);
+  const known = file.kind === "object" && isJsonObject(file.value) ? file.value : {};
+  const digests = Object.fromEntries([...Object.entries(known), [project, digest]]);
+  await writeFileAtomic(path, `${JSON.stringify(digests, null, 2)}\n`);
+}
+
+/**
+ * Runs a write of the host's own in a project, and keeps the digest of what is there afterwards. If
+ * the project was not as it was trusted, what somebody else changed still has to be approved. One
+ * write at a time, of all hosts: two of them must not take each other's for a stranger's.
+ */
+export async function keepTrustedAcross(
+  { agentDirectory, project }: { agentDirectory: string; project: string },
+  digest: () => string,
+  write: () => Promise<void>,
+): Promise<void> {
+  if ((await compareTrusted(agentDirectory, project, "")) === "first") return write();
   await withFileLock(digestFile(agentDirectory), async (path) => {
-    const file = await readJsonFile(path);
-    const known = file.kind === "object" && isJsonObject(file.value) ? file.value : {};
-    const digests = Object.fromEntries([...Object.entries(known), [project, digest]]);
-    await writeFileAtomic(path, `${JSON.stringify(digests, null, 2)}\n`);
+    const isAsTrusted = (await compareTrusted(agentDirectory, project, digest())) === "same";
+    await write();
+    if (isAsTrusted) await putDigest(path, project, digest());
   });
 }
 

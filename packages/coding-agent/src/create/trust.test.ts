@@ -11,7 +11,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { SettingsStore } from "../settings/store.ts";
-import { resolveProjectTrust, saveProjectTrust, type TrustInput } from "./trust.ts";
+import {
+  keepTrustAcross,
+  resolveProjectTrust,
+  saveProjectTrust,
+  type TrustInput,
+} from "./trust.ts";
 
 let root: string;
 let agentDirectory: string;
@@ -143,4 +148,48 @@ it("keeps what it sees first of a project below a trusted folder, and accepts ch
   expect(await resolveTrust()).toMatchObject({ isTrusted: false });
   put(join(agentDirectory, "settings.json"), { projectTrustChanges: "accept" });
   expect(await resolveTrust()).toMatchObject({ isTrusted: true });
+});
+
+/** The settings as a start with this trust has them. */
+async function trustedStore() {
+  const settings = await SettingsStore.load({ agentDirectory, cwd });
+  const { isTrusted } = await resolveProjectTrust({ agentDirectory, cwd, settings });
+  expect(isTrusted).toBe(true);
+  settings.trustProject((write) => keepTrustAcross({ agentDirectory, cwd }, write));
+  return settings;
+}
+
+it("stays trusted when the host itself writes the project's settings", async () => {
+  put(join(cwd, ".pi", "mcp.json"), {});
+  await saveProjectTrust(agentDirectory, cwd, true);
+  const settings = await trustedStore();
+  await settings.append("project", "enabledModels", "a/b");
+  await settings.save("project", { defaultModel: "x" });
+  const saved = JSON.parse(readFileSync(join(cwd, ".pi", "settings.json"), "utf8"));
+  expect(saved).toEqual({ enabledModels: ["a/b"], defaultModel: "x" });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: true, diagnostics: [] });
+});
+
+it("does not approve with its own write what somebody else changed", async () => {
+  put(join(cwd, ".pi", "extensions", "x.ts"), "one");
+  await saveProjectTrust(agentDirectory, cwd, true);
+  const settings = await trustedStore();
+  put(join(cwd, ".pi", "extensions", "x.ts"), "two");
+  await settings.save("project", { defaultModel: "x" });
+  expect(await resolveTrust()).toMatchObject({ isTrusted: false });
+});
+
+it("stays trusted when several hosts write at once, and trusts nothing by writing", async () => {
+  put(join(cwd, ".pi", "mcp.json"), {});
+  await saveProjectTrust(agentDirectory, cwd, true);
+  const stores = await Promise.all(Array.from({ length: 8 }, trustedStore));
+  await Promise.all(
+    stores.map((store, index) => store.append("project", "enabledModels", `a/${index}`)),
+  );
+  expect((await trustedStore()).get("enabledModels")).toHaveLength(8);
+
+  const other = join(root, "work", "other");
+  put(join(other, ".pi", "mcp.json"), {});
+  await keepTrustAcross({ agentDirectory, cwd: other }, async () => {});
+  expect(await resolveTrust({ cwd: other })).toMatchObject({ isTrusted: false });
 });

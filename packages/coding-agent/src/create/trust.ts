@@ -7,7 +7,7 @@ import { readJsonFile } from "../base/files/read-json.ts";
 import { withFileLock, writeFileAtomic } from "../base/files/write-file.ts";
 import { ancestorsOf } from "../resources/files/places.ts";
 import type { SettingsStore } from "../settings/store.ts";
-import { compareTrusted, digestOf, keepTrusted } from "./trust-digest.ts";
+import { compareTrusted, digestOf, keepTrusted, keepTrustedAcross } from "./trust-digest.ts";
 
 /**
  * What decided about trust: a flag, the trust file, the user's setting, or the lack of anything to
@@ -170,6 +170,19 @@ async function renew(input: TrustInput): Promise<void> {
   await keepTrusted(agentDirectory, await canonical(cwd), digestOf(loadedOf(input))).catch(
     () => {},
   );
+}
+
+/**
+ * Runs a write of the host's own into a project's files; the trust in what they were goes on.
+ * What changed in any other way still has to be approved.
+ */
+export async function keepTrustAcross(
+  folders: { readonly agentDirectory: string; readonly cwd: string },
+  write: () => Promise<void>,
+): Promise<void> {
+  const { agentDirectory, cwd } = folders;
+  const place = { agentDirectory, project: await canonical(cwd) };
+  await keepTrustedAcross(place, () => digestOf(loadedOf(folders)), write);
 }
 
 /** Saves an extension's decision; a failure to save it does not change this start. */

@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
-import { summarizeBranch } from "../compaction/branch-summary.ts";
 import type { SummarizerOptions } from "../compaction/summarize.ts";
 import { accountForSummary } from "../compaction/summary-costs.ts";
 import {
@@ -270,7 +269,7 @@ export class SessionNavigation {
         const summary =
           options.summarize && abandoned.length > 0
             ? (ownSummary(decided) ??
-              (await summarizeBranch(abandoned, instructions, signal, { ...summarizer, note })))
+              (await summarize(abandoned, instructions, signal, { ...summarizer, note })))
             : undefined;
         const usage = total();
         const entry = summary && { ...summary, fromId: left ?? "root", ...(usage && { usage }) };
@@ -349,3 +348,7 @@ function isSameFile(path: string, other: string | undefined): boolean {
     return path === other;
   }
 }
+
+// Most hosts never summarize a branch: bench row `start-up`.
+const summarize: typeof import("../compaction/branch-summary.ts").summarizeBranch = async (...of) =>
+  (await import("../compaction/branch-summary.ts")).summarizeBranch(...of);

@@ -48,22 +48,40 @@ async function currentText(path: string): Promise<string> {
   throw new SessionError("invalid_settings", { path, reason: "it must hold a JSON object" });
 }
 
+/** A key with its new value, `undefined` to remove it; or with an entry to add to its list. */
+export type SettingsChange =
+  | { readonly key: string; readonly value: unknown }
+  | { readonly key: string; readonly appended: unknown };
+
 /**
  * Changes keys of a settings file under its lock; the file is read again first, so that changes made
  * meanwhile by others stay. `undefined` removes a key.
- * @throws {SessionError} `invalid_settings` when the file does not parse; it is left as it is.
+ * @throws {SessionError} `invalid_settings` when the file does not parse, or has no list where an entry is
+ * added; it is left as it is.
  */
 export async function saveSettings(
   path: string,
-  changes: readonly (readonly [key: string, value: unknown])[],
+  changes: readonly SettingsChange[],
 ): Promise<void> {
   await withFileLock(path, async (target) => {
     let text = await currentText(target);
-    const formattingOptions = { insertSpaces: true, tabSize: 2 };
-    for (const [key, value] of changes) {
-      const place = placeOf(parseTree(text, [], { allowTrailingComma: true }), key);
-      text = applyEdits(text, modify(text, place, value, { formattingOptions }));
-    }
+    for (const change of changes) text = changed(text, change, target);
     await writeFileAtomic(target, text);
   });
+}
+
+function changed(text: string, change: SettingsChange, path: string): string {
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  const place = placeOf(root, change.key);
+  const formattingOptions = { insertSpaces: true, tabSize: 2 };
+  const put = (at: (string | number)[], value: unknown, isArrayInsertion = false) =>
+    applyEdits(text, modify(text, at, value, { formattingOptions, isArrayInsertion }));
+  if ("value" in change) return put(place, change.value);
+  const list = root && findNodeAtLocation(root, place);
+  if (list === undefined) return put(place, [change.appended]);
+  if (list.type !== "array") {
+    const reason = `${change.key} must be a list; the file was left as it is`;
+    throw new SessionError("invalid_settings", { path, reason });
+  }
+  return put([...place, list.children?.length ?? 0], change.appended, true);
 }

@@ -225,6 +225,22 @@ describe("changing settings", () => {
     expect(readFileSync(path, "utf8")).toBe("{ broken");
   });
 
+  it("appends to a list and keeps its comments, and makes a missing one", async () => {
+    const path = putUser('{\n  "enabledModels": [\n    // the cheap one\n    "a/b"\n  ]\n}\n');
+    const settings = await load();
+    await settings.append("user", "enabledModels", "c/d");
+    await settings.append("user", "skills", "x");
+    expect(readFileSync(path, "utf8")).toContain("// the cheap one");
+    expect(settings.get("enabledModels")).toEqual(["a/b", "c/d"]);
+    expect(settings.resources("skills").map(({ entry }) => entry)).toEqual(["x"]);
+    const wrong = settings.append("user", "enabledModels", 1);
+    await expect(wrong).rejects.toMatchObject({ code: "invalid_settings" });
+    putUser('{"enabledModels": "a/b"}');
+    const elsewhere = settings.append("user", "enabledModels", "c/d");
+    await expect(elsewhere).rejects.toThrow(/enabledModels must be a list/);
+    expect(readFileSync(path, "utf8")).toBe('{"enabledModels": "a/b"}');
+  });
+
   it("loses nothing when two stores save at the same time", async () => {
     const [one, two] = await Promise.all([load(), load()]);
     await Promise.all([

@@ -3,6 +3,7 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import { type JsonFile, readJsonFile } from "../base/files/read-json.ts";
 import { mergedValue, readLayer, type SettingsLayer, settingProblem } from "./layer.ts";
+import type { SettingsChange } from "./save.ts";
 import {
   isSettingKey,
   type ResourceKey,
@@ -30,6 +31,9 @@ export interface SettingsOptions {
   /** Whether the project's settings count at once; default false, see {@link SettingsStore.trustProject}. */
   readonly isProjectTrusted?: boolean;
 }
+
+/** Runs a write into the project's files, and keeps the trust in them if they had it before. */
+export type ProjectWrite = (write: () => Promise<void>) => Promise<void>;
 
 interface FileLayer {
   readonly scope: SettingsScope;
@@ -60,6 +64,7 @@ export class SettingsStore {
   readonly #given: Diagnostic[] = [];
   #files: readonly FileLayer[] = [];
   #isProjectTrusted: boolean;
+  #writeProject: ProjectWrite = (write) => write();
 
   private constructor(options: SettingsOptions) {
     this.#options = options;
@@ -106,9 +111,10 @@ export class SettingsStore {
     this.#files = await Promise.all(reads);
   }
 
-  /** From now on the project's settings count. */
-  trustProject(): void {
+  /** From now on the project's settings count; `writeProject` runs what is saved to them. */
+  trustProject(writeProject?: ProjectWrite): void {
     this.#isProjectTrusted = true;
+    if (writeProject !== undefined) this.#writeProject = writeProject;
   }
 
   get isProjectTrusted(): boolean {
@@ -177,18 +183,41 @@ export class SettingsStore {
    * @throws {SessionError} `invalid_settings` when a value does not fit or the file does not parse.
    */
   async save(scope: SettingsScope, values: SettingValues): Promise<void> {
-    const { agentDirectory, cwd } = this.#options;
-    const path = join(scope === "user" ? agentDirectory : join(cwd, ".pi"), "settings.json");
-    const changes: [SettingKey, unknown][] = [];
+    const changes: SettingsChange[] = [];
     for (const [key, value] of Object.entries(values)) {
       if (!isSettingKey(key)) continue;
-      const problem = value === undefined ? undefined : settingProblem(key, value);
-      if (problem !== undefined)
-        throw new SessionError("invalid_settings", { path, reason: problem });
-      changes.push([key, value]);
+      if (value !== undefined) this.#check(scope, key, value);
+      changes.push({ key, value });
     }
+    await this.#write(scope, changes);
+  }
+
+  /**
+   * Appends one entry to a list in a settings file and leaves everything else in it as it is,
+   * comments included. A missing list is made.
+   * @throws {SessionError} `invalid_settings` when the entry does not fit, or the file does not parse
+   * or has something other than a list there.
+   */
+  async append(scope: SettingsScope, key: SettingKey, entry: unknown): Promise<void> {
+    this.#check(scope, key, [entry]);
+    await this.#write(scope, [{ key, appended: entry }]);
+  }
+
+  #pathOf(scope: SettingsScope): string {
+    const { agentDirectory, cwd } = this.#options;
+    return join(scope === "user" ? agentDirectory : join(cwd, ".pi"), "settings.json");
+  }
+
+  #check(scope: SettingsScope, key: SettingKey, value: unknown): void {
+    const reason = settingProblem(key, value);
+    if (reason === undefined) return;
+    throw new SessionError("invalid_settings", { path: this.#pathOf(scope), reason });
+  }
+
+  async #write(scope: SettingsScope, changes: readonly SettingsChange[]): Promise<void> {
     const { saveSettings } = await import("./save.ts");
-    await saveSettings(path, changes);
+    const write = () => saveSettings(this.#pathOf(scope), changes);
+    await (scope === "project" ? this.#writeProject(write) : write());
     await this.reload();
   }
 

@@ -5,18 +5,11 @@
  */
 import { createInterface } from "node:readline";
 
-interface Chunk {
-  choices?: {
-    delta?: { content?: string; tool_calls?: { function?: { arguments?: string } }[] };
-  }[];
-}
-
-interface Request {
-  url: string;
-  turns?: number;
-}
-
-async function reply(url: string, messages: object[]): Promise<void> {
+/**
+ * @param {string} url
+ * @param {object[]} messages
+ */
+async function reply(url, messages) {
   const response = await fetch(`${url}/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -30,7 +23,7 @@ async function reply(url: string, messages: object[]): Promise<void> {
     rest = events.pop() ?? "";
     for (const event of events) {
       if (event === "data: [DONE]") continue;
-      const { delta } = (JSON.parse(event.slice(6)) as Chunk).choices?.[0] ?? {};
+      const { delta } = JSON.parse(event.slice(6)).choices?.[0] ?? {};
       const piece = delta?.content ?? delta?.tool_calls?.[0]?.function?.arguments;
       if (piece === undefined) continue;
       whole += piece;
@@ -44,8 +37,8 @@ async function reply(url: string, messages: object[]): Promise<void> {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { url, turns = 1 } = JSON.parse(line) as Request;
-  const messages: object[] = [{ role: "user", content: "go" }];
+  const { url, turns = 1 } = JSON.parse(line);
+  const messages = [{ role: "user", content: "go" }];
   for (let turn = 0; turn < turns; turn++) {
     await reply(url, messages);
     const call = { id: `c${turn}`, type: "function", function: { name: "read", arguments: "{}" } };

@@ -1,0 +1,4 @@
+/** Milliseconds on the system's monotonic clock, which all processes share. */
+export function now(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

@@ -1,0 +1,48 @@
+import { bestPeer, type Comparison, floorRatio, holds, peerRatio } from "./comparison.ts";
+
+const head = ["Row", "Tau", "best peer", "floor", "× peer", "wanted", "× floor", "wanted", ""];
+
+/** Rows of the comparison as cells, the head first. */
+export function comparisonCells(rows: readonly Comparison[]): string[][] {
+  return [head, ...rows.map(cells)];
+}
+
+/** The comparison as an aligned table, for a terminal. */
+export function comparisonTable(rows: readonly Comparison[]): string {
+  const named = rows.map((row) => [row.name, ...cells(row).slice(1)]);
+  const all = [head, ...named];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return all.map((row) => row.map(pad).join("  ").trimEnd()).join("\n");
+}
+
+function cells(row: Comparison): string[] {
+  const amount = (value: number | undefined) =>
+    value === undefined ? "–" : `${number(value)} ${row.unit}`;
+  const best = bestPeer(row);
+  return [
+    row.what,
+    amount(row.tau?.median),
+    amount(best?.result.median),
+    amount(row.floorResult?.median),
+    ratio(peerRatio(row)),
+    wanted(row.peer),
+    ratio(floorRatio(row)),
+    wanted(row.floor),
+    row.peer === undefined && row.floor === undefined ? "" : holds(row) ? "ok" : "MISSED",
+  ];
+}
+
+function number(value: number): string {
+  if (value >= 100) return value.toFixed(0);
+  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+function ratio(value: number | undefined): string {
+  return value === undefined ? "–" : value.toFixed(2);
+}
+
+function wanted(value: number | undefined): string {
+  return value === undefined ? "" : `≤ ${value}`;
+}

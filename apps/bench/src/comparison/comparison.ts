@@ -1,0 +1,46 @@
+import type { Summary } from "../measurement.ts";
+import type { RowSpec } from "./scenario.ts";
+
+/** The results of one row. */
+export interface Comparison extends RowSpec {
+  readonly name: string;
+  readonly tau?: Summary;
+  readonly peers: readonly { readonly name: string; readonly result: Summary }[];
+  readonly floorResult?: Summary;
+  /** Contestants that failed, and how. */
+  readonly failures: readonly string[];
+}
+
+/** The peer with the least median. */
+export function bestPeer({ peers }: Comparison): Comparison["peers"][number] | undefined {
+  return peers.toSorted((a, b) => a.result.median - b.result.median)[0];
+}
+
+/** Tau's median as a multiple of the best peer's. */
+export function peerRatio(row: Comparison): number | undefined {
+  return ratio(row.tau, bestPeer(row)?.result);
+}
+
+/** Tau's median as a multiple of the floor's. */
+export function floorRatio(row: Comparison): number | undefined {
+  return ratio(row.tau, row.floorResult);
+}
+
+/** Whether Tau was measured, and within its targets as far as there is something to compare it with. */
+export function holds(row: Comparison): boolean {
+  return (
+    row.tau !== undefined &&
+    isWithin(peerRatio(row), row.peer) &&
+    isWithin(floorRatio(row), row.floor) &&
+    isWithin(row.tau.median, row.most)
+  );
+}
+
+function ratio(tau: Summary | undefined, other: Summary | undefined): number | undefined {
+  return tau && other ? tau.median / other.median : undefined;
+}
+
+/** A ratio that rounds to the target is within it: the table shows two digits. */
+function isWithin(value: number | undefined, target: number | undefined): boolean {
+  return value === undefined || target === undefined || value < target + 0.005;
+}

@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rgPath } from "@vscode/ripgrep";
+import { hostCommand } from "../host-command.ts";
+import type { Workspace } from "../workspace.ts";
+import type { Contestant } from "./scenario.ts";
+
+/** Tau, in the form of replies that its documents advise. */
+export function tau(given: string | undefined): Contestant {
+  const { version } = readManifest(import.meta.resolve("@tau-agent/cli/package.json"));
+  const hello = { type: "initialize", stream: "delta" };
+  return { name: "tau", version, command: hostCommand(given), hello };
+}
+
+/** The newest installable release of pi; its bundle runs without its dependencies. */
+export function pi(): Contestant {
+  const url = new URL("../package.json", import.meta.resolve("@earendil-works/pi-coding-agent"));
+  const { version, bin } = readManifest(url.href);
+  const command = [process.execPath, fileURLToPath(new URL(bin?.pi ?? "", url))] as const;
+  return { name: "pi", version, command };
+}
+
+/** A host that was named by its command line. */
+export function otherPeer(commandLine: string): Contestant {
+  const [program = "", ...args] = commandLine.split(" ");
+  return { name: commandLine, version: "", command: [program, ...args] };
+}
+
+/** Gives a host the programs that pi would download: the ripgrep that Tau has, and `fd` from the PATH. */
+export function addSearchPrograms(workspace: Workspace): void {
+  const folder = join(workspace.agentDirectory, "bin");
+  mkdirSync(folder);
+  symlinkSync(rgPath, join(folder, "rg"));
+  const fd = (process.env.PATH ?? "")
+    .split(delimiter)
+    .flatMap((directory) => [join(directory, "fd"), join(directory, "fdfind")])
+    .find((path) => existsSync(path));
+  if (fd) symlinkSync(fd, join(folder, "fd"));
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly bin?: Readonly<Record<string, string>>;
+}
+
+function readManifest(url: string): Manifest {
+  return JSON.parse(readFileSync(fileURLToPath(url), "utf8")) as Manifest;
+}

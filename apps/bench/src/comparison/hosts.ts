@@ -1,0 +1,45 @@
+import type { Child, Frame } from "../child.ts";
+import { now } from "../clock.ts";
+import type { Contestant, Stage } from "./scenario.ts";
+
+/** Starts a host and waits until it answers; without `args`, its sessions have no files. */
+export async function startHost(
+  { workspace }: Stage,
+  contestant: Contestant,
+  args: readonly string[] = ["--no-session"],
+): Promise<Child> {
+  const child = workspace.spawn(workspace.command(contestant.command, args));
+  if (contestant.hello) child.send(contestant.hello);
+  await child.request("get_state");
+  return child;
+}
+
+/** Sends a prompt and waits for the end of its run. */
+export async function runPrompt(child: Child): Promise<void> {
+  const end = settled(child);
+  await child.request("prompt", { message: "go" });
+  await end;
+}
+
+/** The end of the current or next run. */
+export function settled(child: Child): Promise<Frame> {
+  return child.next((frame) => frame.type === "agent_settled");
+}
+
+/** How long an action took, in ms. */
+export async function timed(action: () => Promise<unknown>): Promise<number> {
+  const start = now();
+  await action();
+  return now() - start;
+}
+
+/** How long a command took until its response had arrived, in ms; not how long the response takes to parse. */
+export async function timedRequest(
+  child: Child,
+  type: string,
+  fields: Frame = {},
+): Promise<number> {
+  const start = now();
+  await child.request(type, fields);
+  return child.lastFrameAt - start;
+}

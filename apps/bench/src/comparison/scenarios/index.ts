@@ -1,0 +1,26 @@
+import type { Scenario } from "../scenario.ts";
+import { commandsUnderStream, idleCommands } from "./commands.ts";
+import { compactedSession, longSession, sessionLists } from "./sessions.ts";
+import { eightHosts, firstPrompt, start, startUncached } from "./start.ts";
+import { argumentStream, pacedStream, textStream } from "./streams.ts";
+import { bashCalls, readTurnCalls, readTurns, shortPrompts } from "./turns.ts";
+
+/** All rows of the comparison, in the order of the page. */
+export const scenarios: readonly Scenario[] = [
+  start,
+  startUncached,
+  firstPrompt,
+  eightHosts,
+  textStream,
+  argumentStream,
+  pacedStream,
+  idleCommands,
+  commandsUnderStream,
+  shortPrompts,
+  readTurns,
+  readTurnCalls,
+  bashCalls,
+  longSession,
+  compactedSession,
+  sessionLists,
+];

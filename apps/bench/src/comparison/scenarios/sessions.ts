@@ -1,0 +1,188 @@
+import { createWriteStream } from "node:fs";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Child } from "../../child.ts";
+import { now } from "../../clock.ts";
+import { summarize } from "../../measurement.ts";
+import { sessionLines } from "../../session-lines.ts";
+import { startFloor } from "../floors.ts";
+import { runPrompt, startHost, timedRequest } from "../hosts.ts";
+import { type Contestant, type Stage, scenario } from "../scenario.ts";
+
+const entries = ({ isQuick }: Stage) => (isQuick ? 10_000 : 100_000);
+
+/** A long session without a compaction. */
+export const longSession = scenario({
+  rows: {
+    "session-state": {
+      what: "100 000 entries: spawn → get_state",
+      unit: "ms",
+      peer: 0.3,
+      floor: 0.6,
+    },
+    "session-memory": { what: "the same: resident memory then", unit: "MiB" },
+    "session-get-messages": { what: "the same: get_messages", unit: "ms", peer: 0.6 },
+    "session-first-request": {
+      what: "the same: prompt → first request received",
+      unit: "ms",
+      peer: 0.4,
+    },
+    "session-fork": { what: "the same: fork", unit: "ms", peer: 0.15 },
+    "session-switch": { what: "switch_session to it", unit: "ms", peer: 0.45 },
+  },
+  rounds: 3,
+  warmUps: 0,
+  host: async (stage, contestant) => {
+    const path = await writeSession(stage, { count: entries(stage) });
+    return async () => {
+      const work = await workingCopy(path);
+      const opened = await openSession(stage, contestant, work);
+      const messages = await timedRequest(opened.host, "get_messages");
+      await opened.host.stop();
+      const later = await useSession(stage, contestant, work);
+      return {
+        "session-state": opened.elapsed,
+        "session-memory": opened.memory,
+        "session-get-messages": messages,
+        "session-first-request": later.firstRequest,
+        "session-fork": later.fork,
+        "session-switch": later.switched,
+      };
+    };
+  },
+  floor: async (stage) => {
+    const path = await writeSession(stage, { count: entries(stage) });
+    return async () => ({ "session-state": await parseSession(stage, path) });
+  },
+});
+
+/** The same with a compaction near the end. */
+export const compactedSession = scenario({
+  rows: {
+    "compacted-state": {
+      what: "100 000 entries compacted near the end: spawn → get_state",
+      unit: "ms",
+      peer: 0.1,
+    },
+    "compacted-memory": { what: "the same: resident memory then", unit: "MiB", peer: 0.35 },
+    "compacted-first-request": {
+      what: "the same: prompt → first request received",
+      unit: "ms",
+      peer: 0.4,
+    },
+    "compacted-fork": { what: "the same: fork", unit: "ms", peer: 0.15 },
+  },
+  rounds: 3,
+  warmUps: 0,
+  host: async (stage, contestant) => {
+    const count = entries(stage);
+    const path = await writeSession(stage, { count, compactedAt: count - 20 });
+    return async () => {
+      const work = await workingCopy(path);
+      const opened = await openSession(stage, contestant, work);
+      const firstRequest = await timeFirstRequest(stage, opened.host);
+      const fork = await timeFork(opened.host);
+      await opened.host.stop();
+      return {
+        "compacted-state": opened.elapsed,
+        "compacted-memory": opened.memory,
+        "compacted-first-request": firstRequest,
+        "compacted-fork": fork,
+      };
+    };
+  },
+  floor: async (stage) => {
+    const path = await writeSession(stage, { count: entries(stage) });
+    return async () => ({ "compacted-state": await parseSession(stage, path) });
+  },
+});
+
+const SHORT = 1_000;
+
+/** Lists of a session of usual length. */
+export const sessionLists = scenario({
+  rows: {
+    "fork-messages": { what: "1 000 entries: get_fork_messages", unit: "ms", peer: 1 },
+    "entries-since": {
+      what: "1 000 entries: get_entries since the last but one",
+      unit: "ms",
+      peer: 1,
+    },
+  },
+  rounds: 9,
+  warmUps: 2,
+  host: async (stage, contestant) => {
+    const path = await writeSession(stage, { count: SHORT });
+    const host = await startHost(stage, contestant, ["--session", path]);
+    const since = (SHORT - 1).toString(16).padStart(8, "0");
+    return async () => ({
+      "fork-messages": await median(20, () => timedRequest(host, "get_fork_messages")),
+      "entries-since": await median(20, () => timedRequest(host, "get_entries", { since })),
+    });
+  },
+});
+
+async function writeSession(
+  { workspace }: Stage,
+  size: { count: number; compactedAt?: number },
+): Promise<string> {
+  const path = join(workspace.cwd, "..", "session.jsonl");
+  const lines = sessionLines(size.count, workspace.cwd, size.compactedAt);
+  await pipeline(lines, createWriteStream(path));
+  return path;
+}
+
+/** Hosts write into the files they open. */
+async function workingCopy(path: string): Promise<string> {
+  const copy = `${path}.work.jsonl`;
+  await copyFile(path, copy);
+  return copy;
+}
+
+async function openSession(stage: Stage, contestant: Contestant, path: string) {
+  const begun = now();
+  const host = await startHost(stage, contestant, ["--session", path]);
+  return { host, elapsed: now() - begun, memory: host.residentMib() };
+}
+
+/** What is done in a host that has started without the session. */
+async function useSession(stage: Stage, contestant: Contestant, path: string) {
+  const host = await startHost(stage, contestant, []);
+  const switched = await timedRequest(host, "switch_session", { sessionPath: path });
+  const firstRequest = await timeFirstRequest(stage, host);
+  const fork = await timeFork(host);
+  await host.stop();
+  return { switched, firstRequest, fork };
+}
+
+async function timeFirstRequest({ server }: Stage, host: Child): Promise<number> {
+  await server.reply();
+  const begun = now();
+  await runPrompt(host);
+  const [exchange] = await server.exchanges();
+  return (exchange?.arrived ?? Number.NaN) - begun;
+}
+
+/** Forks at the last message of the user, so that nearly everything is kept. */
+async function timeFork(host: Child): Promise<number> {
+  const { messages } = (await host.request("get_fork_messages")) as {
+    messages: { entryId: string }[];
+  };
+  return timedRequest(host, "fork", { entryId: messages.at(-1)?.entryId });
+}
+
+async function parseSession(stage: Stage, path: string): Promise<number> {
+  const begun = now();
+  const floor = startFloor(stage, "read-session", path);
+  await floor.next((frame) => frame.type === "response");
+  const elapsed = now() - begun;
+  await floor.stop();
+  return elapsed;
+}
+
+async function median(count: number, measure: () => Promise<number>): Promise<number> {
+  const values: number[] = [];
+  for (let index = 0; index < count; index++) values.push(await measure());
+  return summarize(values).median;
+}

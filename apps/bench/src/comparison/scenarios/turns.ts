@@ -1,0 +1,178 @@
+import type { Child } from "../../child.ts";
+import { now } from "../../clock.ts";
+import { summarize } from "../../measurement.ts";
+import type { Exchange } from "../../model-server.ts";
+import { runFloorPrompt, startFloor } from "../floors.ts";
+import { runPrompt, startHost, timedRequest } from "../hosts.ts";
+import { type Stage, scenario } from "../scenario.ts";
+import { countSystemCalls } from "../system-calls.ts";
+
+const PROMPTS = 20;
+
+/** Short prompts, one after another. */
+export const shortPrompts = scenario({
+  rows: {
+    "prompt-to-request": {
+      what: "prompt written → model request received",
+      unit: "ms",
+      peer: 0.5,
+    },
+    "prompt-cpu": { what: "CPU per short prompt", unit: "ms", peer: 0.5 },
+  },
+  rounds: 7,
+  warmUps: 2,
+  host: async (stage, contestant) => {
+    const host = await startHost(stage, contestant, []);
+    return async () => {
+      await host.request("new_session");
+      return measurePrompts(stage, host, () => runPrompt(host));
+    };
+  },
+  floor: async (stage) => {
+    const floor = startFloor(stage, "sse-client");
+    return () => measurePrompts(stage, floor, () => runFloorPrompt(floor, stage));
+  },
+});
+
+async function measurePrompts({ server }: Stage, child: Child, prompt: () => Promise<void>) {
+  await server.reply();
+  const cpu = child.cpuMicroseconds();
+  const begun: number[] = [];
+  for (let count = 0; count < PROMPTS; count++) {
+    begun.push(now());
+    await prompt();
+  }
+  const used = child.cpuMicroseconds() - cpu;
+  const exchanges = await server.exchanges();
+  const waits = exchanges.map(({ arrived }, index) => arrived - (begun[index] ?? Number.NaN));
+  return { "prompt-to-request": summarize(waits).median, "prompt-cpu": used / 1_000 / PROMPTS };
+}
+
+const [EARLY, WINDOW] = [10, 5];
+
+/** A run in which the model reads a file again and again. */
+export const readTurns = scenario({
+  rows: {
+    "read-turn-early": { what: "`read` turn, the 10th", unit: "ms", peer: 0.5 },
+    "read-turn-late": { what: "`read` turn, the 200th", unit: "ms", peer: 0.5 },
+    "read-turn-cpu": { what: "`read` turn: CPU", unit: "ms", peer: 0.4 },
+  },
+  rounds: 5,
+  host: async (stage, contestant) => {
+    // With session files, as users have them, because writing them is part of a turn.
+    const host = await startHost(stage, contestant, []);
+    const late = stage.isQuick ? 40 : 200;
+    return async () => {
+      await host.request("new_session");
+      return measureTurns(stage, host, late, () => runPrompt(host));
+    };
+  },
+  floor: async (stage) => {
+    const floor = startFloor(stage, "sse-client");
+    const late = stage.isQuick ? 40 : 200;
+    const turns = late + WINDOW + 1;
+    return () => measureTurns(stage, floor, late, () => runFloorPrompt(floor, stage, turns));
+  },
+});
+
+const readCall = { tool: "read", argumentDeltas: ['{"path":', '"note.txt"}'] };
+
+async function measureTurns(
+  { server }: Stage,
+  child: Child,
+  late: number,
+  prompt: () => Promise<void>,
+) {
+  const turns = late + WINDOW;
+  await server.reply({ ...readCall, times: turns });
+  const cpu = child.cpuMicroseconds();
+  await prompt();
+  const used = child.cpuMicroseconds() - cpu;
+  const times = turnTimes(await server.exchanges());
+  const around = (turn: number) => summarize(times.slice(turn - WINDOW, turn + WINDOW)).median;
+  return {
+    "read-turn-early": around(EARLY),
+    "read-turn-late": around(late),
+    "read-turn-cpu": used / 1_000 / turns,
+  };
+}
+
+function turnTimes(exchanges: readonly Exchange[]): number[] {
+  return exchanges.slice(1).map(({ arrived }, index) => {
+    return arrived - (exchanges[index]?.arrived ?? Number.NaN);
+  });
+}
+
+const COUNTED_TURNS = 50;
+
+/** What the main thread asks of the kernel in a turn. */
+export const readTurnCalls = scenario({
+  rows: {
+    "read-turn-system-calls": { what: "`read` turn: system calls", unit: "calls", most: 20 },
+  },
+  rounds: 2,
+  host: async (stage, contestant) => {
+    const host = await startHost(stage, contestant, []);
+    const turn = async () => {
+      await stage.server.reply({ ...readCall, times: COUNTED_TURNS });
+      await runPrompt(host);
+    };
+    return async () => {
+      const calls = await countSystemCalls(host.pid, turn);
+      return { "read-turn-system-calls": calls / COUNTED_TURNS };
+    };
+  },
+  floor: async (stage) => {
+    const floor = startFloor(stage, "sse-client");
+    const turn = async () => {
+      await stage.server.reply({ ...readCall, times: COUNTED_TURNS });
+      await runFloorPrompt(floor, stage, COUNTED_TURNS + 1);
+    };
+    return async () => {
+      const calls = await countSystemCalls(floor.pid, turn);
+      return { "read-turn-system-calls": calls / COUNTED_TURNS };
+    };
+  },
+});
+
+const BASH_TURNS = 20;
+
+/** The shortest command, by the model and by the client. */
+export const bashCalls = scenario({
+  rows: {
+    "bash-turn": { what: "`bash true` turn", unit: "ms", peer: 0.7 },
+    "bash-command": { what: "RPC `bash true`", unit: "ms", peer: 0.7 },
+  },
+  rounds: 7,
+  warmUps: 2,
+  host: async (stage, contestant) => {
+    const host = await startHost(stage, contestant, []);
+    const { server } = stage;
+    return async () => {
+      await host.request("new_session");
+      await server.reply({
+        tool: "bash",
+        argumentDeltas: ['{"command":"true"}'],
+        times: BASH_TURNS,
+      });
+      await runPrompt(host);
+      const turns = turnTimes(await server.exchanges());
+      return {
+        "bash-turn": summarize(turns).median,
+        "bash-command": await medianBash(host),
+      };
+    };
+  },
+  floor: async (stage) => {
+    const floor = startFloor(stage, "pipe-reader");
+    return async () => ({ "bash-command": await medianBash(floor) });
+  },
+});
+
+async function medianBash(child: Child): Promise<number> {
+  const waits: number[] = [];
+  for (let count = 0; count < BASH_TURNS; count++) {
+    waits.push(await timedRequest(child, "bash", { command: "true" }));
+  }
+  return summarize(waits).median;
+}

@@ -1,0 +1,30 @@
+/** Runs a `ModelServer` for the process that started this one, as `RemoteModelServer` asks. */
+import { ModelServer, type Reply } from "./model-server.ts";
+import type { ModelServerOrder, ReplyPlan } from "./remote-model-server.ts";
+
+const server = await ModelServer.start();
+
+process.on("message", ({ id, order }: { id: number; order: ModelServerOrder }) => {
+  process.send?.({ id, answer: carryOut(order) });
+});
+process.on("disconnect", () => process.exit());
+
+function carryOut(order: ModelServerOrder): unknown {
+  switch (order.type) {
+    case "address":
+      return server.baseUrl;
+    case "reply":
+      server.exchanges.length = 0;
+      server.replies = order.plans.flatMap((plan) => Array(plan.times ?? 1).fill(reply(plan)));
+      return null;
+    case "exchanges":
+      return server.exchanges;
+    case "last-body":
+      return server.lastBody.toString();
+  }
+}
+
+function reply(plan: ReplyPlan): Reply {
+  if ("text" in plan) return { ...plan, text: Array(plan.count ?? 1).fill(plan.text) };
+  return { tool: plan.tool, argumentDeltas: plan.argumentDeltas };
+}

@@ -1,0 +1,173 @@
+import type { AssistantMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
+import { nameProvider } from "./name-provider.ts";
+import type { Context, Delta, Provider, Reducer, StreamOptions } from "./provider.ts";
+import { builtInProviders, LoadedProviders } from "./providers.ts";
+import { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
+import { ReplyGuard } from "./reply-guard.ts";
+import { ToolFitter } from "./request/fit-tools.ts";
+import { fitContext } from "./request/history.ts";
+import { InputEstimate } from "./request/input-estimate.ts";
+import { Memo } from "./request/memo.ts";
+import type { AssistantStream, CreateStreamOptions, StreamFunction } from "./stream-function.ts";
+
+/**
+ * Makes the function that streams replies: the pipeline from context to request, and from the vendor's
+ * events to ours. {@link createStream} loads this module with the first request.
+ */
+export function createReplyStream(options: CreateStreamOptions = {}): StreamFunction {
+  const providers = new LoadedProviders({ ...builtInProviders, ...options.providers });
+  const kept = { history: new Memo(), estimate: new InputEstimate(), tools: new ToolFitter() };
+  return (model, context, request) => run({ model, context, request, providers, options, ...kept });
+}
+
+interface Run {
+  readonly model: Model;
+  readonly context: Context;
+  readonly request: StreamOptions;
+  readonly providers: LoadedProviders;
+  readonly options: AssemblerOptions;
+  /** Messages as fitted for earlier requests. */
+  readonly history: Memo;
+  readonly estimate: InputEstimate;
+  readonly tools: ToolFitter;
+}
+
+/** Usage may come after the terminal event, but nobody waits for it longer than this. */
+const afterStopMs = 1_000;
+const defaultIdleTimeoutMs = 300_000;
+const silence = "The model went silent";
+
+async function* run(task: Run): AssistantStream {
+  const { model, request } = task;
+  const assembler = new Assembler(model, task.options);
+  const guard = new ReplyGuard(request.signal);
+  let provider: Provider | undefined;
+  try {
+    yield assembler.start();
+    provider = await guard.wait(() => task.providers.load(model));
+    const { encoded, ownNames } = encode(task, provider);
+    const chunks = await open(task, provider, encoded, guard);
+    const reduce = provider.reduce(model);
+    let hasBegun = false;
+    for (;;) {
+      const next = await readNext(chunks, guard, assembler.hasStopped);
+      if (next.done) break;
+      hasBegun ||= !isSignOfLife(next.value);
+      if (hasBegun) guard.watch(idleLimit(request), silence);
+      const seen = request.onStreamEvent?.(next.value);
+      if (seen) await guard.wait(() => seen);
+      for (const delta of readChunk(reduce, next.value)) {
+        yield* assembler.push(withOwnName(delta, ownNames));
+      }
+      if (!assembler.hasStopped) continue;
+      if (provider.endsAtStop) break;
+      guard.watch(afterStopMs, "");
+    }
+    const { events, result } = assembler.finish();
+    if (result.error === undefined) provider.remember?.(encoded, result.message);
+    guard.drain(chunks, afterStopMs);
+    yield* events;
+    return result;
+  } catch (thrown) {
+    const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), model, request);
+    guard.cancel();
+    const { events, result } = assembler.fail(error);
+    yield* events;
+    return result;
+  } finally {
+    guard.release();
+  }
+}
+
+/** The vendor's request; only the new part of the conversation is encoded. */
+function encode(
+  { model, context, request, history, estimate, tools: fitter }: Run,
+  provider: Provider,
+): { encoded: unknown; ownNames: ReadonlyMap<string, string> } {
+  const { tools, ownNames, leftOut } = fitter.fit(model.api, context.tools ?? []);
+  for (const diagnostic of leftOut) {
+    if (fitter.isNews(diagnostic)) request.onDiagnostic?.(diagnostic);
+  }
+  const options = {
+    normalizeToolCallId: (id: string, call: ToolCall, source: AssistantMessage) =>
+      provider.normalizeToolCallId?.(id, call, source) ?? id,
+    imageLimits: provider.imageLimits?.(model),
+  };
+  // Who sees the payload may also change it: then it must not be what the next turn starts from.
+  const memo = request.onPayload === undefined ? history : new Memo();
+  const fitted = fitContext(model, { ...context, tools }, options, memo);
+  const inputTokens = request.inputTokens ?? estimate.of(fitted);
+  const encoded = provider.encode(model, fitted, { ...request, inputTokens });
+  return { encoded, ownNames };
+}
+
+async function open(
+  task: Run,
+  provider: Provider,
+  encoded: unknown,
+  guard: ReplyGuard,
+): Promise<AsyncIterator<unknown>> {
+  const { model, request } = task;
+  const replaced = await guard.wait(async () => request.onPayload?.(encoded));
+  guard.watch(request.firstEventTimeoutMs, "The model sent no event");
+  const options = { ...request, signal: guard.signal };
+  const chunks = await guard.wait(() => provider.open(model, replaced ?? encoded, options));
+  // From the headers on, silence counts too; the first event is still waited for no longer.
+  guard.shorten(idleLimit(request), silence);
+  return chunks[Symbol.asyncIterator]();
+}
+
+function idleLimit({ idleTimeoutMs = defaultIdleTimeoutMs }: StreamOptions): number {
+  return idleTimeoutMs;
+}
+
+/**
+ * What vendors send to keep a connection open: no event of the reply, though after its beginning a
+ * sign that the model still works on it. Comments are not seen here at all.
+ */
+function isSignOfLife(chunk: unknown): boolean {
+  if (typeof chunk !== "object" || chunk === null) return true;
+  return "type" in chunk && (chunk.type === "ping" || chunk.type === "keepalive");
+}
+
+/** Nobody but the vendor sees the name that a tool was given for it. */
+function withOwnName(delta: Delta, ownNames: ReadonlyMap<string, string>): Delta {
+  if (delta.type !== "tool_call" || delta.name === undefined) return delta;
+  return { ...delta, name: ownNames.get(delta.name) ?? delta.name };
+}
+
+/** A reducer trips over nothing but what no vendor documents; another attempt may well be readable. */
+function* readChunk(reduce: Reducer<unknown>, chunk: unknown): Iterable<Delta> {
+  try {
+    yield* reduce(chunk);
+  } catch (error) {
+    const isSlip = error instanceof TypeError || error instanceof RangeError;
+    if (!isSlip) throw error;
+    const message = `The server sent an event that cannot be read: ${error.message}`;
+    throw new ProviderError({ code: "overloaded", message, cause: error });
+  }
+}
+
+/** After the terminal event nothing that goes wrong matters any more. */
+async function readNext(
+  chunks: AsyncIterator<unknown>,
+  guard: ReplyGuard,
+  hasStopped: boolean,
+): Promise<IteratorResult<unknown>> {
+  try {
+    return await guard.wait(() => chunks.next());
+  } catch (error) {
+    if (!hasStopped || guard.hasUserAborted) throw error;
+    return { done: true, value: undefined };
+  }
+}
+
+function asProviderError(error: unknown, provider: Provider | undefined): ProviderError {
+  if (isProviderError(error)) {
+    return error instanceof ProviderError ? error : new ProviderError(error);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const init = provider?.classify(error) ?? classifyFailure({ message, cause: error });
+  return new ProviderError(init);
+}

@@ -1,0 +1,66 @@
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import { withoutTodoSection } from "../todos/todo-text.ts";
+import { renderFileLists } from "./file-operations.ts";
+import type { CompactionPreparation } from "./prepare.ts";
+import { serializeMessages } from "./serialize-conversation.ts";
+import { type SummarizerOptions, summarize } from "./summarize.ts";
+import type { NoteUsage } from "./summary-costs.ts";
+import { requestBudget, type SummaryJob, summarizeInParts } from "./summary-parts.ts";
+import {
+  firstSummaryInstructions,
+  turnPrefixInstructions,
+  updatedSummaryInstructions,
+  updatedTurnPrefixInstructions,
+} from "./summary-prompts.ts";
+
+/** What a summary of a preparation needs. */
+interface PreparationSummaryOptions extends Omit<SummarizerOptions, "budget"> {
+  readonly model: Model;
+  /** What a request leaves free of the model's window, in tokens. */
+  readonly reserveTokens: number;
+  readonly note: NoteUsage;
+  /** What the user wants the summary to dwell on. */
+  readonly focus: string | undefined;
+}
+
+/**
+ * The text that replaces the older part of a conversation, with the files it touched. It makes one
+ * request after the other, because servers with a single slot refuse parallel ones.
+ *
+ * @throws {SessionError} `summary_failed`; `compaction_cancelled` if aborted
+ */
+export async function summarizePreparation(
+  preparation: CompactionPreparation,
+  signal: AbortSignal,
+  options: PreparationSummaryOptions,
+): Promise<string> {
+  const { messagesToSummarize, turnPrefixMessages, previousSummary, files } = preparation;
+  const { model, reserveTokens, focus } = options;
+  const ask = (text: string, label: string | undefined) =>
+    summarize(text, signal, { ...options, label });
+  const budget = requestBudget(model, reserveTokens);
+  const inParts = (job: SummaryJob) => summarizeInParts({ ...job, focus }, { budget, ask });
+  const history =
+    messagesToSummarize.length === 0 && previousSummary === undefined
+      ? undefined
+      : await inParts({
+          pieces: serializeMessages(messagesToSummarize),
+          first: firstSummaryInstructions,
+          later: updatedSummaryInstructions,
+          previousSummary: previousSummary && withoutTodoSection(previousSummary),
+        });
+  const prefix = preparation.isSplitTurn
+    ? await inParts({
+        pieces: serializeMessages(turnPrefixMessages),
+        first: turnPrefixInstructions,
+        later: updatedTurnPrefixInstructions,
+      })
+    : undefined;
+  return joinSummaries(history, prefix) + renderFileLists(files);
+}
+
+/** The form in which pi stores a cut through a turn. */
+function joinSummaries(history: string | undefined, prefix: string | undefined): string {
+  if (prefix === undefined) return history ?? "";
+  return `${history ?? "No prior history."}\n\n---\n\n**Turn Context (split turn):**\n\n${prefix}`;
+}
