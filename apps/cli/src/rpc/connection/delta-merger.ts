@@ -3,7 +3,7 @@ import type { AssistantMessageEvent, SessionEvent } from "@tau-agent/rpc-protoco
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 
 /** A piece of a block that streams. */
-export type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
+type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
 
 /** A delta with the message that it leads to, and its place. */
 interface Step {
