@@ -18,7 +18,7 @@ export const layers: readonly Layers[] = [
   {
     root: codingAgent,
     floors: [
-      ["base"],
+      ["base", "shell-lines"],
       ["settings", "processes"],
       ["models", "resources"],
       ["session-log"],
@@ -34,6 +34,7 @@ export const layers: readonly Layers[] = [
     looseFiles: ["index.ts"],
   },
   { root: `${codingAgent}/base`, floors: [["files"]], hasLooseBottom: true },
+  { root: `${codingAgent}/shell-lines`, floors: [["line"], ["commands"]] },
   { root: `${codingAgent}/models`, floors: [["auth"]] },
   {
     root: `${codingAgent}/resources`,

@@ -73,10 +73,10 @@ export async function createSession(options: CreateAgentSessionOptions): Promise
   const workingFolder = new WorkingFolder(places.cwd);
   const own = { places, workingFolder, settings, registry, processes };
   const extensions = openExtensions(options, own);
-  await extensions?.load("own");
+  await extensions?.loadOwn();
   diagnostics.push(...(await decideTrust(options, { places, given }, settings, extensions)));
   diagnostics.push(...(stored?.diagnostics ?? []));
-  if (settings.isProjectTrusted) await extensions?.load("project");
+  await extensions?.loadProject();
   const logOptions = sessionLogOptions(options, places, settings);
   const [loaded, scope] = await Promise.all([
     openSession(stored?.session ?? options.session, logOptions),

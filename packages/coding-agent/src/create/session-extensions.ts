@@ -84,14 +84,28 @@ export class SessionExtensions {
   }
 
   /**
-   * Loads the user's own extensions, or those of a trusted project.
+   * Loads the user's own extensions.
    *
    * @throws {SessionError} `extension_unusable` when one that `-e`, the settings or the options name
    *   cannot be loaded: a guard that is left out silently is worse than none
    */
-  async load(part: "own" | "project"): Promise<void> {
-    await this.#load(part);
-    const fatal = this.diagnostics.find(({ isFatal }) => isFatal);
+  async loadOwn(): Promise<void> {
+    await this.#load("own");
+    this.#stopAt(this.diagnostics.find(({ isFatal }) => isFatal === true));
+  }
+
+  /**
+   * Loads those of the project, if it is trusted; called once that is decided.
+   *
+   * @throws {SessionError} `extension_unusable` as {@link loadOwn}, also for a package that `-e` names
+   *   and that only the project has, if it is not trusted
+   */
+  async loadProject(): Promise<void> {
+    if (this.#context.settings.isProjectTrusted) await this.#load("project");
+    this.#stopAt(this.diagnostics.find(({ isFatal }) => isFatal !== undefined));
+  }
+
+  #stopAt(fatal: Diagnostic | undefined): void {
     if (fatal === undefined) return;
     const [reason = "", ...more] = fatal.message.split("\n").filter((line) => line.trim() !== "");
     const text = [reason, ...more.slice(0, 2)].join("\n");

@@ -1,0 +1,104 @@
+import type { OptionRow } from "./options.ts";
+
+/** A command that runs the command after its options. */
+export interface WrapperRow extends OptionRow {
+  /** Words between the options and the command, as the duration of `timeout`. */
+  readonly operands?: number;
+  /** Assignments may come before the command. */
+  readonly takesAssignments?: true;
+  /** With one of these options it runs no command. */
+  readonly lookUps?: RegExp;
+  /** It changes what the other command does, so that a rule has to allow it itself. */
+  readonly isOwnCommand?: true;
+}
+
+const elevated: WrapperRow = {
+  flags: "nEHSkKAbPB",
+  valued: "ugpChRT",
+  long: ["non-interactive", "preserve-env", "set-home", "stdin", "background"],
+  longValued: ["user", "group", "prompt", "host"],
+  takesAssignments: true,
+  isOwnCommand: true,
+};
+
+/** Options that are missing here make a line that is not understood. */
+export const wrappers: ReadonlyMap<string, WrapperRow> = new Map<string, WrapperRow>([
+  [
+    "env",
+    {
+      flags: "i0v",
+      valued: "u",
+      long: ["ignore-environment", "null", "debug"],
+      longValued: ["unset"],
+      takesAssignments: true,
+    },
+  ],
+  ["command", { flags: "p", lookUps: /^-p*[vV]/ }],
+  ["builtin", {}],
+  ["exec", { flags: "cl", valued: "a" }],
+  ["nohup", {}],
+  ["nice", { flags: "0123456789", valued: "n", longValued: ["adjustment"] }],
+  [
+    "ionice",
+    {
+      flags: "t",
+      valued: "cn",
+      long: ["ignore"],
+      longValued: ["class", "classdata"],
+      lookUps: /^-[pPu]/,
+    },
+  ],
+  [
+    "timeout",
+    {
+      flags: "vfp",
+      valued: "sk",
+      long: ["preserve-status", "foreground", "verbose"],
+      longValued: ["signal", "kill-after"],
+      operands: 1,
+    },
+  ],
+  ["setsid", { flags: "cfw", long: ["ctty", "fork", "wait"] }],
+  ["stdbuf", { valued: "ioe", longValued: ["input", "output", "error"] }],
+  ["time", { flags: "pv", long: ["portability", "verbose"] }],
+  ["chrt", { flags: "abfior", operands: 1 }],
+  ["taskset", { flags: "ac", operands: 1, lookUps: /^-a?c?p/ }],
+  ["sudo", elevated],
+  ["doas", { flags: "nL", valued: "u", isOwnCommand: true }],
+  [
+    "xargs",
+    {
+      flags: "0rtpxo",
+      valued: "nPLsIEdaJRS",
+      attached: "ile",
+      long: [
+        "null",
+        "no-run-if-empty",
+        "verbose",
+        "interactive",
+        "exit",
+        "open-tty",
+        "replace",
+        "eof",
+        "max-lines",
+      ],
+      longValued: ["max-args", "max-procs", "max-chars", "delimiter", "arg-file"],
+      isOwnCommand: true,
+    },
+  ],
+]);
+
+/** Commands that run others in a way that nobody can follow from the line. */
+export const opaqueCommands: ReadonlyMap<string, string> = new Map([
+  ...[".", "source"].map((name) => [name, "it runs the commands of a file"] as const),
+  ["alias", "it defines an alias"],
+  ["coproc", "it starts a coprocess"],
+  ["enable", "it replaces builtins"],
+  ...["at", "batch", "busybox", "chroot", "nsenter", "parallel", "rbash", "runuser"].map(runs),
+  ...["script", "setpriv", "start-stop-daemon", "strace", "ltrace", "su"].map(runs),
+  ...["systemd-run", "toybox", "unshare", "watch"].map(runs),
+]);
+
+function runs(name: string): readonly [string, string] {
+  return [name, `${name} runs another command`];
+}

@@ -1,0 +1,34 @@
+/** A simple command of a line. */
+interface CommandPart {
+  readonly kind: "command";
+  /** The words without quotes, joined by one space; assignments before the command are left out. */
+  readonly text: string;
+  /** The first word: a name, or the path of a program. */
+  readonly name: string;
+  /**
+   * It does nothing but start another command, which is the next part (`env`, `timeout`, `sh -c`).
+   * `sudo`, `xargs` and `find` are not marked: they change what the other command does.
+   */
+  readonly isWrapper?: true;
+}
+
+/** A redirection that writes a file. */
+export interface WritePart {
+  readonly kind: "write";
+  /** As written, without quotes; `~/` at the start is the home directory, `./~` is not. */
+  readonly path: string;
+}
+
+/** What a line of the shell does, in the order of the text. */
+export type ShellPart = CommandPart | WritePart;
+
+/** A line of the shell, taken apart. */
+export type ShellLine =
+  | { readonly understood: true; readonly parts: readonly ShellPart[] }
+  | {
+      readonly understood: false;
+      /** Why, as a clause: `it has a command substitution`. */
+      readonly reason: string;
+      /** Those that were found; there may be others. */
+      readonly parts: readonly ShellPart[];
+    };
