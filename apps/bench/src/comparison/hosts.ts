@@ -3,6 +3,9 @@ import { now } from "../clock.ts";
 import type { Exchange } from "../model-server.ts";
 import type { Contestant, Stage } from "./scenario.ts";
 
+/** The tools that all hosts of the family have; some are off by default. */
+export const commonTools = "read,bash,edit,write,grep,find,ls";
+
 /** Starts a host and waits until it answers; without `args`, its sessions have no files. */
 export async function startHost(
   { workspace }: Stage,

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { summarize } from "../../measurement.ts";
 import type { ReplyPlan } from "../../remote-model-server.ts";
-import { runPrompt, startHost, turnTimes } from "../hosts.ts";
+import { commonTools, runPrompt, startHost, turnTimes } from "../hosts.ts";
 import { type Contestant, type Stage, scenario } from "../scenario.ts";
 
 const FOLDERS = 200;
@@ -56,8 +56,8 @@ type Arguments = object | ((index: number) => object);
 
 /** Starts a host with all tools; the returned function takes the median time of a call's turn. */
 async function startTurns(stage: Stage, contestant: Contestant) {
-  const tools = ["--tools", "read,bash,edit,write,grep,find,ls"];
-  const host = await startHost(stage, contestant, ["--no-session", ...tools]);
+  const args = ["--no-session", "--tools", commonTools];
+  const host = await startHost(stage, contestant, args);
   return async (tool: string, given: Arguments, count = CALLS): Promise<number> => {
     const plans = Array.from({ length: count }, (_, index): ReplyPlan => {
       const call = typeof given === "function" ? given(index) : given;
