@@ -25,10 +25,12 @@ from .protocol import (
     GetEntriesData,
     GetLastAssistantTextData,
     GetMessagesData,
+    GetPendingRequestsData,
     GetTodosData,
     GetTreeData,
     HostInfo,
     ImageInput,
+    InitializeCommandCapabilities,
     InterruptMode,
     ListSessionsData,
     Model,
@@ -66,6 +68,7 @@ ErrorCode: TypeAlias = Literal[
     "invalid_image",
     "invalid_option",
     "invalid_params",
+    "invalid_response",
     "invalid_settings",
     "invalid_url",
     "key_unresolved",
@@ -78,6 +81,8 @@ ErrorCode: TypeAlias = Literal[
     "parse",
     "prompt_aborted",
     "prompt_empty",
+    "request_closed",
+    "request_not_found",
     "session_changed",
     "session_invalid",
     "session_locked",
@@ -524,6 +529,15 @@ class CommandMethods:
         )
         return data
 
+    async def get_pending_requests(self, *, timeout: float | None = None) -> GetPendingRequestsData:
+        """Lists the open host requests, oldest first."""
+        data: GetPendingRequestsData = await self.request(
+            "get_pending_requests",
+            {},
+            timeout=timeout,
+        )
+        return data
+
     async def set_session_name(self, name: str, *, timeout: float | None = None) -> None:
         """Sets the name shown in session lists.
 
@@ -693,7 +707,7 @@ class CommandMethods:
         stream: StreamForm | None = None,
         client_info: ClientInfo | None = None,
         events: list[str] | None = None,
-        capabilities: dict[str, Any] | None = None,
+        capabilities: InitializeCommandCapabilities | None = None,
         timeout: float | None = None,
     ) -> HostInfo:
         """Optional first command: chooses the dialect, the stream form and the events to send,
@@ -703,7 +717,7 @@ class CommandMethods:
         `stream`: The form in which replies are streamed.
         `client_info`: The client's name and version.
         `events`: The event types to send; null for all.
-        `capabilities`: Capabilities of the client; accepted but not used yet.
+        `capabilities`: What the client can do.
         """
         data: HostInfo = await self.request(
             "initialize",

@@ -152,6 +152,32 @@ class AnySessionEntry(TypedDict):
     """When it was written, in ISO 8601."""
 
 
+class _ApprovalParams(TypedDict):
+    toolName: str
+    """The name of the tool."""
+    input: dict[str, Any]
+    """The arguments it would run with."""
+    cwd: str
+    """The folder in which the tool works."""
+    title: str
+    """The question in words."""
+    reason: str
+    """Why it is asked: a sentence, `sandbox_unavailable` or `sandbox_refused`."""
+    suggestions: list[PermissionRule]
+    """Rules that allow exactly this call; empty if no rule can."""
+
+
+class ApprovalParams(_ApprovalParams, total=False):
+    """The question whether a tool may run, with what a person needs to answer it."""
+
+    parts: list[CallPart]
+    """The parts of a shell line, each with its own verdict."""
+    diff: str
+    """What an `edit` or a `write` changes, as a unified diff."""
+    path: str
+    """The file or folder that the tool works on, absolute."""
+
+
 class _AssistantMessage(TypedDict):
     role: Literal["assistant"]
     content: list[AssistantContent]
@@ -472,6 +498,23 @@ class BudgetLimits(TypedDict, total=False):
     """Number of subagents started."""
 
 
+class BudgetParams(TypedDict):
+    """The question whether a budget that is used up is raised."""
+
+    dimension: BudgetViolationReason
+    """The limit that is used up."""
+    limit: int
+    """Its value."""
+    used: int
+    """What has been used so far."""
+    setting: str
+    """The setting of the limit."""
+    scope: Literal["session", "task", "subagent"]
+    """What the budget applies to."""
+    title: str
+    """The question in words."""
+
+
 class _BudgetSnapshot(TypedDict):
     status: Literal["ok", "warning", "exceeded"]
     """Whether a limit is near or exceeded."""
@@ -506,6 +549,22 @@ class BudgetWarningEvent(TypedDict):
     """What the budget applies to."""
     snapshot: BudgetSnapshot
     """What has been used so far."""
+
+
+class _CallPart(TypedDict):
+    text: str
+    """The command, or `> ` and the path of a file that the line writes."""
+    action: RuleAction
+    """What the rules and the mode say of this part alone."""
+
+
+class CallPart(_CallPart, total=False):
+    """One part of a call that is judged by itself: a command of a shell line, or a file that it
+    writes.
+    """
+
+    rule: SourcedRule
+    """The rule that says so; absent if the mode does."""
 
 
 class Cancelled(TypedDict):
@@ -862,6 +921,56 @@ class DeleteSessionResponse(_DeleteSessionResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+
+
+class _DialogParamsConfirm(TypedDict):
+    method: Literal["confirm"]
+    title: str
+    """The title of the dialog."""
+    message: str
+    """The message."""
+
+
+class DialogParamsConfirm(_DialogParamsConfirm, total=False):
+    timeout: float
+    """Milliseconds after which the dialog closes by itself."""
+
+
+class _DialogParamsEditor(TypedDict):
+    method: Literal["editor"]
+    title: str
+    """The title of the dialog."""
+
+
+class DialogParamsEditor(_DialogParamsEditor, total=False):
+    prefill: str
+    """The initial text."""
+
+
+class _DialogParamsInput(TypedDict):
+    method: Literal["input"]
+    title: str
+    """The title of the dialog."""
+
+
+class DialogParamsInput(_DialogParamsInput, total=False):
+    placeholder: str
+    """The text shown while the field is empty."""
+    timeout: float
+    """Milliseconds after which the dialog closes by itself."""
+
+
+class _DialogParamsSelect(TypedDict):
+    method: Literal["select"]
+    title: str
+    """The title of the dialog."""
+    options: list[str]
+    """The options to choose from."""
+
+
+class DialogParamsSelect(_DialogParamsSelect, total=False):
+    timeout: float
+    """Milliseconds after which the dialog closes by itself."""
 
 
 class DoneStep(TypedDict):
@@ -1512,6 +1621,39 @@ class GetMessagesResponse(_GetMessagesResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _GetPendingRequestsCommand(TypedDict):
+    type: Literal["get_pending_requests"]
+
+
+class GetPendingRequestsCommand(_GetPendingRequestsCommand, total=False):
+    """Lists the open host requests, oldest first."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetPendingRequestsData(TypedDict):
+    """The result of the command."""
+
+    requests: list[PendingRequest]
+    """The requests, each as in its `host_request`."""
+
+
+class _GetPendingRequestsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_pending_requests"]
+    success: Literal[True]
+    data: GetPendingRequestsData
+    """The result of the command."""
+
+
+class GetPendingRequestsResponse(_GetPendingRequestsResponse, total=False):
+    """Answers `get_pending_requests`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
 class _GetSessionStatsCommand(TypedDict):
     type: Literal["get_session_stats"]
 
@@ -1696,6 +1838,178 @@ class HostInfo(TypedDict):
     """What the host can do beyond pi's protocol."""
 
 
+class _HostRequestBudget(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["budget"]
+    """What is asked."""
+    params: BudgetParams
+    """The limit that is used up."""
+
+
+class HostRequestBudget(_HostRequestBudget, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _HostRequestDialog(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["dialog"]
+    """What is asked."""
+    params: DialogParams
+    """The dialog to show."""
+
+
+class HostRequestDialog(_HostRequestDialog, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class HostRequestResolved(TypedDict):
+    """A host request has ended."""
+
+    type: Literal["host_request_resolved"]
+    id: str
+    """The id of the request."""
+    by: Literal["client", "timeout", "rule", "abort", "end"]
+    """What ended it: an answer, the deadline, a changed mode, rule or limit, an abort, or the
+    end of the session or the host.
+    """
+    outcome: Literal["allow", "deny", "answered", "cancelled", "raised", "stopped"]
+    """What came of it."""
+
+
+class _HostRequestToolApproval(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["tool_approval"]
+    """What is asked."""
+    params: ApprovalParams
+    """The call that needs an approval."""
+
+
+class HostRequestToolApproval(_HostRequestToolApproval, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _HostResponse(TypedDict):
+    type: Literal["host_response"]
+    id: str
+    """The id of the request."""
+
+
+class HostResponse(_HostResponse, total=False):
+    """A client's answer to a host request; it gets a response only if it is refused."""
+
+    result: Any
+    """The answer; its members depend on the request's method."""
+    error: HostResponseError
+    """Why there is no answer; an approval is denied with this text."""
+
+
+class HostResponseError(TypedDict):
+    """Why there is no answer; an approval is denied with this text."""
+
+    message: str
+    """The error message."""
+
+
+class HostToolCall(TypedDict):
+    """The host calls a tool of its client."""
+
+    type: Literal["host_tool_call"]
+    id: str
+    """The id of the call, repeated in its updates and its result."""
+    toolCallId: str
+    """The id of the model's tool call."""
+    toolName: str
+    """The name of the tool."""
+    arguments: dict[str, Any]
+    """The arguments; they fit the tool's schema."""
+
+
+class HostToolCancel(TypedDict):
+    """A call of a tool is not wanted any more."""
+
+    type: Literal["host_tool_cancel"]
+    id: str
+    """The id of this frame."""
+    targetId: str
+    """The id of the call."""
+
+
+class HostToolParams(TypedDict):
+    """A call of a tool that the client has registered."""
+
+    toolName: str
+    """The name of the tool."""
+    arguments: dict[str, Any]
+    """The arguments; they fit the tool's schema."""
+
+
+class _HostToolResult(TypedDict):
+    type: Literal["host_tool_result"]
+    id: str
+    """The id of the call."""
+
+
+class HostToolResult(_HostToolResult, total=False):
+    """The result of a call of a registered tool."""
+
+    result: Any
+    """The result: `content`, and `details` if there are any."""
+    isError: bool
+    """Whether the call failed."""
+
+
+class _HostToolUpdate(TypedDict):
+    type: Literal["host_tool_update"]
+    id: str
+    """The id of the call."""
+
+
+class HostToolUpdate(_HostToolUpdate, total=False):
+    """Progress of a call of a registered tool."""
+
+    partialResult: Any
+    """The output so far: `content`, and `details` if there are any."""
+
+
 class ImageContent(TypedDict):
     """An image as base64 (no data-URL prefix) with its MIME type."""
 
@@ -1725,8 +2039,15 @@ class InitializeCommand(_InitializeCommand, total=False):
     """The client's name and version."""
     events: list[str] | None
     """The event types to send; null for all."""
-    capabilities: dict[str, Any]
-    """Capabilities of the client; accepted but not used yet."""
+    capabilities: InitializeCommandCapabilities
+    """What the client can do."""
+
+
+class InitializeCommandCapabilities(TypedDict, total=False):
+    """What the client can do."""
+
+    hostRequests: bool | list[str]
+    """Which host requests it answers: all, or the methods listed; absent to get them as dialogs."""
 
 
 class _InitializeResponse(TypedDict):
@@ -2010,6 +2331,110 @@ class NewSessionResponse(_NewSessionResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _PendingRequestBudget(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["budget"]
+    """What is asked."""
+    params: BudgetParams
+    """The limit that is used up."""
+
+
+class PendingRequestBudget(_PendingRequestBudget, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PendingRequestDialog(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["dialog"]
+    """What is asked."""
+    params: DialogParams
+    """The dialog to show."""
+
+
+class PendingRequestDialog(_PendingRequestDialog, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PendingRequestHostTool(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["host_tool"]
+    """What is asked."""
+    params: HostToolParams
+    """The call."""
+
+
+class PendingRequestHostTool(_PendingRequestHostTool, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PendingRequestToolApproval(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["tool_approval"]
+    """What is asked."""
+    params: ApprovalParams
+    """The call that needs an approval."""
+
+
+class PendingRequestToolApproval(_PendingRequestToolApproval, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PermissionRule(TypedDict):
+    tool: str
+    """The name of a tool, or a glob over names."""
+    action: RuleAction
+    """What happens to a call that fits."""
+
+
+class PermissionRule(_PermissionRule, total=False):
+    """A permission rule: what happens to the calls that it fits."""
+
+    match: str
+    """A glob over the tool's path, or for `bash` over each command of the line; absent fits
+    every call.
+    """
+
+
 class _PromptCommand(TypedDict):
     type: Literal["prompt"]
     message: str
@@ -2246,6 +2671,8 @@ class _SessionState(TypedDict):
     """Tokens used in the whole session file."""
     cost: float
     """Cost of the session in US dollars."""
+    pendingRequests: list[str]
+    """The ids of the open host requests, oldest first."""
 
 
 class SessionState(_SessionState, total=False):
@@ -2789,6 +3216,26 @@ class SourceImage(TypedDict):
     type: Literal["image"]
     source: ImageSource
     """Where the image comes from."""
+
+
+class _SourcedRule(TypedDict):
+    tool: str
+    """The name of a tool, or a glob over names."""
+    action: RuleAction
+    """What happens to a call that fits."""
+    source: RuleSource
+    """Whether it is from the user's or the project's settings, from this session, or from the
+    program that embeds it.
+    """
+
+
+class SourcedRule(_SourcedRule, total=False):
+    """A permission rule with its origin."""
+
+    match: str
+    """A glob over the tool's path, or for `bash` over each command of the line; absent fits
+    every call.
+    """
 
 
 class StartStep(TypedDict):
@@ -3568,6 +4015,7 @@ ClientFrame: TypeAlias = Union[
     GetBudgetCommand,
     GetTodosCommand,
     SetTodosCommand,
+    GetPendingRequestsCommand,
     SetSessionNameCommand,
     SwitchSessionCommand,
     ForkCommand,
@@ -3586,8 +4034,20 @@ ClientFrame: TypeAlias = Union[
     GetCapabilitiesCommand,
     SetEventFilterCommand,
     ExtensionUiResponse,
+    HostResponse,
+    HostToolUpdate,
+    HostToolResult,
 ]
 """What a client may send, in every dialect. A member that is null counts as absent."""
+
+
+DialogParams: TypeAlias = Union[
+    DialogParamsSelect,
+    DialogParamsConfirm,
+    DialogParamsInput,
+    DialogParamsEditor,
+]
+"""The parameters of a dialog: an `extension_ui_request` without its `type` and `id`."""
 
 
 Event: TypeAlias = Union[
@@ -3678,6 +4138,7 @@ HostFrame: TypeAlias = Union[
     GetBudgetResponse,
     GetTodosResponse,
     SetTodosResponse,
+    GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
     ForkResponse,
@@ -3696,6 +4157,12 @@ HostFrame: TypeAlias = Union[
     GetCapabilitiesResponse,
     SetEventFilterResponse,
     ErrorResponse,
+    HostRequestToolApproval,
+    HostRequestDialog,
+    HostRequestBudget,
+    HostRequestResolved,
+    HostToolCall,
+    HostToolCancel,
     AgentStartEvent,
     AgentEndEvent,
     TurnStartEvent,
@@ -3774,6 +4241,19 @@ KnownSessionEntry: TypeAlias = Union[
 """A node of the session tree; every line after the header is one."""
 
 
+OnTimeout: TypeAlias = Literal["deny", "cancel"]
+"""What happens to an approval that nobody answers: the call fails, or the run ends too."""
+
+
+PendingRequest: TypeAlias = Union[
+    PendingRequestToolApproval,
+    PendingRequestDialog,
+    PendingRequestBudget,
+    PendingRequestHostTool,
+]
+"""An open request, as `get_pending_requests` lists it."""
+
+
 PromptStatus: TypeAlias = Literal["completed", "aborted", "error", "handled"]
 """How an accepted prompt ended."""
 
@@ -3816,6 +4296,7 @@ Response: TypeAlias = Union[
     GetBudgetResponse,
     GetTodosResponse,
     SetTodosResponse,
+    GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
     ForkResponse,
@@ -3836,6 +4317,14 @@ Response: TypeAlias = Union[
     ErrorResponse,
 ]
 """The answer to a command."""
+
+
+RuleAction: TypeAlias = Literal["allow", "ask", "deny"]
+"""What happens to a call."""
+
+
+RuleSource: TypeAlias = Literal["user", "project", "session", "host"]
+"""Where a rule comes from."""
 
 
 StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
@@ -3870,6 +4359,7 @@ __all__ = [
     "AgentSettledEvent",
     "AgentStartEvent",
     "AnySessionEntry",
+    "ApprovalParams",
     "AssistantContent",
     "AssistantMessage",
     "AssistantMessageDelta",
@@ -3893,9 +4383,11 @@ __all__ = [
     "Budget",
     "BudgetExceededEvent",
     "BudgetLimits",
+    "BudgetParams",
     "BudgetSnapshot",
     "BudgetViolationReason",
     "BudgetWarningEvent",
+    "CallPart",
     "Cancelled",
     "ClearQueueCommand",
     "ClearQueueData",
@@ -3924,6 +4416,11 @@ __all__ = [
     "CycleThinkingLevelResponse",
     "DeleteSessionCommand",
     "DeleteSessionResponse",
+    "DialogParams",
+    "DialogParamsConfirm",
+    "DialogParamsEditor",
+    "DialogParamsInput",
+    "DialogParamsSelect",
     "DoneStep",
     "ErrorEvent",
     "ErrorResponse",
@@ -3977,6 +4474,9 @@ __all__ = [
     "GetMessagesCommand",
     "GetMessagesData",
     "GetMessagesResponse",
+    "GetPendingRequestsCommand",
+    "GetPendingRequestsData",
+    "GetPendingRequestsResponse",
     "GetSessionStatsCommand",
     "GetSessionStatsResponse",
     "GetStateCommand",
@@ -3992,10 +4492,22 @@ __all__ = [
     "GetTreeResponse",
     "HostFrame",
     "HostInfo",
+    "HostRequestBudget",
+    "HostRequestDialog",
+    "HostRequestResolved",
+    "HostRequestToolApproval",
+    "HostResponse",
+    "HostResponseError",
+    "HostToolCall",
+    "HostToolCancel",
+    "HostToolParams",
+    "HostToolResult",
+    "HostToolUpdate",
     "ImageContent",
     "ImageInput",
     "ImageSource",
     "InitializeCommand",
+    "InitializeCommandCapabilities",
     "InitializeResponse",
     "InterruptMode",
     "KnownSessionEntry",
@@ -4017,6 +4529,13 @@ __all__ = [
     "NavigateTreeResponse",
     "NewSessionCommand",
     "NewSessionResponse",
+    "OnTimeout",
+    "PendingRequest",
+    "PendingRequestBudget",
+    "PendingRequestDialog",
+    "PendingRequestHostTool",
+    "PendingRequestToolApproval",
+    "PermissionRule",
     "PromptCommand",
     "PromptCommandInfo",
     "PromptCommandInfoSourceInfo",
@@ -4029,6 +4548,8 @@ __all__ = [
     "QueueMode",
     "QueueUpdateEvent",
     "Response",
+    "RuleAction",
+    "RuleSource",
     "SessionHeader",
     "SessionInfo",
     "SessionInfoChangedEvent",
@@ -4073,6 +4594,7 @@ __all__ = [
     "SetTodosDataTodos",
     "SetTodosResponse",
     "SourceImage",
+    "SourcedRule",
     "StartStep",
     "SteerCommand",
     "SteerResponse",

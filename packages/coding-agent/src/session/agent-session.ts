@@ -15,6 +15,7 @@ import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
 import type { Compaction } from "../compaction/compaction.ts";
+import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
@@ -49,6 +50,8 @@ export class AgentSession implements AsyncDisposable {
   /** Other sessions, and other branches of this one. */
   readonly navigation: SessionNavigation;
   readonly settings: SettingsStore;
+  /** What the session asks its client or embedder. */
+  readonly requests: HostRequests;
   /** What extensions do; undefined without any. */
   readonly hooks: SessionHooks | undefined;
   readonly #parts: SessionParts;
@@ -66,6 +69,7 @@ export class AgentSession implements AsyncDisposable {
     this.retry = parts.retry;
     this.navigation = parts.navigation;
     this.settings = parts.inputs.settings;
+    this.requests = parts.inputs.requests;
     this.hooks = parts.inputs.hooks;
   }
 

@@ -2,6 +2,7 @@ import type { AgentOptions, AgentTool } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
@@ -18,6 +19,8 @@ import type { UserInput } from "../user-input/input.ts";
 /** What a session is built from; `createAgentSession` puts it together. */
 export interface SessionInputs {
   readonly log: SessionLog;
+  /** What the session asks its client or embedder. */
+  readonly requests: HostRequests;
   readonly settings: SettingsStore;
   readonly registry: ModelRegistry;
   readonly model: Model | undefined;

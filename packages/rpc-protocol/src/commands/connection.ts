@@ -28,6 +28,13 @@ const HostInfo = () =>
     capabilities: z.record(z.string(), z.unknown()),
   });
 
+/** What a client says of itself; members that a host does not know are kept out of its way. */
+const ClientCapabilities = () =>
+  z.looseObject({
+    /** Which host requests it answers: all, or the methods listed; absent to get them as dialogs. */
+    hostRequests: z.optional(z.union([z.boolean(), z.array(z.string())])),
+  });
+
 /** The connection itself. */
 export const connectionCommands = {
   initialize: command({
@@ -50,8 +57,8 @@ export const connectionCommands = {
         ),
         /** The event types to send; null for all. */
         events: z.optional(z.nullable(z.array(z.string()))),
-        /** Capabilities of the client; accepted but not used yet. */
-        capabilities: z.optional(z.record(z.string(), z.unknown())),
+        /** What the client can do. */
+        capabilities: z.optional(ClientCapabilities()),
       }),
     result: HostInfo,
   }),

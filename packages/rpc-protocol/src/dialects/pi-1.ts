@@ -6,6 +6,7 @@ import {
   documentedResponse,
   type FrameContext,
 } from "./dialect.ts";
+import { asDialog, resultOfDialog } from "./request-dialogs.ts";
 
 /**
  * What pi speaks since release 1.0: as the default, with a `disposition` in the answer to a
@@ -16,6 +17,7 @@ export const pi1: DialectRules = {
   streamForm: "delta",
   repeatsUsage: true,
   streamsBash: true,
+  requestDialogs: { asDialog, resultOfDialog, reportsEnd: true },
   encode,
 };
 

@@ -90,6 +90,18 @@ export const errorTable = {
     retryable: false,
   },
   export_failed: { message: "Could not write the page to {path}: {reason}", retryable: true },
+  request_not_found: {
+    message: "There is no request {id}. get_pending_requests lists the open ones.",
+    retryable: false,
+  },
+  request_closed: {
+    message: "Request {id} is closed: it was answered, timed out or was withdrawn.",
+    retryable: false,
+  },
+  invalid_response: {
+    message: "Invalid answer to request {id}: {field}: {reason}",
+    retryable: false,
+  },
   disposed: { message: "The session has been closed", retryable: false },
 } as const satisfies Record<string, { message: string; retryable: boolean }>;
 

@@ -3,6 +3,12 @@ import { type CommandName, commands } from "../commands/index.ts";
 import type { ProtocolName } from "../dialects/index.ts";
 import { AgentEvent } from "../vocabulary/agent-event.ts";
 import { ExtensionUiRequest } from "../vocabulary/extension-ui.ts";
+import {
+  HostRequestFrame,
+  HostRequestResolved,
+  HostToolCall,
+  HostToolCancel,
+} from "../vocabulary/host-request.ts";
 import { Usage } from "../vocabulary/message.ts";
 import {
   CompactionResult,
@@ -97,6 +103,7 @@ export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
   ],
   "oh-my-pi": () => [
     ...responses([...names()]),
+    ...requestFrames(),
     ...original(
       "agent_start agent_end turn_start turn_end message_start message_update message_end",
       "tool_execution_start tool_execution_update tool_execution_end auto_compaction_start",
@@ -115,6 +122,7 @@ export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
   ],
   "co-mono": () => [
     ...responses(names().filter((name) => !["prompt", "abort", "compact"].includes(name))),
+    ...requestFrames(),
     ...original(
       "agent_start agent_end turn_start turn_end message_start message_update message_end",
       "tool_execution_start",
@@ -141,6 +149,7 @@ export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
   ],
   "pi-rust": () => [
     ...responses([...names()]),
+    ...requestFrames(),
     flat("agent_start"),
     flat("agent_end"),
     text("text_delta", "A piece of the reply."),
@@ -159,12 +168,27 @@ function everything(): FrameSchema[] {
   const summary = "An extension asks the client to show something.";
   return [
     ...responses(names()),
+    ...requestFrames(),
     ...original(...events.keys()),
     deltaUpdate(),
     ...ExtensionUiRequest.def.options.map((schema) => {
       const [method = ""] = schema.def.shape.method.def.values;
       return { name: `ExtensionUiRequest${pascal(method)}`, summary, schema };
     }),
+  ];
+}
+
+/** The same in every dialect: they go only to a client that asked for them. */
+function requestFrames(): FrameSchema[] {
+  const summary = "The host asks its client something; `initialize` says which methods it answers.";
+  return [
+    ...HostRequestFrame.def.options.map((schema) => {
+      const [method = ""] = schema.def.shape.method.def.values;
+      return { name: `HostRequest${pascal(method)}`, summary, schema };
+    }),
+    own("HostRequestResolved", "A host request has ended.", HostRequestResolved.def.shape),
+    own("HostToolCall", "The host calls a tool of its client.", HostToolCall.def.shape),
+    own("HostToolCancel", "A call of a tool is not wanted any more.", HostToolCancel.def.shape),
   ];
 }
 

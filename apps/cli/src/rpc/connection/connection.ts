@@ -2,6 +2,7 @@ import {
   type Dialect,
   type ExtensionUiRequest,
   encodeLine,
+  type RequestFrame,
   type ResponseFrame,
   type SessionEvent,
   type StreamForm,
@@ -87,6 +88,12 @@ export class Connection {
     const frames = this.#dialect.encode(request, this);
     for (const frame of frames) void this.writer.write(encodeLine(frame));
     return frames.length > 0;
+  }
+
+  /** Sends a frame about a host request, which no filter leaves out and every dialect says alike. */
+  sendRequest(frame: RequestFrame): void {
+    void this.#merger.flush();
+    void this.writer.write(encodeLine(frame));
   }
 
   #adoptForm(): void {

@@ -1,6 +1,7 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { globFilter } from "../../base/files/glob-filter.ts";
+import { withoutTrailing } from "../../base/without-trailing.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { listResult } from "../common/list-text.ts";
 import { toPosix } from "../common/paths.ts";
@@ -50,7 +51,7 @@ export async function runFindTool(
 }
 
 function relativePattern(pattern: string, root: string): string {
-  const plain = toPosix(pattern).replace(/\/+$/, "");
+  const plain = withoutTrailing(toPosix(pattern), "/");
   const prefix = `${toPosix(root)}/`;
   return plain.startsWith(prefix) ? plain.slice(prefix.length) : plain;
 }
