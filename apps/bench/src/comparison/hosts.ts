@@ -3,7 +3,7 @@ import { now } from "../clock.ts";
 import type { Exchange } from "../model-server.ts";
 import type { Contestant, Stage } from "./scenario.ts";
 
-/** The tools that all hosts of the family have; some are off by default. */
+/** The tools that pi has, too; some of them are off by default there. */
 export const commonTools = "read,bash,edit,write,grep,find,ls";
 
 /** Starts a host and waits until it answers; without `args`, its sessions have no files. */

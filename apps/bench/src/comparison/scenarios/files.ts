@@ -41,7 +41,7 @@ export const edits = scenario({
     const path = join(stage.workspace.cwd, "long.txt");
     return async () => {
       await writeFile(path, text(LINES));
-      // Every host of the family requires that a file was read, or not: reading it serves both.
+      // Some hosts refuse to edit a file that was not read.
       await measure("read", { path: "long.txt" }, 1);
       const edit = (index: number) => ({
         path: "long.txt",
