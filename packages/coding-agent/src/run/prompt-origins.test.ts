@@ -52,7 +52,7 @@ describe("the cause of events", () => {
     expect(promptOf("prompt_result")).toEqual(["first"]);
   });
 
-  it("is no prompt for a compaction that a client asked for", async () => {
+  it("is absent from a compaction that a client asked for", async () => {
     const { session, promptOf } = await create(["one", "two", "a summary", "and another"]);
     session.settings.override("compaction.keepRecentTokens", 1);
     await session.prompt("first");
@@ -115,7 +115,7 @@ describe("a prompt with an id of its own", () => {
     expect(await session.prompt("go", { promptId: "mine" })).toMatchObject({ text: "one" });
   });
 
-  it("is refused when it is no id", async () => {
+  it("is refused when it has other characters", async () => {
     const { session } = await create([]);
     await expect(session.submit("go", { promptId: "a b" })).rejects.toThrow("promptId");
   });

@@ -74,7 +74,7 @@ export function buildSession(inputs: SessionInputs): SessionParts {
 function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
   const origins = new PromptOrigins();
   const events = new EventBus<SessionEvent>({
-    // A compaction or a move in the tree stops the run and is no part of it.
+    // A compaction or a move in the tree stops the run and does not belong to it.
     promptId: () => (origins.current && later().driver.isWorking ? undefined : origins.current),
     onListenerError: (error) => problems.noteListenerError(error),
     isStopping: () => later().admission.isClosed || later().driver.signal?.aborted === true,

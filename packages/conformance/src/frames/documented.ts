@@ -252,7 +252,7 @@ const disposition = {
   "itemId?": string,
 };
 
-/** What `initialize` adds to every frame that is no answer. */
+/** What `initialize` adds to every frame but answers. */
 export const order = { "promptId?": string, "seq?": number };
 
 /** What `initialize` may add to a frame. */

@@ -30,7 +30,7 @@ export class Connection {
   /** Whether nothing runs and nothing waits; the events say it. */
   isSettled = true;
 
-  /** `nextOrder` gives the place of a frame that is no event of the session. */
+  /** `nextOrder` gives the place of a frame that is not an event of the session. */
   constructor(writer: FrameWriter, dialect: Dialect, nextOrder: () => EventOrder) {
     this.writer = writer;
     this.#nextOrder = nextOrder;

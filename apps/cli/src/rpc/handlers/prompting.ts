@@ -24,7 +24,7 @@ export const promptingHandlers = {
   new_session: ({ session }, { parentSession }) => session.newSession(parentSession),
 } satisfies Pick<Handlers<Host>, keyof typeof promptingCommands>;
 
-/** What the client is told of an accepted prompt; its result comes as an event. */
+/** What the client learns about an accepted prompt; its result comes as an event. */
 async function answered(acceptance: Promise<PromptAcceptance>): Promise<Result<"prompt">> {
   const { disposition, promptId, itemId } = await acceptance;
   return { disposition, promptId, ...(itemId === undefined ? {} : { itemId }) };
