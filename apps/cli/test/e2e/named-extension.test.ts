@@ -36,6 +36,32 @@ describe("an extension that is named and cannot be loaded", () => {
     expect(result.stderr).toContain("npm:gone is not installed");
   });
 
+  describe("which is a package that only the project has", () => {
+    const code = `export default (pi) => pi.registerCommand("guard", { handler: async () => {} });`;
+    const start = (...given: string[]) =>
+      runHost(
+        {
+          files: { "project/.pi/npm/node_modules/guard/index.js": code },
+          arguments: ["--mode", "rpc", "-e", "npm:guard", ...given],
+        },
+        '{"id":"1","type":"get_commands"}\n',
+      );
+
+    it.each([[[]], [["--no-approve"]]])("stops the start without trust (%j)", async (given) => {
+      const result = await start(...given);
+      expect(result).toMatchObject({ code: 1, stdout: "" });
+      expect(result.stderr).toMatch(/^tau: error: .*npm:guard is only installed in the project/);
+      expect(result.stderr).toContain("--approve");
+      expect(result.stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(4);
+    });
+
+    it("loads with it", async () => {
+      const result = await start("--approve");
+      expect(result.code).toBe(0);
+      expect(result.stdout).toContain('"name":"guard"');
+    });
+  });
+
   it("rejects the start of an RpcClient with the reason", async () => {
     const place = makePlace({ files: { "guard.ts": broken }, arguments: ["-e", "../guard.ts"] });
     const client = new RpcClient({

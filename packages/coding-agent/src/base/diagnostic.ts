@@ -9,6 +9,9 @@ export interface Diagnostic {
   readonly path?: string;
   /** Line in `path`, from 1. */
   readonly line?: number;
-  /** Set if it must stop the start: what the user named is not there. */
-  readonly isFatal?: true;
+  /**
+   * Set if it must stop the start: what the user named is not there, or is in the project only, which
+   * is `untrusted`.
+   */
+  readonly isFatal?: true | "untrusted";
 }

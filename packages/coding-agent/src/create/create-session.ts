@@ -2,6 +2,8 @@ import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import { dialogSink } from "../host-requests/dialogs.ts";
+import { HostRequests } from "../host-requests/host-requests.ts";
 import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
@@ -48,6 +50,7 @@ interface Surroundings {
   /** The `fetch` that goes through the user's proxy, if there is one. */
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
   readonly processes: ProcessRegistry;
+  readonly requests: HostRequests;
   readonly extensions: SessionExtensions | undefined;
   readonly logOptions: SessionLogOptions;
   readonly log: SessionLog;
@@ -71,12 +74,13 @@ export async function createSession(options: CreateAgentSessionOptions): Promise
   const processes = new ProcessRegistry({ systemRoot: options.environment?.SystemRoot });
   const registry = createRegistry(options, places, { fetch, processes });
   const workingFolder = new WorkingFolder(places.cwd);
-  const own = { places, workingFolder, settings, registry, processes };
+  const requests = new HostRequests();
+  const own = { places, workingFolder, settings, registry, processes, requests };
   const extensions = openExtensions(options, own);
-  await extensions?.load("own");
+  await extensions?.loadOwn();
   diagnostics.push(...(await decideTrust(options, { places, given }, settings, extensions)));
   diagnostics.push(...(stored?.diagnostics ?? []));
-  if (settings.isProjectTrusted) await extensions?.load("project");
+  await extensions?.loadProject();
   const logOptions = sessionLogOptions(options, places, settings);
   const [loaded, scope] = await Promise.all([
     openSession(stored?.session ?? options.session, logOptions),
@@ -154,6 +158,7 @@ async function assemble(
       selected.tools.filter((tool) => !opened?.inactiveTools.has(tool.name)),
     ),
     budget: tasks.budget,
+    feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
     maskKeys: createKeyMask(keySources),
@@ -167,6 +172,8 @@ async function assemble(
   const session: AgentSession = new AgentSession(parts);
   tasks.follow(session);
   opened?.connect({ session, parts, resources, textCommands, selectTools: selectAll });
+  const sendUiRequest = options.extensions?.sendUiRequest;
+  if (sendUiRequest !== undefined) surroundings.requests.attach(dialogSink(sendUiRequest));
   return { session, parts };
 }
 
@@ -286,7 +293,10 @@ async function packageDiagnostics(
 /** No extension is looked for unless the embedder says which to give the session. */
 function openExtensions(
   options: CreateAgentSessionOptions,
-  parts: Pick<Surroundings, "places" | "workingFolder" | "settings" | "registry" | "processes">,
+  parts: Pick<
+    Surroundings,
+    "places" | "workingFolder" | "settings" | "registry" | "processes" | "requests"
+  >,
 ): SessionExtensions | undefined {
   if (options.extensions === undefined) return undefined;
   return new SessionExtensions({

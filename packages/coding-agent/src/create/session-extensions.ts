@@ -7,6 +7,7 @@ import { discoverExtensions, type PackageFinder } from "../extensions/load/disco
 import type { HostModules } from "../extensions/load/host-imports.ts";
 import type { InlineFactory } from "../extensions/load/load.ts";
 import type { OpenExtensions } from "../extensions/open-extensions.ts";
+import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -51,6 +52,7 @@ export interface SessionExtensionsContext {
   readonly stream: StreamFunction;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly processes: ProcessRegistry;
+  readonly requests: HostRequests;
 }
 
 /**
@@ -84,14 +86,28 @@ export class SessionExtensions {
   }
 
   /**
-   * Loads the user's own extensions, or those of a trusted project.
+   * Loads the user's own extensions.
    *
    * @throws {SessionError} `extension_unusable` when one that `-e`, the settings or the options name
    *   cannot be loaded: a guard that is left out silently is worse than none
    */
-  async load(part: "own" | "project"): Promise<void> {
-    await this.#load(part);
-    const fatal = this.diagnostics.find(({ isFatal }) => isFatal);
+  async loadOwn(): Promise<void> {
+    await this.#load("own");
+    this.#stopAt(this.diagnostics.find(({ isFatal }) => isFatal === true));
+  }
+
+  /**
+   * Loads those of the project, if it is trusted; called once that is decided.
+   *
+   * @throws {SessionError} `extension_unusable` as {@link loadOwn}, also for a package that `-e` names
+   *   and that only the project has, if it is not trusted
+   */
+  async loadProject(): Promise<void> {
+    if (this.#context.settings.isProjectTrusted) await this.#load("project");
+    this.#stopAt(this.diagnostics.find(({ isFatal }) => isFatal !== undefined));
+  }
+
+  #stopAt(fatal: Diagnostic | undefined): void {
     if (fatal === undefined) return;
     const [reason = "", ...more] = fatal.message.split("\n").filter((line) => line.trim() !== "");
     const text = [reason, ...more.slice(0, 2)].join("\n");
@@ -150,8 +166,9 @@ export class SessionExtensions {
   }
 
   async #open(): Promise<OpenExtensions> {
-    const { options, places, workingFolder, settings, registry, stream, environment, processes } =
+    const { options, places, workingFolder, settings, registry, stream, environment } =
       this.#context;
+    const { processes, requests } = this.#context;
     const [{ OpenExtensions }, hostModules] = await Promise.all([
       import("../extensions/open-extensions.ts"),
       options.hostModules(),
@@ -165,6 +182,7 @@ export class SessionExtensions {
       flagValues: options.flagValues ?? new Map(),
       mode: options.mode ?? "rpc",
       sendUiRequest: options.sendUiRequest,
+      requests,
       onShutdown: options.onShutdown,
       registry,
       stream,

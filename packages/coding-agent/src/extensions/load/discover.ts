@@ -4,7 +4,7 @@ import type { Diagnostic } from "../../base/diagnostic.ts";
 import { createGlob } from "../../base/files/glob.ts";
 import { isJsonObject, readJsonFile } from "../../base/files/read-json.ts";
 import { absolutePath } from "../../resources/files/places.ts";
-import type { InstalledPackage, MissingPackage } from "../../resources/packages/find-packages.ts";
+import type { InstalledPackage } from "../../resources/packages/find-packages.ts";
 import type { ResourceEntry } from "../../settings/store.ts";
 
 /** Who put an extension where it is. */
@@ -61,7 +61,7 @@ export interface PackageFinder {
   /** Those of the settings. */
   all(): Promise<readonly InstalledPackage[]>;
   /** The one of `npm:…` or `git:…`, or why it is not there. */
-  named(source: string, isProjectTrusted: boolean): Promise<InstalledPackage | MissingPackage>;
+  named(source: string, isProjectTrusted: boolean): Promise<InstalledPackage | Diagnostic>;
 }
 
 interface Search {
@@ -87,7 +87,7 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
     const { packages } = options;
     if (packages !== undefined && isSource(path)) {
       const installed = await packages.named(path, false);
-      const isDeferred = "message" in installed && installed.needsTrust === true;
+      const isDeferred = "message" in installed && installed.isFatal === "untrusted";
       if (!isDeferred && part === "own") await addSource(named, installed);
       else if (isDeferred && part === "own") untrusted.push(installed);
       else if (isDeferred) await addSource(named, await packages.named(path, true));

@@ -70,18 +70,15 @@ export async function findPackages(
   return { packages: [...packages.values()], diagnostics };
 }
 
-/** Why a package that somebody named cannot be used. */
-export interface MissingPackage extends Diagnostic {
-  /** The project has a copy, which counts once the project is trusted. */
-  readonly needsTrust?: boolean;
-}
-
-/** The package of `npm:…` or `git:…`: the user's copy, or else that of a trusted project. */
+/**
+ * The package of `npm:…` or `git:…`: the user's copy, or else that of a trusted project; otherwise
+ * why it cannot be used.
+ */
 export async function findNamedPackage(
   source: string,
   dirs: PackageDirs,
   isProjectTrusted: boolean,
-): Promise<InstalledPackage | MissingPackage> {
+): Promise<InstalledPackage | Diagnostic> {
   const user = originOf(source, "user", { ...dirs, baseDirectory: dirs.cwd });
   const project = originOf(source, "project", { ...dirs, baseDirectory: dirs.cwd });
   const isIn = ({ path }: PackageOrigin) => kindOf(path) === "directory";
@@ -89,7 +86,7 @@ export async function findNamedPackage(
   if (!isIn(project)) return notThere(source, user);
   if (isProjectTrusted) return namedPackage(source, "project", project);
   const message = `The package ${source} is only installed in the project (${project.path}), which is not trusted. Start with --approve to load it, or install it for yourself: ${user.installCommand ?? ""}`;
-  return { severity: "error", message, path: project.path, needsTrust: true };
+  return { severity: "error", message, path: project.path, isFatal: "untrusted" };
 }
 
 async function namedPackage(

@@ -1,0 +1,225 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { toolCall } from "@tau-agent/ai/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { bunPath, startBunClient } from "../support/bun/bun-client.ts";
+import { makePlace, type Place } from "../support/place.ts";
+import { binPath } from "../support/start-host.ts";
+
+/**
+ * The clients of oh-my-pi as they were published, from the registry, unchanged, under bun. It has
+ * neither 1.337 nor the client of pisces; 13.19 is the nearest to both: it waits for `ready` as the
+ * latter, and has the methods of both.
+ */
+const clients = [
+  { release: "13.19", index: import.meta.resolve("oh-my-pi-13"), protocol: "pisces" },
+  { release: "18.3", index: import.meta.resolve("oh-my-pi-18"), protocol: "oh-my-pi-18" },
+] as const;
+
+/** Not the user's to call, or of commands that the host has not yet. */
+const internal = ["constructor", "setCustomTools", "setSubagentSubscription"];
+
+/** What only the newer one has, and the host does not: its users get its error. */
+const unknown: readonly (readonly [string, ...unknown[]])[] = [
+  ["openSession", "/tmp"],
+  ["setFastMode", true],
+  ["getSubagents"],
+  ["getSubagentMessages", { subagentId: "x" }],
+  ["getAvailableCommands"],
+  ["handoff", "go on"],
+  ["getMessagesPage", { limit: 10 }],
+  ["getLoginProviders"],
+  ["login", "anthropic"],
+];
+
+/** A client with its host, and the names of the methods that were called. */
+async function startClient(index: string, protocol: string, place: Place, options: object = {}) {
+  onTestFinished(() => place.remove());
+  const client = await startBunClient(new URL("modes/rpc/rpc-client.ts", index), {
+    cliPath: binPath,
+    cwd: place.cwd,
+    env: { ...place.variables, PI_RPC_PROTOCOL: protocol, PATH: withNode(place) },
+    args: place.arguments.slice(2),
+    ...options,
+  });
+  const called = new Set<string>();
+  const call = (method: string, ...parameters: unknown[]) => {
+    called.add(method);
+    return client.call(method, ...parameters);
+  };
+  const unused = () =>
+    client.methods.filter((name) => !called.has(name) && !internal.includes(name));
+  return { ...client, call, unused, has: (name: string) => client.methods.includes(name) };
+}
+
+/** The client starts `bun <cliPath>`; the host runs on Node. */
+function withNode({ folder, variables }: Place): string {
+  const bun = join(folder, "bin", "bun");
+  mkdirSync(dirname(bun), { recursive: true });
+  writeFileSync(bun, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+  chmodSync(bun, 0o755);
+  return `${dirname(bun)}:${variables.PATH}`;
+}
+
+const scenario = [
+  { when: { lastUserIncludes: "list", hasToolResults: false }, content: [toolCall("ls", {})] },
+  { when: { lastUserIncludes: "list", hasToolResults: true }, content: "There is notes.txt." },
+  { when: { lastUserIncludes: "slow" }, content: "A slow answer.", delayMs: 100 },
+  { content: "Yes." },
+] as const;
+
+type Client = Awaited<ReturnType<typeof startClient>>;
+
+/** Prompts, queues, and what listeners receive of them. */
+async function converse({ call, has, methods, received }: Client): Promise<void> {
+  for (const name of methods) if (name.startsWith("on")) await call(name);
+  const events = (await call("promptAndWait", "list")) as { type: string }[];
+  expect(events.map(({ type }) => type)).toContain("tool_execution_end");
+  expect(await call("getLastAssistantText")).toBe("There is notes.txt.");
+  const idle = call("waitForIdle");
+  await call("prompt", "slow");
+  await call("steer", "yes?");
+  await call("followUp", "and?");
+  await call("abort");
+  await idle;
+  const collected = call("collectEvents");
+  await call("abortAndPrompt", "again?");
+  expect(((await collected) as { type: string }[]).at(-1)?.type).toBe("agent_end");
+  if (has("waitForSettled")) await call("waitForSettled");
+  const heard = (listener: string) => received.filter((each) => each.listener === listener);
+  expect(heard("onEvent").map(({ event }) => event.type)).toContain("agent_end");
+  if (!has("onPromptResult")) return;
+  expect(heard("onPromptResult").map(({ event }) => event.status)).toEqual([
+    "completed",
+    "aborted",
+    "completed",
+  ]);
+  expect(heard("onSessionSettled").length).toBeGreaterThan(0);
+}
+
+/** Every switch of the session, seen in its state. */
+async function configure({ call, has }: Client): Promise<void> {
+  const { model } = (await call("getState")) as { model: { provider: string; id: string } };
+  expect(model).toMatchObject({ provider: "scripted" });
+  expect(await call("setModel", model.provider, model.id)).toMatchObject({ id: model.id });
+  expect(await call("getAvailableModels")).toContainEqual(
+    expect.objectContaining({ id: model.id }),
+  );
+  await call("cycleModel");
+  await call("setThinkingLevel", "high");
+  expect(await call("cycleThinkingLevel")).toMatchObject({ level: expect.any(String) });
+  await call("setThinkingLevel", "off");
+  if (has("getAvailableThinkingLevels"))
+    expect(await call("getAvailableThinkingLevels")).toContain("off");
+  await call("setSteeringMode", "all");
+  await call("setFollowUpMode", "all");
+  await call("setAutoCompaction", false);
+  await call("setAutoRetry", false);
+  await call("abortRetry");
+  const changed = { steeringMode: "all", followUpMode: "all", autoCompactionEnabled: false };
+  expect(await call("getState")).toMatchObject({ ...changed, thinkingLevel: "off" });
+  if (has("setEventFilter")) {
+    expect(await call("setEventFilter", ["agent_end"])).toEqual(["agent_end"]);
+    expect(await call("setEventFilter", null)).toBe(null);
+  }
+}
+
+/** Commands, files and the tree of the session. */
+async function browse({ call, has }: Client, folder: string): Promise<void> {
+  expect(await call("bash", "echo one")).toMatchObject({ output: "one\n", exitCode: 0 });
+  await call("abortBash");
+  expect(await call("getSessionStats")).toMatchObject({ toolCalls: 1, toolResults: 1 });
+  const page = (await call("exportHtml", join(folder, "page.html"))) as { path: string };
+  expect(readFileSync(page.path, "utf8")).toContain("There is notes.txt.");
+  const messages = (await call("getMessages")) as { role: string }[];
+  expect(messages.slice(0, 3).map(({ role }) => role)).toEqual(["user", "assistant", "toolResult"]);
+  if (has("getEntries")) {
+    const { entries, leafId } = (await call("getEntries")) as {
+      entries: { id: string }[];
+      leafId: string;
+    };
+    expect(entries.at(-1)?.id).toBe(leafId);
+    expect(await call("getEntries", entries.at(-2)?.id)).toEqual({
+      entries: entries.slice(-1),
+      leafId,
+    });
+    expect(await call("getTree")).toMatchObject({ leafId });
+  }
+  const { sessionFile } = (await call("getState")) as { sessionFile: string };
+  const [first] = (await call("getBranchMessages")) as { entryId: string; text: string }[];
+  expect(first).toMatchObject({ text: "list" });
+  await expect(call("compact", "short")).rejects.toThrow(/\w/);
+  expect(await call("branch", first?.entryId)).toMatchObject({ text: "list", cancelled: false });
+  expect(await call("newSession")).toEqual({ cancelled: false });
+  expect(await call("switchSession", sessionFile)).toEqual({ cancelled: false });
+  expect(await call("getSessionStats")).toMatchObject({ toolCalls: 1 });
+  await expect(call("switchSession", join(folder, "none.jsonl"))).rejects.toThrow(/none/);
+}
+
+describe.each(clients)(
+  "the published RpcClient of oh-my-pi $release on the dialect $protocol",
+  ({ index, protocol }) => {
+    it("drives the host through all of its methods", async () => {
+      const place = makePlace({ scenario: [...scenario, ...scenario, ...scenario] });
+      const client = await startClient(index, protocol, place);
+      const { call, has } = client;
+      await call("start");
+      await expect(call("start")).rejects.toThrow(/already started/);
+      await converse(client);
+      await configure(client);
+      await browse(client, place.folder);
+      for (const [method, ...parameters] of unknown.filter(([name]) => has(name))) {
+        await expect(call(method, ...parameters), method).rejects.toThrow(/^Unknown command: /);
+      }
+      expect(await call("getStderr")).toBe("");
+      await call("stop");
+      await expect(call("getState")).rejects.toThrow(/not started/);
+      // The older client cannot start again, with any host.
+      if (has("waitForSettled")) {
+        await call("start");
+        expect(await call("getState")).toMatchObject({ isStreaming: false });
+      }
+      expect(client.unused()).toEqual([]);
+    });
+
+    it("receives a compaction, and the error of a prompt", async () => {
+      const long = { content: "word ".repeat(400), usage: { input: 9000, output: 500 } };
+      const short = { content: "All in short." };
+      const place = makePlace({
+        scenario: [long, long, short, short],
+        files: { "agent/settings.json": '{"compaction": {"keepRecentTokens": 100}}' },
+      });
+      const { call, has, received } = await startClient(index, protocol, place);
+      await call("start");
+      await call("promptAndWait", "one");
+      await call("promptAndWait", "two");
+      const summary = expect.stringContaining("All in short");
+      expect(await call("compact")).toMatchObject({ summary });
+      if (has("onPromptResult")) await call("onPromptResult");
+      const events = (await call("promptAndWait", "three")) as Record<string, unknown>[];
+      const { messages } = events.at(-1) as { messages: object[] };
+      const errorMessage = expect.stringContaining("The scenario has no turn");
+      expect(messages.at(-1)).toMatchObject({ stopReason: "error", errorMessage });
+      if (!has("onPromptResult")) return;
+      const error = { message: errorMessage, retryable: false };
+      const result = { agentInvoked: true, status: "error", error, sessionSettled: true };
+      expect(received.map(({ event }) => event)).toMatchObject([result]);
+    });
+
+    it("fails at once, with the host's words, when the host cannot start", async () => {
+      const place = makePlace();
+      const { call } = await startClient(index, protocol, place, { args: ["-e", "none.ts"] });
+      await expect(call("start")).rejects.toThrow(/none\.ts/);
+    });
+
+    it("drives a host that runs under bun, as it starts one by default", async () => {
+      const place = makePlace({ scenario: [...scenario] });
+      const path = `${dirname(bunPath)}:${place.variables.PATH}`;
+      const env = { ...place.variables, PI_RPC_PROTOCOL: protocol, PATH: path };
+      const { call } = await startClient(index, protocol, place, { env });
+      await call("start");
+      await call("promptAndWait", "list");
+      expect(await call("getLastAssistantText")).toBe("There is notes.txt.");
+    });
+  },
+);
