@@ -166,7 +166,7 @@ function allPositions(
   return hits;
 }
 
-/** So many overlapping places that are no matches are looked at, each at the cost of the text. */
+/** At most this many overlapping places that do not match are compared; each costs the whole text. */
 const maxMisses = 100;
 
 /** Counts the places of one text. */
