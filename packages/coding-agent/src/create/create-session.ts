@@ -152,6 +152,7 @@ async function assemble(
       selected.tools.filter((tool) => !opened?.inactiveTools.has(tool.name)),
     ),
     budget: tasks.budget,
+    feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
     maskKeys: createKeyMask({

@@ -136,13 +136,19 @@ export function loopHooks(
   {
     messages,
     toLlmMessages,
+    replaced,
   }: Pick<AgentOptions, "toLlmMessages"> & {
+    readonly replaced: (from: AgentMessage, to: AgentMessage) => void;
     readonly messages: () => readonly AgentMessage[];
   },
 ): Pick<AgentOptions, "hooks" | "transformContext" | "replaceMessage" | "wantsNextTurn"> {
   return {
     hooks: hooks.tools,
-    replaceMessage: (message) => hooks.finishMessage(message),
+    replaceMessage: async (message) => {
+      const finished = await hooks.finishMessage(message);
+      replaced(message, finished);
+      return finished;
+    },
     wantsNextTurn: () => hooks.wantsNextTurn(),
     transformContext: async (context) => {
       const given = { messages: messages(), systemPrompt: context.systemPrompt ?? "" };
