@@ -29,7 +29,8 @@ const purpose =
   "Run a shell command; returns stdout and stderr together. " +
   "Each call is a new shell in the working directory: cd and variables do not carry over. " +
   "Shows the last 2000 lines or 50KB; a file has longer output. " +
-  "Commands get no input; start servers in the background with &.";
+  "Commands get no input. Background processes (&, nohup, setsid) outlive their call unless it is " +
+  "aborted or times out, and end with the agent; their later output is lost unless sent to a file.";
 
 function limitText({ bashTimeoutMs }: ToolEnvironment): string {
   return isTimed(bashTimeoutMs)
