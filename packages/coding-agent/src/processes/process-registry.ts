@@ -168,7 +168,7 @@ export class ProcessRegistry {
   }
 }
 
-function startWatchdog(mark: string, searchPath = ""): ChildProcess {
+function startWatchdog(mark: string, searchPath = ""): ChildProcess | undefined {
   // Not imported statically, so that a host without children does not load it.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const watchdog = spawn("/bin/sh", ["-c", watchdogScript, "sh", mark], {
@@ -179,8 +179,11 @@ function startWatchdog(mark: string, searchPath = ""): ChildProcess {
   });
   // Without a watchdog everything still works; only a SIGKILL of the host leaves children.
   watchdog.on("error", () => {});
-  watchdog.stdin.on("error", () => {});
+  // There is no pipe where too many files are open; the next child gets another try.
+  const pipe = watchdog.stdin as Socket | undefined;
+  if (pipe === undefined) return undefined;
+  pipe.on("error", () => {});
   watchdog.unref();
-  (watchdog.stdin as unknown as Socket).unref();
+  pipe.unref();
   return watchdog;
 }

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 import { errorCode } from "../base/files/file-error.ts";
 import { OutputPump, type OutputSink } from "./output-pump.ts";
 import { ProcessError } from "./process-error.ts";
@@ -98,8 +99,11 @@ async function start(
     // Listen at once: a missing program is reported before any promise continues.
     const exited = exitOf(child, request);
     exited.catch(() => {});
+    // Without pipes, which a limit on open files forbids, the error follows.
+    if (child.stdout === undefined || child.stdout === null) await exited;
     return { child, exited };
   } catch (error) {
+    if (error instanceof ProcessError) throw error;
     // Arguments that are too long or hold a NUL are refused before anything is started.
     throw await spawnErrorOf(error, request);
   }
@@ -146,6 +150,10 @@ async function spawnErrorOf(error: unknown, { file, cwd }: ProcessRequest): Prom
     const text = "The command is too long for the system. Write it to a file and run that.";
     return new ProcessError("command_too_long", text, options);
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  if (code === "EAGAIN") {
+    const text = `Cannot start ${file}: too many processes are running. End some, or raise the limit (ulimit -u).`;
+    return new ProcessError("spawn_failed", text, options);
+  }
+  const reason = remedyOfLimit(error) ?? errorMessage(error);
   return new ProcessError("spawn_failed", `Cannot start ${file}: ${reason}`, options);
 }
