@@ -137,6 +137,7 @@ describe("what leaves the process group of its command", () => {
     ["with its environment", `(setsid sleep ${a} >/dev/null 2>&1 &); sleep ${a}`],
     ["as a child of one that did", `setsid sh -c 'env -i sleep ${a}; :' & sleep ${a}`],
     ["with an environment of its own", `setsid env -i sleep ${a} & sleep ${a}`],
+    ["with neither", `(env -i setsid sleep ${a} >/dev/null 2>&1 &); sleep ${a}`],
   ])("ends with a command that is aborted: %s", async (_, command) => {
     const controller = new AbortController();
     const running = shell(command, { signal: controller.signal });
@@ -164,6 +165,27 @@ describe("what leaves the process group of its command", () => {
     workspace.processes.killAll();
     expect(await isGone(b)).toBe(true);
     expect(sleepers(a)).toHaveLength(1);
+  });
+
+  it("ends with the registry without parent and environment, and another registry's does not", async () => {
+    using other = new ProcessRegistry();
+    await shell(`env -i setsid sleep ${a} >/dev/null 2>&1 &`, { processes: other });
+    await shell(`env -i setsid sleep ${b} >/dev/null 2>&1 &`);
+    await shell(`env -i setsid sh -c 'sleep ${b}; :' >/dev/null 2>&1 &`, { file: "/bin/sh" });
+    expect(await isRunning(a)).toBe(true);
+    expect(await eventually(() => sleepers(b).length === 2)).toBe(true);
+    workspace.processes.killAll();
+    expect(await isGone(b)).toBe(true);
+    expect(sleepers(a)).toHaveLength(1);
+  });
+
+  it("shows the command nothing of its marks but the variable", async () => {
+    const variables = { PATH: "/usr/bin:/bin", SHLVL: "3", "a.b": "kept", "npm_config_//x:y": "1" };
+    const { stdout } = await shell('echo "$0 $#"; env; ps -o args= -p $$; :', { variables });
+    const lines = stdout.trim().split("\n");
+    expect(lines[0]).toBe("/bin/bash 0");
+    expect(lines).toEqual(expect.arrayContaining(["SHLVL=4", "a.b=kept", "npm_config_//x:y=1"]));
+    expect(lines.at(-1)).toMatch(/^\/bin\/bash -c echo/);
   });
 
   it("is known to every host above it", async () => {

@@ -1,12 +1,15 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
 import type { Readable } from "node:stream";
 import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 import { errorCode } from "../base/files/file-error.ts";
+import { type Command, withLimit } from "./limit-mark.ts";
 import { OutputPump, type OutputSink } from "./output-pump.ts";
 import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
+import { isExecutable } from "./shell.ts";
 
 /** A child to run in a process group of its own. */
 export interface ProcessRequest {
@@ -54,7 +57,10 @@ const maxDrainMs = 1_000;
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   if (request.signal?.aborted) return { kind: "aborted" };
   const planned = request.processes.prepare(request.variables, request.isAlone);
-  const { child, exited } = await start({ ...request, variables: planned.variables });
+  const { child, exited } = await start(
+    { ...request, variables: planned.variables },
+    planned.limit,
+  );
   const pump = new OutputPump(child.stdout, child.stderr, request.onOutput);
   const { pid } = child;
   if (pid !== undefined) request.processes.add(pid);
@@ -86,9 +92,11 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
 
 async function start(
   request: ProcessRequest,
+  limit: string | undefined,
 ): Promise<{ readonly child: Child; readonly exited: Promise<Exit> }> {
   try {
-    const child = spawn(request.file, request.args, {
+    const [file, ...args] = await commandOf(request, limit);
+    const child = spawn(file, args, {
       cwd: request.cwd,
       env: request.variables,
       shell: request.isCommandLine ?? false,
@@ -107,6 +115,14 @@ async function start(
     // Arguments that are too long or hold a NUL are refused before anything is started.
     throw await spawnErrorOf(error, request);
   }
+}
+
+/** The program with its arguments, by way of the shell that leaves the mark. */
+async function commandOf({ file, args }: ProcessRequest, limit: string | undefined) {
+  const command: Command = [file, ...args];
+  // The system has to see a program that cannot be started, to say why.
+  const isReady = limit !== undefined && isAbsolute(file) && (await isExecutable(file));
+  return isReady ? withLimit(limit, command) : command;
 }
 
 function exitOf(child: Child, request: ProcessRequest): Promise<Exit> {

@@ -23,7 +23,7 @@ export async function findShell(environment: ToolEnvironment): Promise<string> {
 }
 
 /** Whether the file exists and is executable. */
-async function isExecutable(file: string): Promise<boolean> {
+export async function isExecutable(file: string): Promise<boolean> {
   try {
     await access(file, constants.X_OK);
     return true;
