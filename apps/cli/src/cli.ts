@@ -133,8 +133,8 @@ async function runOneShot(
   const { runJson, runPrint } = await import("./one-shot/one-shot.ts");
   const shutdown = new Shutdown(exit);
   shutdown.listen();
-  await shutdown.watch();
-  const session = await openSession(options, logger);
+  const beforeExtensions = () => shutdown.watch();
+  const session = await openSession(options, logger, { beforeExtensions });
   shutdown.onShutdown(() => session.dispose());
   output.onClosed(() => void shutdown.begin(0));
   const input = process.stdin.isTTY ? "" : await readAll(process.stdin, logger);

@@ -27,6 +27,7 @@ export {
   errorText,
   ProtocolError,
 } from "./vocabulary/error.ts";
+export type { ClientEvent, EventOrder } from "./vocabulary/event-order.ts";
 export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-ui.ts";
 export type { HostFrame, RequestFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
 export {
@@ -64,6 +65,7 @@ export {
 export type {
   CompactionResult,
   PromptStatus,
+  QueueItem,
   SessionEvent,
   SessionOnlyEvent,
 } from "./vocabulary/session-event.ts";
@@ -71,6 +73,7 @@ export { SessionTreeNode } from "./vocabulary/session-tree.ts";
 export { StreamForm } from "./vocabulary/stream-event.ts";
 export type { StreamRuleInfo } from "./vocabulary/stream-rule.ts";
 export type {
+  SubagentLevel,
   VerificationAttemptResult,
   VerificationCommandResult,
   VerificationResult,

@@ -1,8 +1,5 @@
 import { basename } from "node:path";
 
-/** A program and its arguments. */
-export type Command = readonly [string, ...string[]];
-
 /**
  * A second mark for descendants, for those that empty their environment (`env -i`): a value of the
  * limit on file locks, which Linux passes on to every descendant, shows in /proc, and has not enforced
@@ -25,15 +22,17 @@ export function childLimit(host: string, count: number): string {
   return host + String(count % 10 ** countDigits).padStart(countDigits, "0");
 }
 
-// The option's letter is another one in dash.
-const script = `{ ulimit -S -x "$1" || ulimit -S -w "$1"; } 2>/dev/null; shift; exec "$@"`;
-const shells = new Set(["ash", "bash", "dash", "ksh", "sh", "zsh"]);
+const shells = new Set(["ash", "bash", "dash", "sh", "zsh"]);
 
 /**
- * The command with the mark. The shell that is to be run sets the mark and runs itself again:
- * another shell would leave out variables that it has no names for.
+ * The arguments of a shell that runs a command (`-c`), with the mark set first. On the same line, so
+ * that the numbers of lines in messages stay right. Another program in between would do without this
+ * text, but takes as long to start as the shell itself.
  */
-export function withLimit(limit: string, [file, ...args]: Command): Command {
-  if (!shells.has(basename(file))) return [file, ...args];
-  return [file, "-c", script, file, limit, file, ...args];
+export function withLimit(limit: string, file: string, args: readonly string[]): readonly string[] {
+  const [option, command, ...rest] = args;
+  if (option !== "-c" || command === undefined || !shells.has(basename(file))) return args;
+  // The option's letter is another one in dash.
+  const mark = `{ ulimit -S -x ${limit} || ulimit -S -w ${limit}; } 2>/dev/null; `;
+  return [option, mark + command, ...rest];
 }

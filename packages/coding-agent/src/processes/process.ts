@@ -1,15 +1,13 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
-import { isAbsolute } from "node:path";
 import type { Readable } from "node:stream";
 import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 import { errorCode } from "../base/files/file-error.ts";
-import { type Command, withLimit } from "./limit-mark.ts";
+import { withLimit } from "./limit-mark.ts";
 import { OutputPump, type OutputSink } from "./output-pump.ts";
 import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
-import { isExecutable } from "./shell.ts";
 
 /** A child to run in a process group of its own. */
 export interface ProcessRequest {
@@ -95,8 +93,8 @@ async function start(
   limit: string | undefined,
 ): Promise<{ readonly child: Child; readonly exited: Promise<Exit> }> {
   try {
-    const [file, ...args] = await commandOf(request, limit);
-    const child = spawn(file, args, {
+    const { file, args } = request;
+    const child = spawn(file, limit === undefined ? args : withLimit(limit, file, args), {
       cwd: request.cwd,
       env: request.variables,
       shell: request.isCommandLine ?? false,
@@ -115,14 +113,6 @@ async function start(
     // Arguments that are too long or hold a NUL are refused before anything is started.
     throw await spawnErrorOf(error, request);
   }
-}
-
-/** The program with its arguments, by way of the shell that leaves the mark. */
-async function commandOf({ file, args }: ProcessRequest, limit: string | undefined) {
-  const command: Command = [file, ...args];
-  // The system has to see a program that cannot be started, to say why.
-  const isReady = limit !== undefined && isAbsolute(file) && (await isExecutable(file));
-  return isReady ? withLimit(limit, command) : command;
 }
 
 function exitOf(child: Child, request: ProcessRequest): Promise<Exit> {

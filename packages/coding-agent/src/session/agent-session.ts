@@ -1,8 +1,10 @@
 import type {
   CompactionResult,
+  EventOrder,
   SessionEvent,
   SessionState,
   SessionStats,
+  SubagentLevel,
 } from "@tau-agent/rpc-protocol";
 import type {
   AgentMessage,
@@ -180,6 +182,13 @@ export class AgentSession implements AsyncDisposable {
     await addMessage(conversation, emit, message);
   }
 
+  /**
+   * The place of a frame that reaches clients on another way than as an event of the session.
+   */
+  nextOrder(): EventOrder {
+    return this.#parts.events.next();
+  }
+
   /** Sends an event to every listener. */
   report(event: SessionEvent): void | Promise<void> {
     return this.#parts.emit(event);
@@ -276,6 +285,20 @@ export class AgentSession implements AsyncDisposable {
   /** Empties all queues and returns the texts that waited; their prompts end as aborted. */
   clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
     return this.#parts.intake.clearQueue();
+  }
+
+  /**
+   * Takes a queued message back and returns its text; its prompt ends as aborted.
+   *
+   * @throws {SessionError} `queue_item_not_found`
+   */
+  cancelQueued(itemId: string): Promise<{ text: string }> {
+    return this.#parts.intake.cancelQueued(itemId);
+  }
+
+  /** Sets which events of subagents are reported as `subagent_event`; `none` at first. */
+  setSubagentLevel(level: SubagentLevel): Promise<void> {
+    return this.#parts.inputs.feed.setLevel(level);
   }
 
   /** Sets how queued messages are delivered, for this session. */
