@@ -19,7 +19,7 @@ export const layers: readonly Layers[] = [
     root: codingAgent,
     floors: [
       ["base", "shell-lines"],
-      ["settings", "processes"],
+      ["settings", "processes", "host-requests"],
       ["models", "resources"],
       ["session-log"],
       ["user-input", "todos", "stream-rules"],

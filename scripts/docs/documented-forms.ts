@@ -10,10 +10,13 @@ interface JsonSchema {
 
 type Definitions = Record<string, JsonSchema>;
 
+/** Members that no document prints. */
+const hostOnly = ["pendingRequests", "permissionMode"];
+
 /** Members of the state that a dialect's document does not print; Tau sends them everywhere. */
 const statesWithout: Readonly<Record<string, readonly string[]>> = {
-  Pi: ["interruptMode", "queueMode", "queuedMessageCount", "tokens", "cost"],
-  Pisces: ["queueMode", "pendingMessageCount", "tokens", "cost"],
+  Pi: ["interruptMode", "queueMode", "queuedMessageCount", "tokens", "cost", ...hostOnly],
+  Pisces: ["queueMode", "pendingMessageCount", "tokens", "cost", ...hostOnly],
   OhMyPi: [
     "steeringMode",
     "followUpMode",
@@ -21,6 +24,7 @@ const statesWithout: Readonly<Record<string, readonly string[]>> = {
     "pendingMessageCount",
     "tokens",
     "cost",
+    ...hostOnly,
   ],
 };
 

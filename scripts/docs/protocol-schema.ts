@@ -11,6 +11,9 @@ type JsonSchema = Record<string, unknown>;
 
 const sources = new URL("../../packages/rpc-protocol/src/", import.meta.url);
 
+/** Unions of which each alternative is a frame of its own. */
+const splitUp: ReadonlySet<string> = new Set(["ExtensionUiRequest", "HostRequestFrame"]);
+
 /**
  * `schema.json`: every client frame, host frame and session entry as JSON Schema. Objects may have
  * members that a newer host adds; a frame itself has exactly its members.
@@ -39,7 +42,7 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
     if (description !== undefined) descriptions.set(id, description);
   };
   for (const [name, schema] of Object.entries(namedSchemas())) {
-    if (name !== "ExtensionUiRequest" && !name.endsWith("Event")) add(name, schema);
+    if (!splitUp.has(name) && !name.endsWith("Event")) add(name, schema);
   }
   const listed = new Set<string>();
   const otherForms = new Map<string, string>();
@@ -63,7 +66,7 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
   }
   defs.ClientFrame = anyOf(
     "What a client may send, in every dialect. A member that is null counts as absent.",
-    [...requests, "ExtensionUiResponse"],
+    [...requests, "ExtensionUiResponse", "HostResponse", "HostToolUpdate", "HostToolResult"],
   );
   defs.SessionEntry = {
     description: "A line of a session file after its header; entries of other types are kept.",

@@ -12,7 +12,7 @@ import { Shutdown } from "./process/shutdown.ts";
 import { PI_CLIENT_VERSION, PI_VERSION, VERSION } from "./process/version.ts";
 import { chooseDialect } from "./rpc/choose-dialect.ts";
 import { serve } from "./rpc/serve.ts";
-import { UiRequests } from "./rpc/ui-requests.ts";
+import { UiNotices } from "./rpc/ui-notices.ts";
 import { type ExtensionSeams, sessionOptions } from "./session/session-options.ts";
 
 if (!isLibrary) void main(output);
@@ -112,15 +112,16 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   }
   const shutdown = new Shutdown(exit);
   shutdown.listen();
-  const requests = new UiRequests();
+  const notices = new UiNotices();
   const [dialect, session] = await Promise.all([
     chooseDialect(options.protocol, process.env),
     openSession(options, logger, {
-      sendUiRequest: (request) => requests.send(request),
+      sendUiRequest: (request) => notices.send(request),
       onShutdown: () => void shutdown.begin(0),
+      beforeExtensions: () => shutdown.watch(process.stdin),
     }),
   ]);
-  serve({ session, dialect, requests, input: process.stdin, output, shutdown, logger });
+  serve({ session, dialect, notices, input: process.stdin, output, shutdown, logger });
 }
 
 async function runOneShot(
@@ -132,7 +133,8 @@ async function runOneShot(
   const { runJson, runPrint } = await import("./one-shot/one-shot.ts");
   const shutdown = new Shutdown(exit);
   shutdown.listen();
-  const session = await openSession(options, logger);
+  const beforeExtensions = () => shutdown.watch();
+  const session = await openSession(options, logger, { beforeExtensions });
   shutdown.onShutdown(() => session.dispose());
   output.onClosed(() => void shutdown.begin(0));
   const input = process.stdin.isTTY ? "" : await readAll(process.stdin, logger);

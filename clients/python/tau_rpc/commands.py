@@ -10,6 +10,7 @@ from .protocol import (
     Attachment,
     BashResult,
     Budget,
+    CancelQueuedData,
     Cancelled,
     ClearQueueData,
     ClientInfo,
@@ -25,10 +26,12 @@ from .protocol import (
     GetEntriesData,
     GetLastAssistantTextData,
     GetMessagesData,
+    GetPendingRequestsData,
     GetTodosData,
     GetTreeData,
     HostInfo,
     ImageInput,
+    InitializeCommandCapabilities,
     InterruptMode,
     ListSessionsData,
     Model,
@@ -38,6 +41,7 @@ from .protocol import (
     SessionState,
     SessionStats,
     SetEventFilterData,
+    SetSubagentSubscriptionData,
     SetTodosCommandPhases,
     SetTodosCommandTodos,
     SetTodosData,
@@ -66,6 +70,7 @@ ErrorCode: TypeAlias = Literal[
     "invalid_image",
     "invalid_option",
     "invalid_params",
+    "invalid_response",
     "invalid_settings",
     "invalid_url",
     "key_unresolved",
@@ -78,6 +83,9 @@ ErrorCode: TypeAlias = Literal[
     "parse",
     "prompt_aborted",
     "prompt_empty",
+    "queue_item_not_found",
+    "request_closed",
+    "request_not_found",
     "session_changed",
     "session_invalid",
     "session_locked",
@@ -116,6 +124,7 @@ class CommandMethods:
         *,
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
+        prompt_id: str | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Sends a user prompt. It is answered once the prompt is accepted, before the first
@@ -127,6 +136,8 @@ class CommandMethods:
         `attachments`: Files to send along; the model reads the text extracted from them.
         `streaming_behavior`: How to queue the message during a run. Without it, a prompt is
           refused during a run.
+        `prompt_id`: The id of the prompt; made by the host by default. One that the session
+          has starts nothing.
         """
         data: PromptDisposition | None = await self.request(
             "prompt",
@@ -135,6 +146,7 @@ class CommandMethods:
                 images=images,
                 attachments=attachments,
                 streamingBehavior=streaming_behavior,
+                promptId=prompt_id,
             ),
             timeout=timeout,
         )
@@ -386,6 +398,24 @@ class CommandMethods:
         """
         await self.request("set_interrupt_mode", _given(mode=mode), timeout=timeout)
 
+    async def cancel_queued(
+        self,
+        item_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> CancelQueuedData:
+        """Takes a queued prompt back and returns its text; its result is `aborted`.
+
+        `item_id`: The id of the queued item, from the answer to the prompt or from
+          `queue_update`.
+        """
+        data: CancelQueuedData = await self.request(
+            "cancel_queued",
+            _given(itemId=item_id),
+            timeout=timeout,
+        )
+        return data
+
     async def clear_queue(self, *, timeout: float | None = None) -> ClearQueueData:
         """Empties all queues and returns the texts of the messages in them."""
         data: ClearQueueData = await self.request("clear_queue", {}, timeout=timeout)
@@ -520,6 +550,15 @@ class CommandMethods:
         data: SetTodosData = await self.request(
             "set_todos",
             _given(todos=todos, phases=phases),
+            timeout=timeout,
+        )
+        return data
+
+    async def get_pending_requests(self, *, timeout: float | None = None) -> GetPendingRequestsData:
+        """Lists the open host requests, oldest first."""
+        data: GetPendingRequestsData = await self.request(
+            "get_pending_requests",
+            {},
             timeout=timeout,
         )
         return data
@@ -693,7 +732,7 @@ class CommandMethods:
         stream: StreamForm | None = None,
         client_info: ClientInfo | None = None,
         events: list[str] | None = None,
-        capabilities: dict[str, Any] | None = None,
+        capabilities: InitializeCommandCapabilities | None = None,
         timeout: float | None = None,
     ) -> HostInfo:
         """Optional first command: chooses the dialect, the stream form and the events to send,
@@ -703,7 +742,7 @@ class CommandMethods:
         `stream`: The form in which replies are streamed.
         `client_info`: The client's name and version.
         `events`: The event types to send; null for all.
-        `capabilities`: Capabilities of the client; accepted but not used yet.
+        `capabilities`: What the client can do.
         """
         data: HostInfo = await self.request(
             "initialize",
@@ -723,6 +762,25 @@ class CommandMethods:
         anything.
         """
         data: HostInfo = await self.request("get_capabilities", {}, timeout=timeout)
+        return data
+
+    async def set_subagent_subscription(
+        self,
+        level: Literal["none", "activity", "all", "off", "progress", "events"],
+        *,
+        timeout: float | None = None,
+    ) -> SetSubagentSubscriptionData:
+        """Sets which events of subagents are sent as `subagent_event`: none (default), the start
+        and end of their runs and tool calls, or all.
+
+        `level`: Which events to send; `off`, `progress` and `events` mean `none`, `activity`
+          and `all`.
+        """
+        data: SetSubagentSubscriptionData = await self.request(
+            "set_subagent_subscription",
+            _given(level=level),
+            timeout=timeout,
+        )
         return data
 
     async def set_event_filter(

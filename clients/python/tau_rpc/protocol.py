@@ -125,20 +125,38 @@ class AgentEndEvent(_AgentEndEvent, total=False):
 
     willRetry: bool
     """Whether the failed request will be retried; sent after `initialize`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class AgentSettledEvent(TypedDict):
-    """All work is done: nothing is running, queued, retrying or compacting."""
-
+class _AgentSettledEvent(TypedDict):
     type: Literal["agent_settled"]
     aborted: bool
     """Whether it was stopped early."""
 
 
-class AgentStartEvent(TypedDict):
+class AgentSettledEvent(_AgentSettledEvent, total=False):
+    """All work is done: nothing is running, queued, retrying or compacting."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _AgentStartEvent(TypedDict):
+    type: Literal["agent_start"]
+
+
+class AgentStartEvent(_AgentStartEvent, total=False):
     """A run begins."""
 
-    type: Literal["agent_start"]
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class AnySessionEntry(TypedDict):
@@ -150,6 +168,32 @@ class AnySessionEntry(TypedDict):
     """The id of the entry before it; null at the root."""
     timestamp: str
     """When it was written, in ISO 8601."""
+
+
+class _ApprovalParams(TypedDict):
+    toolName: str
+    """The name of the tool."""
+    input: dict[str, Any]
+    """The arguments it would run with."""
+    cwd: str
+    """The folder in which the tool works."""
+    title: str
+    """The question in words."""
+    reason: str
+    """Why it is asked: a sentence, `sandbox_unavailable` or `sandbox_refused`."""
+    suggestions: list[PermissionRule]
+    """Rules that allow exactly this call; empty if no rule can."""
+
+
+class ApprovalParams(_ApprovalParams, total=False):
+    """The question whether a tool may run, with what a person needs to answer it."""
+
+    parts: list[CallPart]
+    """The parts of a shell line, each with its own verdict."""
+    diff: str
+    """What an `edit` or a `write` changes, as a unified diff."""
+    path: str
+    """The file or folder that the tool works on, absolute."""
 
 
 class _AssistantMessage(TypedDict):
@@ -224,22 +268,40 @@ class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
     """Whether the context window was nearly full or overflowed; sent after `initialize`."""
     errorMessage: str
     """The error message."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class AutoCompactionStartEvent(TypedDict):
-    """An automatic compaction begins."""
-
+class _AutoCompactionStartEvent(TypedDict):
     type: Literal["auto_compaction_start"]
     reason: Literal["threshold", "overflow"]
     """Whether the context window was nearly full or overflowed."""
 
 
-class AutoContinueEvent(TypedDict):
-    """The output limit cut a reply, which is now continued; at most once per prompt."""
+class AutoCompactionStartEvent(_AutoCompactionStartEvent, total=False):
+    """An automatic compaction begins."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _AutoContinueEvent(TypedDict):
     type: Literal["auto_continue"]
     reason: Literal["length"]
     """Why the run continues."""
+
+
+class AutoContinueEvent(_AutoContinueEvent, total=False):
+    """The output limit cut a reply, which is now continued; at most once per prompt."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _AutoRetryEndEvent(TypedDict):
@@ -257,9 +319,7 @@ class AutoRetryEndEvent(_AutoRetryEndEvent, total=False):
     """The error of the last attempt."""
 
 
-class AutoRetryStartEvent(TypedDict):
-    """A failed request will be sent again after `delayMs`."""
-
+class _AutoRetryStartEvent(TypedDict):
     type: Literal["auto_retry_start"]
     attempt: int
     """The number of the attempt, starting at 1."""
@@ -269,6 +329,15 @@ class AutoRetryStartEvent(TypedDict):
     """Milliseconds until the attempt."""
     errorMessage: str
     """The error message."""
+
+
+class AutoRetryStartEvent(_AutoRetryStartEvent, total=False):
+    """A failed request will be sent again after `delayMs`."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class Base64ImageSource(TypedDict):
@@ -334,6 +403,10 @@ class BashExecutionUpdateEvent(_BashExecutionUpdateEvent, total=False):
 
     id: str | int
     """The id of the command."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _BashResponse(TypedDict):
@@ -443,14 +516,21 @@ class Budget(TypedDict):
     """What has been used so far."""
 
 
-class BudgetExceededEvent(TypedDict):
-    """A limit of a budget is exceeded."""
-
+class _BudgetExceededEvent(TypedDict):
     type: Literal["budget_exceeded"]
     scope: Literal["session", "task", "subagent"]
     """What the budget applies to."""
     snapshot: BudgetSnapshot
     """What has been used so far."""
+
+
+class BudgetExceededEvent(_BudgetExceededEvent, total=False):
+    """A limit of a budget is exceeded."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class BudgetLimits(TypedDict, total=False):
@@ -470,6 +550,23 @@ class BudgetLimits(TypedDict, total=False):
     """Tool calls."""
     maxSubagents: int
     """Number of subagents started."""
+
+
+class BudgetParams(TypedDict):
+    """The question whether a budget that is used up is raised."""
+
+    dimension: BudgetViolationReason
+    """The limit that is used up."""
+    limit: int
+    """Its value."""
+    used: int
+    """What has been used so far."""
+    setting: str
+    """The setting of the limit."""
+    scope: Literal["session", "task", "subagent"]
+    """What the budget applies to."""
+    title: str
+    """The question in words."""
 
 
 class _BudgetSnapshot(TypedDict):
@@ -498,14 +595,72 @@ class BudgetSnapshot(_BudgetSnapshot, total=False):
     """The limit that is near or exceeded."""
 
 
-class BudgetWarningEvent(TypedDict):
-    """Most of a budget is used; sent once per limit."""
-
+class _BudgetWarningEvent(TypedDict):
     type: Literal["budget_warning"]
     scope: Literal["session", "task", "subagent"]
     """What the budget applies to."""
     snapshot: BudgetSnapshot
     """What has been used so far."""
+
+
+class BudgetWarningEvent(_BudgetWarningEvent, total=False):
+    """Most of a budget is used; sent once per limit."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _CallPart(TypedDict):
+    text: str
+    """The command, or `> ` and the path of a file that the line writes."""
+    action: RuleAction
+    """What the rules and the mode say of this part alone."""
+
+
+class CallPart(_CallPart, total=False):
+    """One part of a call that is judged by itself: a command of a shell line, or a file that it
+    writes.
+    """
+
+    rule: SourcedRule
+    """The rule that says so; absent if the mode does."""
+
+
+class _CancelQueuedCommand(TypedDict):
+    type: Literal["cancel_queued"]
+    itemId: str
+    """The id of the queued item, from the answer to the prompt or from `queue_update`."""
+
+
+class CancelQueuedCommand(_CancelQueuedCommand, total=False):
+    """Takes a queued prompt back and returns its text; its result is `aborted`."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class CancelQueuedData(TypedDict):
+    """The result of the command."""
+
+    text: str
+    """The text of the message."""
+
+
+class _CancelQueuedResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["cancel_queued"]
+    success: Literal[True]
+    data: CancelQueuedData
+    """The result of the command."""
+
+
+class CancelQueuedResponse(_CancelQueuedResponse, total=False):
+    """Answers `cancel_queued`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class Cancelled(TypedDict):
@@ -633,6 +788,10 @@ class CompactionEndEvent(_CompactionEndEvent, total=False):
 
     errorMessage: str
     """The error message."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _CompactionEntry(TypedDict):
@@ -676,12 +835,19 @@ class CompactionResult(_CompactionResult, total=False):
     """Data for clients; not sent to the model."""
 
 
-class CompactionStartEvent(TypedDict):
-    """A compaction requested by the client begins; before `initialize` also an automatic one."""
-
+class _CompactionStartEvent(TypedDict):
     type: Literal["compaction_start"]
     reason: Literal["manual", "threshold", "overflow"]
     """Whether the client asked for it, the window was nearly full, or a request too large."""
+
+
+class CompactionStartEvent(_CompactionStartEvent, total=False):
+    """A compaction requested by the client begins; before `initialize` also an automatic one."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class CompactionSummaryMessage(TypedDict):
@@ -864,6 +1030,56 @@ class DeleteSessionResponse(_DeleteSessionResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _DialogParamsConfirm(TypedDict):
+    method: Literal["confirm"]
+    title: str
+    """The title of the dialog."""
+    message: str
+    """The message."""
+
+
+class DialogParamsConfirm(_DialogParamsConfirm, total=False):
+    timeout: float
+    """Milliseconds after which the dialog closes by itself."""
+
+
+class _DialogParamsEditor(TypedDict):
+    method: Literal["editor"]
+    title: str
+    """The title of the dialog."""
+
+
+class DialogParamsEditor(_DialogParamsEditor, total=False):
+    prefill: str
+    """The initial text."""
+
+
+class _DialogParamsInput(TypedDict):
+    method: Literal["input"]
+    title: str
+    """The title of the dialog."""
+
+
+class DialogParamsInput(_DialogParamsInput, total=False):
+    placeholder: str
+    """The text shown while the field is empty."""
+    timeout: float
+    """Milliseconds after which the dialog closes by itself."""
+
+
+class _DialogParamsSelect(TypedDict):
+    method: Literal["select"]
+    title: str
+    """The title of the dialog."""
+    options: list[str]
+    """The options to choose from."""
+
+
+class DialogParamsSelect(_DialogParamsSelect, total=False):
+    timeout: float
+    """Milliseconds after which the dialog closes by itself."""
+
+
 class DoneStep(TypedDict):
     type: Literal["done"]
     reason: Literal["stop", "length", "toolUse"]
@@ -883,6 +1099,10 @@ class ErrorEvent(_ErrorEvent, total=False):
 
     code: str
     """The error code."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ErrorResponse(TypedDict):
@@ -946,9 +1166,7 @@ class ExportHtmlResponse(_ExportHtmlResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
-class ExtensionErrorEvent(TypedDict):
-    """An extension's handler threw an error."""
-
+class _ExtensionErrorEvent(TypedDict):
     type: Literal["extension_error"]
     extensionPath: str
     """The file of the extension."""
@@ -956,6 +1174,15 @@ class ExtensionErrorEvent(TypedDict):
     """The event whose handler threw."""
     error: str
     """The error message."""
+
+
+class ExtensionErrorEvent(_ExtensionErrorEvent, total=False):
+    """An extension's handler threw an error."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestConfirm(TypedDict):
@@ -974,6 +1201,10 @@ class ExtensionUiRequestConfirm(_ExtensionUiRequestConfirm, total=False):
 
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestEditor(TypedDict):
@@ -990,6 +1221,10 @@ class ExtensionUiRequestEditor(_ExtensionUiRequestEditor, total=False):
 
     prefill: str
     """The initial text."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestInput(TypedDict):
@@ -1008,6 +1243,10 @@ class ExtensionUiRequestInput(_ExtensionUiRequestInput, total=False):
     """The text shown while the field is empty."""
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestNotify(TypedDict):
@@ -1024,6 +1263,10 @@ class ExtensionUiRequestNotify(_ExtensionUiRequestNotify, total=False):
 
     notifyType: Literal["info", "warning", "error"]
     """The severity; `info` if absent."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestSelect(TypedDict):
@@ -1042,17 +1285,28 @@ class ExtensionUiRequestSelect(_ExtensionUiRequestSelect, total=False):
 
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class ExtensionUiRequestSetEditorText(TypedDict):
-    """An extension asks the client to show something."""
-
+class _ExtensionUiRequestSetEditorText(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
     """The id of the request, repeated in its answer."""
     method: Literal["set_editor_text"]
     text: str
     """The text to put into the user's editor."""
+
+
+class ExtensionUiRequestSetEditorText(_ExtensionUiRequestSetEditorText, total=False):
+    """An extension asks the client to show something."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestSetStatus(TypedDict):
@@ -1069,17 +1323,28 @@ class ExtensionUiRequestSetStatus(_ExtensionUiRequestSetStatus, total=False):
 
     statusText: str
     """The text to show; absent to remove the status."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class ExtensionUiRequestSetTitle(TypedDict):
-    """An extension asks the client to show something."""
-
+class _ExtensionUiRequestSetTitle(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
     """The id of the request, repeated in its answer."""
     method: Literal["setTitle"]
     title: str
     """The title to show."""
+
+
+class ExtensionUiRequestSetTitle(_ExtensionUiRequestSetTitle, total=False):
+    """An extension asks the client to show something."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestSetWidget(TypedDict):
@@ -1098,6 +1363,10 @@ class ExtensionUiRequestSetWidget(_ExtensionUiRequestSetWidget, total=False):
     """The lines to show; absent to remove the widget."""
     widgetPlacement: Literal["aboveEditor", "belowEditor"]
     """Where to show the widget."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiResponse(TypedDict):
@@ -1512,6 +1781,39 @@ class GetMessagesResponse(_GetMessagesResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _GetPendingRequestsCommand(TypedDict):
+    type: Literal["get_pending_requests"]
+
+
+class GetPendingRequestsCommand(_GetPendingRequestsCommand, total=False):
+    """Lists the open host requests, oldest first."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetPendingRequestsData(TypedDict):
+    """The result of the command."""
+
+    requests: list[PendingRequest]
+    """The requests, each as in its `host_request`."""
+
+
+class _GetPendingRequestsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_pending_requests"]
+    success: Literal[True]
+    data: GetPendingRequestsData
+    """The result of the command."""
+
+
+class GetPendingRequestsResponse(_GetPendingRequestsResponse, total=False):
+    """Answers `get_pending_requests`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
 class _GetSessionStatsCommand(TypedDict):
     type: Literal["get_session_stats"]
 
@@ -1696,6 +1998,205 @@ class HostInfo(TypedDict):
     """What the host can do beyond pi's protocol."""
 
 
+class _HostRequestBudget(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["budget"]
+    """What is asked."""
+    params: BudgetParams
+    """The limit that is used up."""
+
+
+class HostRequestBudget(_HostRequestBudget, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostRequestDialog(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["dialog"]
+    """What is asked."""
+    params: DialogParams
+    """The dialog to show."""
+
+
+class HostRequestDialog(_HostRequestDialog, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostRequestResolved(TypedDict):
+    type: Literal["host_request_resolved"]
+    id: str
+    """The id of the request."""
+    by: Literal["client", "timeout", "rule", "abort", "end"]
+    """What ended it: an answer, the deadline, a changed mode, rule or limit, an abort, or the
+    end of the session or the host.
+    """
+    outcome: Literal["allow", "deny", "answered", "cancelled", "raised", "stopped"]
+    """What came of it."""
+
+
+class HostRequestResolved(_HostRequestResolved, total=False):
+    """A host request has ended."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostRequestToolApproval(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["tool_approval"]
+    """What is asked."""
+    params: ApprovalParams
+    """The call that needs an approval."""
+
+
+class HostRequestToolApproval(_HostRequestToolApproval, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostResponse(TypedDict):
+    type: Literal["host_response"]
+    id: str
+    """The id of the request."""
+
+
+class HostResponse(_HostResponse, total=False):
+    """A client's answer to a host request; it gets a response only if it is refused."""
+
+    result: Any
+    """The answer; its members depend on the request's method."""
+    error: HostResponseError
+    """Why there is no answer; an approval is denied with this text."""
+
+
+class HostResponseError(TypedDict):
+    """Why there is no answer; an approval is denied with this text."""
+
+    message: str
+    """The error message."""
+
+
+class _HostToolCall(TypedDict):
+    type: Literal["host_tool_call"]
+    id: str
+    """The id of the call, repeated in its updates and its result."""
+    toolCallId: str
+    """The id of the model's tool call."""
+    toolName: str
+    """The name of the tool."""
+    arguments: dict[str, Any]
+    """The arguments; they fit the tool's schema."""
+
+
+class HostToolCall(_HostToolCall, total=False):
+    """The host calls a tool of its client."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostToolCancel(TypedDict):
+    type: Literal["host_tool_cancel"]
+    id: str
+    """The id of this frame."""
+    targetId: str
+    """The id of the call."""
+
+
+class HostToolCancel(_HostToolCancel, total=False):
+    """A call of a tool is not wanted any more."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class HostToolParams(TypedDict):
+    """A call of a tool that the client has registered."""
+
+    toolName: str
+    """The name of the tool."""
+    arguments: dict[str, Any]
+    """The arguments; they fit the tool's schema."""
+
+
+class _HostToolResult(TypedDict):
+    type: Literal["host_tool_result"]
+    id: str
+    """The id of the call."""
+
+
+class HostToolResult(_HostToolResult, total=False):
+    """The result of a call of a registered tool."""
+
+    result: Any
+    """The result: `content`, and `details` if there are any."""
+    isError: bool
+    """Whether the call failed."""
+
+
+class _HostToolUpdate(TypedDict):
+    type: Literal["host_tool_update"]
+    id: str
+    """The id of the call."""
+
+
+class HostToolUpdate(_HostToolUpdate, total=False):
+    """Progress of a call of a registered tool."""
+
+    partialResult: Any
+    """The output so far: `content`, and `details` if there are any."""
+
+
 class ImageContent(TypedDict):
     """An image as base64 (no data-URL prefix) with its MIME type."""
 
@@ -1725,8 +2226,15 @@ class InitializeCommand(_InitializeCommand, total=False):
     """The client's name and version."""
     events: list[str] | None
     """The event types to send; null for all."""
-    capabilities: dict[str, Any]
-    """Capabilities of the client; accepted but not used yet."""
+    capabilities: InitializeCommandCapabilities
+    """What the client can do."""
+
+
+class InitializeCommandCapabilities(TypedDict, total=False):
+    """What the client can do."""
+
+    hostRequests: bool | list[str]
+    """Which host requests it answers: all, or the methods listed; absent to get them as dialogs."""
 
 
 class _InitializeResponse(TypedDict):
@@ -1798,15 +2306,22 @@ class ListSessionsResponse(_ListSessionsResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
-class MessageEndEvent(TypedDict):
-    """A message is complete and stored."""
-
+class _MessageEndEvent(TypedDict):
     type: Literal["message_end"]
     message: AgentMessage
     """The message."""
 
 
-class MessageEntry(TypedDict):
+class MessageEndEvent(_MessageEndEvent, total=False):
+    """A message is complete and stored."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _MessageEntry(TypedDict):
     type: Literal["message"]
     id: str
     """The id of the entry."""
@@ -1818,12 +2333,24 @@ class MessageEntry(TypedDict):
     """The message."""
 
 
-class MessageStartEvent(TypedDict):
-    """A message of the user, the model or a tool begins."""
+class MessageEntry(_MessageEntry, total=False):
+    promptId: str
+    """The id of the prompt, if the message is one."""
 
+
+class _MessageStartEvent(TypedDict):
     type: Literal["message_start"]
     message: AgentMessage
     """The message."""
+
+
+class MessageStartEvent(_MessageStartEvent, total=False):
+    """A message of the user, the model or a tool begins."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _MessageUpdateDeltaEvent(TypedDict):
@@ -1837,16 +2364,27 @@ class MessageUpdateDeltaEvent(_MessageUpdateDeltaEvent, total=False):
 
     usage: Usage
     """Tokens and cost."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class MessageUpdateEvent(TypedDict):
-    """One step of a streaming reply."""
-
+class _MessageUpdateEvent(TypedDict):
     type: Literal["message_update"]
     message: AgentMessage
     """The message."""
     assistantMessageEvent: AssistantMessageEvent
     """What changed in the reply."""
+
+
+class MessageUpdateEvent(_MessageUpdateEvent, total=False):
+    """One step of a streaming reply."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _Model(TypedDict):
@@ -2010,6 +2548,110 @@ class NewSessionResponse(_NewSessionResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _PendingRequestBudget(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["budget"]
+    """What is asked."""
+    params: BudgetParams
+    """The limit that is used up."""
+
+
+class PendingRequestBudget(_PendingRequestBudget, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PendingRequestDialog(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["dialog"]
+    """What is asked."""
+    params: DialogParams
+    """The dialog to show."""
+
+
+class PendingRequestDialog(_PendingRequestDialog, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PendingRequestHostTool(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["host_tool"]
+    """What is asked."""
+    params: HostToolParams
+    """The call."""
+
+
+class PendingRequestHostTool(_PendingRequestHostTool, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PendingRequestToolApproval(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["tool_approval"]
+    """What is asked."""
+    params: ApprovalParams
+    """The call that needs an approval."""
+
+
+class PendingRequestToolApproval(_PendingRequestToolApproval, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PermissionRule(TypedDict):
+    tool: str
+    """The name of a tool, or a glob over names."""
+    action: RuleAction
+    """What happens to a call that fits."""
+
+
+class PermissionRule(_PermissionRule, total=False):
+    """A permission rule: what happens to the calls that it fits."""
+
+    match: str
+    """A glob over the tool's path, or for `bash` over each command of the line; absent fits
+    every call.
+    """
+
+
 class _PromptCommand(TypedDict):
     type: Literal["prompt"]
     message: str
@@ -2029,6 +2671,10 @@ class PromptCommand(_PromptCommand, total=False):
     """Files to send along; the model reads the text extracted from them."""
     streamingBehavior: Literal["steer", "followUp", "follow-up"]
     """How to queue the message during a run. Without it, a prompt is refused during a run."""
+    promptId: str
+    """The id of the prompt; made by the host by default. One that the session has starts
+    nothing.
+    """
 
 
 class _PromptCommandInfo(TypedDict):
@@ -2067,11 +2713,20 @@ class PromptCommandInfoSourceInfo(_PromptCommandInfoSourceInfo, total=False):
     """The folder of its package."""
 
 
-class PromptDisposition(TypedDict):
+class _PromptDisposition(TypedDict):
+    disposition: Literal["started", "queued", "handled", "duplicate"]
+    """Whether a run was started, the message was queued, an extension handled it, or the session
+    already had a prompt of this id: then nothing starts.
+    """
+
+
+class PromptDisposition(_PromptDisposition, total=False):
     """The result of the command."""
 
-    disposition: Literal["started", "queued", "handled"]
-    """Whether a run was started, the message was queued, or an extension handled it."""
+    promptId: str
+    """The id of the prompt, which its events carry; in `pi-1` only after `initialize`."""
+    itemId: str
+    """What `cancel_queued` takes, if the message was queued."""
 
 
 class _PromptResponse(TypedDict):
@@ -2102,6 +2757,23 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     """The id of the prompt."""
     error: str
     """The error message, when `status` is `error`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class QueueItem(TypedDict):
+    """A prompt that waits in a queue."""
+
+    itemId: str
+    """What `cancel_queued` takes."""
+    kind: Literal["steer", "followUp", "queue"]
+    """Whether it interrupts the run, follows its end, or joins its next turn."""
+    text: str
+    """The text of the message."""
+    promptId: str
+    """The id of the prompt."""
 
 
 class _QueueMessageCommand(TypedDict):
@@ -2136,14 +2808,23 @@ class QueueMessageResponse(_QueueMessageResponse, total=False):
     """The result of the command."""
 
 
-class QueueUpdateEvent(TypedDict):
-    """The queued messages have changed."""
-
+class _QueueUpdateEvent(TypedDict):
     type: Literal["queue_update"]
     steering: list[str]
     """Texts of queued steering messages, oldest first."""
     followUp: list[str]
     """Texts of queued follow-up messages, oldest first."""
+
+
+class QueueUpdateEvent(_QueueUpdateEvent, total=False):
+    """The queued messages have changed."""
+
+    items: list[QueueItem]
+    """The queued prompts, in the order of delivery within each queue; sent after `initialize`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SessionHeader(TypedDict):
@@ -2198,6 +2879,10 @@ class SessionInfoChangedEvent(_SessionInfoChangedEvent, total=False):
 
     name: str
     """The new name; absent if the session has none."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SessionInfoEntry(TypedDict):
@@ -2246,6 +2931,8 @@ class _SessionState(TypedDict):
     """Tokens used in the whole session file."""
     cost: float
     """Cost of the session in US dollars."""
+    pendingRequests: list[str]
+    """The ids of the open host requests, oldest first."""
 
 
 class SessionState(_SessionState, total=False):
@@ -2647,6 +3334,43 @@ class SetSteeringModeResponse(_SetSteeringModeResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _SetSubagentSubscriptionCommand(TypedDict):
+    type: Literal["set_subagent_subscription"]
+    level: Literal["none", "activity", "all", "off", "progress", "events"]
+    """Which events to send; `off`, `progress` and `events` mean `none`, `activity` and `all`."""
+
+
+class SetSubagentSubscriptionCommand(_SetSubagentSubscriptionCommand, total=False):
+    """Sets which events of subagents are sent as `subagent_event`: none (default), the start and
+    end of their runs and tool calls, or all.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class SetSubagentSubscriptionData(TypedDict):
+    """The result of the command."""
+
+    level: Literal["none", "activity", "all", "off", "progress", "events"]
+    """The level as it was given."""
+
+
+class _SetSubagentSubscriptionResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_subagent_subscription"]
+    success: Literal[True]
+    data: SetSubagentSubscriptionData
+    """The result of the command."""
+
+
+class SetSubagentSubscriptionResponse(_SetSubagentSubscriptionResponse, total=False):
+    """Answers `set_subagent_subscription`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
 class _SetThinkingLevelCommand(TypedDict):
     type: Literal["set_thinking_level"]
     level: ThinkingLevel
@@ -2791,6 +3515,26 @@ class SourceImage(TypedDict):
     """Where the image comes from."""
 
 
+class _SourcedRule(TypedDict):
+    tool: str
+    """The name of a tool, or a glob over names."""
+    action: RuleAction
+    """What happens to a call that fits."""
+    source: RuleSource
+    """Whether it is from the user's or the project's settings, from this session, or from the
+    program that embeds it.
+    """
+
+
+class SourcedRule(_SourcedRule, total=False):
+    """A permission rule with its origin."""
+
+    match: str
+    """A glob over the tool's path, or for `bash` over each command of the line; absent fits
+    every call.
+    """
+
+
 class StartStep(TypedDict):
     type: Literal["start"]
     partial: AssistantMessage
@@ -2846,11 +3590,37 @@ class SubagentEndEvent(_SubagentEndEvent, total=False):
 
     verification: VerificationResult
     """The result of the verification."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class SubagentStartEvent(TypedDict):
-    """A subagent starts."""
+class _SubagentEventEvent(TypedDict):
+    type: Literal["subagent_event"]
+    id: str
+    """The id of the subagent, as in `subagent_start`."""
+    event: SubagentEventEventEvent
+    """The event; a `message_update` has the form `delta`."""
 
+
+class SubagentEventEvent(_SubagentEventEvent, total=False):
+    """An event of a subagent's own session, as `set_subagent_subscription` asked for."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class SubagentEventEventEvent(TypedDict):
+    """The event; a `message_update` has the form `delta`."""
+
+    type: str
+    """The type of the event."""
+
+
+class _SubagentStartEvent(TypedDict):
     type: Literal["subagent_start"]
     id: str
     """The id of the subagent; the same across retries."""
@@ -2858,6 +3628,15 @@ class SubagentStartEvent(TypedDict):
     """The name of the agent definition it runs."""
     isolated: bool
     """Whether it works in its own copy of the project."""
+
+
+class SubagentStartEvent(_SubagentStartEvent, total=False):
+    """A subagent starts."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SubagentVerificationCommandEndEvent(TypedDict):
@@ -2879,11 +3658,13 @@ class SubagentVerificationCommandEndEvent(_SubagentVerificationCommandEndEvent, 
 
     artifactId: str
     """The file with the complete output."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class SubagentVerificationCommandStartEvent(TypedDict):
-    """A verification command starts."""
-
+class _SubagentVerificationCommandStartEvent(TypedDict):
     type: Literal["subagent_verification_command_start"]
     id: str
     """The id of the subagent; the same across retries."""
@@ -2893,9 +3674,16 @@ class SubagentVerificationCommandStartEvent(TypedDict):
     """The name of the verification command."""
 
 
-class SubagentVerificationEndEvent(TypedDict):
-    """An attempt to verify a subagent's work has ended."""
+class SubagentVerificationCommandStartEvent(_SubagentVerificationCommandStartEvent, total=False):
+    """A verification command starts."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _SubagentVerificationEndEvent(TypedDict):
     type: Literal["subagent_verification_end"]
     id: str
     """The id of the subagent; the same across retries."""
@@ -2903,6 +3691,15 @@ class SubagentVerificationEndEvent(TypedDict):
     """The number of the attempt, starting at 1."""
     status: Literal["passed", "failed", "skipped", "budget_exceeded"]
     """The status."""
+
+
+class SubagentVerificationEndEvent(_SubagentVerificationEndEvent, total=False):
+    """An attempt to verify a subagent's work has ended."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SubagentVerificationStartEvent(TypedDict):
@@ -2918,6 +3715,10 @@ class SubagentVerificationStartEvent(_SubagentVerificationStartEvent, total=Fals
 
     profile: str
     """The name of the verification profile in the settings."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SwitchSessionCommand(TypedDict):
@@ -3074,12 +3875,19 @@ class ThinkingLevelChangeEntry(TypedDict):
     """The thinking level."""
 
 
-class ThinkingLevelChangedEvent(TypedDict):
-    """The thinking level was changed."""
-
+class _ThinkingLevelChangedEvent(TypedDict):
     type: Literal["thinking_level_changed"]
     level: ThinkingLevel
     """The thinking level."""
+
+
+class ThinkingLevelChangedEvent(_ThinkingLevelChangedEvent, total=False):
+    """The thinking level was changed."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class ThinkingStartDeltaStep(TypedDict):
@@ -3096,9 +3904,7 @@ class ThinkingStartStep(TypedDict):
     """The reply so far."""
 
 
-class TodoReminderEvent(TypedDict):
-    """The agent stopped with open todos and is asked to continue."""
-
+class _TodoReminderEvent(TypedDict):
     type: Literal["todo_reminder"]
     todos: list[TodoReminderEventTodos]
     """The open todos."""
@@ -3106,6 +3912,15 @@ class TodoReminderEvent(TypedDict):
     """The number of the attempt, starting at 1."""
     maxAttempts: int
     """The maximum number of attempts."""
+
+
+class TodoReminderEvent(_TodoReminderEvent, total=False):
+    """The agent stopped with open todos and is asked to continue."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _TodoReminderEventTodos(TypedDict):
@@ -3162,9 +3977,7 @@ class ToolCall(_ToolCall, total=False):
     """
 
 
-class ToolExecutionEndEvent(TypedDict):
-    """A tool has finished."""
-
+class _ToolExecutionEndEvent(TypedDict):
     type: Literal["tool_execution_end"]
     toolCallId: str
     """The id of the tool call."""
@@ -3176,9 +3989,16 @@ class ToolExecutionEndEvent(TypedDict):
     """Whether the tool failed."""
 
 
-class ToolExecutionStartEvent(TypedDict):
-    """A tool starts."""
+class ToolExecutionEndEvent(_ToolExecutionEndEvent, total=False):
+    """A tool has finished."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _ToolExecutionStartEvent(TypedDict):
     type: Literal["tool_execution_start"]
     toolCallId: str
     """The id of the tool call."""
@@ -3188,9 +4008,16 @@ class ToolExecutionStartEvent(TypedDict):
     """The arguments of the call."""
 
 
-class ToolExecutionUpdateEvent(TypedDict):
-    """The complete output of the tool so far."""
+class ToolExecutionStartEvent(_ToolExecutionStartEvent, total=False):
+    """A tool starts."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _ToolExecutionUpdateEvent(TypedDict):
     type: Literal["tool_execution_update"]
     toolCallId: str
     """The id of the tool call."""
@@ -3200,6 +4027,15 @@ class ToolExecutionUpdateEvent(TypedDict):
     """The arguments of the call."""
     partialResult: ToolResult
     """The complete output of the tool so far."""
+
+
+class ToolExecutionUpdateEvent(_ToolExecutionUpdateEvent, total=False):
+    """The complete output of the tool so far."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ToolResult(TypedDict):
@@ -3307,12 +4143,19 @@ class ToolcallStartStep(TypedDict):
     """The reply so far."""
 
 
-class TtsrTriggeredEvent(TypedDict):
-    """Stream rules matched the reply; it is stopped and retried with the rules as a reminder."""
-
+class _TtsrTriggeredEvent(TypedDict):
     type: Literal["ttsr_triggered"]
     rules: list[TtsrTriggeredEventRules]
     """The rules that matched."""
+
+
+class TtsrTriggeredEvent(_TtsrTriggeredEvent, total=False):
+    """Stream rules matched the reply; it is stopped and retried with the rules as a reminder."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _TtsrTriggeredEventRules(TypedDict):
@@ -3335,9 +4178,7 @@ class TtsrTriggeredEventRules(_TtsrTriggeredEventRules, total=False):
     """The files it applies to; if absent, all files."""
 
 
-class TurnEndEvent(TypedDict):
-    """A turn has ended, with its reply and tool results."""
-
+class _TurnEndEvent(TypedDict):
     type: Literal["turn_end"]
     message: AgentMessage
     """The reply."""
@@ -3345,10 +4186,26 @@ class TurnEndEvent(TypedDict):
     """The results of its tool calls, in order."""
 
 
-class TurnStartEvent(TypedDict):
+class TurnEndEvent(_TurnEndEvent, total=False):
+    """A turn has ended, with its reply and tool results."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _TurnStartEvent(TypedDict):
+    type: Literal["turn_start"]
+
+
+class TurnStartEvent(_TurnStartEvent, total=False):
     """A turn begins: one reply of the model and the tool calls it makes."""
 
-    type: Literal["turn_start"]
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class UrlImageSource(TypedDict):
@@ -3557,6 +4414,7 @@ ClientFrame: TypeAlias = Union[
     SetFollowUpModeCommand,
     SetQueueModeCommand,
     SetInterruptModeCommand,
+    CancelQueuedCommand,
     ClearQueueCommand,
     CompactCommand,
     SetAutoCompactionCommand,
@@ -3568,6 +4426,7 @@ ClientFrame: TypeAlias = Union[
     GetBudgetCommand,
     GetTodosCommand,
     SetTodosCommand,
+    GetPendingRequestsCommand,
     SetSessionNameCommand,
     SwitchSessionCommand,
     ForkCommand,
@@ -3584,10 +4443,23 @@ ClientFrame: TypeAlias = Union[
     ExportHtmlCommand,
     InitializeCommand,
     GetCapabilitiesCommand,
+    SetSubagentSubscriptionCommand,
     SetEventFilterCommand,
     ExtensionUiResponse,
+    HostResponse,
+    HostToolUpdate,
+    HostToolResult,
 ]
 """What a client may send, in every dialect. A member that is null counts as absent."""
+
+
+DialogParams: TypeAlias = Union[
+    DialogParamsSelect,
+    DialogParamsConfirm,
+    DialogParamsInput,
+    DialogParamsEditor,
+]
+"""The parameters of a dialog: an `extension_ui_request` without its `type` and `id`."""
 
 
 Event: TypeAlias = Union[
@@ -3622,6 +4494,7 @@ Event: TypeAlias = Union[
     SubagentVerificationCommandStartEvent,
     SubagentVerificationCommandEndEvent,
     SubagentVerificationEndEvent,
+    SubagentEventEvent,
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
@@ -3667,6 +4540,7 @@ HostFrame: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
     SetAutoCompactionResponse,
@@ -3678,6 +4552,7 @@ HostFrame: TypeAlias = Union[
     GetBudgetResponse,
     GetTodosResponse,
     SetTodosResponse,
+    GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
     ForkResponse,
@@ -3694,8 +4569,15 @@ HostFrame: TypeAlias = Union[
     ExportHtmlResponse,
     InitializeResponse,
     GetCapabilitiesResponse,
+    SetSubagentSubscriptionResponse,
     SetEventFilterResponse,
     ErrorResponse,
+    HostRequestToolApproval,
+    HostRequestDialog,
+    HostRequestBudget,
+    HostRequestResolved,
+    HostToolCall,
+    HostToolCancel,
     AgentStartEvent,
     AgentEndEvent,
     TurnStartEvent,
@@ -3727,6 +4609,7 @@ HostFrame: TypeAlias = Union[
     SubagentVerificationCommandStartEvent,
     SubagentVerificationCommandEndEvent,
     SubagentVerificationEndEvent,
+    SubagentEventEvent,
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
@@ -3774,6 +4657,19 @@ KnownSessionEntry: TypeAlias = Union[
 """A node of the session tree; every line after the header is one."""
 
 
+OnTimeout: TypeAlias = Literal["deny", "cancel"]
+"""What happens to an approval that nobody answers: the call fails, or the run ends too."""
+
+
+PendingRequest: TypeAlias = Union[
+    PendingRequestToolApproval,
+    PendingRequestDialog,
+    PendingRequestBudget,
+    PendingRequestHostTool,
+]
+"""An open request, as `get_pending_requests` lists it."""
+
+
 PromptStatus: TypeAlias = Literal["completed", "aborted", "error", "handled"]
 """How an accepted prompt ended."""
 
@@ -3805,6 +4701,7 @@ Response: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
     SetAutoCompactionResponse,
@@ -3816,6 +4713,7 @@ Response: TypeAlias = Union[
     GetBudgetResponse,
     GetTodosResponse,
     SetTodosResponse,
+    GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
     ForkResponse,
@@ -3832,10 +4730,19 @@ Response: TypeAlias = Union[
     ExportHtmlResponse,
     InitializeResponse,
     GetCapabilitiesResponse,
+    SetSubagentSubscriptionResponse,
     SetEventFilterResponse,
     ErrorResponse,
 ]
 """The answer to a command."""
+
+
+RuleAction: TypeAlias = Literal["allow", "ask", "deny"]
+"""What happens to a call."""
+
+
+RuleSource: TypeAlias = Literal["user", "project", "session", "host"]
+"""Where a rule comes from."""
 
 
 StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
@@ -3870,6 +4777,7 @@ __all__ = [
     "AgentSettledEvent",
     "AgentStartEvent",
     "AnySessionEntry",
+    "ApprovalParams",
     "AssistantContent",
     "AssistantMessage",
     "AssistantMessageDelta",
@@ -3893,9 +4801,14 @@ __all__ = [
     "Budget",
     "BudgetExceededEvent",
     "BudgetLimits",
+    "BudgetParams",
     "BudgetSnapshot",
     "BudgetViolationReason",
     "BudgetWarningEvent",
+    "CallPart",
+    "CancelQueuedCommand",
+    "CancelQueuedData",
+    "CancelQueuedResponse",
     "Cancelled",
     "ClearQueueCommand",
     "ClearQueueData",
@@ -3924,6 +4837,11 @@ __all__ = [
     "CycleThinkingLevelResponse",
     "DeleteSessionCommand",
     "DeleteSessionResponse",
+    "DialogParams",
+    "DialogParamsConfirm",
+    "DialogParamsEditor",
+    "DialogParamsInput",
+    "DialogParamsSelect",
     "DoneStep",
     "ErrorEvent",
     "ErrorResponse",
@@ -3977,6 +4895,9 @@ __all__ = [
     "GetMessagesCommand",
     "GetMessagesData",
     "GetMessagesResponse",
+    "GetPendingRequestsCommand",
+    "GetPendingRequestsData",
+    "GetPendingRequestsResponse",
     "GetSessionStatsCommand",
     "GetSessionStatsResponse",
     "GetStateCommand",
@@ -3992,10 +4913,22 @@ __all__ = [
     "GetTreeResponse",
     "HostFrame",
     "HostInfo",
+    "HostRequestBudget",
+    "HostRequestDialog",
+    "HostRequestResolved",
+    "HostRequestToolApproval",
+    "HostResponse",
+    "HostResponseError",
+    "HostToolCall",
+    "HostToolCancel",
+    "HostToolParams",
+    "HostToolResult",
+    "HostToolUpdate",
     "ImageContent",
     "ImageInput",
     "ImageSource",
     "InitializeCommand",
+    "InitializeCommandCapabilities",
     "InitializeResponse",
     "InterruptMode",
     "KnownSessionEntry",
@@ -4017,6 +4950,13 @@ __all__ = [
     "NavigateTreeResponse",
     "NewSessionCommand",
     "NewSessionResponse",
+    "OnTimeout",
+    "PendingRequest",
+    "PendingRequestBudget",
+    "PendingRequestDialog",
+    "PendingRequestHostTool",
+    "PendingRequestToolApproval",
+    "PermissionRule",
     "PromptCommand",
     "PromptCommandInfo",
     "PromptCommandInfoSourceInfo",
@@ -4024,11 +4964,14 @@ __all__ = [
     "PromptResponse",
     "PromptResultEvent",
     "PromptStatus",
+    "QueueItem",
     "QueueMessageCommand",
     "QueueMessageResponse",
     "QueueMode",
     "QueueUpdateEvent",
     "Response",
+    "RuleAction",
+    "RuleSource",
     "SessionHeader",
     "SessionInfo",
     "SessionInfoChangedEvent",
@@ -4061,6 +5004,9 @@ __all__ = [
     "SetSessionNameResponse",
     "SetSteeringModeCommand",
     "SetSteeringModeResponse",
+    "SetSubagentSubscriptionCommand",
+    "SetSubagentSubscriptionData",
+    "SetSubagentSubscriptionResponse",
     "SetThinkingLevelCommand",
     "SetThinkingLevelResponse",
     "SetTodosCommand",
@@ -4073,12 +5019,15 @@ __all__ = [
     "SetTodosDataTodos",
     "SetTodosResponse",
     "SourceImage",
+    "SourcedRule",
     "StartStep",
     "SteerCommand",
     "SteerResponse",
     "StopReason",
     "StreamForm",
     "SubagentEndEvent",
+    "SubagentEventEvent",
+    "SubagentEventEventEvent",
     "SubagentStartEvent",
     "SubagentVerificationCommandEndEvent",
     "SubagentVerificationCommandStartEvent",

@@ -12,11 +12,19 @@ from tau_rpc.commands import CommandMethods
 from .support import mismatch
 
 
+ANSWERS = (
+    protocol.ExtensionUiResponse,
+    protocol.HostResponse,
+    protocol.HostToolUpdate,
+    protocol.HostToolResult,
+)
+
+
 def commands() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for frame in get_args(protocol.ClientFrame):
         kind = get_type_hints(frame)["type"]
-        if frame is not protocol.ExtensionUiResponse:
+        if frame not in ANSWERS:
             found[get_args(kind)[0]] = frame
     return found
 

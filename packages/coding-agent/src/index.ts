@@ -48,6 +48,12 @@ export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";
 export type { HostModules } from "./extensions/load/host-imports.ts";
+export { answerDialog } from "./host-requests/dialogs.ts";
+export {
+  HostRequests,
+  type RequestSink,
+} from "./host-requests/host-requests.ts";
+export { RequestError } from "./host-requests/request-error.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export {

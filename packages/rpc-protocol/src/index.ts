@@ -8,7 +8,7 @@ export {
   type Result,
 } from "./commands/index.ts";
 export { InterruptMode, QueueMode, SessionState, SessionStats } from "./commands/state.ts";
-export type { DialectFrame } from "./dialects/dialect.ts";
+export type { DialectFrame, RequestDialogs } from "./dialects/dialect.ts";
 export {
   type Dialect,
   isProtocolName,
@@ -18,6 +18,7 @@ export {
 } from "./dialects/index.ts";
 export type { AgentEvent, ToolResult } from "./vocabulary/agent-event.ts";
 export type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "./vocabulary/budget.ts";
+export type { HostRequestMethod } from "./vocabulary/constants.ts";
 export { SESSION_VERSION } from "./vocabulary/constants.ts";
 export {
   CodedError,
@@ -26,8 +27,34 @@ export {
   errorText,
   ProtocolError,
 } from "./vocabulary/error.ts";
+export type { ClientEvent, EventOrder } from "./vocabulary/event-order.ts";
 export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-ui.ts";
-export type { HostFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
+export type { HostFrame, RequestFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
+export {
+  BudgetParams,
+  DialogParams,
+  type HostAnswer,
+  HostRequestFrame,
+  type HostRequestResolved,
+  HostResponse,
+  type HostToolCall,
+  type HostToolCancel,
+  HostToolParams,
+  HostToolResult,
+  HostToolUpdate,
+  PendingRequest,
+} from "./vocabulary/host-request.ts";
+export {
+  ApprovalParams,
+  ApprovalResult,
+  CallPart,
+  OnTimeout,
+  PermissionMode,
+  PermissionRule,
+  RuleAction,
+  RuleSource,
+  SourcedRule,
+} from "./vocabulary/permission.ts";
 export {
   KnownSessionEntry,
   type SessionEntry,
@@ -38,6 +65,7 @@ export {
 export type {
   CompactionResult,
   PromptStatus,
+  QueueItem,
   SessionEvent,
   SessionOnlyEvent,
 } from "./vocabulary/session-event.ts";
@@ -45,6 +73,7 @@ export { SessionTreeNode } from "./vocabulary/session-tree.ts";
 export { StreamForm } from "./vocabulary/stream-event.ts";
 export type { StreamRuleInfo } from "./vocabulary/stream-rule.ts";
 export type {
+  SubagentLevel,
   VerificationAttemptResult,
   VerificationCommandResult,
   VerificationResult,

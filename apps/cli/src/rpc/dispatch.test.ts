@@ -40,6 +40,8 @@ function hostWith(session: { underWay?: Promise<void>; isClosed?: boolean }) {
     host: host as unknown as Host,
     waiting: new Set(),
     onUiResponse: () => expect.fail("is not a dialog's answer"),
+    onHostAnswer: () => expect.fail("is not an answer"),
+    onAnswered: () => {},
     onInternalError: (error) => expect.fail(String(error)),
   };
   const send = (type: CommandName | "invented") =>

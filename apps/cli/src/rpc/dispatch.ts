@@ -1,5 +1,5 @@
 import { SessionError } from "@tau-agent/coding-agent";
-import type { ExtensionUiResponse } from "@tau-agent/rpc-protocol";
+import type { ExtensionUiResponse, HostAnswer } from "@tau-agent/rpc-protocol";
 import {
   type ClientFrame,
   CodedError,
@@ -20,6 +20,10 @@ export interface DispatchOptions {
   /** Commands that wait for another session. */
   readonly waiting: Set<CommandFrame>;
   readonly onUiResponse: (response: ExtensionUiResponse) => void;
+  /** Takes an answer to a host request; throws if it is refused. */
+  readonly onHostAnswer: (answer: HostAnswer) => void;
+  /** Called once a command has been answered. */
+  readonly onAnswered: (frame: CommandFrame) => void;
   readonly onInternalError: (error: unknown) => void;
 }
 
@@ -34,6 +38,7 @@ export function dispatch(
 ): void | Promise<void> {
   if (frame.kind === "error") return answerError(options.host, frame);
   if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
+  if (frame.kind === "host_answer") return takeAnswer(frame.answer, options);
   const { navigation, isClosed } = options.host.session;
   const change = isClosed ? undefined : navigation.underWay;
   if (change !== undefined) {
@@ -53,13 +58,14 @@ export function dispatch(
   const fail = (error: unknown): void => {
     const { code, text } = describe(error, options);
     answerError(options.host, { id: frame.id, command: frame.name, code, error: text });
+    options.onAnswered(frame);
   };
   try {
     // What waited for another session finds none any more.
     if (isClosed && frame.awaitsSessionChange) throw new SessionError("disposed");
     const data = run(frame, options.host);
-    if (!(data instanceof Promise)) return answer(options.host, frame, data);
-    return data.then((value) => answer(options.host, frame, value)).catch(fail);
+    if (!(data instanceof Promise)) return answer(options, frame, data);
+    return data.then((value) => answer(options, frame, value)).catch(fail);
   } catch (error) {
     fail(error);
   }
@@ -75,7 +81,18 @@ function run({ name, params, id }: CommandFrame, host: Host): unknown {
   return handler(host, params, { id });
 }
 
-function answer(host: Host, { id, name, data: policy }: CommandFrame, data: unknown): void {
+/** An accepted answer has no response; what came of it is reported when the request ends. */
+function takeAnswer(given: HostAnswer, options: DispatchOptions): void {
+  try {
+    options.onHostAnswer(given);
+  } catch (error) {
+    const { code, text } = describe(error, options);
+    answerError(options.host, { id: given.id, command: given.type, code, error: text });
+  }
+}
+
+function answer({ host, onAnswered }: DispatchOptions, frame: CommandFrame, data: unknown): void {
+  const { id, name, data: policy } = frame;
   const response: ResponseFrame = {
     ...(id === undefined ? {} : { id }),
     type: "response",
@@ -84,6 +101,7 @@ function answer(host: Host, { id, name, data: policy }: CommandFrame, data: unkn
     ...(policy !== "none" && data !== undefined ? { data } : {}),
   };
   host.connection.respond(response, policy === "initialized");
+  onAnswered(frame);
 }
 
 function answerError(

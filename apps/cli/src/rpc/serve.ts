@@ -6,24 +6,26 @@ import {
   type ExtensionUiResponse,
   errorText,
   FrameDecoder,
+  type HostAnswer,
   LineDecoder,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
 import type { Logger } from "../process/logger.ts";
 import type { FrameOutput } from "../process/output.ts";
 import type { Shutdown } from "../process/shutdown.ts";
+import { ClientRequests } from "./connection/client-requests.ts";
 import { Connection } from "./connection/connection.ts";
 import { FrameWriter } from "./connection/writer.ts";
 import { dispatch } from "./dispatch.ts";
-import type { UiRequests } from "./ui-requests.ts";
+import type { UiNotices } from "./ui-notices.ts";
 
 /** What the RPC mode is made from. */
 export interface ServeOptions {
   readonly session: AgentSession;
   /** What the client speaks until it asks for another. */
   readonly dialect: Dialect;
-  /** What extensions ask the client. */
-  readonly requests: UiRequests;
+  /** What extensions tell the client. */
+  readonly notices: UiNotices;
   readonly input: NodeJS.ReadableStream;
   readonly output: FrameOutput;
   readonly shutdown: Shutdown;
@@ -32,23 +34,28 @@ export interface ServeOptions {
 
 /** Reads commands and writes responses and events until the input ends or a signal comes. */
 export function serve(options: ServeOptions): void {
-  const { session, requests, input, output, shutdown, logger } = options;
+  const { session, notices, input, output, shutdown, logger } = options;
   const writer = new FrameWriter(output);
-  const connection = new Connection(writer, options.dialect);
+  const connection = new Connection(writer, options.dialect, () => session.nextOrder());
   connection.greet();
   const decoder = new LineDecoder();
   const running = new Set<Promise<void>>();
-  session.subscribe((event) => connection.send(event));
-  requests.attach((request) => {
-    // The dialect cannot express the dialog, so its answer would never come.
-    if (connection.ask(request)) return;
-    session.hooks?.answer({ type: "extension_ui_response", id: request.id, cancelled: true });
+  session.subscribe((...event) => connection.send(...event));
+  const requests = new ClientRequests(connection, session.requests);
+  notices.attach((notice) => {
+    // An open dialog comes with what else is open.
+    if (session.requests.get(notice.id) === undefined) connection.ask(notice);
   });
+  session.requests.attach(requests);
   void session.hooks?.begin();
   const dispatchOptions = {
-    host: { session, connection },
+    host: { session, connection, requests },
     waiting: new Set<CommandFrame>(),
-    onUiResponse: (response: ExtensionUiResponse) => session.hooks?.answer(response),
+    onUiResponse: (response: ExtensionUiResponse) => requests.answerDialog(response),
+    onHostAnswer: (answer: HostAnswer) => requests.answer(answer),
+    onAnswered: ({ name }: CommandFrame) => {
+      if (name === "initialize") requests.repeat();
+    },
     onInternalError: (error: unknown) => logger.error("A command failed unexpectedly", error),
   };
   const frames = new FrameDecoder((frame) => {

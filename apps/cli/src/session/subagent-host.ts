@@ -58,6 +58,9 @@ export async function startSubagentHost(
     setBudget: async (limits) => {
       await client.setBudget(limits);
     },
+    setEventLevel: async (level) => {
+      await client.setSubagentSubscription(level);
+    },
     stop,
   };
 }

@@ -7,7 +7,7 @@ import { parseArgs } from "../../src/command-line/args.ts";
 import { Shutdown } from "../../src/process/shutdown.ts";
 import { chooseDialect } from "../../src/rpc/choose-dialect.ts";
 import { serve } from "../../src/rpc/serve.ts";
-import { UiRequests } from "../../src/rpc/ui-requests.ts";
+import { UiNotices } from "../../src/rpc/ui-notices.ts";
 import { sessionOptions } from "../../src/session/session-options.ts";
 import { recordHost } from "../recording/record-host.ts";
 import { makePlace, type PlaceSetup } from "./place.ts";
@@ -26,10 +26,10 @@ export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
     sessionDirectory: undefined,
     variables: place.variables,
   };
-  const requests = new UiRequests();
+  const notices = new UiNotices();
   const shutdown = new Shutdown(() => {});
   const options = await sessionOptions(parseArgs(place.arguments), environment, {
-    sendUiRequest: (request) => requests.send(request),
+    sendUiRequest: (request) => notices.send(request),
     onShutdown: () => void shutdown.begin(0),
   });
   const session = await createAgentSession(options);
@@ -52,7 +52,7 @@ export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
   };
   const logger = { warn() {}, error() {}, debug() {}, diagnostics() {} };
   const dialect = await chooseDialect(parseArgs(place.arguments).protocol, place.variables);
-  serve({ session, dialect, requests, input, output, shutdown, logger });
+  serve({ session, dialect, notices, input, output, shutdown, logger });
   return {
     folder: place.folder,
     send: (line) => {

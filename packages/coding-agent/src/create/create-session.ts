@@ -2,7 +2,9 @@ import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { createKeyMask } from "../models/auth/mask-keys.ts";
+import { dialogSink } from "../host-requests/dialogs.ts";
+import { HostRequests } from "../host-requests/host-requests.ts";
+import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
 import type { ModelRegistry } from "../models/registry.ts";
@@ -48,6 +50,7 @@ interface Surroundings {
   /** The `fetch` that goes through the user's proxy, if there is one. */
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
   readonly processes: ProcessRegistry;
+  readonly requests: HostRequests;
   readonly extensions: SessionExtensions | undefined;
   readonly logOptions: SessionLogOptions;
   readonly log: SessionLog;
@@ -71,7 +74,8 @@ export async function createSession(options: CreateAgentSessionOptions): Promise
   const processes = new ProcessRegistry({ systemRoot: options.environment?.SystemRoot });
   const registry = createRegistry(options, places, { fetch, processes });
   const workingFolder = new WorkingFolder(places.cwd);
-  const own = { places, workingFolder, settings, registry, processes };
+  const requests = new HostRequests();
+  const own = { places, workingFolder, settings, registry, processes, requests };
   const extensions = openExtensions(options, own);
   await extensions?.loadOwn();
   diagnostics.push(...(await decideTrust(options, { places, given }, settings, extensions)));
@@ -112,10 +116,16 @@ async function assemble(
     packageDiagnostics(settings, places),
   ]);
   diagnostics.push(...models, ...(extensions?.diagnostics ?? []), ...packages);
+  const keySources: KeySources = {
+    environment: options.environment ?? {},
+    agentDirectory: places.agentDirectory,
+    used: () => registry.keys.secrets,
+  };
   const toolEnvironment = createToolEnvironment({
     ...places,
     ...surroundings,
     environment: options.environment ?? {},
+    keySources,
     session: () => session,
   });
   const tasks = createSessionTasks(options, {
@@ -148,13 +158,10 @@ async function assemble(
       selected.tools.filter((tool) => !opened?.inactiveTools.has(tool.name)),
     ),
     budget: tasks.budget,
+    feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
-    maskKeys: createKeyMask({
-      environment: options.environment ?? {},
-      agentDirectory: places.agentDirectory,
-      used: () => registry.keys.secrets,
-    }),
+    maskKeys: createKeyMask(keySources),
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
     systemPrompt: (tools) => resources.systemPrompt(tools),
@@ -165,6 +172,8 @@ async function assemble(
   const session: AgentSession = new AgentSession(parts);
   tasks.follow(session);
   opened?.connect({ session, parts, resources, textCommands, selectTools: selectAll });
+  const sendUiRequest = options.extensions?.sendUiRequest;
+  if (sendUiRequest !== undefined) surroundings.requests.attach(dialogSink(sendUiRequest));
   return { session, parts };
 }
 
@@ -284,7 +293,10 @@ async function packageDiagnostics(
 /** No extension is looked for unless the embedder says which to give the session. */
 function openExtensions(
   options: CreateAgentSessionOptions,
-  parts: Pick<Surroundings, "places" | "workingFolder" | "settings" | "registry" | "processes">,
+  parts: Pick<
+    Surroundings,
+    "places" | "workingFolder" | "settings" | "registry" | "processes" | "requests"
+  >,
 ): SessionExtensions | undefined {
   if (options.extensions === undefined) return undefined;
   return new SessionExtensions({

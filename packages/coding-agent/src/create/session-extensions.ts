@@ -7,6 +7,7 @@ import { discoverExtensions, type PackageFinder } from "../extensions/load/disco
 import type { HostModules } from "../extensions/load/host-imports.ts";
 import type { InlineFactory } from "../extensions/load/load.ts";
 import type { OpenExtensions } from "../extensions/open-extensions.ts";
+import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -51,6 +52,7 @@ export interface SessionExtensionsContext {
   readonly stream: StreamFunction;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly processes: ProcessRegistry;
+  readonly requests: HostRequests;
 }
 
 /**
@@ -164,8 +166,9 @@ export class SessionExtensions {
   }
 
   async #open(): Promise<OpenExtensions> {
-    const { options, places, workingFolder, settings, registry, stream, environment, processes } =
+    const { options, places, workingFolder, settings, registry, stream, environment } =
       this.#context;
+    const { processes, requests } = this.#context;
     const [{ OpenExtensions }, hostModules] = await Promise.all([
       import("../extensions/open-extensions.ts"),
       options.hostModules(),
@@ -179,6 +182,7 @@ export class SessionExtensions {
       flagValues: options.flagValues ?? new Map(),
       mode: options.mode ?? "rpc",
       sendUiRequest: options.sendUiRequest,
+      requests,
       onShutdown: options.onShutdown,
       registry,
       stream,

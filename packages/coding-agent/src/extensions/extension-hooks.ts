@@ -302,7 +302,7 @@ export class ExtensionHooks implements SessionHooks {
   }
 
   dismissDialogs(): void {
-    this.#options.ui.settleAll();
+    this.#options.ui.settleAll("abort");
   }
 
   commandInfos(): SlashCommandInfo[] {

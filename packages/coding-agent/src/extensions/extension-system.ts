@@ -170,9 +170,9 @@ export class ExtensionSystem {
     this.#hasEnded = true;
     // Nobody answers any more when the host ends.
     if (event.reason === "quit") this.#options.ui.close();
-    else this.#options.ui.settleAll();
+    else this.#options.ui.settleAll("end");
     await this.runner.emit({ type: "session_shutdown", ...event });
-    this.#options.ui.settleAll();
+    this.#options.ui.settleAll("end");
   }
 
   /** Makes new instances for another session; the old ones are stale from now on. */
@@ -304,7 +304,7 @@ export class ExtensionSystem {
   #retire(reason: string): void {
     this.#generation.binding.invalidate(reason);
     this.#channels.clear();
-    this.#options.ui.settleAll();
+    this.#options.ui.settleAll("end");
     for (const name of [...this.#providers.keys()]) this.#removeProvider(name);
     this.#virtual.clear();
   }

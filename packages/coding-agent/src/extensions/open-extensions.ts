@@ -1,6 +1,7 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { ExtensionUiRequest, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { PromptResources } from "../resources/resources.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { SessionParts } from "../session/build-session.ts";
@@ -18,6 +19,8 @@ import { createHeadlessUiPort, createUiPort, type UiPort } from "./ui/ui-port.ts
 export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui" | "onFailure"> {
   /** Sends dialogs and notices to a client; without it there is no user interface. */
   readonly sendUiRequest: ((request: ExtensionUiRequest) => void) | undefined;
+  /** Asks the client. */
+  readonly requests: HostRequests;
   readonly onShutdown: (() => void) | undefined;
   readonly temporaryDirectory: string;
 }
@@ -53,6 +56,7 @@ export class OpenExtensions {
       sendUiRequest === undefined
         ? createHeadlessUiPort()
         : createUiPort({
+            requests: options.requests,
             send: (request) => this.#send(request, sendUiRequest),
             onDialog: (phase, kind, title) => {
               const type = `ui_prompt_${phase}` as const;
@@ -127,10 +131,9 @@ export class OpenExtensions {
     });
   }
 
-  /** Before there is a session nobody listens, so nobody could answer. */
+  /** Before there is a session nobody listens. */
   #send(request: ExtensionUiRequest, send: (request: ExtensionUiRequest) => void): void {
-    if (this.#session === undefined) queueMicrotask(() => this.#ui.settleAll());
-    else send(request);
+    if (this.#session !== undefined) send(request);
   }
 
   #report(failure: ExtensionFailure): void {

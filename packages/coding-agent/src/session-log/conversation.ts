@@ -81,11 +81,15 @@ export class Conversation {
     this.#options.agent.append(message);
   }
 
-  /** Writes a message that the running agent adds to the conversation itself. */
-  record(message: AgentMessage): void {
+  /**
+   * Writes a message that the running agent adds to the conversation itself.
+   *
+   * @param promptId - the prompt that the message is, if it is one
+   */
+  record(message: AgentMessage, promptId?: string): void {
     if (this.#hasMoved) this.#answerLeftCalls();
     if (message.role === "user") this.#noteEnvironment(message.timestamp);
-    this.#log.append(entryOf(message), timeOf(message));
+    this.#log.append(entryOf(message, promptId), timeOf(message));
   }
 
   /**
@@ -232,8 +236,10 @@ export class Conversation {
 }
 
 /** Messages of extensions have an entry type of their own. */
-function entryOf(message: AgentMessage): NewEntry {
-  if (message.role !== "custom") return { type: "message", message };
+function entryOf(message: AgentMessage, promptId: string | undefined): NewEntry {
+  if (message.role !== "custom") {
+    return { type: "message", message, ...(promptId === undefined ? {} : { promptId }) };
+  }
   const { customType, content, display, details } = message;
   const more = details === undefined ? {} : { details };
   return { type: "custom_message", customType, content, display, ...more };

@@ -48,6 +48,8 @@ export class SessionLog {
   readonly header: SessionHeader;
   readonly tree = new SessionTree();
   readonly totals = new SessionTotals();
+  /** The ids of the prompts in the session, on every branch. */
+  readonly promptIds = new Set<string>();
   /** The path of the session's file, existing or planned; undefined for one in memory. */
   readonly path: string | undefined;
   readonly #fsync: FsyncMode;
@@ -247,6 +249,9 @@ export class SessionLog {
     this.tree.adopt(entry);
     this.totals.add(entry);
     const known = entry as KnownSessionEntry;
+    if (known.type === "message" && known.promptId !== undefined) {
+      this.promptIds.add(known.promptId);
+    }
     if (known.type === "session_info") this.#name = known.name === "" ? undefined : known.name;
   }
 }

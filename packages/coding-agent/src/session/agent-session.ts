@@ -1,8 +1,10 @@
 import type {
   CompactionResult,
+  EventOrder,
   SessionEvent,
   SessionState,
   SessionStats,
+  SubagentLevel,
 } from "@tau-agent/rpc-protocol";
 import type {
   AgentMessage,
@@ -15,6 +17,7 @@ import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
 import type { Compaction } from "../compaction/compaction.ts";
+import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
@@ -49,6 +52,8 @@ export class AgentSession implements AsyncDisposable {
   /** Other sessions, and other branches of this one. */
   readonly navigation: SessionNavigation;
   readonly settings: SettingsStore;
+  /** What the session asks its client or embedder. */
+  readonly requests: HostRequests;
   /** What extensions do; undefined without any. */
   readonly hooks: SessionHooks | undefined;
   readonly #parts: SessionParts;
@@ -66,6 +71,7 @@ export class AgentSession implements AsyncDisposable {
     this.retry = parts.retry;
     this.navigation = parts.navigation;
     this.settings = parts.inputs.settings;
+    this.requests = parts.inputs.requests;
     this.hooks = parts.inputs.hooks;
   }
 
@@ -176,6 +182,13 @@ export class AgentSession implements AsyncDisposable {
     await addMessage(conversation, emit, message);
   }
 
+  /**
+   * The place of a frame that reaches clients on another way than as an event of the session.
+   */
+  nextOrder(): EventOrder {
+    return this.#parts.events.next();
+  }
+
   /** Sends an event to every listener. */
   report(event: SessionEvent): void | Promise<void> {
     return this.#parts.emit(event);
@@ -272,6 +285,20 @@ export class AgentSession implements AsyncDisposable {
   /** Empties all queues and returns the texts that waited; their prompts end as aborted. */
   clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
     return this.#parts.intake.clearQueue();
+  }
+
+  /**
+   * Takes a queued message back and returns its text; its prompt ends as aborted.
+   *
+   * @throws {SessionError} `queue_item_not_found`
+   */
+  cancelQueued(itemId: string): Promise<{ text: string }> {
+    return this.#parts.intake.cancelQueued(itemId);
+  }
+
+  /** Sets which events of subagents are reported as `subagent_event`; `none` at first. */
+  setSubagentLevel(level: SubagentLevel): Promise<void> {
+    return this.#parts.inputs.feed.setLevel(level);
   }
 
   /** Sets how queued messages are delivered, for this session. */

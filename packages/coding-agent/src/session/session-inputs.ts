@@ -2,6 +2,7 @@ import type { AgentOptions, AgentTool } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
@@ -12,12 +13,15 @@ import type { EnvironmentFacts } from "../session-log/environment-note.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
+import type { SubagentFeed } from "../subagents/tasks/subagent-feed.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { UserInput } from "../user-input/input.ts";
 
 /** What a session is built from; `createAgentSession` puts it together. */
 export interface SessionInputs {
   readonly log: SessionLog;
+  /** What the session asks its client or embedder. */
+  readonly requests: HostRequests;
   readonly settings: SettingsStore;
   readonly registry: ModelRegistry;
   readonly model: Model | undefined;
@@ -26,6 +30,8 @@ export interface SessionInputs {
   readonly stream: StreamFunction;
   readonly tools: ToolSet;
   readonly budget: SessionBudget;
+  /** Which events of its subagents it reports. */
+  readonly feed: SubagentFeed;
   readonly toolEnvironment: ToolEnvironment;
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;

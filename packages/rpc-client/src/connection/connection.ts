@@ -1,4 +1,5 @@
 import {
+  type ClientEvent,
   type CommandName,
   DEFAULT_MAX_LINE_BYTES,
   type ExtensionUiRequest,
@@ -6,7 +7,6 @@ import {
   encodeLine,
   type Params,
   type ResponseFrame,
-  type SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import {
   type ConnectionClosedError,
@@ -29,7 +29,7 @@ export interface RequestOptions {
 /** Where a connection's lines and frames go. */
 export interface ConnectionOptions {
   readonly write: (line: string) => void;
-  readonly onEvent: (event: SessionEvent) => void;
+  readonly onEvent: (event: ClientEvent) => void;
   readonly onUiRequest: (request: ExtensionUiRequest) => void;
   /** Called with each line that is not a frame. */
   readonly onNoise: (line: string) => void;

@@ -1,8 +1,9 @@
 import {
+  type ClientEvent,
+  type EventOrder,
   ExtensionUiRequest,
   type RequestId,
   type ResponseFrame,
-  type SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, ToolCall, Usage } from "@tau-agent/rpc-protocol/messages";
 
@@ -10,6 +11,7 @@ import type { AssistantMessage, ToolCall, Usage } from "@tau-agent/rpc-protocol/
 export interface DeltaUpdate {
   readonly usage: Usage | undefined;
   readonly step: DeltaStep;
+  readonly order: Partial<EventOrder>;
 }
 
 /** A step of a reply without the message it results in. */
@@ -30,7 +32,7 @@ export type HostLine =
   | { readonly kind: "response"; readonly frame: ResponseFrame }
   | { readonly kind: "ui_request"; readonly request: ExtensionUiRequest }
   | { readonly kind: "bad_ui_request"; readonly id: string }
-  | { readonly kind: "event"; readonly event: SessionEvent }
+  | { readonly kind: "event"; readonly event: ClientEvent }
   | { readonly kind: "delta"; readonly update: DeltaUpdate }
   | { readonly kind: "noise" };
 
@@ -75,6 +77,7 @@ function decodeDelta(value: Record<string, unknown>): HostLine {
   const step = value.assistantMessageEvent;
   if (!isRecord(step) || typeof step.type !== "string") return { kind: "noise" };
   const final = step.message ?? step.error;
+  const { promptId, seq } = value;
   return {
     kind: "delta",
     update: {
@@ -90,6 +93,10 @@ function decodeDelta(value: Record<string, unknown>): HostLine {
         reason: text(step.reason),
         message: isAssistantMessage(final) ? final : undefined,
       },
+      order: {
+        ...(typeof promptId === "string" ? { promptId } : {}),
+        ...(typeof seq === "number" ? { seq } : {}),
+      },
     },
   };
 }
@@ -102,7 +109,7 @@ const requiredRecord: Readonly<Record<string, string>> = {
   turn_end: "message",
 };
 
-function isEvent(value: Record<string, unknown>): value is SessionEvent {
+function isEvent(value: Record<string, unknown>): value is ClientEvent {
   const required = requiredRecord[String(value.type)];
   if (required !== undefined && !isRecord(value[required])) return false;
   return value.type !== "agent_end" || Array.isArray(value.messages);

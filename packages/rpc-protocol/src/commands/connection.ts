@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { protocolNames } from "../dialects/index.ts";
 import { StreamForm } from "../vocabulary/stream-event.ts";
+import { SubagentLevel } from "../vocabulary/subagent-event.ts";
 import { command } from "./command.ts";
 import { noParams } from "./shared.ts";
 
@@ -28,6 +29,13 @@ const HostInfo = () =>
     capabilities: z.record(z.string(), z.unknown()),
   });
 
+/** What a client says of itself; members that a host does not know are kept out of its way. */
+const ClientCapabilities = () =>
+  z.looseObject({
+    /** Which host requests it answers: all, or the methods listed; absent to get them as dialogs. */
+    hostRequests: z.optional(z.union([z.boolean(), z.array(z.string())])),
+  });
+
 /** The connection itself. */
 export const connectionCommands = {
   initialize: command({
@@ -50,8 +58,8 @@ export const connectionCommands = {
         ),
         /** The event types to send; null for all. */
         events: z.optional(z.nullable(z.array(z.string()))),
-        /** Capabilities of the client; accepted but not used yet. */
-        capabilities: z.optional(z.record(z.string(), z.unknown())),
+        /** What the client can do. */
+        capabilities: z.optional(ClientCapabilities()),
       }),
     result: HostInfo,
   }),
@@ -60,6 +68,21 @@ export const connectionCommands = {
       "Returns what `initialize` returns about the host and the connection, without changing anything.",
     params: noParams,
     result: HostInfo,
+  }),
+  set_subagent_subscription: command({
+    summary:
+      "Sets which events of subagents are sent as `subagent_event`: none (default), the start and end of their runs and tool calls, or all.",
+    params: () =>
+      z.object({
+        /** Which events to send; `off`, `progress` and `events` mean `none`, `activity` and `all`. */
+        level: SubagentLevel,
+      }),
+    result: () =>
+      z.object({
+        /** The level as it was given. */
+        level: SubagentLevel,
+      }),
+    positional: ["level"],
   }),
   set_event_filter: command({
     summary:

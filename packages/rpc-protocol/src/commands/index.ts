@@ -7,6 +7,7 @@ import { connectionCommands } from "./connection.ts";
 import { modelCommands } from "./model.ts";
 import { promptingCommands } from "./prompting.ts";
 import { queueCommands } from "./queue.ts";
+import { requestCommands } from "./requests.ts";
 import { sessionCommands } from "./session.ts";
 import { stateCommands } from "./state.ts";
 import { todoCommands } from "./todos.ts";
@@ -19,6 +20,7 @@ export {
   modelCommands,
   promptingCommands,
   queueCommands,
+  requestCommands,
   sessionCommands,
   stateCommands,
   todoCommands,
@@ -34,6 +36,7 @@ export const commands = {
   ...bashCommands,
   ...budgetCommands,
   ...todoCommands,
+  ...requestCommands,
   ...sessionCommands,
   ...connectionCommands,
 };

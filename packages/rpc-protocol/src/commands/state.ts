@@ -61,6 +61,8 @@ export const SessionState = z.object({
   tokens: TokenCounts,
   /** Cost of the session in US dollars. */
   cost: z.number(),
+  /** The ids of the open host requests, oldest first. */
+  pendingRequests: z.array(z.string()),
 });
 export type SessionState = z.infer<typeof SessionState>;
 

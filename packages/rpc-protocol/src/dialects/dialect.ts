@@ -1,4 +1,6 @@
+import type { ExtensionUiRequest, ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
 import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
+import type { PendingRequest } from "../vocabulary/host-request.ts";
 import type { StreamForm } from "../vocabulary/stream-event.ts";
 
 /** A frame as a dialect sends it. */
@@ -16,6 +18,19 @@ export interface FrameContext {
   readonly isSettled?: boolean;
 }
 
+/** How a dialect puts host requests to clients that do not know them: as dialogs. Pure. */
+export interface RequestDialogs {
+  /** The dialog of a request; undefined if no dialog can express it. */
+  asDialog(request: PendingRequest, now: number): ExtensionUiRequest | undefined;
+  /** What the answer to that dialog says to the request. */
+  resultOfDialog(
+    request: PendingRequest,
+    response: Omit<ExtensionUiResponse, "type" | "id">,
+  ): unknown;
+  /** Whether `host_request_resolved` says that a dialog ended otherwise than by its answer. */
+  readonly reportsEnd: boolean;
+}
+
 /**
  * What one group of clients expects to read. Commands are understood the same way in every
  * dialect, so there is a map in one direction only.
@@ -29,6 +44,8 @@ export interface DialectRules {
   readonly repeatsUsage?: boolean;
   /** `bash` streams its output unless the command says otherwise. */
   readonly streamsBash?: boolean;
+  /** How clients that do not know host requests are asked; absent if they cannot be. */
+  readonly requestDialogs?: RequestDialogs;
   /**
    * The frames that leave in place of a frame of the host; none if the dialect cannot express it.
    * Frames come with everything the host knows; the dialect leaves out what its clients do not
@@ -37,23 +54,24 @@ export interface DialectRules {
   encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[];
 }
 
+/** The members of events that the documents do not show. */
+const additions: { readonly [Type in HostFrame["type"]]?: string } = {
+  agent_end: "willRetry",
+  auto_compaction_end: "reason",
+  queue_update: "items",
+};
+
 /** A frame without the members that the documents do not show, unless the client accepts them. */
 export function documented(frame: HostFrame, context: FrameContext): HostFrame {
   if (context.isInitialized) return frame;
-  switch (frame.type) {
-    case "response":
-      return documentedResponse(frame, context);
-    case "agent_end": {
-      const { willRetry: _, ...shown } = frame;
-      return shown;
-    }
-    case "auto_compaction_end": {
-      const { reason: _, ...shown } = frame;
-      return shown;
-    }
-    default:
-      return frame;
-  }
+  return frame.type === "response" ? documentedResponse(frame, context) : withoutAddition(frame);
+}
+
+/** An event without the member that its document does not show. */
+export function withoutAddition<Frame extends HostFrame>(frame: Frame): Frame {
+  const name = additions[frame.type];
+  if (name === undefined || !(name in frame)) return frame;
+  return Object.fromEntries(Object.entries(frame).filter(([key]) => key !== name)) as Frame;
 }
 
 /** The same for a response. */

@@ -1,6 +1,7 @@
 import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
 import type { SessionEvent } from "../vocabulary/session-event.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
+import { asDialog, resultOfDialog } from "./request-dialogs.ts";
 
 /** A `ready` frame with the version 1 alone: no frame is cut into chunks. */
 const ready = { type: "ready", protocolVersion: 1, supportedProtocolVersions: [1] };
@@ -9,7 +10,11 @@ const ready = { type: "ready", protocolVersion: 1, supportedProtocolVersions: [1
  * What the published client of oh-my-pi 18 needs besides the default: it waits for `ready` at the
  * start, for `prompt_result` with `agentInvoked` after a prompt, and for `session_settled`.
  */
-export const ohMyPi18: DialectRules = { greeting: ready, encode };
+export const ohMyPi18: DialectRules = {
+  greeting: ready,
+  encode,
+  requestDialogs: { asDialog, resultOfDialog, reportsEnd: false },
+};
 
 function encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[] {
   switch (frame.type) {

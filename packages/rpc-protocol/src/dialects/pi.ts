@@ -1,12 +1,16 @@
 import type { HostFrame } from "../vocabulary/host-frame.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
+import { asDialog, resultOfDialog } from "./request-dialogs.ts";
 
 /**
  * The default: sends the host's frames as they are. Older releases of pi call an automatic
  * compaction `auto_compaction_*`, newer ones `compaction_*`. Both are sent, since each client knows
  * one of them. A client that sends `initialize` is of neither kind and gets the first alone.
  */
-export const pi: DialectRules = { encode };
+export const pi: DialectRules = {
+  encode,
+  requestDialogs: { asDialog, resultOfDialog, reportsEnd: true },
+};
 
 function encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[] {
   if (context.isInitialized) return [frame];

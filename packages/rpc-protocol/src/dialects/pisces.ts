@@ -1,5 +1,6 @@
 import type { ResponseFrame } from "../vocabulary/host-frame.ts";
 import { type DialectRules, documented } from "./dialect.ts";
+import { asDialog, resultOfDialog } from "./request-dialogs.ts";
 
 /**
  * As the default, but for what its document says of answers that cannot be matched with a request:
@@ -8,6 +9,7 @@ import { type DialectRules, documented } from "./dialect.ts";
 export const pisces: DialectRules = {
   // Its published client sends nothing before it has seen this frame.
   greeting: { type: "ready" },
+  requestDialogs: { asDialog, resultOfDialog, reportsEnd: true },
   encode: (frame, context) => {
     const said = frame.type === "response" && !frame.success ? failure(frame) : frame;
     return [documented(said, context)];

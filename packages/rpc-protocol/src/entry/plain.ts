@@ -1,6 +1,15 @@
 // What needs no schema: for modules that a start loads.
 
-export { SESSION_VERSION, thinkingLevels } from "../vocabulary/constants.ts";
+export { titleOfCall } from "../dialects/approval-title.ts";
+export { asDialog, resultOfDialog } from "../dialects/request-dialogs.ts";
+export {
+  type HostRequestMethod,
+  hostRequestMethods,
+  permissionModes,
+  ruleActions,
+  SESSION_VERSION,
+  thinkingLevels,
+} from "../vocabulary/constants.ts";
 export { CodedError, errorTable, errorText, ProtocolError } from "../vocabulary/error.ts";
 export { CONTINUE_TYPE, lastReplyParts, lastReplyText } from "../vocabulary/prompt-result.ts";
 export { DEFAULT_MAX_LINE_BYTES, encodeLine, LineDecoder } from "../wire/jsonl.ts";

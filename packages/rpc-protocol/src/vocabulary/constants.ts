@@ -10,3 +10,23 @@ export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh
 
 /** The session file format that is written; versions 1 and 2 are migrated on load. */
 export const SESSION_VERSION = 3;
+
+/** The permission modes, the least strict first. */
+export const permissionModes = ["all", "acceptEdits", "ask", "readOnly"] as const;
+
+/** What a permission rule does with a call, the weakest first. */
+export const ruleActions = ["allow", "ask", "deny"] as const;
+
+/** Everything a host may ask its client. */
+export const hostRequestMethods = [
+  "tool_approval",
+  "host_tool",
+  "dialog",
+  "question",
+  "open_url",
+  "budget",
+  "elicitation",
+] as const;
+
+/** The name of one kind of host request. */
+export type HostRequestMethod = (typeof hostRequestMethods)[number];

@@ -59,6 +59,10 @@ export const errorTable = {
       "Could not write the session to {path}: {reason}. Nothing that was said is lost from memory.",
     retryable: true,
   },
+  queue_item_not_found: {
+    message: "Queued item not found: {itemId}. It was delivered, cancelled, or never queued.",
+    retryable: false,
+  },
   entry_not_found: { message: "Entry not found: {entryId}", retryable: false },
   invalid_fork_entry: { message: "Invalid entry ID for forking", retryable: false },
   already_compacted: { message: "Already compacted", retryable: false },
@@ -90,6 +94,18 @@ export const errorTable = {
     retryable: false,
   },
   export_failed: { message: "Could not write the page to {path}: {reason}", retryable: true },
+  request_not_found: {
+    message: "There is no request {id}. get_pending_requests lists the open ones.",
+    retryable: false,
+  },
+  request_closed: {
+    message: "Request {id} is closed: it was answered, timed out or was withdrawn.",
+    retryable: false,
+  },
+  invalid_response: {
+    message: "Invalid answer to request {id}: {field}: {reason}",
+    retryable: false,
+  },
   disposed: { message: "The session has been closed", retryable: false },
 } as const satisfies Record<string, { message: string; retryable: boolean }>;
 

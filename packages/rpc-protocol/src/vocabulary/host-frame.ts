@@ -1,5 +1,11 @@
 import type { ErrorCode } from "./error.ts";
 import type { ExtensionUiRequest } from "./extension-ui.ts";
+import type {
+  HostRequestFrame,
+  HostRequestResolved,
+  HostToolCall,
+  HostToolCancel,
+} from "./host-request.ts";
 import type { SessionEvent } from "./session-event.ts";
 
 /** Identifies a request; the response repeats it unchanged. */
@@ -16,5 +22,8 @@ export interface ResponseFrame {
   code?: ErrorCode;
 }
 
-/** Any frame a host may send. */
+/** A frame about something the host asks; sent in every dialect to a client that asked for it. */
+export type RequestFrame = HostRequestFrame | HostRequestResolved | HostToolCall | HostToolCancel;
+
+/** Any frame that a dialect encodes. */
 export type HostFrame = ResponseFrame | SessionEvent | ExtensionUiRequest;

@@ -4,7 +4,10 @@ import { type CommandName, commands, isCommandName, type Params } from "../comma
 import { type ErrorCode, errorText } from "../vocabulary/error.ts";
 import type { ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
 import type { RequestId } from "../vocabulary/host-frame.ts";
+import type { HostAnswer } from "../vocabulary/host-request.ts";
 import { exactId } from "./exact-id.ts";
+import { decodeHostAnswer, isHostAnswer } from "./host-answer.ts";
+import { typeName } from "./type-name.ts";
 
 /** A decoded command, with what its handling needs of its definition. */
 export type CommandFrame = {
@@ -21,7 +24,8 @@ export type CommandFrame = {
 /** What a client may send, decoded. */
 export type ClientFrame =
   | CommandFrame
-  | { kind: "extension_ui_response"; response: ExtensionUiResponse };
+  | { kind: "extension_ui_response"; response: ExtensionUiResponse }
+  | { kind: "host_answer"; answer: HostAnswer };
 
 /** Why a line was refused; everything needed to answer it. */
 export interface FrameError {
@@ -51,6 +55,11 @@ export function decodeClientFrame(line: string): ClientFrame | FrameError {
     return refuse(requestId, "parse", "parse", { reason: 'field "type" must be a string' });
   }
   if (type === "extension_ui_response") return decodeUiResponse(value, requestId);
+  if (isHostAnswer(type)) {
+    const decoded = decodeHostAnswer(type, value);
+    if (!("field" in decoded)) return { kind: "host_answer", answer: decoded };
+    return refuse(requestId, type, "invalid_response", { id: String(id), ...decoded });
+  }
   if (!isCommandName(type)) return refuse(requestId, type, "unknown_command", { command: type });
   if (id !== undefined && id !== null && requestId === undefined) {
     return refuse(undefined, type, "invalid_params", {
@@ -179,16 +188,6 @@ function valueAt(fields: unknown, path: readonly PropertyKey[]): unknown {
   for (const key of path)
     value = isRecord(value) || Array.isArray(value) ? Reflect.get(value, key) : undefined;
   return value;
-}
-
-function typeName(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "array";
-  if (typeof value === "string")
-    return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
-  // What is too large to be held, such as 1e999, is read as infinite.
-  return typeof value === "number" && !Number.isFinite(value) ? String(value) : typeof value;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

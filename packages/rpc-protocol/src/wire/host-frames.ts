@@ -2,7 +2,14 @@ import * as z from "zod/mini";
 import { type CommandName, commands } from "../commands/index.ts";
 import type { ProtocolName } from "../dialects/index.ts";
 import { AgentEvent } from "../vocabulary/agent-event.ts";
+import { eventOrder } from "../vocabulary/event-order.ts";
 import { ExtensionUiRequest } from "../vocabulary/extension-ui.ts";
+import {
+  HostRequestFrame,
+  HostRequestResolved,
+  HostToolCall,
+  HostToolCancel,
+} from "../vocabulary/host-request.ts";
 import { Usage } from "../vocabulary/message.ts";
 import {
   CompactionResult,
@@ -43,8 +50,7 @@ const head = { ...id, type: z.literal("response") };
 /** The types of all events. */
 export const eventTypes: readonly EventName[] = [...events.keys()];
 
-/** What a host may send in each dialect, and nothing else. */
-export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
+const frames: Record<ProtocolName, () => FrameSchema[]> = {
   pi: everything,
   "pi-1": () => [
     ...everything().filter(({ name }) => !/^(MessageUpdate|.*Compaction(Start|End))$/.test(name)),
@@ -97,6 +103,7 @@ export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
   ],
   "oh-my-pi": () => [
     ...responses([...names()]),
+    ...requestFrames(),
     ...original(
       "agent_start agent_end turn_start turn_end message_start message_update message_end",
       "tool_execution_start tool_execution_update tool_execution_end auto_compaction_start",
@@ -115,6 +122,7 @@ export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
   ],
   "co-mono": () => [
     ...responses(names().filter((name) => !["prompt", "abort", "compact"].includes(name))),
+    ...requestFrames(),
     ...original(
       "agent_start agent_end turn_start turn_end message_start message_update message_end",
       "tool_execution_start",
@@ -141,6 +149,7 @@ export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
   ],
   "pi-rust": () => [
     ...responses([...names()]),
+    ...requestFrames(),
     flat("agent_start"),
     flat("agent_end"),
     text("text_delta", "A piece of the reply."),
@@ -155,16 +164,43 @@ export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
   ],
 };
 
+/** What a host may send in each dialect, and nothing else. */
+export const hostFrames = Object.fromEntries(
+  Object.entries(frames).map(([dialect, list]) => [dialect, () => list().map(inOrder)]),
+) as Record<ProtocolName, () => FrameSchema[]>;
+
+/** Adds the members that tell cause and order, which every frame but answers and greetings has. */
+function inOrder(frame: FrameSchema): FrameSchema {
+  const schema = frame.schema as z.ZodMiniObject<Record<string, z.ZodMiniType>>;
+  if ("success" in schema.def.shape || /Ready$/.test(frame.name)) return frame;
+  return { ...frame, schema: z.extend(schema, eventOrder) };
+}
+
 function everything(): FrameSchema[] {
   const summary = "An extension asks the client to show something.";
   return [
     ...responses(names()),
+    ...requestFrames(),
     ...original(...events.keys()),
     deltaUpdate(),
     ...ExtensionUiRequest.def.options.map((schema) => {
       const [method = ""] = schema.def.shape.method.def.values;
       return { name: `ExtensionUiRequest${pascal(method)}`, summary, schema };
     }),
+  ];
+}
+
+/** The same in every dialect: they go only to a client that asked for them. */
+function requestFrames(): FrameSchema[] {
+  const summary = "The host asks its client something; `initialize` says which methods it answers.";
+  return [
+    ...HostRequestFrame.def.options.map((schema) => {
+      const [method = ""] = schema.def.shape.method.def.values;
+      return { name: `HostRequest${pascal(method)}`, summary, schema };
+    }),
+    own("HostRequestResolved", "A host request has ended.", HostRequestResolved.def.shape),
+    own("HostToolCall", "The host calls a tool of its client.", HostToolCall.def.shape),
+    own("HostToolCancel", "A call of a tool is not wanted any more.", HostToolCancel.def.shape),
   ];
 }
 

@@ -3,6 +3,7 @@ import {
   type Dialect,
   type Handlers,
   type HostFrame,
+  type HostRequestMethod,
   loadDialect,
   type Params,
   protocolNames,
@@ -15,18 +16,25 @@ import type { Host } from "./host.ts";
 /** Raised when a change of the protocol is not additive. */
 const PROTOCOL_VERSION = 1;
 
+/** What this host asks its client. */
+const sentRequests: readonly HostRequestMethod[] = ["dialog"];
+
 export const connectionHandlers = {
-  initialize: ({ connection }, asked) => {
+  initialize: (host, asked) => {
     const { protocol } = asked;
-    if (protocol === undefined || protocol === connection.dialect.name) {
-      return adopt(connection, asked);
+    if (protocol === undefined || protocol === host.connection.dialect.name) {
+      return adopt(host, asked);
     }
     return loadDialect(protocol).then((dialect) => {
-      connection.dialect = dialect;
-      return adopt(connection, asked);
+      host.connection.dialect = dialect;
+      return adopt(host, asked);
     });
   },
   get_capabilities: ({ connection }) => hostInfo(connection),
+  set_subagent_subscription: async ({ session }, { level }) => {
+    await session.setSubagentLevel(level);
+    return { level };
+  },
   set_event_filter: ({ connection }, { events = null }) => {
     connection.setEventFilter(events ?? undefined);
     return { events };
@@ -35,12 +43,13 @@ export const connectionHandlers = {
 
 /** What is not said stays as it was, however often a client initializes. */
 function adopt(
-  connection: Host["connection"],
-  { stream, events }: Params<"initialize">,
+  { connection, requests }: Host,
+  { stream, events, capabilities }: Params<"initialize">,
 ): Result<"initialize"> {
   connection.isInitialized = true;
   if (stream !== undefined) connection.setStreamForm(stream);
   if (events !== undefined) connection.setEventFilter(events ?? undefined);
+  if (capabilities !== undefined) requests.answered = capabilities.hostRequests || undefined;
   return hostInfo(connection);
 }
 
@@ -58,7 +67,7 @@ function hostInfo(connection: Host["connection"]): Result<"initialize"> {
 }
 
 /** What there is beyond the documents, and can be said in this dialect. */
-function capabilitiesOf({ encode }: Dialect): Record<string, boolean> {
+function capabilitiesOf({ encode }: Dialect): Record<string, boolean | readonly string[]> {
   const says = (frame: HostFrame): boolean => encode(frame, { isInitialized: true }).length > 0;
   const notice = { type: "extension_ui_request", id: "", method: "notify", message: "" } as const;
   return {
@@ -67,5 +76,6 @@ function capabilitiesOf({ encode }: Dialect): Record<string, boolean> {
     bashStream: says({ type: "bash_execution_update", delta: "" }),
     dialogs: says(notice),
     eventFilter: true,
+    hostRequests: sentRequests,
   };
 }

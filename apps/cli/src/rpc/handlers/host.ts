@@ -1,8 +1,10 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
+import type { ClientRequests } from "../connection/client-requests.ts";
 import type { Connection } from "../connection/connection.ts";
 
 /** What command handlers work on. */
 export interface Host {
   readonly session: AgentSession;
   readonly connection: Connection;
+  readonly requests: ClientRequests;
 }

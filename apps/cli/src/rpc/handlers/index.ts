@@ -7,6 +7,7 @@ import type { Host } from "./host.ts";
 import { modelHandlers } from "./model.ts";
 import { promptingHandlers } from "./prompting.ts";
 import { queueHandlers } from "./queue.ts";
+import { requestHandlers } from "./requests.ts";
 import { sessionHandlers } from "./session.ts";
 import { stateHandlers } from "./state.ts";
 import { todoHandlers } from "./todos.ts";
@@ -21,6 +22,7 @@ export const handlers = {
   ...bashHandlers,
   ...budgetHandlers,
   ...todoHandlers,
+  ...requestHandlers,
   ...sessionHandlers,
   ...connectionHandlers,
 } satisfies Handlers<Host>;

@@ -1,16 +1,19 @@
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import { recordFrames } from "../../../../../apps/cli/test/recording/record-host.ts";
+import { dialogSink } from "../../host-requests/dialogs.ts";
+import { HostRequests } from "../../host-requests/host-requests.ts";
 import { createHeadlessUiPort, createUiPort } from "./ui-port.ts";
 
 function port() {
   const requests: ExtensionUiRequest[] = [];
-  const ui = createUiPort({
-    send: (request) => {
-      requests.push(request);
-      recordFrames([request]);
-    },
-  });
+  const send = (request: ExtensionUiRequest): void => {
+    requests.push(request);
+    recordFrames([request]);
+  };
+  const asked = new HostRequests();
+  asked.attach(dialogSink(send));
+  const ui = createUiPort({ requests: asked, send });
   const answer = (given: object, index = requests.length - 1) =>
     ui.answer({ type: "extension_ui_response", id: requests[index]?.id ?? "", ...given });
   return { ...ui, requests, reply: answer };
@@ -87,7 +90,7 @@ describe("a dialog", () => {
   it("ends with all others when the run is aborted or the client leaves", async () => {
     const { ui, settleAll } = port();
     const open = [ui.select("Pick", ["a"]), ui.confirm("Sure?", ""), ui.editor("Text")];
-    settleAll();
+    settleAll("abort");
     expect(await Promise.all(open)).toEqual([undefined, false, undefined]);
   });
 

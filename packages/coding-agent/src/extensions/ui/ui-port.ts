@@ -1,6 +1,12 @@
-import type { ExtensionUiRequest, ExtensionUiResponse } from "@tau-agent/rpc-protocol";
+import type {
+  DialogParams,
+  ExtensionUiRequest,
+  ExtensionUiResponse,
+} from "@tau-agent/rpc-protocol";
 import { randomUuid } from "../../base/random.ts";
 import { isTimed } from "../../base/timer-limit.ts";
+import { answerDialog, type DialogResult, readDialogResult } from "../../host-requests/dialogs.ts";
+import { type HostRequests, Withdrawal } from "../../host-requests/host-requests.ts";
 import type { ClientUi, DialogOptions, ExtensionUi } from "../api/ui.ts";
 import { shownText } from "./shown-text.ts";
 import { terminalUi } from "./terminal-ui.ts";
@@ -12,7 +18,11 @@ type Request = ExtensionUiRequest extends infer R
     : never
   : never;
 
-type Answer = Pick<ExtensionUiResponse, "value" | "confirmed" | "cancelled">;
+interface Answer {
+  readonly value?: string;
+  readonly confirmed?: boolean;
+  readonly cancelled?: boolean;
+}
 
 const dismissed: Answer = { cancelled: true };
 
@@ -24,15 +34,17 @@ export interface UiPort {
   readonly hasUi: boolean;
   /** Takes a client's answer; late and unknown ones are ignored. */
   answer(response: ExtensionUiResponse): void;
-  /** Dismisses all open dialogs: the run was aborted, the session changed, the client left. */
-  settleAll(): void;
+  /** Dismisses all open dialogs: the run was aborted, or the session ends. */
+  settleAll(by: "abort" | "end"): void;
   /** The same for good: a dialog that opens from now on is dismissed at once. */
   close(): void;
 }
 
 /** What a {@link createUiPort} tells its owner. */
 export interface UiPortOptions {
-  /** Hands a request to the client. */
+  /** Asks the client. */
+  readonly requests: HostRequests;
+  /** Hands what needs no answer to the client. */
   readonly send: (request: ExtensionUiRequest) => void;
   /** Called when dialogs open and end. */
   readonly onDialog?: ((phase: "start" | "end", kind: string, title: string) => void) | undefined;
@@ -47,8 +59,8 @@ export function createUiPort(options: UiPortOptions): UiPort {
   return {
     hasUi: true,
     ui: terminalUi(clientUi(dialogs, tell)),
-    answer: (response) => dialogs.answer(response),
-    settleAll: () => dialogs.settleAll(),
+    answer: (response) => answerDialog(options.requests, response),
+    settleAll: (by) => dialogs.settleAll(by),
     close: () => dialogs.close(),
   };
 }
@@ -77,53 +89,45 @@ export function createHeadlessUiPort(): UiPort {
 
 class OpenDialogs {
   readonly #options: UiPortOptions;
-  readonly #settle = new Map<string, (answer: Answer) => void>();
+  readonly #open = new Set<AbortController>();
   #isClosed = false;
 
   constructor(options: UiPortOptions) {
     this.#options = options;
   }
 
-  answer({ id, value, confirmed, cancelled }: ExtensionUiResponse): void {
-    this.#settle.get(id)?.({
-      ...(value === undefined ? {} : { value }),
-      ...(confirmed === undefined ? {} : { confirmed }),
-      ...(cancelled === undefined ? {} : { cancelled }),
-    });
-  }
-
-  settleAll(): void {
-    for (const settle of [...this.#settle.values()]) settle(dismissed);
+  settleAll(by: "abort" | "end"): void {
+    for (const controller of [...this.#open]) controller.abort(new Withdrawal(by));
   }
 
   close(): void {
     this.#isClosed = true;
-    this.settleAll();
+    this.settleAll("end");
   }
 
   /** Sends a dialog and waits for its answer, its time or its signal. */
-  ask(request: Request & { title: string }, dialog: DialogOptions): Promise<Answer> {
-    const { signal } = dialog;
-    const { timeout } = timeoutOf(dialog);
-    if (this.#isClosed || signal?.aborted) return Promise.resolve(dismissed);
-    const id = randomUuid();
-    const { method, title } = request;
-    return new Promise<Answer>((resolve) => {
-      let timer: NodeJS.Timeout | undefined;
-      const dismiss = (): void => settle(dismissed);
-      const settle = (answer: Answer): void => {
-        if (!this.#settle.delete(id)) return;
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", dismiss);
-        this.#options.onDialog?.("end", method, title);
-        resolve(answer);
-      };
-      this.#settle.set(id, settle);
-      signal?.addEventListener("abort", dismiss, { once: true });
-      if (isTimed(timeout)) timer = setTimeout(dismiss, timeout);
-      this.#options.onDialog?.("start", method, title);
-      this.#options.send({ type: "extension_ui_request", id, ...request });
+  async ask(params: DialogParams, { signal, timeout }: DialogOptions): Promise<Answer> {
+    if (this.#isClosed || signal?.aborted) return dismissed;
+    const { requests, onDialog } = this.#options;
+    const { method, title } = params;
+    const controller = new AbortController();
+    const withdraw = (): void => controller.abort(new Withdrawal("abort"));
+    signal?.addEventListener("abort", withdraw, { once: true });
+    this.#open.add(controller);
+    onDialog?.("start", method, title);
+    const { result = dismissed } = await requests.ask<DialogResult>({
+      method: "dialog",
+      params,
+      onTimeout: "cancel",
+      timeoutMs: isTimed(timeout) ? timeout : undefined,
+      signal: controller.signal,
+      unanswered: "cancelled",
+      read: readDialogResult(method),
     });
+    this.#open.delete(controller);
+    signal?.removeEventListener("abort", withdraw);
+    onDialog?.("end", method, title);
+    return result;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { PromptStatus, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { PromptStatus, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import {
@@ -35,6 +35,7 @@ interface SubagentSession {
   prompt(
     text: string,
   ): Promise<{ readonly status: PromptStatus; readonly error?: string | undefined }>;
+  setSubagentLevel(level: SubagentLevel): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -49,7 +50,7 @@ export function createInProcessRunner(create: CreateSubagentSession): SubagentRu
   return async (request) => {
     const session = await create(sessionOptions(request), request.agent.systemPrompt);
     session.budget.setLimits(request.budget);
-    session.subscribe(request.onEvent);
+    session.subscribe((event) => request.onEvent(event));
     return subagentOf(session);
   };
 }
@@ -81,6 +82,7 @@ function subagentOf(session: SubagentSession): Subagent {
       const answer = session.lastAssistantText ?? "";
       return { status: status === "handled" ? "completed" : status, text: answer, error };
     },
+    setEventLevel: (level) => session.setSubagentLevel(level),
     setBudget: async (change) => session.budget.setLimits(change),
     stop: () => session.dispose(),
   };

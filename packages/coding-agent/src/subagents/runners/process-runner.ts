@@ -67,6 +67,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
       },
       prompt: (text) => started.prompt(text),
       setBudget: (change) => started.setBudget(change),
+      setEventLevel: (level) => started.setEventLevel(level),
       stop: async () => {
         // Its command may have started processes that outlive it.
         await started.stop().finally(() => environment.processes.hostEnded(planned));

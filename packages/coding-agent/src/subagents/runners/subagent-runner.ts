@@ -1,4 +1,4 @@
-import type { BudgetLimits, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { BudgetLimits, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { BudgetChange } from "../budgets/session-budget.ts";
@@ -42,6 +42,8 @@ export interface Subagent {
   prompt(text: string): Promise<SubagentReply>;
   /** Changes its limits, which apply to all its prompts together. */
   setBudget(change: BudgetChange): Promise<void>;
+  /** Sets which events of its own subagents it sends. */
+  setEventLevel(level: SubagentLevel): Promise<void>;
   /** Ends it and everything it started. May be called during a prompt. */
   stop(): Promise<void>;
 }

@@ -85,6 +85,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
     await emit({ type: "subagent_start", ...name, isolated: order.isolated });
     hasStarted = true;
     subagent = await startSubagent(task, run, { cwd: tree?.cwd, meter, share, emit });
+    await services.feed.join(subagent);
     await share.bind(subagent);
     run.signal.throwIfAborted();
     work = await doWork({ task, run, subagent, tree, emit });
@@ -93,6 +94,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   }
   run.signal.removeEventListener("abort", stop);
   share.end();
+  if (subagent !== undefined) services.feed.leave(subagent);
   await subagent?.stop().catch(() => undefined);
   const kept = await keepAll(run, { work, tree }).catch((error: unknown): KeptResult => {
     failure ??= errorMessage(error);
@@ -158,8 +160,8 @@ async function startSubagent(
     onEvent: (event) => {
       const used = context.meter.note(event);
       if (used !== undefined) budget.add(used);
-      const nested = nestedEvent(event, task.id);
-      if (nested !== undefined) void context.emit(nested);
+      const report = services.feed.reportOf(task.id, event);
+      if (report !== undefined) void context.emit(report);
       run.onProgress(event, context.meter.total);
     },
   });
@@ -180,12 +182,6 @@ async function chooseModel(
     modelPattern: found === undefined ? pattern : undefined,
     thinkingLevel: level ?? session.thinkingLevel,
   };
-}
-
-/** A subagent's own subagents are reported under its id. */
-function nestedEvent(event: SessionEvent, parent: string): SessionEvent | undefined {
-  if (!event.type.startsWith("subagent_") || !("id" in event)) return undefined;
-  return { ...event, id: `${parent}/${event.id}` } as SessionEvent;
 }
 
 async function doWork(context: {

@@ -1,7 +1,7 @@
 import type { ExtensionUiRequest } from "@tau-agent/rpc-protocol";
 
-/** The way of dialogs and notices to a client that comes later than they do. */
-export class UiRequests {
+/** The way of notices to a client that comes later than they do. */
+export class UiNotices {
   #write: ((request: ExtensionUiRequest) => void) | undefined;
   #waiting: ExtensionUiRequest[] = [];
 

@@ -1,0 +1,97 @@
+import type { HostRequests, RequestSink } from "@tau-agent/coding-agent";
+import type {
+  ExtensionUiResponse,
+  HostAnswer,
+  HostRequestMethod,
+  HostRequestResolved,
+  PendingRequest,
+} from "@tau-agent/rpc-protocol";
+import type { Connection } from "./connection.ts";
+
+/** What a client says it answers: everything, or these methods. */
+export type AnsweredMethods = true | readonly string[];
+
+/** How a request went out. */
+type Form = "request" | "dialog";
+
+/**
+ * Passes what a session asks to its client: as `host_request` to one that said it answers them, as a
+ * dialog of its dialect to any other.
+ */
+export class ClientRequests implements RequestSink {
+  readonly #connection: Connection;
+  readonly #requests: HostRequests;
+  readonly #forms = new Map<string, Form>();
+  #answered: AnsweredMethods | undefined;
+
+  constructor(connection: Connection, requests: HostRequests) {
+    this.#connection = connection;
+    this.#requests = requests;
+  }
+
+  /** From now on the client answers these; undefined if it knows no host requests. */
+  set answered(answered: AnsweredMethods | undefined) {
+    this.#answered = answered;
+  }
+
+  /** Sends everything open again. */
+  repeat(): void {
+    this.#requests.show();
+  }
+
+  answers(method: HostRequestMethod): boolean {
+    return this.#formOf(method) !== undefined;
+  }
+
+  open(request: PendingRequest): boolean {
+    const form = this.#formOf(request.method);
+    if (form === undefined || request.method === "host_tool") return false;
+    if (form === "request") this.#connection.sendRequest({ type: "host_request", ...request });
+    else if (!this.#openDialog(request)) return false;
+    this.#forms.set(request.id, form);
+    return true;
+  }
+
+  closed({ id, method }: PendingRequest, resolved: HostRequestResolved): void {
+    const form = this.#forms.get(id);
+    this.#forms.delete(id);
+    if (form === "request") this.#connection.sendRequest(resolved);
+    if (form !== "dialog" || resolved.by === "client") return;
+    const { dialect, isInitialized } = this.#connection;
+    // Before `initialize`, the dialogs of extensions are exactly as their document has them.
+    if (method === "dialog" && !isInitialized) return;
+    if (dialect.requestDialogs?.reportsEnd) this.#connection.sendRequest(resolved);
+  }
+
+  /**
+   * Takes an answer of the client.
+   *
+   * @throws {RequestError} if it is refused
+   */
+  answer(answer: HostAnswer): void {
+    const { id } = answer;
+    if (answer.type !== "host_response") return;
+    const { error, result } = answer;
+    this.#requests.answer(id, error === undefined ? { result } : { error: error.message });
+  }
+
+  /** Takes the answer to a dialog; one for an unknown or closed dialog is ignored. */
+  answerDialog({ id, ...response }: ExtensionUiResponse): void {
+    const request = this.#requests.get(id);
+    if (request === undefined || request.method === "host_tool") return;
+    const { resultOfDialog } = this.#connection.dialect.requestDialogs ?? {};
+    if (resultOfDialog === undefined) return;
+    this.#requests.answer(id, { result: resultOfDialog(request, response) });
+  }
+
+  #openDialog(request: PendingRequest): boolean {
+    const dialog = this.#connection.dialect.requestDialogs?.asDialog(request, Date.now());
+    return dialog !== undefined && this.#connection.ask(dialog);
+  }
+
+  #formOf(method: HostRequestMethod): Form | undefined {
+    if (this.#answered === true || this.#answered?.includes(method)) return "request";
+    if (this.#connection.dialect.requestDialogs === undefined) return undefined;
+    return this.#answered === undefined || method === "dialog" ? "dialog" : undefined;
+  }
+}

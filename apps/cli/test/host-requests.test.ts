@@ -1,0 +1,228 @@
+import type { TestHost } from "@tau-agent/conformance";
+import { describe, expect, it } from "vitest";
+import { memoryHost } from "./support/hosts.ts";
+import type { PlaceSetup } from "./support/place.ts";
+
+type Frame = Record<string, unknown>;
+
+/** Commands that ask; what they hear is noticed. */
+const asking = `
+  export default function (pi) {
+    pi.registerCommand("ask", {
+      handler: async (args, ctx) => {
+        const [kind, timeout] = args.split(" ");
+        const options = timeout === undefined ? {} : { timeout: Number(timeout) };
+        const heard = kind === "confirm" ? await ctx.ui.confirm("Sure?", "", options)
+          : await ctx.ui[kind]("Which?", kind === "select" ? ["a", "b"] : undefined, options);
+        ctx.ui.notify("heard " + JSON.stringify(heard ?? null));
+      },
+    });
+  }
+`;
+const setup: PlaceSetup = {
+  title: "",
+  requirements: [],
+  files: { "agent/extensions/ask.ts": asking },
+};
+
+/** A host with what a client of the test does with it. */
+class Client implements AsyncDisposable {
+  readonly #host: TestHost;
+
+  constructor(host: TestHost) {
+    this.#host = host;
+  }
+
+  static async start(capabilities?: object, more: PlaceSetup = {}): Promise<Client> {
+    const client = new Client(await memoryHost({ ...setup, ...more }));
+    if (capabilities !== undefined) await client.initialize({ capabilities });
+    return client;
+  }
+
+  send(frame: object): void {
+    this.#host.send(JSON.stringify(frame));
+  }
+
+  async initialize(params: object): Promise<Frame> {
+    this.send({ type: "initialize", ...params });
+    return this.until({ command: "initialize" });
+  }
+
+  ask(kind: string): void {
+    this.send({ type: "prompt", message: `/ask ${kind}` });
+  }
+
+  /** The next frame with these members; others are passed over. */
+  async until(members: Frame): Promise<Frame> {
+    for (;;) {
+      const frame = await this.#host.next();
+      if (frame === undefined) throw new Error(`nothing came like ${JSON.stringify(members)}`);
+      if (Object.entries(members).every(([name, value]) => frame[name] === value)) return frame;
+    }
+  }
+
+  heard(): Promise<Frame> {
+    return this.until({ type: "extension_ui_request", method: "notify" });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#host[Symbol.asyncDispose]();
+  }
+}
+
+describe("a client that answers host requests", () => {
+  it.each([
+    ["select", { value: "b" }, '"b"', "answered"],
+    ["input", { value: "text" }, '"text"', "answered"],
+    ["confirm", { confirmed: true }, "true", "answered"],
+    ["confirm", { cancelled: true }, "false", "cancelled"],
+    ["editor", { cancelled: true }, "null", "cancelled"],
+  ])("gets a %s as a host request and answers %o", async (kind, result, heard, outcome) => {
+    await using client = await Client.start({ hostRequests: true });
+    client.ask(kind);
+    const { id, ...request } = await client.until({ type: "host_request" });
+    expect(request).toMatchObject({ method: "dialog", onTimeout: "cancel" });
+    expect(request.params).toMatchObject({ method: kind });
+    client.send({ type: "host_response", id, result });
+    expect(await client.until({ type: "host_request_resolved" })).toEqual({
+      type: "host_request_resolved",
+      id,
+      by: "client",
+      outcome,
+    });
+    expect(await client.heard()).toMatchObject({ message: `heard ${heard}` });
+  });
+
+  it("finds its open requests in the state and in the list, and gets them again", async () => {
+    await using client = await Client.start({ hostRequests: ["dialog"] });
+    client.ask("input");
+    const { type: _, ...request } = await client.until({ type: "host_request" });
+    client.send({ type: "get_state" });
+    const state = await client.until({ command: "get_state" });
+    expect(state.data).toMatchObject({ pendingRequests: [request.id] });
+    client.send({ type: "get_pending_requests" });
+    const list = await client.until({ command: "get_pending_requests" });
+    expect(list.data).toEqual({ requests: [request] });
+    await client.initialize({});
+    expect(await client.until({ type: "host_request" })).toEqual({
+      type: "host_request",
+      ...request,
+    });
+    client.send({ type: "host_response", id: request.id, error: { message: "no" } });
+    expect(await client.heard()).toMatchObject({ message: "heard null" });
+  });
+
+  it("receives what is wrong with an answer, and the request stays open", async () => {
+    await using client = await Client.start({ hostRequests: true });
+    client.ask("confirm");
+    const { id } = await client.until({ type: "host_request" });
+    const refusals = [
+      [
+        { type: "host_response", id, result: { value: "x" } },
+        "invalid_response",
+        "result.confirmed",
+      ],
+      [{ type: "host_response", id }, "invalid_response", "result"],
+      [{ type: "host_response", id: 5, result: {} }, "invalid_response", "id"],
+      [{ type: "host_response", id, error: "no" }, "invalid_response", "error"],
+      [{ type: "host_response", id: "other", result: {} }, "request_not_found", "other"],
+    ] as const;
+    for (const [answer, code, named] of refusals) {
+      client.send(answer);
+      const refusal = await client.until({ type: "response" });
+      expect(refusal).toMatchObject({
+        id: answer.id,
+        command: "host_response",
+        success: false,
+        code,
+      });
+      expect(refusal.error).toContain(named);
+    }
+    client.send({ type: "host_response", id, result: { confirmed: true } });
+    expect(await client.heard()).toMatchObject({ message: "heard true" });
+    client.send({ type: "host_response", id, result: { confirmed: true } });
+    expect(await client.until({ type: "response" })).toMatchObject({ code: "request_closed" });
+    // Some clients answer notices, too.
+    client.send({ type: "extension_ui_response", id, confirmed: true });
+    client.send({ type: "get_pending_requests" });
+    expect(await client.until({ type: "response" })).toMatchObject({
+      command: "get_pending_requests",
+    });
+  });
+
+  it("receives the deadline, and when it has passed", async () => {
+    await using client = await Client.start({ hostRequests: true });
+    const before = Date.now();
+    client.ask("select 60");
+    const { id, deadlineAt } = await client.until({ type: "host_request" });
+    expect(Number(deadlineAt) - before).toBeGreaterThanOrEqual(60);
+    expect(await client.until({ type: "host_request_resolved" })).toMatchObject({
+      id,
+      by: "timeout",
+      outcome: "cancelled",
+    });
+    client.send({ type: "host_response", id, result: { value: "a" } });
+    expect(await client.until({ type: "response" })).toMatchObject({ code: "request_closed" });
+  });
+
+  it("still gets dialogs as documented if its list lacks them", async () => {
+    await using client = await Client.start({ hostRequests: ["tool_approval"] });
+    client.ask("select");
+    const { id } = await client.until({ type: "extension_ui_request" });
+    client.send({ type: "extension_ui_response", id, value: "a" });
+    expect(await client.heard()).toMatchObject({ message: 'heard "a"' });
+  });
+
+  it("gets what was a dialog before it said so", async () => {
+    await using client = await Client.start();
+    client.ask("input");
+    const { id } = await client.until({ type: "extension_ui_request" });
+    await client.initialize({ capabilities: { hostRequests: true } });
+    expect(await client.until({ type: "host_request" })).toMatchObject({ id, method: "dialog" });
+    client.send({ type: "extension_ui_response", id, value: "x" });
+    expect(await client.heard()).toMatchObject({ message: 'heard "x"' });
+  });
+
+  it("is notified when a dialog ends with the session", async () => {
+    await using client = await Client.start({ hostRequests: true });
+    client.ask("input");
+    const { id } = await client.until({ type: "host_request" });
+    client.send({ type: "new_session" });
+    expect(await client.until({ type: "host_request_resolved" })).toMatchObject({ id, by: "end" });
+  });
+});
+
+describe("a client that knows no host requests", () => {
+  it("gets a dialog with exactly the documented members, and no word of its end", async () => {
+    await using client = await Client.start();
+    client.ask("select 20");
+    const { id, ...dialog } = await client.until({ type: "extension_ui_request" });
+    expect(dialog).toEqual({
+      type: "extension_ui_request",
+      method: "select",
+      title: "Which?",
+      options: ["a", "b"],
+      timeout: 20,
+    });
+    expect(await client.heard()).toMatchObject({ message: "heard null" });
+    client.send({ type: "extension_ui_response", id, value: "a" });
+  });
+
+  it("receives the end of a dialog that it did not answer, after initialize", async () => {
+    await using client = await Client.start({});
+    client.ask("select 20");
+    const { id } = await client.until({ type: "extension_ui_request" });
+    expect(await client.until({ type: "host_request_resolved" })).toMatchObject({
+      id,
+      by: "timeout",
+    });
+  });
+
+  it("gets no dialog in a dialect without them, and nothing waits for an answer", async () => {
+    await using client = await Client.start(undefined, { dialect: "oh-my-pi" });
+    client.ask("select");
+    client.send({ type: "get_state" });
+    const state = await client.until({ command: "get_state" });
+    expect(state.data).toMatchObject({ pendingRequests: [] });
+  });
+});

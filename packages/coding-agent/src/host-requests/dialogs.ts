@@ -1,0 +1,62 @@
+import type {
+  DialogParams,
+  ExtensionUiRequest,
+  ExtensionUiResponse,
+} from "@tau-agent/rpc-protocol";
+import { asDialog, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
+import type { Answer, HostRequests, RequestSink } from "./host-requests.ts";
+import { RequestError } from "./request-error.ts";
+
+/** A person's answer to a dialog. */
+export type DialogResult =
+  | { readonly value: string }
+  | { readonly confirmed: boolean }
+  | { readonly cancelled: true };
+
+/** Reads the answer to a dialog. */
+export function readDialogResult(
+  method: DialogParams["method"],
+): (result: unknown) => Answer<DialogResult> {
+  const name = method === "confirm" ? "confirmed" : "value";
+  const type = method === "confirm" ? "boolean" : "string";
+  return (result) => {
+    if (typeof result !== "object" || result === null) {
+      return { field: "result", reason: `expected an object with ${name} or cancelled` };
+    }
+    if (Reflect.get(result, "cancelled") === true) {
+      return { result: { cancelled: true }, outcome: "cancelled" };
+    }
+    const value: unknown = Reflect.get(result, name);
+    if (typeof value !== type) {
+      return { field: `result.${name}`, reason: `expected ${type}, or cancelled: true` };
+    }
+    return { result: { [name]: value } as unknown as DialogResult, outcome: "answered" };
+  };
+}
+
+/** Shows dialogs as `extension_ui_request`, and nothing else, to an embedder. */
+export function dialogSink(send: (request: ExtensionUiRequest) => void): RequestSink {
+  return {
+    answers: (method) => method === "dialog",
+    open: (request) => {
+      const dialog = asDialog(request, Date.now());
+      if (dialog !== undefined) send(dialog);
+      return dialog !== undefined;
+    },
+    closed: () => {},
+  };
+}
+
+/**
+ * Takes an `extension_ui_response`. One for an unknown or closed request is ignored: some clients
+ * answer notices, too.
+ */
+export function answerDialog(requests: HostRequests, response: ExtensionUiResponse): void {
+  const request = requests.get(response.id);
+  if (request === undefined || request.method === "host_tool") return;
+  try {
+    requests.answer(response.id, { result: resultOfDialog(request, response) });
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+  }
+}

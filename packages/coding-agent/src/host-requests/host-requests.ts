@@ -1,0 +1,290 @@
+import type {
+  HostRequestMethod,
+  HostRequestResolved,
+  OnTimeout,
+  PendingRequest,
+} from "@tau-agent/rpc-protocol";
+import { randomUuid } from "../base/random.ts";
+import { MAX_TIMER_MS } from "../base/timer-limit.ts";
+import { type AnswerProblem, RequestError } from "./request-error.ts";
+
+/** How many closed requests are known as such; an answer to an older one is for an unknown one. */
+const MAX_KNOWN_CLOSED = 10_000;
+
+/** What came of a request. */
+export type RequestOutcome = HostRequestResolved["outcome"];
+
+/** What ended a request; `nobody` if no one could be asked. */
+export type ClosedBy = HostRequestResolved["by"] | "nobody";
+
+/** How a request ended. */
+export interface ClosedRequest<Result> {
+  readonly by: ClosedBy;
+  readonly outcome: RequestOutcome;
+  /** The client's answer, where there is one. */
+  readonly result?: Result | undefined;
+  /** Why the client gave none. */
+  readonly error?: string | undefined;
+}
+
+/** The parts of a request that the registry does not make. */
+export interface RequestOrder<Result> {
+  /** For a request that was asked before; a new id if absent. */
+  readonly id?: string | undefined;
+  readonly method: PendingRequest["method"];
+  readonly params: PendingRequest["params"];
+  readonly promptId?: string | undefined;
+  readonly toolCallId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly onTimeout: OnTimeout;
+  /** How long it waits; 0 or absent for no limit. */
+  readonly timeoutMs?: number | undefined;
+  /** Withdraws it; with a {@link Withdrawal} as its reason, otherwise by `abort`. */
+  readonly signal?: AbortSignal | undefined;
+  /** The outcome unless an answer says otherwise. */
+  readonly unanswered: RequestOutcome;
+  /** Reads an answer. */
+  readonly read: (result: unknown) => Answer<Result>;
+}
+
+/** An answer that fits, with what comes of it; or the member that does not. */
+export type Answer<Result> =
+  | { readonly result: Result; readonly outcome: RequestOutcome }
+  | AnswerProblem;
+
+/** Why a request is withdrawn, where it is not an abort; and what comes of it. */
+export class Withdrawal {
+  readonly by: HostRequestResolved["by"];
+  readonly outcome: RequestOutcome | undefined;
+
+  constructor(by: HostRequestResolved["by"], outcome?: RequestOutcome) {
+    this.by = by;
+    this.outcome = outcome;
+  }
+}
+
+/** Who is asked: the connection of a client, or a function of the embedder. */
+export interface RequestSink {
+  /** Whether a request of this method would be answered. */
+  answers(method: HostRequestMethod): boolean;
+  /** Shows a request; false if that is impossible after all. */
+  open(request: PendingRequest): boolean;
+  /** A request that was shown has ended. */
+  closed(request: PendingRequest, resolved: HostRequestResolved): void;
+}
+
+interface OpenRequest {
+  readonly request: PendingRequest;
+  readonly read: (result: unknown) => Answer<unknown>;
+  readonly unanswered: RequestOutcome;
+  readonly close: (closed: ClosedRequest<unknown>) => void;
+}
+
+/**
+ * Everything a session asks its client: one id, one deadline and one end for each request. The
+ * first answer counts. What nobody can answer ends at once, and never as a yes.
+ */
+export class HostRequests {
+  readonly #open = new Map<string, OpenRequest>();
+  readonly #closed = new Set<string>();
+  readonly #listeners = new Set<() => void>();
+  #sink: RequestSink | undefined;
+  #isEnded = false;
+
+  /** The open requests, oldest first. */
+  get pending(): readonly PendingRequest[] {
+    return [...this.#open.values()].map(({ request }) => request);
+  }
+
+  /** The number of open requests. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** An open request; undefined for any other id. */
+  get(id: string): PendingRequest | undefined {
+    return this.#open.get(id)?.request;
+  }
+
+  /** Whether someone answers requests of this method. */
+  isAnswered(method: HostRequestMethod): boolean {
+    return !this.#isEnded && this.#sink?.answers(method) === true;
+  }
+
+  /** Asks these from now on, and shows them what is open; returns the function that ends it. */
+  attach(sink: RequestSink): () => void {
+    this.#sink = sink;
+    this.show();
+    return () => {
+      if (this.#sink === sink) this.#sink = undefined;
+    };
+  }
+
+  /** Shows every open request again; one that nobody can answer any more ends. */
+  show(): void {
+    for (const [id, { request }] of [...this.#open]) {
+      if (this.#open.has(id) && !this.#show(request)) this.#give(id, "timeout");
+    }
+  }
+
+  /** Calls the listener whenever a request opens or ends. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Asks, and resolves once the request has ended in any way. */
+  ask<Result>(order: RequestOrder<Result>): Promise<ClosedRequest<Result>> {
+    const { signal, unanswered: outcome } = order;
+    const early = this.#refusal(order);
+    if (early !== undefined) return Promise.resolve({ outcome, ...early });
+    const request = requestOf(order);
+    const { id, deadlineAt } = request;
+    return new Promise((resolve) => {
+      const timer = new Deadline(deadlineAt, () => this.#give(id, "timeout"));
+      const withdraw = (): void => this.withdraw(id, withdrawalOf(signal));
+      this.#open.set(id, {
+        request,
+        read: order.read,
+        unanswered: outcome,
+        close: (closed) => {
+          timer.clear();
+          signal?.removeEventListener("abort", withdraw);
+          resolve(closed as ClosedRequest<Result>);
+        },
+      });
+      signal?.addEventListener("abort", withdraw, { once: true });
+      this.#changed();
+      if (!this.#show(request)) this.#end(id, { by: "nobody", outcome });
+    });
+  }
+
+  /**
+   * Takes an answer.
+   *
+   * @throws {RequestError} `request_not_found`, `request_closed`, `invalid_response`; the request, if
+   *   there is one, stays open
+   */
+  answer(id: string, answer: { readonly result: unknown } | { readonly error: string }): void {
+    const open = this.#find(id);
+    if ("error" in answer) {
+      this.#end(id, { by: "client", outcome: open.unanswered, error: answer.error });
+      return;
+    }
+    const read = open.read(answer.result);
+    if ("field" in read) throw RequestError.invalid(id, read);
+    this.#end(id, { by: "client", outcome: read.outcome, result: read.result });
+  }
+
+  /** Takes a request back. */
+  withdraw(id: string, { by, outcome }: Withdrawal): void {
+    const open = this.#open.get(id);
+    if (open !== undefined) this.#end(id, { by, outcome: outcome ?? open.unanswered });
+  }
+
+  /** Takes back all requests that the filter lets through. */
+  withdrawAll(withdrawal: Withdrawal, filter = (_: PendingRequest): boolean => true): void {
+    for (const request of this.pending) if (filter(request)) this.withdraw(request.id, withdrawal);
+  }
+
+  /** The session ends: nothing is asked any more, and what is open ends. */
+  end(): void {
+    this.#isEnded = true;
+    this.withdrawAll(new Withdrawal("end"));
+  }
+
+  /** Whether the session has ended. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  #refusal({
+    signal,
+    method,
+  }: Pick<RequestOrder<unknown>, "signal" | "method">):
+    | { by: ClosedBy; outcome?: RequestOutcome }
+    | undefined {
+    if (this.#isEnded) return { by: "end" };
+    if (signal?.aborted) {
+      const { by, outcome } = withdrawalOf(signal);
+      return { by, ...(outcome === undefined ? {} : { outcome }) };
+    }
+    return this.isAnswered(method) ? undefined : { by: "nobody" };
+  }
+
+  #show(request: PendingRequest): boolean {
+    return this.isAnswered(request.method) && this.#sink?.open(request) === true;
+  }
+
+  #find(id: string): OpenRequest {
+    const open = this.#open.get(id);
+    if (open !== undefined) return open;
+    throw new RequestError(this.#closed.has(id) ? "request_closed" : "request_not_found", { id });
+  }
+
+  #give(id: string, by: "timeout"): void {
+    const open = this.#open.get(id);
+    if (open !== undefined) this.#end(id, { by, outcome: open.unanswered });
+  }
+
+  #end(id: string, closed: ClosedRequest<unknown>): void {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    this.#open.delete(id);
+    this.#noteClosed(id);
+    const { by, outcome } = closed;
+    if (by !== "nobody") {
+      this.#sink?.closed(open.request, { type: "host_request_resolved", id, by, outcome });
+    }
+    open.close(closed);
+    this.#changed();
+  }
+
+  #noteClosed(id: string): void {
+    this.#closed.add(id);
+    const [oldest] = this.#closed;
+    if (this.#closed.size > MAX_KNOWN_CLOSED && oldest !== undefined) this.#closed.delete(oldest);
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function requestOf(order: RequestOrder<unknown>): PendingRequest {
+  const { id = randomUuid(), promptId, toolCallId, agentId, timeoutMs, method, params } = order;
+  const hasDeadline = timeoutMs !== undefined && timeoutMs > 0 && Number.isFinite(timeoutMs);
+  return {
+    id,
+    method,
+    ...(promptId === undefined ? {} : { promptId }),
+    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(hasDeadline ? { deadlineAt: Date.now() + Math.round(timeoutMs) } : {}),
+    onTimeout: order.onTimeout,
+    params,
+  } as PendingRequest;
+}
+
+function withdrawalOf(signal: AbortSignal | undefined): Withdrawal {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Withdrawal ? reason : new Withdrawal("abort");
+}
+
+/** A timer for any time: those of the system run for 24 days at most. */
+class Deadline {
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(at: number | undefined, onOver: () => void) {
+    const wait = (): void => {
+      const left = (at ?? 0) - Date.now();
+      if (left <= 0) onOver();
+      else this.#timer = setTimeout(wait, Math.min(left, MAX_TIMER_MS));
+    };
+    if (at !== undefined) this.#timer = setTimeout(wait, Math.min(at - Date.now(), MAX_TIMER_MS));
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+}

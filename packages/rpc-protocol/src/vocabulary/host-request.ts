@@ -1,0 +1,182 @@
+import * as z from "zod/mini";
+import { BudgetViolationReason } from "./budget.ts";
+import { ExtensionUiRequest } from "./extension-ui.ts";
+import { ApprovalParams, OnTimeout } from "./permission.ts";
+
+const head = {
+  /** The id of the request, repeated in its answer. */
+  id: z.string(),
+  /** The prompt whose run asks. */
+  promptId: z.optional(z.string()),
+  /** The tool call that asks. */
+  toolCallId: z.optional(z.string()),
+  /** The subagent that asks, as in `subagent_start`; nested ones are joined by `/`. */
+  agentId: z.optional(z.string()),
+  /** When the request is given up, in ms since the epoch; absent if it waits without a limit. */
+  deadlineAt: z.optional(z.number()),
+  /** What happens when nobody answers: the call is denied, or the request is cancelled. */
+  onTimeout: OnTimeout,
+};
+
+const [select, confirm, input, editor] = ExtensionUiRequest.def.options;
+
+/** The parameters of a dialog: an `extension_ui_request` without its `type` and `id`. */
+export const DialogParams = z.discriminatedUnion("method", [
+  z.omit(select, { type: true, id: true }),
+  z.omit(confirm, { type: true, id: true }),
+  z.omit(input, { type: true, id: true }),
+  z.omit(editor, { type: true, id: true }),
+]);
+export type DialogParams = z.infer<typeof DialogParams>;
+
+/** The question whether a budget that is used up is raised. */
+export const BudgetParams = z.object({
+  /** The limit that is used up. */
+  dimension: BudgetViolationReason,
+  /** Its value. */
+  limit: z.number(),
+  /** What has been used so far. */
+  used: z.number(),
+  /** The setting of the limit. */
+  setting: z.string(),
+  /** What the budget applies to. */
+  scope: z.enum(["session", "task", "subagent"]),
+  /** The question in words. */
+  title: z.string(),
+});
+export type BudgetParams = z.infer<typeof BudgetParams>;
+
+/** A call of a tool that the client has registered. */
+export const HostToolParams = z.object({
+  /** The name of the tool. */
+  toolName: z.string(),
+  /** The arguments; they fit the tool's schema. */
+  arguments: z.record(z.string(), z.unknown()),
+});
+export type HostToolParams = z.infer<typeof HostToolParams>;
+
+const methods = {
+  tool_approval: {
+    ...head,
+    /** What is asked. */
+    method: z.literal("tool_approval"),
+    /** The call that needs an approval. */
+    params: ApprovalParams,
+  },
+  dialog: {
+    ...head,
+    /** What is asked. */
+    method: z.literal("dialog"),
+    /** The dialog to show. */
+    params: DialogParams,
+  },
+  budget: {
+    ...head,
+    /** What is asked. */
+    method: z.literal("budget"),
+    /** The limit that is used up. */
+    params: BudgetParams,
+  },
+};
+const type = z.literal("host_request");
+
+/** Something the host asks its client. */
+export const HostRequestFrame = z.discriminatedUnion("method", [
+  z.object({ type, ...methods.tool_approval }),
+  z.object({ type, ...methods.dialog }),
+  z.object({ type, ...methods.budget }),
+]);
+export type HostRequestFrame = z.infer<typeof HostRequestFrame>;
+
+/** An open request, as `get_pending_requests` lists it. */
+export const PendingRequest = z.discriminatedUnion("method", [
+  z.object(methods.tool_approval),
+  z.object(methods.dialog),
+  z.object(methods.budget),
+  z.object({
+    ...head,
+    /** What is asked. */
+    method: z.literal("host_tool"),
+    /** The call. */
+    params: HostToolParams,
+  }),
+]);
+export type PendingRequest = z.infer<typeof PendingRequest>;
+
+/** What ended a request, and what came of it. */
+export const HostRequestResolved = z.object({
+  type: z.literal("host_request_resolved"),
+  /** The id of the request. */
+  id: z.string(),
+  /** What ended it: an answer, the deadline, a changed mode, rule or limit, an abort, or the end of the session or the host. */
+  by: z.enum(["client", "timeout", "rule", "abort", "end"]),
+  /** What came of it. */
+  outcome: z.enum(["allow", "deny", "answered", "cancelled", "raised", "stopped"]),
+});
+export type HostRequestResolved = z.infer<typeof HostRequestResolved>;
+
+/** The host calls a tool that the client has registered. */
+export const HostToolCall = z.object({
+  type: z.literal("host_tool_call"),
+  /** The id of the call, repeated in its updates and its result. */
+  id: z.string(),
+  /** The id of the model's tool call. */
+  toolCallId: z.string(),
+  /** The name of the tool. */
+  toolName: z.string(),
+  /** The arguments; they fit the tool's schema. */
+  arguments: z.record(z.string(), z.unknown()),
+});
+export type HostToolCall = z.infer<typeof HostToolCall>;
+
+/** A call of a registered tool is not wanted any more. */
+export const HostToolCancel = z.object({
+  type: z.literal("host_tool_cancel"),
+  /** The id of this frame. */
+  id: z.string(),
+  /** The id of the call. */
+  targetId: z.string(),
+});
+export type HostToolCancel = z.infer<typeof HostToolCancel>;
+
+/** A client's answer to a host request; it gets a response only if it is refused. */
+export const HostResponse = z.object({
+  type: z.literal("host_response"),
+  /** The id of the request. */
+  id: z.string(),
+  /** The answer; its members depend on the request's method. */
+  result: z.optional(z.unknown()),
+  /** Why there is no answer; an approval is denied with this text. */
+  error: z.optional(
+    z.object({
+      /** The error message. */
+      message: z.string(),
+    }),
+  ),
+});
+export type HostResponse = z.infer<typeof HostResponse>;
+
+/** Progress of a call of a registered tool. */
+export const HostToolUpdate = z.object({
+  type: z.literal("host_tool_update"),
+  /** The id of the call. */
+  id: z.string(),
+  /** The output so far: `content`, and `details` if there are any. */
+  partialResult: z.optional(z.unknown()),
+});
+export type HostToolUpdate = z.infer<typeof HostToolUpdate>;
+
+/** The result of a call of a registered tool. */
+export const HostToolResult = z.object({
+  type: z.literal("host_tool_result"),
+  /** The id of the call. */
+  id: z.string(),
+  /** The result: `content`, and `details` if there are any. */
+  result: z.optional(z.unknown()),
+  /** Whether the call failed. */
+  isError: z.optional(z.boolean()),
+});
+export type HostToolResult = z.infer<typeof HostToolResult>;
+
+/** A frame of the client that answers the host. */
+export type HostAnswer = HostResponse | HostToolUpdate | HostToolResult;

@@ -1,0 +1,96 @@
+import * as z from "zod/mini";
+import { permissionModes, ruleActions } from "./constants.ts";
+
+/** How strict a session is where no rule fits. */
+export const PermissionMode = z.enum(permissionModes);
+export type PermissionMode = z.infer<typeof PermissionMode>;
+
+/** What happens to a call. */
+export const RuleAction = z.enum(ruleActions);
+export type RuleAction = z.infer<typeof RuleAction>;
+
+/** What happens to an approval that nobody answers: the call fails, or the run ends too. */
+export const OnTimeout = z.enum(["deny", "cancel"]);
+export type OnTimeout = z.infer<typeof OnTimeout>;
+
+const rule = {
+  /** The name of a tool, or a glob over names. */
+  tool: z.string(),
+  /** A glob over the tool's path, or for `bash` over each command of the line; absent fits every call. */
+  match: z.optional(z.string()),
+  /** What happens to a call that fits. */
+  action: RuleAction,
+};
+
+/** A permission rule: what happens to the calls that it fits. */
+export const PermissionRule = z.object(rule);
+export type PermissionRule = z.infer<typeof PermissionRule>;
+
+/** Where a rule comes from. */
+export const RuleSource = z.enum(["user", "project", "session", "host"]);
+export type RuleSource = z.infer<typeof RuleSource>;
+
+/** A permission rule with its origin. */
+export const SourcedRule = z.object({
+  ...rule,
+  /** Whether it is from the user's or the project's settings, from this session, or from the program that embeds it. */
+  source: RuleSource,
+});
+export type SourcedRule = z.infer<typeof SourcedRule>;
+
+/** One part of a call that is judged by itself: a command of a shell line, or a file that it writes. */
+export const CallPart = z.object({
+  /** The command, or `> ` and the path of a file that the line writes. */
+  text: z.string(),
+  /** What the rules and the mode say of this part alone. */
+  action: RuleAction,
+  /** The rule that says so; absent if the mode does. */
+  rule: z.optional(SourcedRule),
+});
+export type CallPart = z.infer<typeof CallPart>;
+
+/** The question whether a tool may run, with what a person needs to answer it. */
+export const ApprovalParams = z.object({
+  /** The name of the tool. */
+  toolName: z.string(),
+  /** The arguments it would run with. */
+  input: z.record(z.string(), z.unknown()),
+  /** The folder in which the tool works. */
+  cwd: z.string(),
+  /** The question in words. */
+  title: z.string(),
+  /** Why it is asked: a sentence, `sandbox_unavailable` or `sandbox_refused`. */
+  reason: z.string(),
+  /** Rules that allow exactly this call; empty if no rule can. */
+  suggestions: z.array(PermissionRule),
+  /** The parts of a shell line, each with its own verdict. */
+  parts: z.optional(z.array(CallPart)),
+  /** What an `edit` or a `write` changes, as a unified diff. */
+  diff: z.optional(z.string()),
+  /** The file or folder that the tool works on, absolute. */
+  path: z.optional(z.string()),
+});
+export type ApprovalParams = z.infer<typeof ApprovalParams>;
+
+/** The answer to an approval. */
+export const ApprovalResult = z.discriminatedUnion("decision", [
+  z.object({
+    decision: z.literal("allow"),
+    /** Whether it holds for this call, for this session, or is saved; default `once`. */
+    scope: z.optional(z.enum(["once", "session", "always"])),
+    /** The rules to add; default the suggestions. */
+    rules: z.optional(z.array(PermissionRule)),
+    /** The settings file that `always` writes to; default `user`. */
+    saveTo: z.optional(z.enum(["user", "project"])),
+    /** Arguments to run the tool with instead. */
+    input: z.optional(z.record(z.string(), z.unknown())),
+  }),
+  z.object({
+    decision: z.literal("deny"),
+    /** The reason, for the model. */
+    message: z.optional(z.string()),
+    /** Whether the run ends, too. */
+    endRun: z.optional(z.boolean()),
+  }),
+]);
+export type ApprovalResult = z.infer<typeof ApprovalResult>;

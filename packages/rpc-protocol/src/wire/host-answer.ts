@@ -1,0 +1,60 @@
+import type { HostAnswer } from "../vocabulary/host-request.ts";
+import { typeName } from "./type-name.ts";
+
+/** What is wrong with an answer. */
+interface AnswerProblem {
+  readonly field: string;
+  readonly reason: string;
+}
+
+type AnswerType = HostAnswer["type"];
+
+const types: ReadonlySet<string> = new Set([
+  "host_response",
+  "host_tool_update",
+  "host_tool_result",
+] satisfies AnswerType[]);
+
+/** Whether a frame of this type answers a host request. */
+export function isHostAnswer(type: string): type is AnswerType {
+  return types.has(type);
+}
+
+/** The answer, or the member that has the wrong type. What it says is checked where it is awaited. */
+export function decodeHostAnswer(
+  type: AnswerType,
+  frame: Readonly<Record<string, unknown>>,
+): HostAnswer | AnswerProblem {
+  const { id } = frame;
+  if (typeof id !== "string") return wrong("id", "string", id);
+  switch (type) {
+    case "host_response": {
+      const { result, error } = frame;
+      if (error === undefined || error === null) return { type, id, ...given({ result }) };
+      if (typeof error !== "object" || Array.isArray(error)) {
+        return wrong("error", "object", error);
+      }
+      const { message } = error as { message?: unknown };
+      if (typeof message !== "string") return wrong("error.message", "string", message);
+      return { type, id, error: { message } };
+    }
+    case "host_tool_update":
+      return { type, id, ...given({ partialResult: frame.partialResult }) };
+    case "host_tool_result": {
+      const { isError } = frame;
+      if (isError !== undefined && isError !== null && typeof isError !== "boolean") {
+        return wrong("isError", "boolean", isError);
+      }
+      return { type, id, ...given({ result: frame.result }), ...(isError === true && { isError }) };
+    }
+  }
+}
+
+function given<Members extends Record<string, unknown>>(members: Members): Partial<Members> {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Partial<Members>;
+}
+
+function wrong(field: string, expected: string, got: unknown): AnswerProblem {
+  return { field, reason: `expected ${expected}, got ${typeName(got)}` };
+}
