@@ -28,7 +28,7 @@ const refusals = new Map([
   ["a filter with attributes beside its configuration", filter],
 ]);
 
-/** Git matches these patterns for ever; the host answers meanwhile, and an abort ends it. */
+/** Git matches these patterns endlessly; the host answers meanwhile, and an abort ends it. */
 const endless = new Set(["patterns of ignore files that backtrack", "patterns that backtrack"]);
 const alone = new Set([...endless, "programs named as those that the host runs"]);
 
