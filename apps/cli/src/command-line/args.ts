@@ -1,5 +1,5 @@
-import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import type { ToolExecutionMode } from "@tau-agent/rpc-protocol";
+import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 
 /** What the command line says. */
