@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { keyFileNames } from "../../base/files/key-files.ts";
 import { isJsonObject } from "../../base/files/read-json.ts";
 import { readTextFileNow } from "../../base/files/read-text.ts";
+import { keyMark, OutputMask } from "../../processes/output-mask.ts";
 import { type Environment, keyVariableNames } from "./environment-keys.ts";
 
 /** Shorter values are words that occur anywhere. */
 const MIN_LENGTH = 12;
-const mark = "[redacted]";
 
 /** What a {@link createKeyMask} knows keys from. */
 export interface KeySources {
@@ -25,10 +25,13 @@ export function createKeyMask(sources: KeySources): KeyMask {
   const files = new KeyFiles(sources.agentDirectory);
   return (value) => {
     const keys = keysOf(sources, files);
-    // A key that contains another goes first, or its rest stays.
-    keys.sort((a, b) => b.length - a.length);
     return keys.length === 0 ? value : (masked(value, keys) as typeof value);
   };
+}
+
+/** A mask for one output, with the keys that are known at its beginning. */
+export function createOutputMask(sources: KeySources): OutputMask {
+  return new OutputMask(keysOf(sources, new KeyFiles(sources.agentDirectory)));
 }
 
 /**
@@ -60,7 +63,10 @@ function keysOf({ environment, used }: KeySources, files: KeyFiles): string[] {
     const value = environment[name];
     if (value !== undefined) keys.add(value);
   }
-  return [...keys].filter((key) => key.length >= MIN_LENGTH);
+  // A key that contains another goes first, or its rest stays.
+  return [...keys]
+    .filter((key) => key.length >= MIN_LENGTH)
+    .sort((left, right) => right.length - left.length);
 }
 
 /** A file that was written less than this ago may have been written again in the same tick of its clock. */
@@ -138,7 +144,7 @@ function addSecrets(name: string, text: string, keys: Set<string>): void {
 function masked(value: unknown, keys: readonly string[]): unknown {
   if (typeof value === "string") {
     return keys.reduce(
-      (text, key) => (text.includes(key) ? text.replaceAll(key, mark) : text),
+      (text, key) => (text.includes(key) ? text.replaceAll(key, keyMark) : text),
       value,
     );
   }
