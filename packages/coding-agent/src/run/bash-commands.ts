@@ -1,5 +1,6 @@
 import type { BashResult } from "@tau-agent/rpc-protocol";
 import type { BashExecutionMessage } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../base/errors.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import { maskText, type OutputMask } from "../processes/output-mask.ts";
@@ -50,7 +51,7 @@ export class BashCommands {
       return await running;
     } catch (error) {
       if (error instanceof SessionError) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       throw new SessionError("bash_failed", { reason }, { cause: error });
     } finally {
       this.#running.delete(controller);

@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { unlessLimited } from "../../base/files/file-error.ts";
 import { type IgnoreRules, readIgnoreRules } from "../../base/files/ignore-rules.ts";
 import { toPosix } from "./paths.ts";
 
@@ -71,7 +72,7 @@ export async function* walk(
 }
 
 function readEntries(prefix: Prefix): Promise<Dirent[]> {
-  return readdir(prefix, { withFileTypes: true }).catch(() => []);
+  return readdir(prefix, { withFileTypes: true }).catch(unlessLimited([]));
 }
 
 async function placeOf(
@@ -94,7 +95,10 @@ function readAhead(place: Place, rootLength: number, { canEnter }: WalkOptions):
     const full = place.prefix + entry.name;
     if (isIgnored(full, true, place.rules) || canEnter?.(full.slice(rootLength)) === false)
       continue;
-    place.reads.set(`${full}/`, readEntries(`${full}/`));
+    const read = readEntries(`${full}/`);
+    // The walk may end before it gets there.
+    read.catch(() => {});
+    place.reads.set(`${full}/`, read);
   }
 }
 
@@ -153,7 +157,7 @@ async function outerRules(root: string): Promise<Rules | undefined> {
   const listings: { directory: string; entries: Dirent[] }[] = [];
   let isInRepository = false;
   for (let directory = root; ; directory = dirname(directory)) {
-    const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+    const entries = await readdir(directory, { withFileTypes: true }).catch(unlessLimited([]));
     if (directory !== root) listings.unshift({ directory, entries });
     isInRepository = entries.some(({ name }) => name === ".git");
     if (isInRepository || directory === dirname(directory)) break;
@@ -168,7 +172,7 @@ async function outerRules(root: string): Promise<Rules | undefined> {
 
 /** A repository may name anything so: a pipe would never end, a huge file would fill the memory. */
 async function textOf(file: string): Promise<string> {
-  const found = await stat(file).catch(() => undefined);
+  const found = await stat(file).catch(unlessLimited(undefined));
   if (!found?.isFile() || found.size > maxRulesBytes) return "";
-  return readFile(file, "utf8").catch(() => "");
+  return readFile(file, "utf8").catch(unlessLimited(""));
 }
