@@ -15,9 +15,9 @@ import { PromptResources } from "../resources/resources.ts";
 import { AgentSession } from "../session/agent-session.ts";
 import { buildSession, type SessionParts } from "../session/build-session.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
+import { resumedModel } from "../session-log/branch-context.ts";
 import { noteModel } from "../session-log/note-model.ts";
 import { openExistingSession, openSession } from "../session-log/open-session.ts";
-import { resumedModel } from "../session-log/session-context.ts";
 import { SessionLog, type SessionLogOptions } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
@@ -103,7 +103,7 @@ async function assemble(
 ): Promise<CreatedSession> {
   const { settings, registry, scope, extensions, log, places, diagnostics } = surroundings;
   const { workingFolder } = surroundings;
-  const resumed = resumedModel(log.tree.ancestors());
+  const resumed = resumedModel(log.tree);
   const choice = { registry, settings, scope, resumed, diagnostics };
   const chosen = await chooseModel(options, choice);
   const thinkingLevel = chooseLevel(options, choice, chosen);
