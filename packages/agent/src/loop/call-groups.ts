@@ -51,15 +51,15 @@ export async function fileWritten(
   }
 }
 
-/** Starts work of all items at once, but of those with one key in order. */
+/** Starts work on all items at once, but on those with the same key in order. */
 export function startInOrder<Item, Result>(
   items: readonly Item[],
-  keyOf: (item: Item) => string | undefined,
+  keys: readonly (string | undefined)[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result>[] {
   const last = new Map<string, Promise<unknown>>();
-  return items.map((item) => {
-    const key = keyOf(item);
+  return items.map((item, index) => {
+    const key = keys[index];
     if (key === undefined) return work(item);
     const begin = () => work(item);
     const started = last.get(key)?.then(begin, begin) ?? begin();

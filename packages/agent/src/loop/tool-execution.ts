@@ -103,8 +103,8 @@ interface PreparedCall {
   readonly isRefused: boolean;
   /** A hook replaced the arguments. */
   readonly isChanged?: boolean;
-  /** The file that the call writes, if that is known. */
-  readonly file?: string | undefined;
+  /** What runs it, unless it is refused. */
+  readonly tool?: AgentTool;
   /** Returns the result or throws. */
   execute(): Promise<ToolResult>;
 }
@@ -119,11 +119,8 @@ async function executeGroup(
   for (const call of group) prepared.push(await startToolCall(run, call, tools));
   const outcomes: ToolOutcome[] = [];
   for (const calls of await regroup(run, prepared, tools)) {
-    const started = startInOrder(
-      calls,
-      ({ file }) => file,
-      (call) => finishToolCall(run, call),
-    );
+    const files = calls.length > 1 ? await Promise.all(calls.map(fileOf)) : [];
+    const started = startInOrder(calls, files, (call) => finishToolCall(run, call));
     // One that fails is heard of at once, also while another one is waited for.
     const allSettled = Promise.allSettled(started);
     try {
@@ -137,6 +134,10 @@ async function executeGroup(
     }
   }
   return outcomes;
+}
+
+async function fileOf({ tool, call }: PreparedCall): Promise<string | undefined> {
+  return tool && fileWritten(tool, call.arguments);
 }
 
 /** A call that only read may do more with the arguments of a hook. */
@@ -173,7 +174,7 @@ async function prepare(
   };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
-  let args = await validateArguments(tool, call);
+  let args = await validateArguments(tool, call, run.validators);
   refuseAborted();
   const decision = await withinGrace(
     Promise.resolve(run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool)),
@@ -185,7 +186,8 @@ async function prepare(
     return { call, isRefused: true, execute };
   }
   if (decision?.arguments !== undefined) {
-    args = await validateArguments(tool, { ...call, arguments: decision.arguments });
+    const replaced = { ...call, arguments: decision.arguments };
+    args = await validateArguments(tool, replaced, run.validators);
   }
   const wanted = { ...call, arguments: args };
   const execute = async () => {
@@ -193,8 +195,7 @@ async function prepare(
     return runTool(run, tool, wanted);
   };
   const isChanged = decision?.arguments !== undefined;
-  const file = await fileWritten(tool, args);
-  return { call: wanted, isRefused: false, isChanged, file, execute };
+  return { call: wanted, tool, isRefused: false, isChanged, execute };
 }
 
 async function finishToolCall(run: Run, prepared: PreparedCall): Promise<ToolOutcome> {
