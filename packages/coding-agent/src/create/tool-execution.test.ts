@@ -56,7 +56,8 @@ it.each([
   ["the option, not the setting,", { toolExecution: "sequential" }, { toolExecution: "parallel" }],
 ] as const)("starts all calls together when %s says so", async (_, settings, overrides) => {
   const { order, session } = await play(waits, settings, overrides);
-  expect(order).toEqual(["a begins", "b begins", "b ends", "a ends"]);
+  expect(order.slice(0, 2)).toEqual(["a begins", "b begins"]);
+  expect(order.slice(2).sort()).toEqual(["a ends", "b ends"]);
   expect(session.state.toolExecution).toBe("parallel");
 });
 
