@@ -1,7 +1,7 @@
 import type { KnownSessionEntry, SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { normalizeMessage } from "./entries/normalize-message.ts";
-import { environmentOf } from "./environment-note.ts";
+import { environmentOf, outputFormatOf } from "./environment-note.ts";
 import { failedAttempt } from "./failed-attempt.ts";
 import { reminderDetails } from "./reminder.ts";
 
@@ -63,6 +63,7 @@ function collectMessages(
   const messages: AgentMessage[] = [];
   const notes = new Map<number, string>();
   let waiting: string | undefined;
+  let format: string | undefined;
   if (compaction !== undefined) {
     messages.push({
       role: "compactionSummary",
@@ -74,11 +75,14 @@ function collectMessages(
   const edits = contextEdits(branch);
   for (const entry of entries) {
     waiting = environmentOf(entry) ?? waiting;
+    format = outputFormatOf(entry) ?? format;
     const message = edited(messageOf(entry), edits?.get(entry.id));
     if (message === undefined) continue;
-    if (message.role === "user" && waiting !== undefined) {
-      notes.set(message.timestamp, waiting);
+    if (message.role === "user" && (waiting ?? format) !== undefined) {
+      const texts = [format, waiting].filter((text) => text !== undefined);
+      notes.set(message.timestamp, texts.join("\n\n"));
       waiting = undefined;
+      format = undefined;
     }
     if (message.role === "assistant") dropRetried(messages);
     if (message.role === "custom") dropStopped(messages, message);

@@ -1,5 +1,5 @@
 import { errorMessage, ToolError } from "@tau-agent/agent";
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 
 /**
  * A regular expression in a JSON Schema and its path, such as `outputSchema.properties.a.pattern`.
