@@ -35,8 +35,9 @@ export async function readOutputSchema(given: unknown): Promise<OutputCheck> {
   const wire = wrapSchema(schema);
   const parse = isZod(given) ? await parserOf(given) : (value: unknown) => ({ value });
   const checkValue = (sent: unknown): Checked => {
-    const checked = firstFit([wire.unwrap(sent), sent], answers);
-    return "value" in checked ? parse(checked.value) : checked;
+    const value = wire.unwrap(sent);
+    const problem = answers.problemOf(value);
+    return problem === undefined ? parse(value) : { problem };
   };
   return {
     wireSchema: wire.schema,
@@ -51,14 +52,6 @@ export async function readOutputSchema(given: unknown): Promise<OutputCheck> {
       return { problem: problems[0] ?? "It is not JSON." };
     },
   };
-}
-
-function firstFit(values: readonly unknown[], answers: AnswerSchema): Checked {
-  const [first, ...others] = [...new Set(values)];
-  const problem = answers.problemOf(first);
-  if (problem === undefined) return { value: first };
-  const other = others.find((value) => answers.problemOf(value) === undefined);
-  return other === undefined ? { problem } : { value: other };
 }
 
 async function jsonSchemaOf(given: unknown): Promise<Record<string, unknown>> {
