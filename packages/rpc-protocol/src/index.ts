@@ -79,6 +79,7 @@ export type {
   VerificationCommandResult,
   VerificationResult,
 } from "./vocabulary/subagent-event.ts";
+export { errorMessage, remedyOfLimit } from "./vocabulary/system-limit.ts";
 export type { TodoItem, TodoPhase, TodoStatus } from "./vocabulary/todo.ts";
 export {
   type ClientFrame,

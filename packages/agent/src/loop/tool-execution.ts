@@ -1,10 +1,10 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isToolError, ToolError } from "../tools/errors.ts";
 import type { AgentTool } from "../tools/tool.ts";
 import { validateArguments } from "../tools/validate-arguments.ts";
 import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
-import { errorMessage } from "./error-message.ts";
 import { addMessage, emit, type Run } from "./run.ts";
 
 /** The text of a call that was skipped because of a steering message; clients match on it. */

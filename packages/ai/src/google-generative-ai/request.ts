@@ -8,8 +8,8 @@ import type {
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
-import { outputSchemaFor } from "../request/output-form.ts";
 import { budgetBelow, outputLimit } from "../request/output-limit.ts";
+import { outputSchemaFor } from "../request/output-schema.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { encodeContents } from "./contents.ts";
 

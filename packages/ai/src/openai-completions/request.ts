@@ -5,8 +5,8 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
-import { OUTPUT_NAME, outputSchemaFor } from "../request/output-form.ts";
 import { outputLimit } from "../request/output-limit.ts";
+import { OUTPUT_NAME, outputSchemaFor } from "../request/output-schema.ts";
 import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import type { Features } from "../request/setup.ts";

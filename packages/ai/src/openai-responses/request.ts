@@ -1,8 +1,8 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
-import { OUTPUT_NAME, outputSchemaFor } from "../request/output-form.ts";
 import { minOutputTokens, outputLimit } from "../request/output-limit.ts";
+import { OUTPUT_NAME, outputSchemaFor } from "../request/output-schema.ts";
 import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import type { Features } from "../request/setup.ts";

@@ -1,9 +1,4 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { toolRules } from "./tool-rules.ts";
-import { UnusableSchema, wireSchema } from "./tool-schema.ts";
-
-/** The name under which a schema is sent, where the vendor wants one. */
-export const OUTPUT_NAME = "output";
 
 /** OpenAI's models from before the form, which refuse it. */
 const olderOpenAi = /^(?:gpt-3|gpt-4$|gpt-4-|gpt-4o-2024-05-13|o1-mini|o1-preview)/;
@@ -29,19 +24,5 @@ export function hasOutputForm(model: Model, hasTools: boolean): boolean {
       // Anthropic's form is part of what thinking and caches are bound to, and takes closed objects
       // only; a tool can be appended (docs/decisions/0020).
       return false;
-  }
-}
-
-/** The schema as the vendor takes it; undefined if it cannot be said there. */
-export function outputSchemaFor(
-  api: string,
-  schema: Readonly<Record<string, unknown>> | undefined,
-): Readonly<Record<string, unknown>> | undefined {
-  if (schema === undefined) return undefined;
-  try {
-    return wireSchema(JSON.parse(JSON.stringify(schema)), toolRules(api));
-  } catch (error) {
-    if (error instanceof UnusableSchema) return undefined;
-    throw error;
   }
 }

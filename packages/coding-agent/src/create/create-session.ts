@@ -4,7 +4,7 @@ import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
 import { HostRequests } from "../host-requests/host-requests.ts";
-import { createKeyMask } from "../models/auth/mask-keys.ts";
+import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
 import type { ModelRegistry } from "../models/registry.ts";
@@ -116,10 +116,16 @@ async function assemble(
     packageDiagnostics(settings, places),
   ]);
   diagnostics.push(...models, ...(extensions?.diagnostics ?? []), ...packages);
+  const keySources: KeySources = {
+    environment: options.environment ?? {},
+    agentDirectory: places.agentDirectory,
+    used: () => registry.keys.secrets,
+  };
   const toolEnvironment = createToolEnvironment({
     ...places,
     ...surroundings,
     environment: options.environment ?? {},
+    keySources,
     session: () => session,
   });
   const tasks = createSessionTasks(options, {
@@ -155,11 +161,7 @@ async function assemble(
     feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
-    maskKeys: createKeyMask({
-      environment: options.environment ?? {},
-      agentDirectory: places.agentDirectory,
-      used: () => registry.keys.secrets,
-    }),
+    maskKeys: createKeyMask(keySources),
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
     systemPrompt: (tools) => resources.systemPrompt(tools),

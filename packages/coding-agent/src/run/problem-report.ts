@@ -1,5 +1,5 @@
-import { errorMessage } from "@tau-agent/agent";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 

@@ -8,6 +8,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import type { CompactionDecision, CompactionRequest } from "../compaction/compaction.ts";
 import type { CompactionPreparation } from "../compaction/prepare.ts";
+import type { OutputMask } from "../processes/output-mask.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 
 /** A user's input as it arrived. */
@@ -58,6 +59,8 @@ export interface ShellRequest {
   readonly excludeFromContext: boolean;
   readonly signal: AbortSignal;
   readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
+  /** Takes keys out of the output that is kept; the deltas have one of their own. */
+  readonly mask?: OutputMask | undefined;
 }
 
 /**

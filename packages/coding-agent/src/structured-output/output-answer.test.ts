@@ -92,7 +92,7 @@ describe("an answer of a given shape", () => {
     expect(result.text).not.toBe("");
   });
 
-  it("counts its attempts for each prompt anew", async () => {
+  it("counts its attempts for each prompt again", async () => {
     const { session } = await createTestSession(["no", answer(city), "no", answer(city)]);
     for (const prompt of ["one", "two"]) {
       const result = await session.prompt(prompt, { outputSchema: schema });

@@ -47,7 +47,7 @@ export class OutputAnswer {
   /**
    * Judges a reply with which the model wants to end.
    *
-   * @returns what the model is told; undefined when nothing more is asked
+   * @returns the text for the model; undefined when nothing more is asked
    */
   judge(parts: readonly AssistantMessage[]): string | undefined {
     if (this.isClosed) return undefined;

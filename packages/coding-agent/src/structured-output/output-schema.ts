@@ -17,7 +17,7 @@ export interface OutputCheck {
   readonly wireSchema: Readonly<Record<string, unknown>>;
   /** The answer in a text, or why there is none. */
   checkText(text: string): Checked;
-  /** The answer in the arguments of a call, or why they are none. */
+  /** The answer in the arguments of a call, or why there is none. */
   checkValue(sent: unknown): Checked;
 }
 

@@ -23,7 +23,7 @@ const groups = readdirSync(folder)
     })),
   );
 
-/** Schemas that refer to another document or are no object are refused, and an empty enum by ajv. */
+/** We refuse schemas that refer to another document and mere booleans, and ajv an empty enum. */
 function isTaken({ schema }: Group): boolean {
   const text = JSON.stringify(schema);
   const isElsewhere = /"\$(?:ref|id|anchor|dynamicRef)":"(?!#(?:\/|"))/.test(text);

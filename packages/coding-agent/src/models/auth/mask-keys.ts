@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { keyFileNames } from "../../base/files/key-files.ts";
 import { isJsonObject } from "../../base/files/read-json.ts";
 import { readTextFileNow } from "../../base/files/read-text.ts";
+import { keyMark, OutputMask } from "../../processes/output-mask.ts";
 import { type Environment, keyVariableNames } from "./environment-keys.ts";
 
 /** Shorter values are words that occur anywhere. */
 const MIN_LENGTH = 12;
-const mark = "[redacted]";
 
 /** What a {@link createKeyMask} knows keys from. */
 export interface KeySources {
@@ -23,10 +23,13 @@ export type KeyMask = <Value>(value: Value) => Value;
 export function createKeyMask(sources: KeySources): KeyMask {
   return (value) => {
     const keys = keysOf(sources);
-    // A key that contains another goes first, or its rest stays.
-    keys.sort((a, b) => b.length - a.length);
     return keys.length === 0 ? value : (masked(value, keys) as typeof value);
   };
+}
+
+/** A mask for one output, with the keys that are known at its beginning. */
+export function createOutputMask(sources: KeySources): OutputMask {
+  return new OutputMask(keysOf(sources));
 }
 
 /**
@@ -61,7 +64,10 @@ function keysOf({ environment, agentDirectory, used }: KeySources): string[] {
     const file = readTextFileNow(join(agentDirectory, name));
     if (file.kind === "text") addSecrets(name, file.text, keys);
   }
-  return [...keys].filter((key) => key.length >= MIN_LENGTH);
+  // A key that contains another goes first, or its rest stays.
+  return [...keys]
+    .filter((key) => key.length >= MIN_LENGTH)
+    .sort((left, right) => right.length - left.length);
 }
 
 const secretMembers =
@@ -89,7 +95,7 @@ function addSecrets(name: string, text: string, keys: Set<string>): void {
 function masked(value: unknown, keys: readonly string[]): unknown {
   if (typeof value === "string") {
     return keys.reduce(
-      (text, key) => (text.includes(key) ? text.replaceAll(key, mark) : text),
+      (text, key) => (text.includes(key) ? text.replaceAll(key, keyMark) : text),
       value,
     );
   }

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import type { DecodedLine, SessionHeader } from "@tau-agent/rpc-protocol";
-import { LineDecoder, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
+import { errorMessage, LineDecoder, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import { SessionError } from "../../base/errors.ts";
 
@@ -45,7 +45,7 @@ export async function readSessionFile(path: string): Promise<SessionFileContent>
     }
   } catch (error) {
     if (error instanceof SessionError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new SessionError("session_invalid", { path, reason }, { cause: error });
   }
   return reader.finish();

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import { SessionError } from "../../base/errors.ts";
 import { makeFolderNow } from "../../base/files/make-folder.ts";
@@ -213,6 +214,6 @@ export function opening<T>(path: string, open: () => T): T {
 }
 
 function writeFailed(path: string, error: unknown): SessionError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   return new SessionError("session_write_failed", { path, reason }, { cause: error });
 }

@@ -1,5 +1,6 @@
-import { errorMessage, ToolError } from "@tau-agent/agent";
+import { ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import {
   excludedFor,

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorMessage } from "@tau-agent/agent";
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { truncateTail } from "../../processes/truncate.ts";
 import { type Consumption, SubagentMeter } from "../../session-log/consumption.ts";
 import {

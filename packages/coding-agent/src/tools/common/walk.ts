@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { unlessLimited } from "../../base/files/file-error.ts";
 import { type IgnoreRules, readIgnoreRules } from "../../base/files/ignore-rules.ts";
 import { toPosix } from "./paths.ts";
 
@@ -60,7 +61,7 @@ export async function* walk(
 }
 
 async function openDirectory(prefix: Prefix, outer: Rules | undefined): Promise<Place> {
-  const entries = await readdir(prefix, { withFileTypes: true }).catch(() => []);
+  const entries = await readdir(prefix, { withFileTypes: true }).catch(unlessLimited([]));
   const rules = await rulesOf(prefix, entries, outer);
   entries.sort((left, right) => (left.name < right.name ? -1 : 1));
   return { prefix, entries, rules, next: 0 };
@@ -121,7 +122,7 @@ async function outerRules(root: string): Promise<Rules | undefined> {
   const listings: { directory: string; entries: Dirent[] }[] = [];
   let isInRepository = false;
   for (let directory = root; ; directory = dirname(directory)) {
-    const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+    const entries = await readdir(directory, { withFileTypes: true }).catch(unlessLimited([]));
     if (directory !== root) listings.unshift({ directory, entries });
     isInRepository = entries.some(({ name }) => name === ".git");
     if (isInRepository || directory === dirname(directory)) break;
@@ -136,7 +137,7 @@ async function outerRules(root: string): Promise<Rules | undefined> {
 
 /** A repository may name anything so: a pipe would never end, a huge file would fill the memory. */
 async function textOf(file: string): Promise<string> {
-  const found = await stat(file).catch(() => undefined);
+  const found = await stat(file).catch(unlessLimited(undefined));
   if (!found?.isFile() || found.size > maxRulesBytes) return "";
-  return readFile(file, "utf8").catch(() => "");
+  return readFile(file, "utf8").catch(unlessLimited(""));
 }
