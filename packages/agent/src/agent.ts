@@ -2,6 +2,7 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { RunOutcome } from "./loop/loop.ts";
 import { MessageQueue } from "./loop/message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
+import { Validators } from "./tools/validate-arguments.ts";
 
 /**
  * A conversation and the loop that continues it. There is one run at a time; during a run, messages
@@ -18,6 +19,7 @@ export class Agent {
   /** `immediate` by default. */
   interruptMode: InterruptMode = "immediate";
   readonly #options: AgentOptions;
+  readonly #validators = new Validators();
   #messages: AgentMessage[] = [];
   #controller: AbortController | undefined;
 
@@ -78,6 +80,7 @@ export class Agent {
       followUp: this.followUp,
       nextTurn: this.nextTurn,
       interruptMode: () => this.interruptMode,
+      validators: this.#validators,
       adopt: (message) => {
         added.push(message);
         this.append(message);

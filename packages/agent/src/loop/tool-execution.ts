@@ -152,7 +152,7 @@ async function prepare(
   };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
-  let args = await validateArguments(tool, call);
+  let args = await validateArguments(tool, call, run.validators);
   refuseAborted();
   const decision = await withinGrace(
     Promise.resolve(run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool)),
@@ -164,7 +164,8 @@ async function prepare(
     return { call, isRefused: true, execute };
   }
   if (decision?.arguments !== undefined) {
-    args = await validateArguments(tool, { ...call, arguments: decision.arguments });
+    const replaced = { ...call, arguments: decision.arguments };
+    args = await validateArguments(tool, replaced, run.validators);
   }
   const wanted = { ...call, arguments: args };
   const execute = async () => {

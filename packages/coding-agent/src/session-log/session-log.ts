@@ -211,13 +211,14 @@ export class SessionLog {
   #write(entry: SessionEntry): void {
     if (this.#isClosed) throw new SessionError("disposed");
     if (this.path === undefined) return;
-    if (this.#file?.isGone) this.#leaveFile();
+    const found = this.#file?.look();
+    if (found?.isGone) this.#leaveFile();
     if (this.#file === undefined && !this.#isGone && !isUserMessage(entry)) {
       this.#unwritten.push(entry);
       return;
     }
     if (this.#file === undefined) this.#begin(this.path, entry);
-    else this.#file.append([...this.#deferred, entry].map(encodeLine).join(""));
+    else this.#file.append([...this.#deferred, entry].map(encodeLine).join(""), found);
     this.#deferred = [];
     if (this.#fsync === "entry") this.#file?.sync();
   }

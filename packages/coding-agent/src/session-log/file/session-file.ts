@@ -19,6 +19,13 @@ import { randomHex } from "../../base/random.ts";
 import type { FileTail } from "./read-session-file.ts";
 import { SessionLease } from "./session-lease.ts";
 
+/** What there is of a session file (row "`read` turn: system calls": one look for each entry). */
+export interface FoundFile {
+  /** The file was deleted or replaced, so that appended lines would be lost. */
+  readonly isGone: boolean;
+  readonly sizeBytes: number;
+}
+
 /**
  * The one writer of a session file. Each record is handed to the operating system before the call
  * returns. A write that fails half-way is undone, so that the file always ends in a whole line.
@@ -100,10 +107,11 @@ export class SessionFile {
    * @throws {SessionError} `session_write_failed` (nothing of `lines` is in the file then),
    *   `session_changed` when another program has written to it, `disposed`
    */
-  append(lines: string): void {
+  append(lines: string, found?: FoundFile): void {
     if (!this.#isOpen) throw new SessionError("disposed");
-    if (this.#isTorn) this.#takeBack();
-    this.#refuseForeignGrowth();
+    const wasTorn = this.#isTorn;
+    if (wasTorn) this.#takeBack();
+    this.#refuseForeignGrowth(wasTorn ? undefined : found);
     const bytes = Buffer.from(lines, "utf8");
     let written = 0;
     try {
@@ -122,13 +130,13 @@ export class SessionFile {
     if (this.#isOpen) fsyncSync(this.#descriptor);
   }
 
-  /** Whether the file was deleted or replaced, so that appended lines would be lost. */
-  get isGone(): boolean {
-    const { nlink, ino, dev } = fstatSync(this.#descriptor);
-    if (nlink > 0) return false;
+  /** What there is of the file now; an `append` right after it need not look again. */
+  look(): FoundFile {
+    const { nlink, ino, dev, size: sizeBytes } = fstatSync(this.#descriptor);
+    if (nlink > 0) return { isGone: false, sizeBytes };
     // On file systems that do not count links, the path tells.
     const there = statSync(this.path, { throwIfNoEntry: false });
-    return there?.ino !== ino || there.dev !== dev;
+    return { isGone: there?.ino !== ino || there.dev !== dev, sizeBytes };
   }
 
   /**
@@ -137,10 +145,11 @@ export class SessionFile {
    * @throws {SessionError} `session_changed`
    */
   check(): void {
-    if (this.isGone && existsSync(this.path)) {
+    const found = this.look();
+    if (found.isGone && existsSync(this.path)) {
       throw new SessionError("session_changed", { path: this.path });
     }
-    this.#refuseForeignGrowth();
+    this.#refuseForeignGrowth(found);
   }
 
   /** Closes the file and releases the lease. */
@@ -151,8 +160,8 @@ export class SessionFile {
     this.#lease.release();
   }
 
-  #refuseForeignGrowth(): void {
-    if (fstatSync(this.#descriptor).size !== this.#sizeBytes) {
+  #refuseForeignGrowth(found: FoundFile = this.look()): void {
+    if (found.sizeBytes !== this.#sizeBytes) {
       throw new SessionError("session_changed", { path: this.path });
     }
   }
