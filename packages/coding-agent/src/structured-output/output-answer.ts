@@ -4,10 +4,10 @@ import type { AssistantMessage, PromptResult, ToolCall } from "@tau-agent/rpc-pr
 import type { Checked, OutputCheck } from "./output-schema.ts";
 
 /** The most attempts at an answer. */
-export const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /** The tool with which a model answers; permissions and extensions are not asked about it. */
-export const OUTPUT_TOOL = "structured_output";
+const OUTPUT_TOOL = "structured_output";
 
 /** What `prompt_result` tells of an answer. */
 export type OutputResult = Pick<
