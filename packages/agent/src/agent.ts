@@ -20,7 +20,8 @@ export class Agent {
   interruptMode: InterruptMode = "immediate";
   readonly #options: AgentOptions;
   readonly #validators = new Validators();
-  #messages: AgentMessage[] = [];
+  #known: AgentMessage[] | undefined = [];
+  #read: () => readonly AgentMessage[] = () => [];
   #controller: AbortController | undefined;
 
   constructor(options: AgentOptions) {
@@ -32,9 +33,20 @@ export class Agent {
     return this.#messages;
   }
 
+  get #messages(): AgentMessage[] {
+    this.#known ??= [...this.#read()];
+    return this.#known;
+  }
+
   /** Replaces the conversation, for example after a switch of session or a compaction. */
   replaceMessages(messages: readonly AgentMessage[]): void {
-    this.#messages = [...messages];
+    this.#known = [...messages];
+  }
+
+  /** Replaces the conversation by one that is read when it is first needed. */
+  replaceMessagesLater(read: () => readonly AgentMessage[]): void {
+    this.#known = undefined;
+    this.#read = read;
   }
 
   /** Adds a message outside of a run. It must already be recorded. */

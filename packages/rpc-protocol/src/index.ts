@@ -88,5 +88,11 @@ export {
   type FrameError,
 } from "./wire/frame.ts";
 export { FrameDecoder } from "./wire/frame-decoder.ts";
-export { DEFAULT_MAX_LINE_BYTES, type DecodedLine, encodeLine, LineDecoder } from "./wire/jsonl.ts";
+export {
+  DEFAULT_MAX_LINE_BYTES,
+  type DecodedLine,
+  encodeLine,
+  escapeLineSeparators,
+  LineDecoder,
+} from "./wire/jsonl.ts";
 export { PartialJson } from "./wire/partial-json.ts";

@@ -25,6 +25,7 @@ import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
 import { applyQueueModes, type QueueModes } from "../run/queue-report.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
+import type { StoredMessages } from "../session-log/branch-context.ts";
 import type { SessionLogView } from "../session-log/session-log-view.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { OutputOf, OutputSchema } from "../structured-output/output-schema.ts";
@@ -89,6 +90,11 @@ export class AgentSession implements AsyncDisposable {
   /** The settled messages of the conversation. */
   get messages(): readonly AgentMessage[] {
     return this.#parts.conversation.messages;
+  }
+
+  /** The same messages as their file has them, while nobody has needed them otherwise. */
+  get storedMessages(): StoredMessages | undefined {
+    return this.#parts.conversation.storedMessages;
   }
 
   /** Whether a run is in progress or about to begin. */

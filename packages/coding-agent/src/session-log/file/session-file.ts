@@ -108,21 +108,33 @@ export class SessionFile {
    *   `session_changed` when another program has written to it, `disposed`
    */
   append(lines: string, found?: FoundFile): void {
+    this.appendAll([Buffer.from(lines, "utf8")], found);
+  }
+
+  /**
+   * Appends whole lines in pieces, of which none stays in the file if one cannot be written.
+   *
+   * @throws {SessionError} as {@link append}, and what `pieces` throws
+   */
+  appendAll(pieces: Iterable<Uint8Array>, found?: FoundFile): void {
     if (!this.#isOpen) throw new SessionError("disposed");
     const wasTorn = this.#isTorn;
     if (wasTorn) this.#takeBack();
     this.#refuseForeignGrowth(wasTorn ? undefined : found);
-    const bytes = Buffer.from(lines, "utf8");
-    let written = 0;
+    let added = 0;
     try {
-      while (written < bytes.length) {
-        written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
+      for (const piece of pieces) {
+        let written = 0;
+        while (written < piece.length) {
+          written += writeSync(this.#descriptor, piece, written, piece.length - written);
+        }
+        added += piece.length;
       }
     } catch (error) {
       this.#takeBack();
-      throw writeFailed(this.path, error);
+      throw error instanceof SessionError ? error : writeFailed(this.path, error);
     }
-    this.#sizeBytes += bytes.length;
+    this.#sizeBytes += added;
   }
 
   /** Asks the operating system to flush everything to disk. */
