@@ -735,6 +735,7 @@ class CommandMethods:
         *,
         protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18", "co-mono", "pi-rust"] | None = None,
         stream: StreamForm | None = None,
+        merge_ms: float | None = None,
         client_info: ClientInfo | None = None,
         events: list[str] | None = None,
         capabilities: InitializeCommandCapabilities | None = None,
@@ -745,6 +746,8 @@ class CommandMethods:
 
         `protocol`: The dialect to speak.
         `stream`: The form in which replies are streamed.
+        `merge_ms`: How long deltas of one block may wait to leave as one, in ms: 0 to 100, 25
+          unless said. With 0, each leaves as it comes while the client keeps up.
         `client_info`: The client's name and version.
         `events`: The event types to send; null for all.
         `capabilities`: What the client can do.
@@ -754,6 +757,7 @@ class CommandMethods:
             _given(
                 protocol=protocol,
                 stream=stream,
+                mergeMs=merge_ms,
                 clientInfo=client_info,
                 events=events,
                 capabilities=capabilities,

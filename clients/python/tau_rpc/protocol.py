@@ -2222,6 +2222,10 @@ class InitializeCommand(_InitializeCommand, total=False):
     """The dialect to speak."""
     stream: StreamForm
     """The form in which replies are streamed."""
+    mergeMs: float
+    """How long deltas of one block may wait to leave as one, in ms: 0 to 100, 25 unless said.
+    With 0, each leaves as it comes while the client keeps up.
+    """
     clientInfo: ClientInfo
     """The client's name and version."""
     events: list[str] | None

@@ -6,7 +6,7 @@ import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import type { CliOptions } from "../command-line/args.ts";
 import type { FrameOutput } from "../process/output.ts";
-import { DeltaMerger } from "../rpc/connection/delta-merger.ts";
+import { DeltaMerger, MERGE_INTERVAL_MS } from "../rpc/connection/delta-merger.ts";
 import { EventEncoder } from "../rpc/connection/encode-event.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";
 
@@ -83,7 +83,7 @@ export async function runJson(task: OneShotOptions): Promise<number> {
   const encoder = new EventEncoder();
   void writer.write(encodeLine(session.log.header));
   const write = (event: SessionEvent) => writer.write(encoder.encode(event));
-  const merger = new DeltaMerger({ write, reader: writer });
+  const merger = new DeltaMerger({ write, reader: writer }, MERGE_INTERVAL_MS);
   session.subscribe((...event) => merger.push(...event));
   const result = await runPrompts(task);
   await writer.end();
