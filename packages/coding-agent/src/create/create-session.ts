@@ -164,7 +164,12 @@ async function assemble(
     maskKeys: createKeyMask(keySources),
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
-    systemPrompt: (tools) => resources.systemPrompt(tools),
+    systemPrompt: async (tools) => {
+      const prompt = await resources.systemPrompt(tools);
+      // Texts are read for the first prompt, so only now is it known which were left out.
+      for (const problem of await resources.diagnostics()) parts.problems.noteOnce(problem);
+      return prompt;
+    },
     userInput: createUserInput({ resources, settings, fetch: surroundings.fetch }),
     environment: currentEnvironment,
     ...sessionFolders(options, surroundings, resources),
