@@ -24,7 +24,7 @@ export function without({ short = "", long = [] }: ForbiddenOptions): Accept {
     });
 }
 
-/** The words that are no options. */
+/** The words other than options. */
 export function operandsOf(words: readonly ShellWord[]): readonly ShellWord[] {
   return words.filter(({ text }) => !text.startsWith("-") || text === "-");
 }
