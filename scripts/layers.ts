@@ -23,7 +23,7 @@ export const layers: readonly Layers[] = [
       ["models", "resources"],
       ["session-log"],
       ["user-input", "todos", "stream-rules"],
-      ["tools", "compaction"],
+      ["tools", "compaction", "structured-output"],
       ["subagents", "export-html"],
       ["run"],
       ["session"],

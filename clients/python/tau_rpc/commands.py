@@ -71,6 +71,7 @@ ErrorCode: TypeAlias = Literal[
     "invalid_option",
     "invalid_params",
     "invalid_response",
+    "invalid_schema",
     "invalid_settings",
     "invalid_url",
     "key_unresolved",
@@ -125,6 +126,7 @@ class CommandMethods:
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
+        output_schema: Any | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Sends a user prompt. It is answered once the prompt is accepted, before the first
@@ -138,6 +140,8 @@ class CommandMethods:
           refused during a run.
         `prompt_id`: The id of the prompt; made by the host by default. One that the session
           has starts nothing.
+        `output_schema`: A JSON Schema for the answer, which comes as `output` of the prompt's
+          `prompt_result`.
         """
         data: PromptDisposition | None = await self.request(
             "prompt",
@@ -147,6 +151,7 @@ class CommandMethods:
                 attachments=attachments,
                 streamingBehavior=streaming_behavior,
                 promptId=prompt_id,
+                outputSchema=output_schema,
             ),
             timeout=timeout,
         )

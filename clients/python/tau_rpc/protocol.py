@@ -2679,6 +2679,8 @@ class PromptCommand(_PromptCommand, total=False):
     """The id of the prompt; made by the host by default. One that the session has starts
     nothing.
     """
+    outputSchema: Any
+    """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""
 
 
 class _PromptCommandInfo(TypedDict):
@@ -2761,6 +2763,14 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     """The id of the prompt."""
     error: str
     """The error message, when `status` is `error`."""
+    output: Any
+    """The answer, if it fits the schema."""
+    outputStatus: OutputStatus
+    """Whether the answer fits its schema; `absent` if the run failed or was aborted."""
+    outputAttempts: int
+    """How many answers the model gave."""
+    text: str
+    """The last answer, as the model wrote it."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4665,6 +4675,10 @@ OnTimeout: TypeAlias = Literal["deny", "cancel"]
 """What happens to an approval that nobody answers: the call fails, or the run ends too."""
 
 
+OutputStatus: TypeAlias = Literal["valid", "invalid", "absent"]
+"""Whether the answer to a prompt with an output schema fits it."""
+
+
 PendingRequest: TypeAlias = Union[
     PendingRequestToolApproval,
     PendingRequestDialog,
@@ -4955,6 +4969,7 @@ __all__ = [
     "NewSessionCommand",
     "NewSessionResponse",
     "OnTimeout",
+    "OutputStatus",
     "PendingRequest",
     "PendingRequestBudget",
     "PendingRequestDialog",

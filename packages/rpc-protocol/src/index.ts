@@ -64,6 +64,7 @@ export {
 } from "./vocabulary/session-entry.ts";
 export type {
   CompactionResult,
+  OutputStatus,
   PromptStatus,
   QueueItem,
   SessionEvent,

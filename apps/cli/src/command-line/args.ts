@@ -16,6 +16,7 @@ export interface CliOptions {
   apiKey?: string;
   systemPrompt?: string;
   appendSystemPrompt: string[];
+  outputSchema?: string;
   session?: string;
   continue?: boolean;
   resume?: boolean;
@@ -88,6 +89,11 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     help: "rpc: commands on stdin, events on stdout; json: events of one run; text: the final text",
   },
   print: { key: "print", kind: "switch", short: "p", help: "Answer one prompt and exit" },
+  "output-schema": {
+    key: "outputSchema",
+    kind: "value",
+    help: "With -p: file with a JSON Schema that the answer fits; prints it as JSON",
+  },
   provider: {
     key: "provider",
     kind: "value",
