@@ -5,7 +5,7 @@ import type { AgentTool } from "../tools/tool.ts";
 import { validateArguments } from "../tools/validate-arguments.ts";
 import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
 import { errorMessage } from "./error-message.ts";
-import { addMessage, emit, type Run } from "./run.ts";
+import { addMessage, type BeforeToolCallResult, emit, type Run } from "./run.ts";
 
 /** The text of a call that was skipped because of a steering message; clients match on it. */
 export const SKIPPED_TEXT = "Skipped due to queued user message.";
@@ -19,6 +19,8 @@ const STOPPED_TEXT = "Not run: the reply was stopped before this tool call could
 export interface ToolBatch {
   readonly results: ToolResultMessage[];
   readonly terminate: boolean;
+  /** Some calls have no result: they are decided when the session is opened again. */
+  readonly isSuspended?: boolean;
 }
 
 /** Why the calls of a message are answered without running them. */
@@ -45,6 +47,9 @@ export async function executeToolCalls(
   let allTerminate = calls.length > 0;
   const groups = groupCalls(calls, tools);
   for (const [index, group] of groups.entries()) {
+    if (run.options.hooks?.isSuspended?.()) {
+      return { results, terminate: false, isSuspended: true };
+    }
     const reason = index === 0 ? abortReason(run) : (abortReason(run) ?? steeringReason(run));
     if (reason !== undefined) {
       const rest = groups.slice(index).flat();
@@ -52,6 +57,7 @@ export async function executeToolCalls(
       return { results, terminate: false };
     }
     const outcomes = await executeGroup(run, group, tools);
+    if (outcomes === undefined) return { results, terminate: false, isSuspended: true };
     for (const { message, terminate } of outcomes) {
       await addMessage(run, message);
       results.push(message);
@@ -90,7 +96,8 @@ function steeringReason(run: Run): SkipReason | undefined {
 }
 
 function groupCalls(calls: readonly ToolCall[], tools: readonly AgentTool[]): ToolCall[][] {
-  const readOnly = new Set(tools.filter((tool) => tool.isReadOnly).map((tool) => tool.name));
+  const parallel = tools.filter(({ isParallel, isReadOnly }) => isParallel ?? isReadOnly);
+  const readOnly = new Set(parallel.map(({ name }) => name));
   const groups: ToolCall[][] = [];
   let previousIsReadOnly = false;
   for (const call of calls) {
@@ -112,21 +119,41 @@ interface ToolOutcome {
 interface PreparedCall {
   /** The arguments after the hooks. */
   readonly call: ToolCall;
+  /** The rest of the decision, if a person makes it. */
+  readonly settle?: () => Promise<PreparedCall>;
+  readonly isSuspended?: boolean;
   /** The tool will not run: it does not exist, its arguments are wrong, or a hook blocked it. */
   readonly isRefused: boolean;
   /** Returns the result or throws. */
   execute(): Promise<ToolResult>;
 }
 
-/** Hooks may ask the user, so they run one after another; the tools themselves run in parallel. */
+/**
+ * Hooks may ask the user, so they run one after another; what they leave to a question is asked
+ * together, and then the tools run in parallel.
+ *
+ * @returns undefined if the calls are to be decided when the session is opened again
+ */
 async function executeGroup(
   run: Run,
   group: readonly ToolCall[],
   tools: readonly AgentTool[],
-): Promise<ToolOutcome[]> {
+): Promise<ToolOutcome[] | undefined> {
   const prepared: PreparedCall[] = [];
   for (const call of group) prepared.push(await startToolCall(run, call, tools));
-  return Promise.all(prepared.map((call) => finishToolCall(run, call)));
+  const settled = await Promise.all(prepared.map((call) => settleToolCall(call)));
+  if (settled.some(({ isSuspended }) => isSuspended)) return undefined;
+  return Promise.all(settled.map((call) => finishToolCall(run, call)));
+}
+
+async function settleToolCall(prepared: PreparedCall): Promise<PreparedCall> {
+  const { call, settle } = prepared;
+  if (settle === undefined) return prepared;
+  return settle().catch((error) => refused(call, async () => resultOfError(error)));
+}
+
+function refused(call: ToolCall, execute: PreparedCall["execute"]): PreparedCall {
+  return { call, isRefused: true, execute };
 }
 
 async function startToolCall(
@@ -138,7 +165,7 @@ async function startToolCall(
   try {
     return await prepare(run, call, tools);
   } catch (error) {
-    return { call, isRefused: true, execute: async () => resultOfError(error) };
+    return refused(call, async () => resultOfError(error));
   }
 }
 
@@ -152,20 +179,38 @@ async function prepare(
   };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
-  let args = await validateArguments(tool, call);
+  const args = await validateArguments(tool, call);
   refuseAborted();
-  const decision = await withinGrace(
-    Promise.resolve(run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool)),
-    { signal: run.signal, graceMs: 0, error: abortedError },
-  );
+  const checked = { ...call, arguments: args };
+  const inTime = <Value>(work: Value | Promise<Value>): Promise<Value> =>
+    withinGrace(Promise.resolve(work), { signal: run.signal, graceMs: 0, error: abortedError });
+  const decision = await inTime(run.options.hooks?.beforeToolCall?.(checked, tool, run.signal));
+  const decided = { run, tool, call: checked };
+  if (decision?.ask === undefined) return apply(decided, decision);
+  const settle = async () => apply(decided, await inTime(decision.ask?.()));
+  return { ...refused(call, async () => resultOfError(abortedError())), settle };
+}
+
+/** What the hooks have decided about a call. */
+async function apply(
+  { run, tool, call }: { readonly run: Run; readonly tool: AgentTool; readonly call: ToolCall },
+  decision: BeforeToolCallResult | undefined,
+): Promise<PreparedCall> {
+  const refuseAborted = (): void => {
+    if (run.signal.aborted) throw abortedError();
+  };
+  if (decision?.isSuspended) {
+    const suspended = refused(call, async () => resultOfError(abortedError()));
+    return { ...suspended, isSuspended: true };
+  }
   if (decision?.block) {
-    const { reason = "Tool execution was blocked", terminate = false } = decision;
-    const execute = async () => ({ ...errorResult(reason), terminate });
-    return { call, isRefused: true, execute };
+    const { reason = "Tool execution was blocked", terminate = false, details } = decision;
+    return refused(call, async () => ({ ...errorResult(reason, details), terminate }));
   }
-  if (decision?.arguments !== undefined) {
-    args = await validateArguments(tool, { ...call, arguments: decision.arguments });
-  }
+  const args =
+    decision?.arguments === undefined
+      ? call.arguments
+      : await validateArguments(tool, { ...call, arguments: decision.arguments });
   const wanted = { ...call, arguments: args };
   const execute = async () => {
     refuseAborted();

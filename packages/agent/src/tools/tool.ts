@@ -17,8 +17,13 @@ export interface ToolCallContext {
 export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefinition {
   /** Short display name; `name` by default. */
   readonly label?: string;
-  /** Adjacent calls of read-only tools run in parallel. False by default. */
+  /**
+   * It changes nothing: adjacent calls run in parallel, and permissions do not ask before it. False by
+   * default.
+   */
   readonly isReadOnly?: boolean;
+  /** Whether adjacent calls run in parallel, whatever it changes; `isReadOnly` by default. */
+  readonly isParallel?: boolean;
   /**
    * One line for the tool list of the system prompt; the description's first sentence by default.
    */

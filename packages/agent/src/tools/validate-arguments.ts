@@ -1,3 +1,4 @@
+import type { Validator } from "@cfworker/json-schema";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { coerceArguments } from "./coerce-arguments.ts";
 import { ToolError } from "./errors.ts";
@@ -15,14 +16,29 @@ export async function validateArguments(
   tool: AgentTool,
   call: ToolCall,
 ): Promise<Record<string, unknown>> {
+  const check = await argumentsCheck(tool);
+  return check(call);
+}
+
+/** The same as a function that needs no waiting once it is there. */
+export async function argumentsCheck(
+  tool: AgentTool,
+): Promise<(call: ToolCall) => Record<string, unknown>> {
+  const { Validator } = await import("@cfworker/json-schema");
+  return (call) => checkArguments(new Validator(tool.parameters, "2020-12", false), tool, call);
+}
+
+function checkArguments(
+  validator: Validator,
+  tool: AgentTool,
+  call: ToolCall,
+): Record<string, unknown> {
   if (call.argumentsError !== undefined) {
     throw new ToolError(
       `Validation failed for tool "${tool.name}":\n  - arguments: not valid JSON, so nothing was run\n\nReceived arguments:\n${shorten(call.argumentsError)}`,
     );
   }
   const received = tool.prepareArguments?.(call.arguments) ?? call.arguments;
-  const { Validator } = await import("@cfworker/json-schema");
-  const validator = new Validator(tool.parameters, "2020-12", false);
   // Arguments that fit are left alone, because coercion is a guess.
   if (validator.validate(received).valid) return received;
   const args = coerceArguments(received, tool.parameters);

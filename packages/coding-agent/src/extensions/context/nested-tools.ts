@@ -1,4 +1,4 @@
-import { type AgentTool, type ToolHooks, validateArguments } from "@tau-agent/agent";
+import { type AgentTool, decideToolCall, type ToolHooks, validateArguments } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { randomUuid } from "../../base/random.ts";
@@ -66,8 +66,10 @@ async function runChecked(
   if (tool === undefined)
     throw new ExtensionError("handler_failed", `There is no tool ${call.name}`);
   const checked = await validateArguments(tool, call);
-  const decision = await hooks.beforeToolCall?.({ ...call, arguments: checked }, tool);
-  if (decision?.block) {
+  const { signal } = given;
+  const decided = { ...call, arguments: checked };
+  const decision = await decideToolCall(hooks, decided, { tool, signal });
+  if (decision?.block || decision?.isSuspended) {
     throw new ExtensionError("handler_failed", decision.reason ?? "The call was blocked");
   }
   const args =
