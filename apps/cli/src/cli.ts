@@ -118,6 +118,7 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
     openSession(options, logger, {
       sendUiRequest: (request) => notices.send(request),
       onShutdown: () => void shutdown.begin(0),
+      beforeExtensions: () => shutdown.watch(process.stdin),
     }),
   ]);
   serve({ session, dialect, notices, input: process.stdin, output, shutdown, logger });
@@ -132,6 +133,7 @@ async function runOneShot(
   const { runJson, runPrint } = await import("./one-shot/one-shot.ts");
   const shutdown = new Shutdown(exit);
   shutdown.listen();
+  await shutdown.watch();
   const session = await openSession(options, logger);
   shutdown.onShutdown(() => session.dispose());
   output.onClosed(() => void shutdown.begin(0));

@@ -1,6 +1,10 @@
 import type { Child, Frame } from "../child.ts";
 import { now } from "../clock.ts";
+import type { Exchange } from "../model-server.ts";
 import type { Contestant, Stage } from "./scenario.ts";
+
+/** The tools that pi has, too; some of them are off by default there. */
+export const commonTools = "read,bash,edit,write,grep,find,ls";
 
 /** Starts a host and waits until it answers; without `args`, its sessions have no files. */
 export async function startHost(
@@ -42,4 +46,11 @@ export async function timedRequest(
   const start = now();
   await child.request(type, fields);
   return child.lastFrameAt - start;
+}
+
+/** The times from request to request, in ms. */
+export function turnTimes(exchanges: readonly Exchange[]): number[] {
+  return exchanges.slice(1).map(({ arrived }, index) => {
+    return arrived - (exchanges[index]?.arrived ?? Number.NaN);
+  });
 }

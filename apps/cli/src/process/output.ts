@@ -3,6 +3,8 @@
  * to it.
  */
 
+import { protectTerminal } from "./terminal.ts";
+
 /** What frames are written to; nothing else reaches the real stdout. */
 export interface FrameOutput {
   /** Returns false when the reader is behind. */
@@ -33,6 +35,8 @@ export const output: FrameOutput = takeStdout(!isLibrary);
  */
 function takeStdout(isTaken: boolean): FrameOutput {
   const { stdout, stderr } = process;
+  if (isTaken) protectTerminal(stdout);
+  if (isTaken) protectTerminal(stderr);
   const write = stdout.write.bind(stdout);
   if (isTaken) stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
   const listeners: (() => void)[] = [];

@@ -13,6 +13,7 @@ export class Shutdown {
   readonly #steps: (() => Promise<void>)[] = [];
   #ending: Promise<void> | undefined;
   #hasSignal = false;
+  #guard: Promise<void> | undefined;
 
   constructor(exit: (code: number) => void) {
     this.#exit = exit;
@@ -36,6 +37,22 @@ export class Shutdown {
         void this.begin(code);
       });
     }
+  }
+
+  /**
+   * Sees to it that the end comes in time, even if this thread is busy with something that does not
+   * return. To be called before work begins; a host that only answers questions saves the memory.
+   *
+   * @param input whose end ends the process
+   */
+  async watch(input?: NodeJS.ReadableStream): Promise<void> {
+    this.#guard ??= this.#startGuard(input);
+    await this.#guard;
+  }
+
+  async #startGuard(input?: NodeJS.ReadableStream): Promise<void> {
+    const { HostGuard } = await import("./host-guard.ts");
+    new HostGuard(this.#exit, Object.keys(signalExitCodes) as NodeJS.Signals[], input);
   }
 
   /** Begins the end, once; `code` of the first call counts. */

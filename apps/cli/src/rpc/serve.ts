@@ -59,6 +59,7 @@ export function serve(options: ServeOptions): void {
     onInternalError: (error: unknown) => logger.error("A command failed unexpectedly", error),
   };
   const frames = new FrameDecoder((frame) => {
+    if (frame.kind === "command" && !isQuestion(frame.name)) void shutdown.watch(input);
     const done = shutdown.hasBegun ? undefined : dispatch(frame, dispatchOptions);
     if (done === undefined) return;
     // A change of dialect comes before whatever follows it.
@@ -87,6 +88,11 @@ export function serve(options: ServeOptions): void {
     await Promise.all(running);
     await writer.end();
   });
+}
+
+/** Whether a command only asks, so that nothing that may take long comes of it. */
+function isQuestion(command: string): boolean {
+  return command === "initialize" || command.startsWith("get_");
 }
 
 function oversizedAnswer(bytes: number): ResponseFrame {

@@ -11,13 +11,16 @@ import { type CliOptions, returnWords } from "../command-line/args.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 
 /** What extensions reach of the process they run in. */
-export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdown">;
+export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdown"> & {
+  /** Called before the first extension is loaded. */
+  readonly beforeExtensions?: () => Promise<void>;
+};
 
 /** The session that a command line asks for. */
 export async function sessionOptions(
   options: CliOptions,
   environment: ProcessEnvironment,
-  { sendUiRequest, onShutdown }: ExtensionSeams = {},
+  { sendUiRequest, onShutdown, beforeExtensions }: ExtensionSeams = {},
 ): Promise<CreateAgentSessionOptions> {
   const isScripted = options.provider === "scripted";
   return {
@@ -65,6 +68,7 @@ export async function sessionOptions(
       sendUiRequest,
       onShutdown,
       hostModules: async () => {
+        await beforeExtensions?.();
         const { loadHostModules } = await import("../extensions/host-modules.ts");
         return loadHostModules(environment);
       },

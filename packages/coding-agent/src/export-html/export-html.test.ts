@@ -239,6 +239,32 @@ describe("long sessions", () => {
     expect(large.longest).toBeLessThan(250);
   }, 60_000);
 
+  it.each([
+    ["emphasis that begins everywhere", "_a_".repeat(33_000)],
+    ["emphasis of two kinds", "_*a".repeat(33_000)],
+    ["code that the highlighter backtracks on", `\`\`\`markdown\n${"[a](".repeat(7_000)}\n\`\`\``],
+    ["a long name in code", `\`\`\`java\n${"$".repeat(28_000)}\n\`\`\``],
+  ])("show %s as plain text instead of working on it for minutes", async (_, text) => {
+    const session = new SessionBuilder();
+    session.user(text);
+    session.assistant("*done*");
+    const page = await exportHtml(session.source());
+    expect(page).toContain(text.split("\n").at(text.includes("\n") ? 1 : 0));
+    if (text.startsWith("```")) expect(page).toContain('<pre class="code"><code>');
+    expect(page).toContain("<em>done</em>");
+  });
+
+  it.each([
+    ["commands to a terminal that do not end", "\u001b]".repeat(200_000)],
+    ["empty lines before a word", "\n".repeat(400_000)],
+  ])("show output with %s", async (_, text) => {
+    const session = new SessionBuilder();
+    session.user("go");
+    session.assistant([call("c1", "bash", { command: "run" })]);
+    session.result("c1", "bash", { text: `${text}\nlast word` });
+    expect(await exportHtml(session.source())).toContain("last word");
+  });
+
   it("stop when asked to", async () => {
     await expect(exportHtml(longSession(500), { signal: AbortSignal.abort() })).rejects.toThrow(
       "aborted",

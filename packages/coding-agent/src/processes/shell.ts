@@ -1,10 +1,9 @@
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
+import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { ToolEnvironment } from "./environment.ts";
 
 /** The shell for commands: the configured one, else bash (on Windows Git Bash first), else sh. */
-export async function findShell(environment: ToolEnvironment): Promise<string> {
+export function findShell(environment: ToolEnvironment): string {
   if (environment.shellPath !== undefined && environment.shellPath !== "") {
     return environment.shellPath;
   }
@@ -18,14 +17,14 @@ export async function findShell(environment: ToolEnvironment): Promise<string> {
   const names = isWindows ? ["bash.exe", "sh.exe"] : ["bash", "sh"];
   const folders = (variables.PATH ?? variables.Path ?? "").split(delimiter).filter(isAbsolute);
   for (const name of names) usual.push(...folders.map((folder) => join(folder, name)));
-  for (const file of usual) if (await isExecutable(file)) return file;
+  for (const file of usual) if (isExecutable(file)) return file;
   return isWindows ? "bash.exe" : "/bin/sh";
 }
 
-/** Whether the file exists and is executable. */
-async function isExecutable(file: string): Promise<boolean> {
+/** Synchronous, because the way to a thread and back takes longer than the answer (row `bash-command`). */
+function isExecutable(file: string): boolean {
   try {
-    await access(file, constants.X_OK);
+    accessSync(file, constants.X_OK);
     return true;
   } catch {
     return false;

@@ -1,5 +1,8 @@
 import type { Scenario } from "../scenario.ts";
 import { commandsUnderStream, idleCommands } from "./commands.ts";
+import { edits, searches } from "./files.ts";
+import { largeOutput, pausedReader } from "./output.ts";
+import { fixedPart } from "./requests.ts";
 import { compactedSession, longSession, sessionLists } from "./sessions.ts";
 import { eightHosts, firstPrompt, start, startUncached } from "./start.ts";
 import { argumentStream, pacedStream, textStream } from "./streams.ts";
@@ -23,4 +26,9 @@ export const scenarios: readonly Scenario[] = [
   longSession,
   compactedSession,
   sessionLists,
+  pausedReader,
+  largeOutput,
+  searches,
+  edits,
+  fixedPart,
 ];

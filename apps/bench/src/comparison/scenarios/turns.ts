@@ -1,9 +1,8 @@
 import type { Child } from "../../child.ts";
 import { now } from "../../clock.ts";
 import { summarize } from "../../measurement.ts";
-import type { Exchange } from "../../model-server.ts";
 import { runFloorPrompt, startFloor } from "../floors.ts";
-import { runPrompt, startHost, timedRequest } from "../hosts.ts";
+import { runPrompt, startHost, timedRequest, turnTimes } from "../hosts.ts";
 import { type Stage, scenario } from "../scenario.ts";
 import { countSystemCalls } from "../system-calls.ts";
 
@@ -95,12 +94,6 @@ async function measureTurns(
     "read-turn-late": around(late),
     "read-turn-cpu": used / 1_000 / turns,
   };
-}
-
-function turnTimes(exchanges: readonly Exchange[]): number[] {
-  return exchanges.slice(1).map(({ arrived }, index) => {
-    return arrived - (exchanges[index]?.arrived ?? Number.NaN);
-  });
 }
 
 const COUNTED_TURNS = 50;

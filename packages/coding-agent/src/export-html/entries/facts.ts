@@ -1,5 +1,5 @@
-import { stripVTControlCharacters } from "node:util";
 import { isJsonObject } from "../../base/files/read-json.ts";
+import { OutputSanitizer } from "../../processes/sanitize-output.ts";
 import { type Html, html } from "../text/html.ts";
 
 /** `1234` as `1.2k`. */
@@ -46,7 +46,7 @@ export function usageFacts(usage: unknown): Html | undefined {
 
 /** Output of a program without the codes that only a terminal understands. */
 export function terminalText(text: string): string {
-  return stripVTControlCharacters(text).replace(/\r\n?/g, "\n");
+  return new OutputSanitizer().push(text.replace(/\r\n?/g, "\n"));
 }
 
 /** A value as indented JSON, or why there is none. */

@@ -1,4 +1,5 @@
 import { isJsonObject } from "../../base/files/read-json.ts";
+import { withoutTrailing } from "../../base/without-trailing.ts";
 import type { Highlight } from "../text/highlight.ts";
 import { type Html, html } from "../text/html.ts";
 import { codeBlock, type RenderMarkdown } from "../text/markdown.ts";
@@ -70,7 +71,7 @@ export function foldedText(title: string, text: string, shown: Html): Html {
 
 /** Output of a program. */
 export function renderOutput(text: string, title = "Output"): Html | undefined {
-  const cleaned = terminalText(text).replace(/\n+$/, "");
+  const cleaned = withoutTrailing(terminalText(text), "\n");
   return cleaned.trim() === "" ? undefined : foldedText(title, cleaned, html`${cleaned}`);
 }
 

@@ -1,4 +1,5 @@
 import { escapeHtml, Html } from "./html.ts";
+import { TimeAllowance, type TimeLimits } from "./time-allowance.ts";
 
 /** Code as HTML, coloured when the language is known. */
 export type Highlight = (code: string, language: string | undefined) => Html;
@@ -7,6 +8,8 @@ export type Highlight = (code: string, language: string | undefined) => Html;
 const maxBlockLength = 30_000;
 /** Colouring is by far the slowest step, so limit it per page. */
 const maxTotalLength = 4_000_000;
+/** Some texts keep the expressions of a language busy for minutes. */
+const usualLimits: TimeLimits = { textMs: 150, totalMs: 2_000 };
 
 const languageOfSuffix: Readonly<Record<string, string>> = {
   cjs: "javascript",
@@ -31,9 +34,10 @@ export function languageOfPath(path: string): string | undefined {
   return Object.hasOwn(languageOfSuffix, suffix) ? languageOfSuffix[suffix] : suffix;
 }
 
-/** Loads the highlighter; what it returns colours up to 4 million characters. */
-export async function createHighlight(): Promise<Highlight> {
+/** Loads the highlighter; what it returns colours up to 4 million characters, and none for too long. */
+export async function createHighlight(limits: TimeLimits = usualLimits): Promise<Highlight> {
   const { default: library } = await import("highlight.js/lib/common");
+  const allowance = new TimeAllowance(limits);
   let left = maxTotalLength;
   return (code, language) => {
     const isKnown =
@@ -41,8 +45,8 @@ export async function createHighlight(): Promise<Highlight> {
     if (!isKnown || code.length > Math.min(maxBlockLength, left)) return new Html(escapeHtml(code));
     left -= code.length;
     const cleaned = code.replaceAll("\u0000", "");
-    return new Html(
-      library.highlight(cleaned, { language: language.toLowerCase(), ignoreIllegals: true }).value,
-    );
+    const options = { language: language.toLowerCase(), ignoreIllegals: true };
+    const coloured = allowance.run(code.length, () => library.highlight(cleaned, options).value);
+    return new Html(coloured ?? escapeHtml(code));
   };
 }

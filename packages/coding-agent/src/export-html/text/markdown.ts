@@ -2,6 +2,7 @@ import type { RendererObject, Tokens } from "marked";
 import type { Highlight } from "./highlight.ts";
 import { type Html, html, trusted } from "./html.ts";
 import { imageUrl, parseDataUrl, safeUrl } from "./safe-url.ts";
+import { TimeAllowance, type TimeLimits } from "./time-allowance.ts";
 
 /** Markdown text as HTML. */
 export type RenderMarkdown = (text: string) => Html;
@@ -10,6 +11,8 @@ export type RenderMarkdown = (text: string) => Html;
 const maxMarkdownLength = 100_000;
 /** The parser recurses for every level and copies the rest each time. */
 const maxQuoteDepth = 30;
+/** Emphasis that begins again and again keeps the parser busy for minutes. Includes the code in a text. */
+const usualLimits: TimeLimits = { textMs: 400, totalMs: 3_000 };
 
 const tagNames =
   "a|blockquote|br|code|del|div|em|h[1-6]|hr|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|ul";
@@ -38,14 +41,19 @@ export function codeBlock(code: Html): Html {
 }
 
 /** Loads the Markdown parser. HTML in a text stays text, whatever it is. */
-export async function createMarkdown(highlight: Highlight): Promise<RenderMarkdown> {
+export async function createMarkdown(
+  highlight: Highlight,
+  limits: TimeLimits = usualLimits,
+): Promise<RenderMarkdown> {
   const { Marked } = await import("marked");
   const marked = new Marked({ gfm: true, breaks: true, renderer: createRenderer(highlight) });
+  const allowance = new TimeAllowance(limits);
   return (text) => {
     if (text.length > maxMarkdownLength || isTrap(text)) return plainBlock(text);
     try {
-      const markup = marked.parse(text, { async: false });
-      if (isOurMarkup(markup)) return html`<div class="prose" dir="auto">${trusted(markup)}</div>`;
+      const markup = allowance.run(text.length, () => marked.parse(text, { async: false }));
+      if (markup !== undefined && isOurMarkup(markup))
+        return html`<div class="prose" dir="auto">${trusted(markup)}</div>`;
     } catch {
       // Text that the parser cannot handle is shown as text.
     }

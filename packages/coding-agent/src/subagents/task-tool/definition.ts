@@ -11,39 +11,39 @@ export const taskTool = toolRow({
     properties: {
       task: {
         type: "string",
-        description: "What is to be done, complete in itself: the subagent sees nothing else",
+        description: "What to do, complete in itself: the subagent sees nothing else",
       },
-      agent: { type: "string", description: 'Agent that does it (default "task")' },
+      agent: { type: "string", description: 'Default "task"' },
       description: { type: "string", description: "A few words for people who watch" },
       tasks: {
         type: "array",
-        description: "Several tasks that run at the same time, instead of task",
+        description: "Several that run at the same time, instead of task",
         items: {
           type: "object",
           properties: {
-            id: { type: "string", description: "Short unique name of this task" },
-            task: { type: "string", description: "What is to be done" },
-            agent: { type: "string", description: "Agent that does it" },
-            description: { type: "string", description: "A few words for people who watch" },
+            id: { type: "string", description: "Short unique name" },
+            task: { type: "string" },
+            agent: { type: "string" },
+            description: { type: "string" },
           },
           required: ["id", "task"],
         },
       },
-      context: { type: "string", description: "What all of tasks need to know; put before each" },
-      model: { type: "string", description: "Model to use instead of your own" },
+      context: { type: "string", description: "What all of tasks need to know" },
+      model: { type: "string", description: "Instead of your own" },
       outputSchema: {
         type: "object",
-        description: "JSON Schema that each final answer has to fit",
+        description: "JSON Schema of each final answer",
         additionalProperties: true,
       },
       isolated: {
         type: "boolean",
         description:
-          "Work in a separate copy of the working tree; changes come back as a patch when all is done",
+          "Work in a copy of the working tree; changes come back as a patch when all is done",
       },
       verify: {
         description:
-          "Checks of isolated work before it comes back: true, a profile's name, or {profile?, commands: [{name, command, timeoutMs?, optional?}], onFailure?: return_failure | retry_once | discard_patch}",
+          "Checks of isolated work: true, a profile's name, or {profile?, commands: [{name, command, timeoutMs?, optional?}], onFailure?: return_failure | retry_once | discard_patch}",
         anyOf: [
           { type: "boolean" },
           { type: "string" },

@@ -4,8 +4,8 @@ import type { TaskServices } from "../tasks/task-services.ts";
 
 const purpose =
   "Give work to subagents, each with a conversation of its own; you get their final answers. " +
-  "Use it for work that can be described completely and would fill your own conversation, and for several independent pieces at once. " +
-  "Subagents that change files at the same time should be isolated.";
+  "For work that can be described completely and would fill your own conversation, and for several independent pieces at once. " +
+  "Isolate subagents that change files at the same time.";
 
 /**
  * What `task` is for, and the agents it can name. Made once per folder and trust, then always the same:

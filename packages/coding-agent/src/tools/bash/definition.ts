@@ -12,8 +12,8 @@ export const bashTool = toolRow({
   parameters: {
     type: "object",
     properties: {
-      command: { type: "string", description: "Shell command to run" },
-      timeout: { type: "number", description: "Seconds after which the command is killed" },
+      command: { type: "string", description: "Shell command" },
+      timeout: { type: "number", description: "In seconds" },
     },
     required: ["command"],
   },
@@ -26,15 +26,15 @@ export const bashTool = toolRow({
 });
 
 const purpose =
-  "Run a shell command in the working directory; returns stdout and stderr together. " +
-  "Each call starts a new shell there: cd and variables do not carry over to the next call. " +
-  "Of long output the last 2000 lines or 50KB are shown and all of it is kept in a file. " +
-  "Commands get no input; start a server in the background with &.";
+  "Run a shell command; returns stdout and stderr together. " +
+  "Each call is a new shell in the working directory: cd and variables do not carry over. " +
+  "Shows the last 2000 lines or 50KB; a file has longer output. " +
+  "Commands get no input; start servers in the background with &.";
 
 function limitText({ bashTimeoutMs }: ToolEnvironment): string {
   return isTimed(bashTimeoutMs)
-    ? `Without timeout, a command is killed after ${bashTimeoutMs / 1000} seconds.`
-    : "Without timeout, a command may run as long as it needs.";
+    ? `By default killed after ${bashTimeoutMs / 1000} seconds.`
+    : "By default it may take any time.";
 }
 
 /** Accepts a command as a list of words, as models send it that were trained with such a tool. */

@@ -22,7 +22,7 @@ export async function runShellCommand(
   environment: ToolEnvironment,
   request: ShellCommand,
 ): Promise<ProcessOutcome> {
-  const shell = await findShell(environment);
+  const shell = findShell(environment);
   const prefix = environment.shellCommandPrefix;
   return runProcess({
     file: shell,

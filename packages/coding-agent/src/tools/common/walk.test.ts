@@ -11,8 +11,8 @@ afterEach(() => workspace[Symbol.dispose]());
 
 async function paths(below = "", signal = new AbortController().signal): Promise<string[]> {
   const found: string[] = [];
-  for await (const { path, isDirectory } of walk(workspace.path(below), { signal })) {
-    found.push(isDirectory ? `${path}/` : path);
+  for await (const entries of walk(workspace.path(below), { signal })) {
+    found.push(...entries.map(({ path, isDirectory }) => (isDirectory ? `${path}/` : path)));
   }
   return found;
 }

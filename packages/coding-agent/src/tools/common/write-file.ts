@@ -1,8 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import {
   access,
-  chmod,
-  chown,
+  type FileHandle,
   open,
   readlink,
   realpath,
@@ -53,10 +52,10 @@ async function replaceFile(
     const file = await open(temporary, "wx", old === undefined ? 0o666 : old.mode & 0o777);
     try {
       await file.writeFile(content);
+      if (old !== undefined) await keepOwnerAndMode(file, old);
     } finally {
       await file.close();
     }
-    if (old !== undefined) await keepOwnerAndMode(temporary, old);
     await rename(temporary, target);
   } catch (error) {
     await unlink(temporary).catch(() => {});
@@ -64,11 +63,12 @@ async function replaceFile(
   }
 }
 
-async function keepOwnerAndMode(path: string, old: Stats): Promise<void> {
-  const made = await stat(path);
-  if (made.uid !== old.uid || made.gid !== old.gid) await chown(path, old.uid, old.gid);
+async function keepOwnerAndMode(file: FileHandle, old: Stats): Promise<void> {
+  const made = await file.stat();
+  const isOwned = made.uid === old.uid && made.gid === old.gid;
+  if (!isOwned) await file.chown(old.uid, old.gid);
   // The umask may have removed bits, and so does a change of owner.
-  await chmod(path, old.mode & 0o7777);
+  if (!isOwned || made.mode !== old.mode) await file.chmod(old.mode & 0o7777);
 }
 
 /** The file behind a path, also when a link leads to a file that does not exist yet. */

@@ -16,12 +16,12 @@ export const editTool = toolRow({
         type: "array",
         description:
           "Several replacements instead of oldText and newText; each is looked up in the original " +
-          "file, and they must not overlap",
+          "file, without overlaps",
         items: {
           type: "object",
           properties: {
-            oldText: { type: "string", description: "Text that is in the file exactly once" },
-            newText: { type: "string", description: "Text to put in its place" },
+            oldText: { type: "string" },
+            newText: { type: "string" },
           },
           required: ["oldText", "newText"],
         },

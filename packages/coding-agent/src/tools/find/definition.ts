@@ -15,7 +15,7 @@ export const findTool = toolRow({
           "Glob: *.ts matches names at any depth, a pattern with a slash (src/**/*.ts) the whole path",
       },
       path: { type: "string", description: "Directory to search (default: the working directory)" },
-      limit: { type: "number", description: "How many results to show (default 1000)" },
+      limit: { type: "number", description: "Results to show (default 1000)" },
     },
     required: ["pattern"],
   },

@@ -1,6 +1,7 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { globFilter } from "../../base/files/glob-filter.ts";
+import { withoutTrailing } from "../../base/without-trailing.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { listResult } from "../common/list-text.ts";
 import { toPosix } from "../common/paths.ts";
@@ -29,30 +30,28 @@ export async function runFindTool(
   const onlyDirectories = args.pattern.endsWith("/");
   const filter = globFilter(relativePattern(args.pattern, root.path));
   const lines: string[] = [];
-  let isLimitReached = false;
   const options = { signal: call.signal, canEnter: filter.canMatchBelow };
-  for await (const { path, isDirectory } of walk(root.path, options)) {
-    if ((onlyDirectories && !isDirectory) || !filter.matches(path)) continue;
-    if (lines.length === limit) {
-      isLimitReached = true;
-      break;
+  for await (const entries of walk(root.path, options)) {
+    for (const { path, isDirectory } of entries) {
+      if ((onlyDirectories && !isDirectory) || !filter.matches(path)) continue;
+      if (lines.length <= limit) lines.push(isDirectory ? `${path}/` : path);
     }
-    lines.push(isDirectory ? `${path}/` : path);
+    if (lines.length > limit) break;
   }
   if (lines.length === 0) {
     return { content: [{ type: "text", text: "No files found matching pattern" }] };
   }
-  if (!isLimitReached) return listResult({ lines, notices: [] });
+  if (lines.length <= limit) return listResult({ lines, notices: [] });
   const more = `Use limit=${limit * 2} for more, or a narrower pattern`;
   return listResult({
-    lines,
+    lines: lines.slice(0, limit),
     notices: [`${limit} results limit reached. ${more}`],
     details: { resultLimitReached: limit },
   });
 }
 
 function relativePattern(pattern: string, root: string): string {
-  const plain = toPosix(pattern).replace(/\/+$/, "");
+  const plain = withoutTrailing(toPosix(pattern), "/");
   const prefix = `${toPosix(root)}/`;
   return plain.startsWith(prefix) ? plain.slice(prefix.length) : plain;
 }

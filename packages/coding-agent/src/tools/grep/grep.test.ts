@@ -27,6 +27,20 @@ describe.each([
     expect(await lines({ pattern: "needle", path: "a/c.txt" })).toEqual(["c.txt:1: needle 2"]);
   });
 
+  it.each([
+    ["few enough to sort", 4],
+    ["too many to sort", 40],
+  ])("shows the first matches by path when there are more than the limit: %s", async (_, count) => {
+    const paths = ["a/z", "a-b/x", "a.txt", "b", "é", "\u{e000}", "\u{1f600}"];
+    const files = paths.map((path) => [path, "hit\n".repeat(count)]);
+    workspace.write(Object.fromEntries(files));
+    const [last = ""] = (await lines({ pattern: "hit", limit: 5 * count })).slice(5 * count - 1);
+    expect(last).toBe(`é:${count}: hit`);
+    const shown = (await lines({ pattern: "hit", limit: 5 })).slice(0, 5);
+    const beginning = paths.flatMap((path) => Array<string>(count).fill(path)).slice(0, 5);
+    expect(shown.map((line) => line.split(":")[0])).toEqual(beginning);
+  });
+
   it("shows context lines once each", async () => {
     workspace.write({ f: "1\n2\nhit\n4\nhit\n6\n7\n8\n" });
     expect(await lines({ pattern: "hit", context: 1 })).toEqual([

@@ -47,6 +47,7 @@ export async function runGrepTool(
     glob,
     filter: glob === undefined ? undefined : filterOf(glob),
     signal: call.signal,
+    limit,
     onLine: (line) => isProtected(join(root.path, line.path), environment) || list.add(line),
   };
   call.signal.throwIfAborted();

@@ -21,10 +21,12 @@ export async function plainSearch(search: Search): Promise<void> {
     return;
   }
   const isWanted = (path: string) => filter === undefined || filter.matches(path);
-  for await (const { path, isFile } of walk(root.path, { signal })) {
-    if (!isFile || !isWanted(path)) continue;
-    const goesOn = await searchFile(join(root.path, path), path, expression, search);
-    if (!goesOn) return;
+  for await (const entries of walk(root.path, { signal })) {
+    for (const { path, isFile } of entries) {
+      if (!isFile || !isWanted(path)) continue;
+      const goesOn = await searchFile(join(root.path, path), path, expression, search);
+      if (!goesOn) return;
+    }
   }
 }
 

@@ -13,6 +13,8 @@ export interface Search {
   /** The glob as a filter for relative paths. */
   readonly filter: GlobFilter | undefined;
   readonly signal: AbortSignal;
+  /** How many matches are shown; more may be reported. */
+  readonly limit: number;
   /** Takes a line; false ends the search. */
   readonly onLine: (line: FoundLine) => boolean;
 }

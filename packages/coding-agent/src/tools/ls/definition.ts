@@ -10,7 +10,7 @@ export const lsTool = toolRow({
     type: "object",
     properties: {
       path: { type: "string", description: "Directory to list (default: the working directory)" },
-      limit: { type: "number", description: "How many entries to show (default 500)" },
+      limit: { type: "number", description: "Entries to show (default 500)" },
     },
     required: [],
   },

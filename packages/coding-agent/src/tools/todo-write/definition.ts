@@ -5,30 +5,27 @@ import { toolRow } from "../common/tool-row.ts";
 export const todoWriteTool = toolRow({
   name: "todo_write",
   description:
-    "Write the todo list of this session, which the user sees. " +
-    "Each call brings the whole list, done items included.",
+    "Write the todo list of this session, which the user sees. Each call replaces it with the " +
+    "whole list, done items included.",
   parameters: {
     type: "object",
     properties: {
       todos: {
         type: "array",
-        description: "The whole list, in order; it replaces the one before. Empty to clear it",
+        description: "In order; empty to clear the list",
         items: {
           type: "object",
           properties: {
-            content: { type: "string", description: "What is to be done" },
+            content: { type: "string" },
             status: {
               type: "string",
               enum: ["pending", "in_progress", "completed", "abandoned"],
               description: "At most one is in_progress",
             },
-            id: { type: "string", description: "Name of the item, if it needs one" },
-            activeForm: {
-              type: "string",
-              description: 'Wording while in progress: "Running tests"',
-            },
-            notes: { type: "string", description: "What to remember about it" },
-            phase: { type: "string", description: "Heading of the item" },
+            id: { type: "string" },
+            activeForm: { type: "string", description: 'In progress: "Running tests"' },
+            notes: { type: "string" },
+            phase: { type: "string", description: "Heading" },
           },
           required: ["content", "status"],
         },

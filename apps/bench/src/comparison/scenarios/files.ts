@@ -1,0 +1,97 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { summarize } from "../../measurement.ts";
+import type { ReplyPlan } from "../../remote-model-server.ts";
+import { commonTools, runPrompt, startHost, turnTimes } from "../hosts.ts";
+import { type Contestant, type Stage, scenario } from "../scenario.ts";
+
+const FOLDERS = 200;
+const CALLS = 8;
+
+/** Searches in a large tree. */
+export const searches = scenario({
+  rows: {
+    find: { what: "20 000 files: `find` turn, 20 matches", unit: "ms", peer: 0.8 },
+    "grep-none": { what: "20 000 files: `grep` turn without a match", unit: "ms", peer: 0.8 },
+    "grep-few": { what: "20 000 files: `grep` turn, 20 matches", unit: "ms", peer: 0.8 },
+  },
+  rounds: 7,
+  host: async (stage, contestant) => {
+    await writeTree(stage.workspace.cwd, stage.isQuick ? 2_000 : 20_000);
+    const measure = await startTurns(stage, contestant);
+    return async () => ({
+      find: await measure("find", { pattern: "*777.ts" }),
+      "grep-none": await measure("grep", { pattern: "no such words" }),
+      "grep-few": await measure("grep", { pattern: "entry (7|77|777) of" }),
+    });
+  },
+});
+
+const LINES = 400;
+
+/** A small change of a file of 20 KB. */
+export const edits = scenario({
+  rows: {
+    "edit-line": { what: "`edit` of one line of 20 KB: turn", unit: "ms", peer: 0.7 },
+  },
+  rounds: 9,
+  warmUps: 2,
+  host: async (stage, contestant) => {
+    const measure = await startTurns(stage, contestant);
+    const path = join(stage.workspace.cwd, "long.txt");
+    return async () => {
+      await writeFile(path, text(LINES));
+      // Some hosts refuse to edit a file that was not read.
+      await measure("read", { path: "long.txt" }, 1);
+      const edit = (index: number) => ({
+        path: "long.txt",
+        edits: [{ oldText: line(100 + index), newText: `${line(100 + index)} Changed.` }],
+      });
+      return { "edit-line": await measure("edit", edit) };
+    };
+  },
+});
+
+type Arguments = object | ((index: number) => object);
+
+/** Starts a host with all tools; the returned function takes the median time of a call's turn. */
+async function startTurns(stage: Stage, contestant: Contestant) {
+  const args = ["--no-session", "--tools", commonTools];
+  const host = await startHost(stage, contestant, args);
+  return async (tool: string, given: Arguments, count = CALLS): Promise<number> => {
+    const plans = Array.from({ length: count }, (_, index): ReplyPlan => {
+      const call = typeof given === "function" ? given(index) : given;
+      return { tool, argumentDeltas: [JSON.stringify(call)] };
+    });
+    await stage.server.reply(...plans);
+    const failed = host.next(isFailedCall);
+    failed.catch(() => {});
+    await Promise.race([
+      runPrompt(host),
+      failed.then((frame) => Promise.reject(new Error(JSON.stringify(frame.result)))),
+    ]);
+    return summarize(turnTimes(await stage.server.exchanges())).median;
+  };
+}
+
+function isFailedCall(frame: Readonly<Record<string, unknown>>): boolean {
+  return frame.type === "tool_execution_end" && frame.isError === true;
+}
+
+async function writeTree(cwd: string, files: number): Promise<void> {
+  await mkdir(join(cwd, ".git"));
+  await writeFile(join(cwd, ".gitignore"), "dist/\n*.log\n");
+  for (let index = 0; index < files; index++) {
+    const folder = join(cwd, "src", `folder-${index % FOLDERS}`);
+    if (index < FOLDERS) await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `file-${index}.ts`), `// entry ${index} of a tree\n${text(5)}`);
+  }
+}
+
+function line(index: number): string {
+  return `Line ${index} has some words, as lines often have.`;
+}
+
+function text(lines: number): string {
+  return Array.from({ length: lines }, (_, index) => `${line(index)}\n`).join("");
+}

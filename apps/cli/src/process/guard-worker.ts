@@ -1,0 +1,115 @@
+/** The cells of the memory that host and guard share. */
+export const guardCells = {
+  /** The last question that the host's thread has answered. */
+  answered: 0,
+  /** 1 once the input has ended. */
+  hasInputEnded: 1,
+} as const;
+
+/** What the guard's thread starts with. */
+export interface GuardData {
+  readonly memory: SharedArrayBuffer;
+  readonly cells: typeof guardCells;
+  /** Numbers of the signals that end the host. */
+  readonly signals: readonly number[];
+  /** An expression that reads the input in the host's thread. */
+  readonly readInput: string;
+  /** A function of the exit code that ends the process, as an expression. */
+  readonly exit: string;
+}
+
+/**
+ * Ends a host whose thread is busy with something that does not return. Only the event loop of a
+ * thread receives signals, so this thread has its own handlers; Node offers none to threads, so they
+ * are taken from its internals. Through the inspector, the process is made to exit in the middle of
+ * what the host's thread does. If that does not help, the process is killed. The watchdog of the
+ * children does the rest.
+ *
+ * Runs from its own source text, so nothing outside of this function may be used in it.
+ */
+export function guardInWorker(): void {
+  const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");
+  const { memory, cells, signals, readInput, exit }: GuardData = workerData;
+  const shared = new Int32Array(memory);
+  const idleTickMs = 1_000;
+  const busyTickMs = 200;
+  /** Without an answer for so long, the host's thread counts as stalled. */
+  const stalledMs = 2_000;
+  /** How long an end may take in all, and how long in silence. */
+  const signalLimits = { totalMs: 4_600, silentMs: 2_500 };
+  /** For an end of the input, which is seen up to 3 s late. */
+  const inputLimits = { totalMs: 1_600, silentMs: 0 };
+  const secondSignalMs = 100;
+  /** How long the host's thread may take to exit. */
+  const exitMs = 300;
+
+  let asked = 0;
+  let aliveAt = performance.now();
+  let end: { code: number; exitAt: number; silentMs: number } | undefined;
+  let killAt: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  function evaluate(expression: string): void {
+    try {
+      const { Session } = process.getBuiltinModule("node:inspector");
+      const session = new Session();
+      session.connectToMainThread();
+      session.post("Runtime.evaluate", { expression });
+      session.disconnect();
+    } catch {
+      // Without an inspector only the kill remains.
+    }
+  }
+
+  function beginEnd(code: number, { totalMs, silentMs }: typeof signalLimits): void {
+    end ??= { code, exitAt: performance.now() + totalMs, silentMs };
+  }
+
+  function tick(): void {
+    const now = performance.now();
+    if (Atomics.load(shared, cells.answered) === asked) {
+      aliveAt = now;
+      asked += 1;
+      parentPort?.postMessage(asked);
+    }
+    const silentMs = now - aliveAt;
+    if (end === undefined && silentMs >= stalledMs) {
+      if (Atomics.load(shared, cells.hasInputEnded) === 1) beginEnd(0, inputLimits);
+      else evaluate(readInput);
+    }
+    if (killAt !== undefined && now >= killAt) process.kill(process.pid, "SIGKILL");
+    if (end !== undefined && (now >= end.exitAt || silentMs > end.silentMs)) {
+      if (killAt === undefined) evaluate(`(${exit})(${end.code})`);
+      killAt ??= now + exitMs;
+    }
+    clearTimeout(timer);
+    const isCalm = end === undefined && silentMs < stalledMs;
+    timer = setTimeout(tick, isCalm ? idleTickMs : busyTickMs);
+  }
+
+  function onSignal(number: number): void {
+    const now = performance.now();
+    if (end === undefined) {
+      if (now - aliveAt < stalledMs) aliveAt = now;
+      beginEnd(128 + number, signalLimits);
+    } else {
+      end.exitAt = Math.min(end.exitAt, now + secondSignalMs);
+    }
+    tick();
+  }
+
+  const load = Reflect.get(globalThis, "require") as (name: string) => {
+    internalBinding(name: string): {
+      Signal: new () => { onsignal: (number: number) => void; start(signal: number): number };
+    };
+  };
+  const { Signal } = load("internal/test/binding").internalBinding("signal_wrap");
+  for (const number of signals) {
+    const signal = new Signal();
+    signal.onsignal = onSignal;
+    signal.start(number);
+    // A handle that is collected no longer listens.
+    Reflect.set(globalThis, `signal${number}`, signal);
+  }
+  tick();
+}

@@ -1,0 +1,42 @@
+import { StringDecoder } from "node:string_decoder";
+
+// Everything that a terminal acts on, except tab and the ends of lines, and what changes the
+// direction of text.
+const controls =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+  /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * Text that a terminal only shows: each control character as its escape. The escape is JSON's, so
+ * that a line of JSON keeps its meaning.
+ */
+export function showControls(text: string): string {
+  return text.replace(controls, (found) => {
+    return `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
+
+type Write = NodeJS.WriteStream["write"];
+type Written = (error?: Error | null) => void;
+
+/**
+ * Lets no text of a model, a server or a file name control the terminal that `stream` is connected
+ * to. Files and pipes get every byte as it is.
+ */
+export function protectTerminal(stream: NodeJS.WriteStream): void {
+  if (!stream.isTTY) return;
+  const write = stream.write.bind(stream);
+  // A character may be split between two writes.
+  const decoder = new StringDecoder("utf8");
+  const writeShown = (
+    chunk: Uint8Array | string,
+    encoding?: BufferEncoding | Written,
+    onWritten?: Written,
+  ): boolean => {
+    const named = typeof encoding === "string" ? encoding : "utf8";
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk, named) : Buffer.from(chunk);
+    const listener = typeof encoding === "function" ? encoding : onWritten;
+    return write(showControls(decoder.write(bytes)), "utf8", listener);
+  };
+  stream.write = writeShown as Write;
+}

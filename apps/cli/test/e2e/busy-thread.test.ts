@@ -1,0 +1,100 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { HostProcess } from "@tau-agent/conformance";
+import { describe, expect, it } from "vitest";
+import type { Place } from "../support/place.ts";
+import { areGone, isAlive, startHost } from "../support/start-host.ts";
+
+const ways = {
+  "an endless loop": "for (;;);",
+  "an endless loop that catches everything": "for (;;) { try { for (;;); } catch {} }",
+  "an endless search": `/^(a+)+$/.test("a".repeat(200) + "!");`,
+  "a wait for other threads": "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);",
+  "a wait for a program": `execSync("sleep 15");`,
+} as const;
+
+const extension = (block: string) => `import { execSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+export default (pi) => {
+  pi.registerCommand("block", {
+    handler: async () => {
+      // Once commands that came with this one are dealt with.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      writeFileSync("blocked", "");
+      ${block}
+    },
+  });
+};`;
+
+/** A host with a child, whose thread is blocked. */
+async function blocked(
+  block: string,
+): Promise<HostProcess & { readonly place: Place; readonly commandPid: number }> {
+  const host = startHost({ files: { "agent/extensions/block.js": extension(block) } });
+  host.send({ type: "bash", command: "sleep 60 >/dev/null 2>&1 & echo $!" });
+  const { data } = await host.until({ "...": true, command: "bash" });
+  const commandPid = Number((data as { output: string }).output);
+  expect(isAlive(commandPid)).toBe(true);
+  host.send({ type: "prompt", message: "/block" });
+  while (!existsSync(join(host.place.cwd, "blocked"))) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return Object.assign(host, { commandPid });
+}
+
+/** Fails if the host takes longer than it promises. */
+const promisedMs = 5_000;
+
+describe("a host whose thread is blocked by", () => {
+  it.each(Object.entries(ways))("%s ends on its second signal", async (_, block) => {
+    const host = await blocked(block);
+    host.child.kill("SIGTERM");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const start = performance.now();
+    host.child.kill("SIGTERM");
+    const { code, signal } = await host.ended;
+    expect(performance.now() - start).toBeLessThan(2_000);
+    expect([143, "SIGKILL"]).toContain(code ?? signal);
+    expect(await areGone([host.commandPid])).toBe(true);
+  });
+
+  it.each([
+    ["an endless loop", "SIGINT", 130],
+    ["a wait for other threads", "SIGHUP", 129],
+    ["a wait for a program", "SIGTERM", null],
+  ] as const)("%s ends on one %s", async (way, signal, code) => {
+    const host = await blocked(ways[way]);
+    const start = performance.now();
+    host.child.kill(signal);
+    expect(await host.ended).toMatchObject({ code });
+    expect(performance.now() - start).toBeLessThan(promisedMs);
+    expect(await areGone([host.commandPid])).toBe(true);
+  });
+
+  it.each(["an endless loop", "an endless search"] as const)(
+    "%s ends with its input",
+    async (way) => {
+      const host = await blocked(ways[way]);
+      const start = performance.now();
+      host.send({ type: "get_state", id: "late" });
+      host.child.stdin.end();
+      expect(await host.ended).toMatchObject({ code: 0 });
+      expect(performance.now() - start).toBeLessThan(promisedMs);
+      expect(await areGone([host.commandPid])).toBe(true);
+    },
+  );
+});
+
+it("keeps the order of commands that come while its thread is busy for a while", async () => {
+  const host = await blocked("const end = Date.now() + 4_500; while (Date.now() < end);");
+  const ids = Array.from({ length: 300 }, (_, at) => `c${at}`);
+  const filler = "x".repeat(2_000);
+  for (const id of ids) {
+    host.send({ type: "set_session_name", name: `${id}${filler}`, id });
+    if (id === "c150") await new Promise((resolve) => setTimeout(resolve, 3_500));
+  }
+  await host.until({ "...": true, id: ids.at(-1) as string });
+  const answered = host.stdout.split("\n").flatMap((line) => /"id":"(c\d+)"/.exec(line)?.[1] ?? []);
+  expect(answered).toEqual(ids);
+  expect(readFileSync(join(host.place.cwd, "blocked"), "utf8")).toBe("");
+});
