@@ -1,8 +1,8 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { RunOutcome } from "./loop/loop.ts";
 import { MessageQueue } from "./loop/message-queue.ts";
-import type { ResumedReply } from "./loop/turn.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
+import type { ResumedReply } from "./loop/turn.ts";
 
 /**
  * A conversation and the loop that continues it. There is one run at a time; during a run, messages

@@ -12,8 +12,8 @@ export {
   type ModelRequest,
   type ToolHooks,
 } from "./loop/run.ts";
-export type { ResumedReply } from "./loop/turn.ts";
 export { SKIPPED_TEXT } from "./loop/tool-execution.ts";
+export type { ResumedReply } from "./loop/turn.ts";
 export {
   type ArgumentsSchema,
   defineTool,

@@ -55,6 +55,8 @@ export {
   SourcedRule,
 } from "./vocabulary/permission.ts";
 export {
+  type ApprovalEntry,
+  type DecidedBy,
   KnownSessionEntry,
   type SessionEntry,
   type SessionEntryOf,

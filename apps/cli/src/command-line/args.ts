@@ -1,5 +1,6 @@
-import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
+import { type PermissionMode, ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
+import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 
 /** What the command line says. */
 export interface CliOptions {
@@ -13,6 +14,7 @@ export interface CliOptions {
   model?: string;
   models?: string;
   thinking?: ThinkingLevel;
+  permissionMode?: PermissionMode;
   apiKey?: string;
   systemPrompt?: string;
   appendSystemPrompt: string[];
@@ -108,6 +110,12 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "value",
     choices: thinkingLevels,
     help: `Thinking level: ${thinkingLevels.join(", ")}`,
+  },
+  "permission-mode": {
+    key: "permissionMode",
+    kind: "value",
+    choices: permissionModes,
+    help: `How tools are approved where no rule fits: ${permissionModes.join(", ")}`,
   },
   "api-key": { key: "apiKey", kind: "value", help: "Key for the provider, for this run only" },
   "system-prompt": {

@@ -25,6 +25,8 @@ export interface BeforeToolCallResult {
    * can be decided later.
    */
   readonly isSuspended?: boolean;
+  /** Whether a person was asked about the call already. */
+  readonly wasAsked?: boolean;
   /** The rest of the decision, which may wait for a person. Calls that run together wait together. */
   readonly ask?: () => Promise<BeforeToolCallResult | undefined>;
 }
@@ -34,7 +36,7 @@ export interface ToolHooks {
   beforeToolCall?(
     call: ToolCall,
     tool: AgentTool,
-    signal: AbortSignal,
+    signal?: AbortSignal,
   ): Promise<BeforeToolCallResult | undefined>;
   /** Given fields replace those of the result. */
   afterToolCall?(call: ToolCall, result: ToolResult): Promise<Partial<ToolResult> | undefined>;
@@ -81,6 +83,8 @@ export interface AgentOptions {
   /** May replace what one model call reads; the conversation itself is unchanged. */
   readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
   readonly hooks?: ToolHooks | undefined;
+  /** The tools of a run that begins with calls of an earlier reply; default those of a request. */
+  readonly currentTools?: (() => readonly AgentTool[]) | undefined;
   /** Understands names and arguments of other hosts' tools; events and records carry the real ones. */
   readonly resolveToolCall?: ResolveToolCall | undefined;
   /** May replace a tool's result, after the hooks and before it is announced and recorded. */

@@ -69,7 +69,7 @@ async function resume(
   run: Run,
   { message, calls }: ResumedReply,
 ): Promise<WatchedReply & { readonly batch: ToolBatch }> {
-  const { tools } = await orAborted(run, run.options.prepareRequest());
+  const tools = run.options.currentTools?.() ?? (await orAborted(run, run.options.prepareRequest())).tools;
   const batch = await executeToolCalls(run, calls, tools);
   return { reply: { message }, tools, batch };
 }

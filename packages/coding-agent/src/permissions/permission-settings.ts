@@ -1,4 +1,10 @@
-import type { OnTimeout, PermissionMode, PermissionRule, RuleSource, SourcedRule } from "@tau-agent/rpc-protocol";
+import type {
+  OnTimeout,
+  PermissionMode,
+  PermissionRule,
+  RuleSource,
+  SourcedRule,
+} from "@tau-agent/rpc-protocol";
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { isJsonObject } from "../base/files/read-json.ts";
@@ -6,7 +12,7 @@ import { stricterMode } from "./rules/judge.ts";
 import { readRule } from "./rules/rule.ts";
 
 /** How long an approval waits by default, in ms. */
-export const DEFAULT_TIMEOUT_MS = 300_000;
+const DEFAULT_TIMEOUT_MS = 300_000;
 
 /** The permissions that one file, or one caller, asks for. */
 export interface PermissionChange {
@@ -17,7 +23,8 @@ export interface PermissionChange {
 }
 
 /** A member of permissions that has no meaning. */
-export interface PermissionProblem {
+interface PermissionProblem {
+  readonly [member: string]: string;
   readonly field: string;
   readonly reason: string;
 }
@@ -46,6 +53,11 @@ export function readPermissions(value: unknown): ReadPermissions {
     timeoutMs: readTimeout(timeoutMs, problems),
   };
   return { change: withoutAbsent(change), problems };
+}
+
+/** The first thing wrong with permissions; undefined if nothing is. */
+export function permissionProblem(value: unknown): PermissionProblem | undefined {
+  return readPermissions(value).problems[0];
 }
 
 function withoutAbsent(change: PermissionChange): PermissionChange {

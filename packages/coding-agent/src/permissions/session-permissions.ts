@@ -1,4 +1,9 @@
-import type { OnTimeout, PermissionMode, PermissionRule, SourcedRule } from "@tau-agent/rpc-protocol";
+import type {
+  OnTimeout,
+  PermissionMode,
+  PermissionRule,
+  SourcedRule,
+} from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import {
   type PermissionChange,

@@ -26,6 +26,8 @@ export interface PromptIntakeOptions {
   readonly check: () => Promise<void>;
   readonly hooks?: SessionHooks | undefined;
   readonly emit: (event: SessionEvent) => void | Promise<void>;
+  /** A message waits that interrupts the run. */
+  readonly onSteer?: (() => void) | undefined;
 }
 
 /** Where a message waits during a run; one for the next turn also waits while idle. */
@@ -277,6 +279,7 @@ export class PromptIntake {
     }
     for (const message of messages) queues[queueName].enqueue(message);
     this.#queues.update();
+    if (queueName === "steer") this.#options.onSteer?.();
     return "queued";
   }
 

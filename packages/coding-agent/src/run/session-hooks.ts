@@ -139,9 +139,8 @@ export function loopHooks(
   }: Pick<AgentOptions, "toLlmMessages"> & {
     readonly messages: () => readonly AgentMessage[];
   },
-): Pick<AgentOptions, "hooks" | "transformContext" | "replaceMessage" | "wantsNextTurn"> {
+): Pick<AgentOptions, "transformContext" | "replaceMessage" | "wantsNextTurn"> {
   return {
-    hooks: hooks.tools,
     replaceMessage: (message) => hooks.finishMessage(message),
     wantsNextTurn: () => hooks.wantsNextTurn(),
     transformContext: async (context) => {

@@ -1,7 +1,12 @@
 import { dirname, join } from "node:path";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
-import { isJsonObject, type JsonFile, type JsonObject, readJsonFile } from "../base/files/read-json.ts";
+import {
+  isJsonObject,
+  type JsonFile,
+  type JsonObject,
+  readJsonFile,
+} from "../base/files/read-json.ts";
 import { mergedValue, readLayer, type SettingsLayer, settingProblem } from "./layer.ts";
 import type { SettingsChange } from "./save.ts";
 import {

@@ -1,4 +1,9 @@
-import { type AgentTool, decideToolCall, type ToolHooks, validateArguments } from "@tau-agent/agent";
+import {
+  type AgentTool,
+  decideToolCall,
+  type ToolHooks,
+  validateArguments,
+} from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { randomUuid } from "../../base/random.ts";
@@ -37,13 +42,14 @@ function recordOf(args: unknown): Record<string, unknown> {
 
 async function execute(
   call: ToolCall,
-  { active, hooks }: NestedTools,
+  nested: NestedTools,
   given: Parameters<AgentTool["execute"]>[1],
 ): Promise<NestedOutcome> {
+  const { hooks } = nested;
   const began = performance.now();
   let result: ToolResult;
   try {
-    result = await runChecked(call, { tools: active(), hooks, given });
+    result = await runChecked(call, { tools: nested.active(), hooks, given });
     result = { ...result, ...(await hooks.afterToolCall?.(call, result)) };
   } catch (error) {
     result = { content: [{ type: "text", text: reasonOf(error) }], details: {}, isError: true };

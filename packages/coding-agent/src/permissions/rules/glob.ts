@@ -48,7 +48,7 @@ export function commandMatcher(pattern: string): Matcher {
 export function pathMatcher(base: string, pattern: string): Matcher {
   const found = [...literal(base), ...states(pattern, pathWildcard)];
   const slash = found.at(-2);
-  const isFolder = pattern.endsWith("/**") && slash?.step !== undefined;
+  const isFolder = (pattern === "**" || pattern.endsWith("/**")) && slash?.step !== undefined;
   if (!isFolder || slash === undefined) return matcher(found);
   return matcher([...found.slice(0, -2), { ...slash, skips: [2] }, ...found.slice(-1)]);
 }

@@ -71,13 +71,17 @@ function judgeSubject(subject: Subject, policy: Policy): Judgement {
     .filter((compiled) => fits(compiled, subject))
     .map(({ rule }) => rule)
     // A project must not open what its reader closed.
-    .filter(({ action, source }) => mode !== "readOnly" || action !== "allow" || source !== "project");
+    .filter(
+      ({ action, source }) => mode !== "readOnly" || action !== "allow" || source !== "project",
+    );
   const rule = strictestRule(fitting);
   const action = rule?.action ?? actionOfMode(subject, policy);
   if (subject.kind !== "opaque" || action !== "allow") return { subject, action, rule };
   // What it hides may be what a rule is there to stop.
   const evaded = rules.find(isAboutParts)?.rule;
-  return evaded === undefined ? { subject, action, rule } : { subject, action: "ask", rule: evaded };
+  return evaded === undefined
+    ? { subject, action, rule }
+    : { subject, action: "ask", rule: evaded };
 }
 
 function strictestRule(rules: readonly SourcedRule[]): SourcedRule | undefined {
