@@ -44,7 +44,7 @@ export interface ToolHooks {
   isSuspended?(): boolean;
 }
 
-/** Asks the hooks about a call, and whoever they ask in turn. */
+/** Asks the hooks about a call, and the person they ask in turn. */
 export async function decideToolCall(
   hooks: ToolHooks | undefined,
   call: ToolCall,

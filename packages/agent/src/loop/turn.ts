@@ -69,7 +69,8 @@ async function resume(
   run: Run,
   { message, calls }: ResumedReply,
 ): Promise<WatchedReply & { readonly batch: ToolBatch }> {
-  const tools = run.options.currentTools?.() ?? (await orAborted(run, run.options.prepareRequest())).tools;
+  const tools =
+    run.options.currentTools?.() ?? (await orAborted(run, run.options.prepareRequest())).tools;
   const batch = await executeToolCalls(run, calls, tools);
   return { reply: { message }, tools, batch };
 }

@@ -17,7 +17,7 @@ const neverAsked: ReadonlySet<string> = new Set(["todo_write", "task", "job_kill
 export function toolTraits({ name, isReadOnly }: AgentTool, isBuiltIn: boolean): ToolTraits {
   return {
     name,
-    // A line of the shell may do anything, whoever made the tool.
+    // A line of the shell may do anything, also in a tool of your own.
     isReadOnly: name !== "bash" && (isReadOnly === true || (isBuiltIn && readOnlyTools.has(name))),
     isNeverAsked: isBuiltIn && neverAsked.has(name),
   };

@@ -12,7 +12,7 @@ export interface ApprovalRequest extends ApprovalParams {
 }
 
 /**
- * Decides whether a tool may run. What it throws, and anything that is no result, denies. The signal is
+ * Decides whether a tool may run. What it throws, and anything but a result, denies. The signal is
  * aborted when the question has ended in another way.
  */
 export type Approve = (

@@ -18,7 +18,7 @@ export interface ApprovalRequest extends ApprovalParams {
 }
 
 /**
- * Decides whether a tool may run. What it throws, and anything that is no result, denies. The signal is
+ * Decides whether a tool may run. What it throws, and anything but a result, denies. The signal is
  * aborted when the question has ended in another way; its reason is the host's `host_request_resolved`.
  */
 export type Approve = (

@@ -24,7 +24,7 @@ interface TaskingSession {
   findModel(pattern: string): Promise<ScopedModel | undefined>;
   report(event: SessionEvent): void | Promise<void>;
   readonly permissions: SessionPermissions;
-  /** Asks whoever answers for this session, for a subagent. */
+  /** Asks this session's client, for a subagent. */
   approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
 }
 
