@@ -41,7 +41,7 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/resources`,
     floors: [["files"], ["packages", "rules", "skills", "templates"]],
   },
-  { root: `${codingAgent}/session-log`, floors: [["file", "entries"]] },
+  { root: `${codingAgent}/session-log`, floors: [["scan"], ["file", "entries"]] },
   { root: `${codingAgent}/user-input`, floors: [["images"]] },
   {
     root: `${codingAgent}/tools`,

@@ -3,6 +3,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
+import { leanSdks } from "./bundling/lean-sdks.ts";
+import { licences } from "./bundling/licences.ts";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
@@ -93,8 +95,8 @@ function namesIn(list: string): string[] {
   return names.filter((name) => name !== "" && !name.startsWith("type "));
 }
 
-// One bundle of everything ours; the vendors' SDKs, ripgrep and photon stay packages and load on
-// first use.
+// One bundle of everything ours and of the vendors' SDKs, so that the compile cache has all of it;
+// ripgrep and photon stay packages and load on first use.
 export default defineConfig({
   entry: { cli: "src/cli.ts" },
   format: "esm",
@@ -110,19 +112,15 @@ export default defineConfig({
     cpSync(data, new URL("dist/conformance/", import.meta.url), { recursive: true });
   },
   removeNodeProtocol: false,
-  noExternal: [
-    /^(?!node:|@anthropic-ai\/|openai|@google\/|@vscode\/ripgrep|@silvia-odwyer\/photon-node|jiti|undici)/,
+  noExternal: [/^(?!node:|@vscode\/ripgrep|@silvia-odwyer\/photon-node|jiti|undici)/],
+  external: [/^@vscode\/ripgrep/, /^@silvia-odwyer\/photon-node/, /^jiti/, /^undici/],
+  esbuildPlugins: [
+    yamlAsModule,
+    leanSdks,
+    oneChunkForTheStart,
+    straightThroughDoors,
+    licences("dist/THIRD-PARTY-LICENSES.txt"),
   ],
-  external: [
-    /^@anthropic-ai\//,
-    /^openai/,
-    /^@google\//,
-    /^@vscode\/ripgrep/,
-    /^@silvia-odwyer\/photon-node/,
-    /^jiti/,
-    /^undici/,
-  ],
-  esbuildPlugins: [yamlAsModule, oneChunkForTheStart, straightThroughDoors],
   esbuildOptions(options) {
     options.conditions = ["@tau-agent/source", "node", "import", "module", "default"];
     options.legalComments = "external";

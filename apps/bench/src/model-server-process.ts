@@ -26,5 +26,5 @@ function carryOut(order: ModelServerOrder): unknown {
 
 function reply(plan: ReplyPlan): Reply {
   if ("text" in plan) return { ...plan, text: Array(plan.count ?? 1).fill(plan.text) };
-  return { tool: plan.tool, argumentDeltas: plan.argumentDeltas };
+  return plan;
 }

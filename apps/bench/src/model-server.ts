@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { now } from "./clock.ts";
 
-/** One reply: the deltas of a text, at a given pace or not, or those of a tool call's arguments. */
+/** One reply: the deltas of a text, at a given pace or not, or of a call's arguments, or many calls. */
 export type Reply =
   | {
       readonly text: Iterable<string>;
@@ -13,7 +13,14 @@ export type Reply =
       /** Default: 4, because a network delivers a few at a time, not one and not all. */
       readonly eventsPerWrite?: number;
     }
-  | { readonly tool: string; readonly argumentDeltas: Iterable<string> };
+  | { readonly tool: string; readonly argumentDeltas: Iterable<string> }
+  | { readonly calls: readonly ToolCall[] };
+
+/** A call of a tool among several. */
+export interface ToolCall {
+  readonly tool: string;
+  readonly arguments: object;
+}
 
 /** When a request came and its reply went, in milliseconds of `now()`. */
 export interface Exchange {
@@ -108,10 +115,16 @@ function* choices(reply: Reply): Generator<object> {
     yield { delta: {}, finish_reason: "stop" };
     return;
   }
-  const call = { index: 0, id: `call_${Date.now()}_${Math.random()}`, type: "function" };
-  yield content({ tool_calls: [{ ...call, function: { name: reply.tool, arguments: "" } }] });
-  for (const piece of reply.argumentDeltas) {
-    yield content({ tool_calls: [{ index: 0, function: { arguments: piece } }] });
+  const calls =
+    "calls" in reply
+      ? reply.calls.map(({ tool, arguments: given }) => ({ tool, pieces: [JSON.stringify(given)] }))
+      : [{ tool: reply.tool, pieces: reply.argumentDeltas }];
+  for (const [index, { tool, pieces }] of calls.entries()) {
+    const call = { index, id: `call_${Date.now()}_${Math.random()}`, type: "function" };
+    yield content({ tool_calls: [{ ...call, function: { name: tool, arguments: "" } }] });
+    for (const piece of pieces) {
+      yield content({ tool_calls: [{ index, function: { arguments: piece } }] });
+    }
   }
   yield { delta: {}, finish_reason: "tool_calls" };
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Exchange } from "./model-server.ts";
+import type { Exchange, ToolCall } from "./model-server.ts";
 
 /** A reply as data, because it crosses to another process. */
 export type ReplyPlan = { readonly times?: number } & (
@@ -14,6 +14,7 @@ export type ReplyPlan = { readonly times?: number } & (
       readonly eventsPerWrite?: number;
     }
   | { readonly tool: string; readonly argumentDeltas: readonly string[] }
+  | { readonly calls: readonly ToolCall[] }
 );
 
 /** What the process understands. */

@@ -120,7 +120,7 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
       sendUiRequest: (request) => notices.send(request),
       onShutdown: () => void shutdown.begin(0),
       clientReady,
-      beforeExtensions: () => shutdown.watch(process.stdin),
+      beforeExtensions: preparation(shutdown, process.stdin),
     }),
   ]);
   const input = process.stdin;
@@ -136,8 +136,8 @@ async function runOneShot(
   const { runJson, runPrint } = await import("./one-shot/one-shot.ts");
   const shutdown = new Shutdown(exit);
   shutdown.listen();
-  await shutdown.watch();
-  const session = await openSession(options, logger);
+  const beforeExtensions = preparation(shutdown);
+  const session = await openSession(options, logger, { beforeExtensions });
   shutdown.onShutdown(() => session.dispose());
   output.onClosed(() => void shutdown.begin(0));
   const input = process.stdin.isTTY ? "" : await readAll(process.stdin, logger);
@@ -153,6 +153,20 @@ async function runOneShot(
   // A signal ends the run, but must not cut off what is still to be said about it.
   shutdown.onShutdown(async () => void (await running));
   await shutdown.begin(await running);
+}
+
+/** What has to be done once before code of others runs in this process. */
+function preparation(shutdown: Shutdown, input?: NodeJS.ReadableStream): () => Promise<void> {
+  let prepared: Promise<void> | undefined;
+  const prepare = async () => {
+    const { protectStdio } = await import("./process/child-stdio.ts");
+    protectStdio();
+    await shutdown.watch(input);
+  };
+  return () => {
+    prepared ??= prepare();
+    return prepared;
+  };
 }
 
 async function openSession(options: CliOptions, logger: Logger, seams: ExtensionSeams = {}) {

@@ -10,6 +10,7 @@ from .protocol import (
     Attachment,
     BashResult,
     Budget,
+    CancelQueuedData,
     Cancelled,
     ClearQueueData,
     ClientInfo,
@@ -45,6 +46,7 @@ from .protocol import (
     SessionStats,
     SetEventFilterData,
     SetPermissionsData,
+    SetSubagentSubscriptionData,
     SetTodosCommandPhases,
     SetTodosCommandTodos,
     SetTodosData,
@@ -86,6 +88,7 @@ ErrorCode: TypeAlias = Literal[
     "parse",
     "prompt_aborted",
     "prompt_empty",
+    "queue_item_not_found",
     "request_closed",
     "request_not_found",
     "session_changed",
@@ -126,6 +129,7 @@ class CommandMethods:
         *,
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
+        prompt_id: str | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Sends a user prompt. It is answered once the prompt is accepted, before the first
@@ -137,6 +141,8 @@ class CommandMethods:
         `attachments`: Files to send along; the model reads the text extracted from them.
         `streaming_behavior`: How to queue the message during a run. Without it, a prompt is
           refused during a run.
+        `prompt_id`: The id of the prompt; made by the host by default. One that the session
+          has starts nothing.
         """
         data: PromptDisposition | None = await self.request(
             "prompt",
@@ -145,6 +151,7 @@ class CommandMethods:
                 images=images,
                 attachments=attachments,
                 streamingBehavior=streaming_behavior,
+                promptId=prompt_id,
             ),
             timeout=timeout,
         )
@@ -395,6 +402,24 @@ class CommandMethods:
         `mode`: Whether steering interrupts a batch of tool calls or waits for its end.
         """
         await self.request("set_interrupt_mode", _given(mode=mode), timeout=timeout)
+
+    async def cancel_queued(
+        self,
+        item_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> CancelQueuedData:
+        """Takes a queued prompt back and returns its text; its result is `aborted`.
+
+        `item_id`: The id of the queued item, from the answer to the prompt or from
+          `queue_update`.
+        """
+        data: CancelQueuedData = await self.request(
+            "cancel_queued",
+            _given(itemId=item_id),
+            timeout=timeout,
+        )
+        return data
 
     async def clear_queue(self, *, timeout: float | None = None) -> ClearQueueData:
         """Empties all queues and returns the texts of the messages in them."""
@@ -771,6 +796,25 @@ class CommandMethods:
         anything.
         """
         data: HostInfo = await self.request("get_capabilities", {}, timeout=timeout)
+        return data
+
+    async def set_subagent_subscription(
+        self,
+        level: Literal["none", "activity", "all", "off", "progress", "events"],
+        *,
+        timeout: float | None = None,
+    ) -> SetSubagentSubscriptionData:
+        """Sets which events of subagents are sent as `subagent_event`: none (default), the start
+        and end of their runs and tool calls, or all.
+
+        `level`: Which events to send; `off`, `progress` and `events` mean `none`, `activity`
+          and `all`.
+        """
+        data: SetSubagentSubscriptionData = await self.request(
+            "set_subagent_subscription",
+            _given(level=level),
+            timeout=timeout,
+        )
         return data
 
     async def set_event_filter(

@@ -125,20 +125,38 @@ class AgentEndEvent(_AgentEndEvent, total=False):
 
     willRetry: bool
     """Whether the failed request will be retried; sent after `initialize`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class AgentSettledEvent(TypedDict):
-    """All work is done: nothing is running, queued, retrying or compacting."""
-
+class _AgentSettledEvent(TypedDict):
     type: Literal["agent_settled"]
     aborted: bool
     """Whether it was stopped early."""
 
 
-class AgentStartEvent(TypedDict):
+class AgentSettledEvent(_AgentSettledEvent, total=False):
+    """All work is done: nothing is running, queued, retrying or compacting."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _AgentStartEvent(TypedDict):
+    type: Literal["agent_start"]
+
+
+class AgentStartEvent(_AgentStartEvent, total=False):
     """A run begins."""
 
-    type: Literal["agent_start"]
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class AnySessionEntry(TypedDict):
@@ -285,22 +303,40 @@ class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
     """Whether the context window was nearly full or overflowed; sent after `initialize`."""
     errorMessage: str
     """The error message."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class AutoCompactionStartEvent(TypedDict):
-    """An automatic compaction begins."""
-
+class _AutoCompactionStartEvent(TypedDict):
     type: Literal["auto_compaction_start"]
     reason: Literal["threshold", "overflow"]
     """Whether the context window was nearly full or overflowed."""
 
 
-class AutoContinueEvent(TypedDict):
-    """The output limit cut a reply, which is now continued; at most once per prompt."""
+class AutoCompactionStartEvent(_AutoCompactionStartEvent, total=False):
+    """An automatic compaction begins."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _AutoContinueEvent(TypedDict):
     type: Literal["auto_continue"]
     reason: Literal["length"]
     """Why the run continues."""
+
+
+class AutoContinueEvent(_AutoContinueEvent, total=False):
+    """The output limit cut a reply, which is now continued; at most once per prompt."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _AutoRetryEndEvent(TypedDict):
@@ -318,9 +354,7 @@ class AutoRetryEndEvent(_AutoRetryEndEvent, total=False):
     """The error of the last attempt."""
 
 
-class AutoRetryStartEvent(TypedDict):
-    """A failed request will be sent again after `delayMs`."""
-
+class _AutoRetryStartEvent(TypedDict):
     type: Literal["auto_retry_start"]
     attempt: int
     """The number of the attempt, starting at 1."""
@@ -330,6 +364,15 @@ class AutoRetryStartEvent(TypedDict):
     """Milliseconds until the attempt."""
     errorMessage: str
     """The error message."""
+
+
+class AutoRetryStartEvent(_AutoRetryStartEvent, total=False):
+    """A failed request will be sent again after `delayMs`."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class Base64ImageSource(TypedDict):
@@ -395,6 +438,10 @@ class BashExecutionUpdateEvent(_BashExecutionUpdateEvent, total=False):
 
     id: str | int
     """The id of the command."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _BashResponse(TypedDict):
@@ -504,14 +551,21 @@ class Budget(TypedDict):
     """What has been used so far."""
 
 
-class BudgetExceededEvent(TypedDict):
-    """A limit of a budget is exceeded."""
-
+class _BudgetExceededEvent(TypedDict):
     type: Literal["budget_exceeded"]
     scope: Literal["session", "task", "subagent"]
     """What the budget applies to."""
     snapshot: BudgetSnapshot
     """What has been used so far."""
+
+
+class BudgetExceededEvent(_BudgetExceededEvent, total=False):
+    """A limit of a budget is exceeded."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class BudgetLimits(TypedDict, total=False):
@@ -576,14 +630,21 @@ class BudgetSnapshot(_BudgetSnapshot, total=False):
     """The limit that is near or exceeded."""
 
 
-class BudgetWarningEvent(TypedDict):
-    """Most of a budget is used; sent once per limit."""
-
+class _BudgetWarningEvent(TypedDict):
     type: Literal["budget_warning"]
     scope: Literal["session", "task", "subagent"]
     """What the budget applies to."""
     snapshot: BudgetSnapshot
     """What has been used so far."""
+
+
+class BudgetWarningEvent(_BudgetWarningEvent, total=False):
+    """Most of a budget is used; sent once per limit."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _CallPart(TypedDict):
@@ -600,6 +661,41 @@ class CallPart(_CallPart, total=False):
 
     rule: SourcedRule
     """The rule that says so; absent if the mode does."""
+
+
+class _CancelQueuedCommand(TypedDict):
+    type: Literal["cancel_queued"]
+    itemId: str
+    """The id of the queued item, from the answer to the prompt or from `queue_update`."""
+
+
+class CancelQueuedCommand(_CancelQueuedCommand, total=False):
+    """Takes a queued prompt back and returns its text; its result is `aborted`."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class CancelQueuedData(TypedDict):
+    """The result of the command."""
+
+    text: str
+    """The text of the message."""
+
+
+class _CancelQueuedResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["cancel_queued"]
+    success: Literal[True]
+    data: CancelQueuedData
+    """The result of the command."""
+
+
+class CancelQueuedResponse(_CancelQueuedResponse, total=False):
+    """Answers `cancel_queued`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class Cancelled(TypedDict):
@@ -727,6 +823,10 @@ class CompactionEndEvent(_CompactionEndEvent, total=False):
 
     errorMessage: str
     """The error message."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _CompactionEntry(TypedDict):
@@ -770,12 +870,19 @@ class CompactionResult(_CompactionResult, total=False):
     """Data for clients; not sent to the model."""
 
 
-class CompactionStartEvent(TypedDict):
-    """A compaction requested by the client begins; before `initialize` also an automatic one."""
-
+class _CompactionStartEvent(TypedDict):
     type: Literal["compaction_start"]
     reason: Literal["manual", "threshold", "overflow"]
     """Whether the client asked for it, the window was nearly full, or a request too large."""
+
+
+class CompactionStartEvent(_CompactionStartEvent, total=False):
+    """A compaction requested by the client begins; before `initialize` also an automatic one."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class CompactionSummaryMessage(TypedDict):
@@ -1027,6 +1134,10 @@ class ErrorEvent(_ErrorEvent, total=False):
 
     code: str
     """The error code."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ErrorResponse(TypedDict):
@@ -1090,9 +1201,7 @@ class ExportHtmlResponse(_ExportHtmlResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
-class ExtensionErrorEvent(TypedDict):
-    """An extension's handler threw an error."""
-
+class _ExtensionErrorEvent(TypedDict):
     type: Literal["extension_error"]
     extensionPath: str
     """The file of the extension."""
@@ -1100,6 +1209,15 @@ class ExtensionErrorEvent(TypedDict):
     """The event whose handler threw."""
     error: str
     """The error message."""
+
+
+class ExtensionErrorEvent(_ExtensionErrorEvent, total=False):
+    """An extension's handler threw an error."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestConfirm(TypedDict):
@@ -1118,6 +1236,10 @@ class ExtensionUiRequestConfirm(_ExtensionUiRequestConfirm, total=False):
 
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestEditor(TypedDict):
@@ -1134,6 +1256,10 @@ class ExtensionUiRequestEditor(_ExtensionUiRequestEditor, total=False):
 
     prefill: str
     """The initial text."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestInput(TypedDict):
@@ -1152,6 +1278,10 @@ class ExtensionUiRequestInput(_ExtensionUiRequestInput, total=False):
     """The text shown while the field is empty."""
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestNotify(TypedDict):
@@ -1168,6 +1298,10 @@ class ExtensionUiRequestNotify(_ExtensionUiRequestNotify, total=False):
 
     notifyType: Literal["info", "warning", "error"]
     """The severity; `info` if absent."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestSelect(TypedDict):
@@ -1186,17 +1320,28 @@ class ExtensionUiRequestSelect(_ExtensionUiRequestSelect, total=False):
 
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class ExtensionUiRequestSetEditorText(TypedDict):
-    """An extension asks the client to show something."""
-
+class _ExtensionUiRequestSetEditorText(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
     """The id of the request, repeated in its answer."""
     method: Literal["set_editor_text"]
     text: str
     """The text to put into the user's editor."""
+
+
+class ExtensionUiRequestSetEditorText(_ExtensionUiRequestSetEditorText, total=False):
+    """An extension asks the client to show something."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestSetStatus(TypedDict):
@@ -1213,17 +1358,28 @@ class ExtensionUiRequestSetStatus(_ExtensionUiRequestSetStatus, total=False):
 
     statusText: str
     """The text to show; absent to remove the status."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class ExtensionUiRequestSetTitle(TypedDict):
-    """An extension asks the client to show something."""
-
+class _ExtensionUiRequestSetTitle(TypedDict):
     type: Literal["extension_ui_request"]
     id: str
     """The id of the request, repeated in its answer."""
     method: Literal["setTitle"]
     title: str
     """The title to show."""
+
+
+class ExtensionUiRequestSetTitle(_ExtensionUiRequestSetTitle, total=False):
+    """An extension asks the client to show something."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiRequestSetWidget(TypedDict):
@@ -1242,6 +1398,10 @@ class ExtensionUiRequestSetWidget(_ExtensionUiRequestSetWidget, total=False):
     """The lines to show; absent to remove the widget."""
     widgetPlacement: Literal["aboveEditor", "belowEditor"]
     """Where to show the widget."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ExtensionUiResponse(TypedDict):
@@ -1928,13 +2088,15 @@ class HostRequestBudget(_HostRequestBudget, total=False):
     """The host asks its client something; `initialize` says which methods it answers."""
 
     promptId: str
-    """The prompt whose run asks."""
+    """The prompt whose run the event belongs to; sent after `initialize`."""
     toolCallId: str
     """The tool call that asks."""
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
     """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _HostRequestDialog(TypedDict):
@@ -1953,18 +2115,18 @@ class HostRequestDialog(_HostRequestDialog, total=False):
     """The host asks its client something; `initialize` says which methods it answers."""
 
     promptId: str
-    """The prompt whose run asks."""
+    """The prompt whose run the event belongs to; sent after `initialize`."""
     toolCallId: str
     """The tool call that asks."""
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
     """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class HostRequestResolved(TypedDict):
-    """A host request has ended."""
-
+class _HostRequestResolved(TypedDict):
     type: Literal["host_request_resolved"]
     id: str
     """The id of the request."""
@@ -1974,6 +2136,15 @@ class HostRequestResolved(TypedDict):
     """
     outcome: Literal["allow", "deny", "answered", "cancelled", "raised", "stopped"]
     """What came of it."""
+
+
+class HostRequestResolved(_HostRequestResolved, total=False):
+    """A host request has ended."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _HostRequestToolApproval(TypedDict):
@@ -1992,13 +2163,15 @@ class HostRequestToolApproval(_HostRequestToolApproval, total=False):
     """The host asks its client something; `initialize` says which methods it answers."""
 
     promptId: str
-    """The prompt whose run asks."""
+    """The prompt whose run the event belongs to; sent after `initialize`."""
     toolCallId: str
     """The tool call that asks."""
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
     """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _HostResponse(TypedDict):
@@ -2023,9 +2196,7 @@ class HostResponseError(TypedDict):
     """The error message."""
 
 
-class HostToolCall(TypedDict):
-    """The host calls a tool of its client."""
-
+class _HostToolCall(TypedDict):
     type: Literal["host_tool_call"]
     id: str
     """The id of the call, repeated in its updates and its result."""
@@ -2037,14 +2208,30 @@ class HostToolCall(TypedDict):
     """The arguments; they fit the tool's schema."""
 
 
-class HostToolCancel(TypedDict):
-    """A call of a tool is not wanted any more."""
+class HostToolCall(_HostToolCall, total=False):
+    """The host calls a tool of its client."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostToolCancel(TypedDict):
     type: Literal["host_tool_cancel"]
     id: str
     """The id of this frame."""
     targetId: str
     """The id of the call."""
+
+
+class HostToolCancel(_HostToolCancel, total=False):
+    """A call of a tool is not wanted any more."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class HostToolParams(TypedDict):
@@ -2193,15 +2380,22 @@ class ListSessionsResponse(_ListSessionsResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
-class MessageEndEvent(TypedDict):
-    """A message is complete and stored."""
-
+class _MessageEndEvent(TypedDict):
     type: Literal["message_end"]
     message: AgentMessage
     """The message."""
 
 
-class MessageEntry(TypedDict):
+class MessageEndEvent(_MessageEndEvent, total=False):
+    """A message is complete and stored."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _MessageEntry(TypedDict):
     type: Literal["message"]
     id: str
     """The id of the entry."""
@@ -2213,12 +2407,24 @@ class MessageEntry(TypedDict):
     """The message."""
 
 
-class MessageStartEvent(TypedDict):
-    """A message of the user, the model or a tool begins."""
+class MessageEntry(_MessageEntry, total=False):
+    promptId: str
+    """The id of the prompt, if the message is one."""
 
+
+class _MessageStartEvent(TypedDict):
     type: Literal["message_start"]
     message: AgentMessage
     """The message."""
+
+
+class MessageStartEvent(_MessageStartEvent, total=False):
+    """A message of the user, the model or a tool begins."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _MessageUpdateDeltaEvent(TypedDict):
@@ -2232,16 +2438,27 @@ class MessageUpdateDeltaEvent(_MessageUpdateDeltaEvent, total=False):
 
     usage: Usage
     """Tokens and cost."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class MessageUpdateEvent(TypedDict):
-    """One step of a streaming reply."""
-
+class _MessageUpdateEvent(TypedDict):
     type: Literal["message_update"]
     message: AgentMessage
     """The message."""
     assistantMessageEvent: AssistantMessageEvent
     """What changed in the reply."""
+
+
+class MessageUpdateEvent(_MessageUpdateEvent, total=False):
+    """One step of a streaming reply."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _Model(TypedDict):
@@ -2528,6 +2745,10 @@ class PromptCommand(_PromptCommand, total=False):
     """Files to send along; the model reads the text extracted from them."""
     streamingBehavior: Literal["steer", "followUp", "follow-up"]
     """How to queue the message during a run. Without it, a prompt is refused during a run."""
+    promptId: str
+    """The id of the prompt; made by the host by default. One that the session has starts
+    nothing.
+    """
 
 
 class _PromptCommandInfo(TypedDict):
@@ -2566,11 +2787,20 @@ class PromptCommandInfoSourceInfo(_PromptCommandInfoSourceInfo, total=False):
     """The folder of its package."""
 
 
-class PromptDisposition(TypedDict):
+class _PromptDisposition(TypedDict):
+    disposition: Literal["started", "queued", "handled", "duplicate"]
+    """Whether a run was started, the message was queued, an extension handled it, or the session
+    already had a prompt of this id: then nothing starts.
+    """
+
+
+class PromptDisposition(_PromptDisposition, total=False):
     """The result of the command."""
 
-    disposition: Literal["started", "queued", "handled"]
-    """Whether a run was started, the message was queued, or an extension handled it."""
+    promptId: str
+    """The id of the prompt, which its events carry; in `pi-1` only after `initialize`."""
+    itemId: str
+    """What `cancel_queued` takes, if the message was queued."""
 
 
 class _PromptResponse(TypedDict):
@@ -2601,6 +2831,23 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     """The id of the prompt."""
     error: str
     """The error message, when `status` is `error`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class QueueItem(TypedDict):
+    """A prompt that waits in a queue."""
+
+    itemId: str
+    """What `cancel_queued` takes."""
+    kind: Literal["steer", "followUp", "queue"]
+    """Whether it interrupts the run, follows its end, or joins its next turn."""
+    text: str
+    """The text of the message."""
+    promptId: str
+    """The id of the prompt."""
 
 
 class _QueueMessageCommand(TypedDict):
@@ -2635,14 +2882,23 @@ class QueueMessageResponse(_QueueMessageResponse, total=False):
     """The result of the command."""
 
 
-class QueueUpdateEvent(TypedDict):
-    """The queued messages have changed."""
-
+class _QueueUpdateEvent(TypedDict):
     type: Literal["queue_update"]
     steering: list[str]
     """Texts of queued steering messages, oldest first."""
     followUp: list[str]
     """Texts of queued follow-up messages, oldest first."""
+
+
+class QueueUpdateEvent(_QueueUpdateEvent, total=False):
+    """The queued messages have changed."""
+
+    items: list[QueueItem]
+    """The queued prompts, in the order of delivery within each queue; sent after `initialize`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SessionHeader(TypedDict):
@@ -2697,6 +2953,10 @@ class SessionInfoChangedEvent(_SessionInfoChangedEvent, total=False):
 
     name: str
     """The new name; absent if the session has none."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SessionInfoEntry(TypedDict):
@@ -3199,6 +3459,43 @@ class SetSteeringModeResponse(_SetSteeringModeResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _SetSubagentSubscriptionCommand(TypedDict):
+    type: Literal["set_subagent_subscription"]
+    level: Literal["none", "activity", "all", "off", "progress", "events"]
+    """Which events to send; `off`, `progress` and `events` mean `none`, `activity` and `all`."""
+
+
+class SetSubagentSubscriptionCommand(_SetSubagentSubscriptionCommand, total=False):
+    """Sets which events of subagents are sent as `subagent_event`: none (default), the start and
+    end of their runs and tool calls, or all.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class SetSubagentSubscriptionData(TypedDict):
+    """The result of the command."""
+
+    level: Literal["none", "activity", "all", "off", "progress", "events"]
+    """The level as it was given."""
+
+
+class _SetSubagentSubscriptionResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_subagent_subscription"]
+    success: Literal[True]
+    data: SetSubagentSubscriptionData
+    """The result of the command."""
+
+
+class SetSubagentSubscriptionResponse(_SetSubagentSubscriptionResponse, total=False):
+    """Answers `set_subagent_subscription`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
 class _SetThinkingLevelCommand(TypedDict):
     type: Literal["set_thinking_level"]
     level: ThinkingLevel
@@ -3418,11 +3715,37 @@ class SubagentEndEvent(_SubagentEndEvent, total=False):
 
     verification: VerificationResult
     """The result of the verification."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class SubagentStartEvent(TypedDict):
-    """A subagent starts."""
+class _SubagentEventEvent(TypedDict):
+    type: Literal["subagent_event"]
+    id: str
+    """The id of the subagent, as in `subagent_start`."""
+    event: SubagentEventEventEvent
+    """The event; a `message_update` has the form `delta`."""
 
+
+class SubagentEventEvent(_SubagentEventEvent, total=False):
+    """An event of a subagent's own session, as `set_subagent_subscription` asked for."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class SubagentEventEventEvent(TypedDict):
+    """The event; a `message_update` has the form `delta`."""
+
+    type: str
+    """The type of the event."""
+
+
+class _SubagentStartEvent(TypedDict):
     type: Literal["subagent_start"]
     id: str
     """The id of the subagent; the same across retries."""
@@ -3430,6 +3753,15 @@ class SubagentStartEvent(TypedDict):
     """The name of the agent definition it runs."""
     isolated: bool
     """Whether it works in its own copy of the project."""
+
+
+class SubagentStartEvent(_SubagentStartEvent, total=False):
+    """A subagent starts."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SubagentVerificationCommandEndEvent(TypedDict):
@@ -3451,11 +3783,13 @@ class SubagentVerificationCommandEndEvent(_SubagentVerificationCommandEndEvent, 
 
     artifactId: str
     """The file with the complete output."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
-class SubagentVerificationCommandStartEvent(TypedDict):
-    """A verification command starts."""
-
+class _SubagentVerificationCommandStartEvent(TypedDict):
     type: Literal["subagent_verification_command_start"]
     id: str
     """The id of the subagent; the same across retries."""
@@ -3465,9 +3799,16 @@ class SubagentVerificationCommandStartEvent(TypedDict):
     """The name of the verification command."""
 
 
-class SubagentVerificationEndEvent(TypedDict):
-    """An attempt to verify a subagent's work has ended."""
+class SubagentVerificationCommandStartEvent(_SubagentVerificationCommandStartEvent, total=False):
+    """A verification command starts."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _SubagentVerificationEndEvent(TypedDict):
     type: Literal["subagent_verification_end"]
     id: str
     """The id of the subagent; the same across retries."""
@@ -3475,6 +3816,15 @@ class SubagentVerificationEndEvent(TypedDict):
     """The number of the attempt, starting at 1."""
     status: Literal["passed", "failed", "skipped", "budget_exceeded"]
     """The status."""
+
+
+class SubagentVerificationEndEvent(_SubagentVerificationEndEvent, total=False):
+    """An attempt to verify a subagent's work has ended."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SubagentVerificationStartEvent(TypedDict):
@@ -3490,6 +3840,10 @@ class SubagentVerificationStartEvent(_SubagentVerificationStartEvent, total=Fals
 
     profile: str
     """The name of the verification profile in the settings."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SwitchSessionCommand(TypedDict):
@@ -3646,12 +4000,19 @@ class ThinkingLevelChangeEntry(TypedDict):
     """The thinking level."""
 
 
-class ThinkingLevelChangedEvent(TypedDict):
-    """The thinking level was changed."""
-
+class _ThinkingLevelChangedEvent(TypedDict):
     type: Literal["thinking_level_changed"]
     level: ThinkingLevel
     """The thinking level."""
+
+
+class ThinkingLevelChangedEvent(_ThinkingLevelChangedEvent, total=False):
+    """The thinking level was changed."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class ThinkingStartDeltaStep(TypedDict):
@@ -3668,9 +4029,7 @@ class ThinkingStartStep(TypedDict):
     """The reply so far."""
 
 
-class TodoReminderEvent(TypedDict):
-    """The agent stopped with open todos and is asked to continue."""
-
+class _TodoReminderEvent(TypedDict):
     type: Literal["todo_reminder"]
     todos: list[TodoReminderEventTodos]
     """The open todos."""
@@ -3678,6 +4037,15 @@ class TodoReminderEvent(TypedDict):
     """The number of the attempt, starting at 1."""
     maxAttempts: int
     """The maximum number of attempts."""
+
+
+class TodoReminderEvent(_TodoReminderEvent, total=False):
+    """The agent stopped with open todos and is asked to continue."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _TodoReminderEventTodos(TypedDict):
@@ -3734,9 +4102,7 @@ class ToolCall(_ToolCall, total=False):
     """
 
 
-class ToolExecutionEndEvent(TypedDict):
-    """A tool has finished."""
-
+class _ToolExecutionEndEvent(TypedDict):
     type: Literal["tool_execution_end"]
     toolCallId: str
     """The id of the tool call."""
@@ -3748,9 +4114,16 @@ class ToolExecutionEndEvent(TypedDict):
     """Whether the tool failed."""
 
 
-class ToolExecutionStartEvent(TypedDict):
-    """A tool starts."""
+class ToolExecutionEndEvent(_ToolExecutionEndEvent, total=False):
+    """A tool has finished."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _ToolExecutionStartEvent(TypedDict):
     type: Literal["tool_execution_start"]
     toolCallId: str
     """The id of the tool call."""
@@ -3760,9 +4133,16 @@ class ToolExecutionStartEvent(TypedDict):
     """The arguments of the call."""
 
 
-class ToolExecutionUpdateEvent(TypedDict):
-    """The complete output of the tool so far."""
+class ToolExecutionStartEvent(_ToolExecutionStartEvent, total=False):
+    """A tool starts."""
 
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _ToolExecutionUpdateEvent(TypedDict):
     type: Literal["tool_execution_update"]
     toolCallId: str
     """The id of the tool call."""
@@ -3772,6 +4152,15 @@ class ToolExecutionUpdateEvent(TypedDict):
     """The arguments of the call."""
     partialResult: ToolResult
     """The complete output of the tool so far."""
+
+
+class ToolExecutionUpdateEvent(_ToolExecutionUpdateEvent, total=False):
+    """The complete output of the tool so far."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _ToolResult(TypedDict):
@@ -3879,12 +4268,19 @@ class ToolcallStartStep(TypedDict):
     """The reply so far."""
 
 
-class TtsrTriggeredEvent(TypedDict):
-    """Stream rules matched the reply; it is stopped and retried with the rules as a reminder."""
-
+class _TtsrTriggeredEvent(TypedDict):
     type: Literal["ttsr_triggered"]
     rules: list[TtsrTriggeredEventRules]
     """The rules that matched."""
+
+
+class TtsrTriggeredEvent(_TtsrTriggeredEvent, total=False):
+    """Stream rules matched the reply; it is stopped and retried with the rules as a reminder."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _TtsrTriggeredEventRules(TypedDict):
@@ -3907,9 +4303,7 @@ class TtsrTriggeredEventRules(_TtsrTriggeredEventRules, total=False):
     """The files it applies to; if absent, all files."""
 
 
-class TurnEndEvent(TypedDict):
-    """A turn has ended, with its reply and tool results."""
-
+class _TurnEndEvent(TypedDict):
     type: Literal["turn_end"]
     message: AgentMessage
     """The reply."""
@@ -3917,10 +4311,26 @@ class TurnEndEvent(TypedDict):
     """The results of its tool calls, in order."""
 
 
-class TurnStartEvent(TypedDict):
+class TurnEndEvent(_TurnEndEvent, total=False):
+    """A turn has ended, with its reply and tool results."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _TurnStartEvent(TypedDict):
+    type: Literal["turn_start"]
+
+
+class TurnStartEvent(_TurnStartEvent, total=False):
     """A turn begins: one reply of the model and the tool calls it makes."""
 
-    type: Literal["turn_start"]
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class UrlImageSource(TypedDict):
@@ -4129,6 +4539,7 @@ ClientFrame: TypeAlias = Union[
     SetFollowUpModeCommand,
     SetQueueModeCommand,
     SetInterruptModeCommand,
+    CancelQueuedCommand,
     ClearQueueCommand,
     CompactCommand,
     SetAutoCompactionCommand,
@@ -4159,6 +4570,7 @@ ClientFrame: TypeAlias = Union[
     ExportHtmlCommand,
     InitializeCommand,
     GetCapabilitiesCommand,
+    SetSubagentSubscriptionCommand,
     SetEventFilterCommand,
     ExtensionUiResponse,
     HostResponse,
@@ -4209,6 +4621,7 @@ Event: TypeAlias = Union[
     SubagentVerificationCommandStartEvent,
     SubagentVerificationCommandEndEvent,
     SubagentVerificationEndEvent,
+    SubagentEventEvent,
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
@@ -4254,6 +4667,7 @@ HostFrame: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
     SetAutoCompactionResponse,
@@ -4284,6 +4698,7 @@ HostFrame: TypeAlias = Union[
     ExportHtmlResponse,
     InitializeResponse,
     GetCapabilitiesResponse,
+    SetSubagentSubscriptionResponse,
     SetEventFilterResponse,
     ErrorResponse,
     HostRequestToolApproval,
@@ -4323,6 +4738,7 @@ HostFrame: TypeAlias = Union[
     SubagentVerificationCommandStartEvent,
     SubagentVerificationCommandEndEvent,
     SubagentVerificationEndEvent,
+    SubagentEventEvent,
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
@@ -4419,6 +4835,7 @@ Response: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
     SetAutoCompactionResponse,
@@ -4449,6 +4866,7 @@ Response: TypeAlias = Union[
     ExportHtmlResponse,
     InitializeResponse,
     GetCapabilitiesResponse,
+    SetSubagentSubscriptionResponse,
     SetEventFilterResponse,
     ErrorResponse,
 ]
@@ -4525,6 +4943,9 @@ __all__ = [
     "BudgetViolationReason",
     "BudgetWarningEvent",
     "CallPart",
+    "CancelQueuedCommand",
+    "CancelQueuedData",
+    "CancelQueuedResponse",
     "Cancelled",
     "ClearQueueCommand",
     "ClearQueueData",
@@ -4684,6 +5105,7 @@ __all__ = [
     "PromptResponse",
     "PromptResultEvent",
     "PromptStatus",
+    "QueueItem",
     "QueueMessageCommand",
     "QueueMessageResponse",
     "QueueMode",
@@ -4726,6 +5148,9 @@ __all__ = [
     "SetSessionNameResponse",
     "SetSteeringModeCommand",
     "SetSteeringModeResponse",
+    "SetSubagentSubscriptionCommand",
+    "SetSubagentSubscriptionData",
+    "SetSubagentSubscriptionResponse",
     "SetThinkingLevelCommand",
     "SetThinkingLevelResponse",
     "SetTodosCommand",
@@ -4745,6 +5170,8 @@ __all__ = [
     "StopReason",
     "StreamForm",
     "SubagentEndEvent",
+    "SubagentEventEvent",
+    "SubagentEventEventEvent",
     "SubagentStartEvent",
     "SubagentVerificationCommandEndEvent",
     "SubagentVerificationCommandStartEvent",

@@ -67,7 +67,8 @@ class MessageRebuilder:
         self._take_step(step)
         if "message" not in step and "error" not in step:
             step["partial"] = self._message
-        return {"type": kind, "message": self._message, "assistantMessageEvent": step}
+        order = {name: frame[name] for name in ("promptId", "seq") if name in frame}
+        return {"type": kind, "message": self._message, "assistantMessageEvent": step, **order}
 
     def _start(self, message: Mapping[str, Any]) -> None:
         self._message = _copy(message)

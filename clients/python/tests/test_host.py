@@ -23,10 +23,13 @@ class Prompts(HostTest):
             run = client.run("hello there")
             events = [event async for event in run]
             self.assertEqual(events[0]["type"], "agent_start")
-            self.assertEqual(events[-1], {"type": "prompt_result", "id": run.id, "status": "completed"})
+            end = {name: it for name, it in events[-1].items() if name not in {"promptId", "seq"}}
+            self.assertEqual(end, {"type": "prompt_result", "id": run.id, "status": "completed"})
             self.assertEqual(texts(events), "You said: hello there")
             self.assertEqual(run.text, "You said: hello there")
-            self.assertEqual(run.disposition, {"disposition": "started"})
+            assert run.disposition is not None
+            self.assertEqual(run.disposition["disposition"], "started")
+            self.assertEqual({event.get("promptId") for event in events}, {run.disposition.get("promptId")})
             self.assertEqual([it["role"] for it in run.messages], ["user", "assistant"])
         self.assertEqual(client.exit_code, 0)
 
@@ -140,7 +143,9 @@ class Prompts(HostTest):
             async for event in run:
                 if event["type"] == "tool_execution_start":
                     steering = await client.steer("be brief")
-                    self.assertEqual(steering, {"disposition": "queued"})
+                    assert steering is not None
+                    self.assertEqual(steering["disposition"], "queued")
+                    self.assertIn("itemId", steering)
                     break
             await run.wait()
             self.assertEqual(run.text, "You said: be brief")
@@ -396,7 +401,7 @@ def scrubbed(value: Any) -> Any:
     """Without what differs from one session to the next."""
     if isinstance(value, dict):
         members: dict[str, Any] = value
-        gone = {"timestamp", "usage", "id", "toolCallId"}
+        gone = {"timestamp", "usage", "id", "toolCallId", "promptId", "seq"}
         return {name: scrubbed(it) for name, it in members.items() if name not in gone}
     if isinstance(value, list):
         items: list[Any] = value

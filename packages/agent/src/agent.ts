@@ -3,6 +3,7 @@ import type { RunOutcome } from "./loop/loop.ts";
 import { MessageQueue } from "./loop/message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
 import type { ResumedReply } from "./loop/turn.ts";
+import { Validators } from "./tools/validate-arguments.ts";
 
 /**
  * A conversation and the loop that continues it. There is one run at a time; during a run, messages
@@ -19,7 +20,9 @@ export class Agent {
   /** `immediate` by default. */
   interruptMode: InterruptMode = "immediate";
   readonly #options: AgentOptions;
-  #messages: AgentMessage[] = [];
+  readonly #validators = new Validators();
+  #known: AgentMessage[] | undefined = [];
+  #read: () => readonly AgentMessage[] = () => [];
   #controller: AbortController | undefined;
 
   constructor(options: AgentOptions) {
@@ -31,9 +34,20 @@ export class Agent {
     return this.#messages;
   }
 
+  get #messages(): AgentMessage[] {
+    this.#known ??= [...this.#read()];
+    return this.#known;
+  }
+
   /** Replaces the conversation, for example after a switch of session or a compaction. */
   replaceMessages(messages: readonly AgentMessage[]): void {
-    this.#messages = [...messages];
+    this.#known = [...messages];
+  }
+
+  /** Replaces the conversation by one that is read when it is first needed. */
+  replaceMessagesLater(read: () => readonly AgentMessage[]): void {
+    this.#known = undefined;
+    this.#read = read;
   }
 
   /** Adds a message outside of a run. It must already be recorded. */
@@ -88,6 +102,7 @@ export class Agent {
       followUp: this.followUp,
       nextTurn: this.nextTurn,
       interruptMode: () => this.interruptMode,
+      validators: this.#validators,
       adopt: (message) => {
         added.push(message);
         this.append(message);

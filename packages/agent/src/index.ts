@@ -1,5 +1,4 @@
 export { Agent } from "./agent.ts";
-export { errorMessage } from "./loop/error-message.ts";
 export type { RunOutcome } from "./loop/loop.ts";
 export { MessageQueue, type QueueMode } from "./loop/message-queue.ts";
 export type { ResolveToolCall } from "./loop/real-calls.ts";

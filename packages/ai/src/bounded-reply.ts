@@ -1,4 +1,6 @@
 import { ProviderError } from "./errors.ts";
+import { HeaderList } from "./transport/header-list.ts";
+import { type ByteSource, bytesOf, makeResponse, only } from "./transport/reply.ts";
 
 type Fetch = typeof globalThis.fetch;
 
@@ -32,34 +34,29 @@ export function boundReplies(fetch: Fetch, given: Partial<ReplyLimits> = {}): Fe
   const limits = { ...defaults, ...given };
   return async (input, init) => {
     const response = await fetch(input, init);
-    const { body, status, statusText, ok } = response;
-    if (body === null) return response;
-    const headers = new Headers(response.headers);
+    const { status, statusText, ok } = response;
+    if (response.body === null) return response;
+    const headers = new HeaderList(response.headers);
     // They describe the bytes before decompression.
     for (const name of ["content-encoding", "content-length"]) headers.delete(name);
-    const bounded = ok ? wholeEvents(body, limits) : await beginningOf(body, limits);
-    return new Response(bounded, { status: constructible(status), statusText, headers });
+    const bytes = bytesOf(response.body);
+    const body = ok ? new WholeEvents(bytes, limits) : only(await beginningOf(bytes, limits));
+    return makeResponse({ status, statusText, headers, body });
   };
-}
-
-/** A response cannot be rebuilt with a status outside the standard. */
-function constructible(status: number): number {
-  return status >= 200 && status <= 599 ? status : 500;
 }
 
 /** As much of an error's body as comes in time; what a broken connection keeps back is missing. */
 async function beginningOf(
-  body: ReadableStream<Uint8Array>,
+  source: ByteSource,
   { errorBytes, errorMs }: ReplyLimits,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const reader = body.getReader();
+): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  const giveUp = (): void => void reader.cancel().catch(() => undefined);
+  const giveUp = (): void => void source.return().catch(() => undefined);
   const timer = setTimeout(giveUp, errorMs);
   try {
     while (size < errorBytes) {
-      const { done, value } = await reader.read();
+      const { done, value } = await source.next();
       if (done) break;
       pieces.push(value.subarray(0, errorBytes - size));
       size += value.length;
@@ -72,32 +69,40 @@ async function beginningOf(
   return join(pieces);
 }
 
-function wholeEvents(
-  body: ReadableStream<Uint8Array>,
-  limits: ReplyLimits,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const reader = body.getReader();
-  const events = new EventCutter(limits);
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          for (;;) {
-            const { done, value } = await reader.read();
-            const whole = done ? events.rest() : events.take(value);
-            if (whole.length > 0) controller.enqueue(whole);
-            if (done) controller.close();
-            if (done || whole.length > 0) return;
-          }
-        } catch (error) {
-          await reader.cancel().catch(() => undefined);
-          throw error;
-        }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
+/** Passes on events once they are whole. */
+class WholeEvents implements ByteSource {
+  readonly #source: ByteSource;
+  readonly #events: EventCutter;
+  #isDone = false;
+
+  constructor(source: ByteSource, limits: ReplyLimits) {
+    this.#source = source;
+    this.#events = new EventCutter(limits);
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    while (!this.#isDone) {
+      const { done, value } = await this.#source.next();
+      this.#isDone = done === true;
+      const whole = done ? this.#events.rest() : this.#take(value);
+      if (whole.length > 0) return { done: false, value: whole };
+    }
+    return { done: true, value: undefined };
+  }
+
+  return(): Promise<unknown> {
+    return this.#source.return();
+  }
+
+  #take(piece: Uint8Array): Uint8Array {
+    try {
+      return this.#events.take(piece);
+    } catch (error) {
+      this.#isDone = true;
+      void this.#source.return().catch(() => undefined);
+      throw error;
+    }
+  }
 }
 
 const lineFeed = 10;
@@ -119,7 +124,7 @@ class EventCutter {
   }
 
   /** The events that this piece completes, as one run of bytes. */
-  take(piece: Uint8Array): Uint8Array<ArrayBuffer> {
+  take(piece: Uint8Array): Uint8Array {
     this.#total += piece.length;
     const { streamBytes, eventBytes } = this.#limits;
     if (this.#total > streamBytes) throw tooLarge("a reply", streamBytes);
@@ -137,7 +142,7 @@ class EventCutter {
   }
 
   /** The remaining bytes when the body ends. */
-  rest(): Uint8Array<ArrayBuffer> {
+  rest(): Uint8Array {
     return join(this.#pieces);
   }
 
@@ -168,7 +173,7 @@ class EventCutter {
   }
 }
 
-function join(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+function join(pieces: readonly Uint8Array[]): Uint8Array {
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const whole = new Uint8Array(size);
   let at = 0;

@@ -1,5 +1,6 @@
 import { boundReplies } from "./bounded-reply.ts";
 import { ProviderError } from "./errors.ts";
+import { HeaderList } from "./transport/header-list.ts";
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
@@ -8,12 +9,11 @@ type Fetch = typeof globalThis.fetch;
 
 /**
  * Wraps `fetch` so that a request with a key never leaves for another origin: redirects within one
- * origin are followed, others refused. The default is the global `fetch`, which keeps connections
- * open between requests.
+ * origin are followed, others refused.
  */
-export function guardRedirects(fetch: Fetch = globalThis.fetch): Fetch {
+export function guardRedirects(fetch: Fetch): Fetch {
   return async (input, init) => {
-    let url = new URL(input instanceof Request ? input.url : input);
+    let url = new URL(isRequest(input) ? input.url : input);
     let response = await fetch(input, { ...init, redirect: "manual" });
     let request: RequestInit = init ?? {};
     for (let count = 0; redirects.has(response.status); count++) {
@@ -44,13 +44,18 @@ function refuse(from: URL, to: URL, count: number): void {
   });
 }
 
+/** Asked this way, because naming `Request` would load Node's whole `fetch`. */
+function isRequest(input: string | URL | Request): input is Request {
+  return typeof input !== "string" && !(input instanceof URL);
+}
+
 /** The request as a redirect asks for it; 307 and 308 keep method and body. */
 function repeat(request: RequestInit, status: number, input: string | URL | Request): RequestInit {
   if (status === 303 || (status < 303 && request.method === "POST")) {
     const { body: _, ...rest } = request;
     return { ...rest, method: "GET" };
   }
-  if (input instanceof Request || request.body instanceof ReadableStream) {
+  if (isRequest(input) || request.body instanceof ReadableStream) {
     throw new ProviderError({
       code: "invalid_request",
       message: "The server redirects a request whose body cannot be sent again",
@@ -63,10 +68,7 @@ function repeat(request: RequestInit, status: number, input: string | URL | Requ
  * The way to a vendor: credentials and headers are `own` and no others, they never leave for another
  * origin, and what comes back is bounded.
  */
-export function vendorFetch(
-  fetch: Fetch | undefined,
-  own: Readonly<Record<string, string | null>>,
-): Fetch {
+export function vendorFetch(fetch: Fetch, own: Readonly<Record<string, string | null>>): Fetch {
   return withOwnHeaders(boundReplies(guardRedirects(fetch)), own);
 }
 
@@ -86,14 +88,14 @@ const sdkHeaders: ReadonlySet<string> = new Set([
  */
 function withOwnHeaders(fetch: Fetch, own: Readonly<Record<string, string | null>>): Fetch {
   return (input, init) => {
-    const headers = new Headers();
-    for (const [name, value] of new Headers(init?.headers)) {
+    const headers = new HeaderList();
+    for (const [name, value] of new HeaderList(init?.headers)) {
       if (sdkHeaders.has(name)) headers.set(name, value);
     }
     for (const [name, value] of Object.entries(own)) {
       if (value === null) headers.delete(name);
       else headers.set(name, value);
     }
-    return fetch(input, { ...init, headers });
+    return fetch(input, { ...init, headers: Object.fromEntries(headers) });
   };
 }

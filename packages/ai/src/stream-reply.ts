@@ -51,13 +51,17 @@ async function* run(task: Run): AssistantStream {
     const reduce = provider.reduce(model);
     let hasBegun = false;
     for (;;) {
-      const next = await readNext(chunks, guard, assembler.hasStopped);
-      if (next.done) break;
-      hasBegun ||= !isSignOfLife(next.value);
+      let chunk = takeNext(chunks, guard);
+      if (chunk === undefined) {
+        const next = await readNext(chunks, guard, assembler.hasStopped);
+        if (next.done) break;
+        chunk = next.value;
+      }
+      hasBegun ||= !isSignOfLife(chunk);
       if (hasBegun) guard.watch(idleLimit(request), silence);
-      const seen = request.onStreamEvent?.(next.value);
+      const seen = request.onStreamEvent?.(chunk);
       if (seen) await guard.wait(() => seen);
-      for (const delta of readChunk(reduce, next.value)) {
+      for (const delta of readChunk(reduce, chunk)) {
         yield* assembler.push(withOwnName(delta, ownNames));
       }
       if (!assembler.hasStopped) continue;
@@ -107,7 +111,7 @@ async function open(
   provider: Provider,
   encoded: unknown,
   guard: ReplyGuard,
-): Promise<AsyncIterator<unknown>> {
+): Promise<ChunkIterator> {
   const { model, request } = task;
   const replaced = await guard.wait(async () => request.onPayload?.(encoded));
   guard.watch(request.firstEventTimeoutMs, "The model sent no event");
@@ -117,6 +121,9 @@ async function open(
   guard.shorten(idleLimit(request), silence);
   return chunks[Symbol.asyncIterator]();
 }
+
+/** `take` spares a promise for each chunk of a burst (row "text stream of 16 000 deltas"). */
+type ChunkIterator = AsyncIterator<unknown> & { take?(): unknown };
 
 function idleLimit({ idleTimeoutMs = defaultIdleTimeoutMs }: StreamOptions): number {
   return idleTimeoutMs;
@@ -147,6 +154,11 @@ function* readChunk(reduce: Reducer<unknown>, chunk: unknown): Iterable<Delta> {
     const message = `The server sent an event that cannot be read: ${error.message}`;
     throw new ProviderError({ code: "overloaded", message, cause: error });
   }
+}
+
+/** What has arrived already, for streams that can tell; a failed reply takes nothing more. */
+function takeNext(chunks: ChunkIterator, guard: ReplyGuard): unknown {
+  return guard.failure === undefined ? chunks.take?.() : undefined;
 }
 
 /** After the terminal event nothing that goes wrong matters any more. */

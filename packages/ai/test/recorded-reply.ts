@@ -4,7 +4,8 @@
 export interface Reading {
   text: string;
   thinking: string;
-  calls: { name: string; arguments: unknown }[];
+  /** A vendor may give a call no id. */
+  calls: { id: string | undefined; name: string; arguments: unknown }[];
   input: number;
   output: number;
   stop: "stop" | "length" | "toolUse" | "error";
@@ -69,7 +70,7 @@ function readAnthropic(chunks: readonly Json[]): Reading {
     if (block?.type === "thinking") reading.thinking += block.thinking;
     if (block?.type !== "tool_use") continue;
     const json = block.json === "" ? block.input : JSON.parse(block.json);
-    reading.calls.push({ name: block.name, arguments: json });
+    reading.calls.push({ id: block.id, name: block.name, arguments: json });
   }
   return settled(reading);
 }
@@ -81,7 +82,7 @@ function sumAnthropic(usage: Json): number {
 
 function readCompletions(chunks: readonly Json[]): Reading {
   const reading = empty();
-  const calls: { name: string; json: string }[] = [];
+  const calls: { id: string; name: string; json: string }[] = [];
   for (const chunk of chunks) {
     const [choice] = chunk.choices ?? [];
     const { content, reasoning_content, reasoning, tool_calls } = choice?.delta ?? {};
@@ -91,8 +92,8 @@ function readCompletions(chunks: readonly Json[]): Reading {
       reading.text += part.type === "text" ? part.text : "";
       for (const thought of part.thinking ?? []) reading.thinking += thought.text;
     }
-    for (const { index, function: given } of tool_calls ?? []) {
-      calls[index] ??= { name: given.name, json: "" };
+    for (const { index, id, function: given } of tool_calls ?? []) {
+      calls[index] ??= { id, name: given.name, json: "" };
       calls[index].json += given.arguments ?? "";
     }
     if (choice?.finish_reason) {
@@ -106,7 +107,10 @@ function readCompletions(chunks: readonly Json[]): Reading {
       usage.prompt_tokens + usage.completion_tokens + reasoned === usage.total_tokens;
     reading.output = usage.completion_tokens + (isBeside ? reasoned : 0);
   }
-  reading.calls = calls.map(({ name, json }) => ({ name, arguments: JSON.parse(json || "{}") }));
+  reading.calls = calls.map(({ json, ...call }) => ({
+    ...call,
+    arguments: JSON.parse(json || "{}"),
+  }));
   return settled(reading);
 }
 
@@ -127,7 +131,9 @@ function readResponses(chunks: readonly Json[]): Reading {
       reading.thinking += parts.map((part: Json) => part.text).join("\n\n");
     }
     if (item.type === "function_call") {
-      reading.calls.push({ name: item.name, arguments: JSON.parse(item.arguments || "{}") });
+      const { name, call_id, id } = item;
+      const json = JSON.parse(item.arguments || "{}");
+      reading.calls.push({ id: `${call_id}|${id}`, name, arguments: json });
     }
   }
   const { type, response } = chunks.at(-1);
@@ -145,8 +151,8 @@ function readGoogle(chunks: readonly Json[]): Reading {
       if (part.thought) reading.thinking += part.text ?? "";
       else reading.text += part.text ?? "";
       if (!part.functionCall) continue;
-      const { name, args, partialArgs } = part.functionCall;
-      if (name) reading.calls.push({ name, arguments: args ?? {} });
+      const { id, name, args, partialArgs } = part.functionCall;
+      if (name) reading.calls.push({ id, name, arguments: args ?? {} });
       for (const piece of partialArgs ?? []) setAtPath(reading.calls.at(-1)?.arguments, piece);
     }
     if (candidate?.finishReason) {

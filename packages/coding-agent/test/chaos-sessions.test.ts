@@ -5,10 +5,10 @@ import { temporaryFolder } from "../src/create/__fixtures__/test-session.ts";
 import { runChaosSession } from "./chaos/run-session.ts";
 
 /**
- * Sessions go on until they were sent this many replies. `TAU_CHAOS_STREAMS=10000` sends all;
- * `TAU_CHAOS_SEED=1234 TAU_CHAOS_STREAMS=1` runs again the session that a failure names.
+ * Sessions go on until they were sent this many replies. `TAU_CHAOS_REPLIES=10000` sends all;
+ * `TAU_CHAOS_SEED=1234 TAU_CHAOS_REPLIES=1` runs again the session that a failure names.
  */
-const count = Number(process.env.TAU_CHAOS_STREAMS ?? 400);
+const count = Number(process.env.TAU_CHAOS_REPLIES ?? 400);
 const firstSeed = Number(process.env.TAU_CHAOS_SEED ?? 0);
 const atOnce = 8;
 

@@ -1,4 +1,5 @@
 export type {
+  ClientEvent,
   CommandName,
   ErrorCode,
   ExtensionUiRequest,

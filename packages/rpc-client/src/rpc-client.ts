@@ -1,11 +1,11 @@
 import {
+  type ClientEvent,
   type CommandName,
   commands,
   type ExtensionUiRequest,
   type HostResponse,
   type Params,
   type Result,
-  type SessionEvent,
   type StreamForm,
 } from "@tau-agent/rpc-protocol";
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
@@ -68,7 +68,7 @@ export type PromptAndWaitOptions = Omit<Params<"prompt">, "message"> & {
 /** How long {@link RpcClient.collectEvents} collects. */
 export interface CollectEventsOptions {
   /** Holds for the last event to collect; default the end of work. */
-  readonly until?: (event: SessionEvent) => boolean;
+  readonly until?: (event: ClientEvent) => boolean;
   /** None by default. */
   readonly timeoutMs?: number;
   /** Rejects with its reason. */
@@ -172,7 +172,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
    * Calls `listener` with every event. One of a newer host may have a type that isn't listed.
    * Returns the function that ends it.
    */
-  onEvent(listener: (event: SessionEvent) => void): () => void {
+  onEvent(listener: (event: ClientEvent) => void): () => void {
     return this.#hub.subscribe({
       onEvent: (event) => {
         if (this.#filter.shows(event)) listener(event);
@@ -185,9 +185,9 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
    * more than `maxBuffered` events wait to be read. Before `start` it waits for the first event. After
    * the host has ended, it yields nothing until the client is started again.
    */
-  events(options: { maxBuffered?: number } = {}): EventIterator<SessionEvent> {
+  events(options: { maxBuffered?: number } = {}): EventIterator<ClientEvent> {
     const maxBuffered = options.maxBuffered ?? MAX_BUFFERED_EVENTS;
-    const queue = new EventQueue<SessionEvent>(maxBuffered, () => unsubscribe());
+    const queue = new EventQueue<ClientEvent>(maxBuffered, () => unsubscribe());
     const ended = this.#ended();
     if (ended !== undefined) queue.close(this.#isStopping ? undefined : ended);
     const unsubscribe = this.#hub.subscribe({
@@ -241,12 +241,12 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   }
 
   /** All events from now on, up to and with the first for which `until` holds (the end of work). */
-  async collectEvents(options: CollectEventsOptions = {}): Promise<SessionEvent[]> {
+  async collectEvents(options: CollectEventsOptions = {}): Promise<ClientEvent[]> {
     const ended = this.#ended();
     if (ended !== undefined) throw ended;
     const last = this.#settleSource().announcesSettled ? "agent_settled" : "agent_end";
     const until = options.until ?? ((event) => event.type === last);
-    const events: SessionEvent[] = [];
+    const events: ClientEvent[] = [];
     const what = "the last event to collect";
     const { timeoutMs = 0, signal } = options;
     signal?.throwIfAborted();

@@ -27,6 +27,7 @@ export {
   errorText,
   ProtocolError,
 } from "./vocabulary/error.ts";
+export type { ClientEvent, EventOrder } from "./vocabulary/event-order.ts";
 export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-ui.ts";
 export type { HostFrame, RequestFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
 export {
@@ -66,6 +67,7 @@ export {
 export type {
   CompactionResult,
   PromptStatus,
+  QueueItem,
   SessionEvent,
   SessionOnlyEvent,
 } from "./vocabulary/session-event.ts";
@@ -73,10 +75,12 @@ export { SessionTreeNode } from "./vocabulary/session-tree.ts";
 export { StreamForm } from "./vocabulary/stream-event.ts";
 export type { StreamRuleInfo } from "./vocabulary/stream-rule.ts";
 export type {
+  SubagentLevel,
   VerificationAttemptResult,
   VerificationCommandResult,
   VerificationResult,
 } from "./vocabulary/subagent-event.ts";
+export { errorMessage, remedyOfLimit } from "./vocabulary/system-limit.ts";
 export type { TodoItem, TodoPhase, TodoStatus } from "./vocabulary/todo.ts";
 export {
   type ClientFrame,
@@ -85,5 +89,11 @@ export {
   type FrameError,
 } from "./wire/frame.ts";
 export { FrameDecoder } from "./wire/frame-decoder.ts";
-export { DEFAULT_MAX_LINE_BYTES, type DecodedLine, encodeLine, LineDecoder } from "./wire/jsonl.ts";
+export {
+  DEFAULT_MAX_LINE_BYTES,
+  type DecodedLine,
+  encodeLine,
+  escapeLineSeparators,
+  LineDecoder,
+} from "./wire/jsonl.ts";
 export { PartialJson } from "./wire/partial-json.ts";

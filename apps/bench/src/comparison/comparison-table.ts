@@ -27,11 +27,15 @@ function cells(row: Comparison): string[] {
     amount(best?.result.median),
     amount(row.floorResult?.median),
     ratio(peerRatio(row)),
-    wanted(row.peer),
+    row.most === undefined ? wanted(row.peer) : `≤ ${row.most} ${row.unit}`,
     ratio(floorRatio(row)),
     wanted(row.floor),
-    row.peer === undefined && row.floor === undefined ? "" : holds(row) ? "ok" : "MISSED",
+    hasTarget(row) ? (holds(row) ? "ok" : "MISSED") : "",
   ];
+}
+
+function hasTarget({ peer, floor, most }: Comparison): boolean {
+  return peer !== undefined || floor !== undefined || most !== undefined;
 }
 
 function number(value: number): string {

@@ -67,7 +67,7 @@ export async function runJson(task: OneShotOptions): Promise<number> {
   void writer.write(encodeLine(session.log.header));
   const write = (event: SessionEvent) => writer.write(encoder.encode(event));
   const merger = new DeltaMerger({ write, reader: writer });
-  session.subscribe((event) => merger.push(event));
+  session.subscribe((...event) => merger.push(...event));
   const result = await runPrompts(task);
   await writer.end();
   return hasFailed(result, task) ? 1 : 0;

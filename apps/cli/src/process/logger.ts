@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Diagnostic } from "@tau-agent/coding-agent";
+import { errorMessage } from "@tau-agent/rpc-protocol";
 
 /** Where the host writes everything that is not a frame. */
 export interface Logger {
@@ -53,7 +54,7 @@ function writerTo(file: string, isVerbose: boolean): typeof printLine {
   let loading: Promise<import("pino").Logger> | undefined;
   let isLost = false;
   const lose = (error: unknown): void => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     const message = `The log cannot be written to ${file} and goes on here: ${reason}`;
     if (!isLost) printLine("warn", message, {});
     isLost = true;

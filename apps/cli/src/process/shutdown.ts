@@ -41,7 +41,7 @@ export class Shutdown {
 
   /**
    * Sees to it that the end comes in time, even if this thread is busy with something that does not
-   * return. To be called before work begins; a host that only answers questions saves the memory.
+   * return. To be called before code of others is loaded; a host without any saves the memory.
    *
    * @param input whose end ends the process
    */

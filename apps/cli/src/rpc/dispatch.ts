@@ -5,6 +5,7 @@ import {
   CodedError,
   type CommandFrame,
   type ErrorCode,
+  errorMessage,
   errorText,
   type FrameError,
   type Handlers,
@@ -123,6 +124,6 @@ function describe(error: unknown, options: DispatchOptions): { code: ErrorCode; 
     return { code: error.code, text: error.message };
   }
   options.onInternalError(error);
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   return { code: "internal", text: errorText("internal", { reason }) };
 }

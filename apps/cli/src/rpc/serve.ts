@@ -38,11 +38,11 @@ export interface ServeOptions {
 export function serve(options: ServeOptions): void {
   const { session, notices, input, output, shutdown, logger } = options;
   const writer = new FrameWriter(output);
-  const connection = new Connection(writer, options.dialect);
+  const connection = new Connection(writer, options.dialect, () => session.nextOrder());
   connection.greet();
   const decoder = new LineDecoder();
   const running = new Set<Promise<void>>();
-  session.subscribe((event) => connection.send(event));
+  session.subscribe((...event) => connection.send(...event));
   const requests = new ClientRequests(connection, session.requests);
   notices.attach((notice) => {
     // An open dialog comes with what else is open.
@@ -62,7 +62,6 @@ export function serve(options: ServeOptions): void {
     onInternalError: (error: unknown) => logger.error("A command failed unexpectedly", error),
   };
   const frames = new FrameDecoder((frame) => {
-    if (frame.kind === "command" && !isQuestion(frame.name)) void shutdown.watch(input);
     const done = shutdown.hasBegun ? undefined : dispatch(frame, dispatchOptions);
     if (done === undefined) return;
     // A change of dialect comes before whatever follows it.
@@ -77,7 +76,10 @@ export function serve(options: ServeOptions): void {
     }
   };
   input.on("data", (chunk: Buffer) => {
-    if (!shutdown.hasBegun) take(decoder.push(chunk));
+    if (shutdown.hasBegun) return;
+    take(decoder.push(chunk));
+    // What could be answered at once leaves at once, in one write (row "`get_state` idle").
+    writer.flush();
   });
   input.on("end", () => {
     if (!shutdown.hasBegun) take(decoder.end());
@@ -91,11 +93,6 @@ export function serve(options: ServeOptions): void {
     await Promise.all(running);
     await writer.end();
   });
-}
-
-/** Whether a command only asks, so that nothing that may take long comes of it. */
-function isQuestion(command: string): boolean {
-  return command === "initialize" || command.startsWith("get_");
 }
 
 function oversizedAnswer(bytes: number): ResponseFrame {

@@ -62,6 +62,9 @@ export async function startSubagentHost(
     setPermissions: async ({ mode, rules, onTimeout, timeoutMs }) => {
       await client.setPermissions({ mode, rules: rules && [...rules], onTimeout, timeoutMs });
     },
+    setEventLevel: async (level) => {
+      await client.setSubagentSubscription(level);
+    },
     stop,
   };
 }

@@ -17,7 +17,7 @@ const clients = [
 ] as const;
 
 /** Not the user's to call, or of commands that the host has not yet. */
-const internal = ["constructor", "setCustomTools", "setSubagentSubscription"];
+const internal = ["constructor", "setCustomTools"];
 
 /** What only the newer one has, and the host does not: its users get its error. */
 const unknown: readonly (readonly [string, ...unknown[]])[] = [
@@ -118,6 +118,8 @@ async function configure({ call, has }: Client): Promise<void> {
   await call("abortRetry");
   const changed = { steeringMode: "all", followUpMode: "all", autoCompactionEnabled: false };
   expect(await call("getState")).toMatchObject({ ...changed, thinkingLevel: "off" });
+  if (has("setSubagentSubscription"))
+    expect(await call("setSubagentSubscription", "events")).toBe("events");
   if (has("setEventFilter")) {
     expect(await call("setEventFilter", ["agent_end"])).toEqual(["agent_end"]);
     expect(await call("setEventFilter", null)).toBe(null);

@@ -6,7 +6,8 @@ import type { Place } from "../support/place.ts";
 import { areGone, isAlive, startHost } from "../support/start-host.ts";
 
 const daemon = "setsid sh -c 'echo $$ >> pids; exec sleep 62 >/dev/null 2>&1' &";
-const children = `echo $$ > pids; sleep 60 & echo $! >> pids; (sleep 61 & echo $! >> pids); ${daemon} wait`;
+const stranger = "(env -i setsid sh -c 'echo $$ >> pids; exec sleep 63 >/dev/null 2>&1' &);";
+const children = `echo $$ > pids; sleep 60 & echo $! >> pids; (sleep 61 & echo $! >> pids); ${daemon} ${stranger} wait`;
 const call = (command: string) => ({
   content: [{ type: "toolCall" as const, name: "bash", arguments: { command } }],
 });
@@ -16,7 +17,7 @@ async function childrenOf({ cwd }: Place): Promise<number[]> {
   const path = join(cwd, "pids");
   for (;;) {
     const pids = existsSync(path) ? readFileSync(path, "utf8").trim().split("\n").map(Number) : [];
-    if (pids.length === 4) return pids;
+    if (pids.length === 5) return pids;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

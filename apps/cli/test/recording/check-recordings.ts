@@ -5,8 +5,10 @@ import { schemaViolation } from "../support/published-schema.ts";
 import { entryViolation, SchemaCheck } from "../support/schema-check.ts";
 import {
   type Channel,
+  type NotedRefusal,
   OWNER_FILE,
   type RecordingOwner,
+  takeNotedRefusals,
   UNRECORDED_FILE,
   type UnrecordedHost,
 } from "./recording.ts";
@@ -23,6 +25,8 @@ export interface Violation {
 export interface Outcome {
   readonly violations: readonly Violation[];
   readonly unrecorded: readonly UnrecordedHost[];
+  /** What loopback servers refused after the end of the test that started them. */
+  readonly refusals: readonly NotedRefusal[];
   /** How many lines there are of each kind. */
   readonly counts: ReadonlyMap<string, number>;
   /** The tests of which there are frames of a host. */
@@ -45,7 +49,13 @@ export function checkRecordings(root: string): Outcome {
   }
   const path = join(root, UNRECORDED_FILE);
   const unrecorded = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];
-  return { violations, unrecorded: unrecorded.map((line) => JSON.parse(line)), counts, tests };
+  return {
+    violations,
+    unrecorded: unrecorded.map((line) => JSON.parse(line)),
+    refusals: takeNotedRefusals(root),
+    counts,
+    tests,
+  };
 }
 
 interface Report {

@@ -31,7 +31,7 @@ export function silentFiles({ tests }: Outcome, files: readonly RanFile[]): stri
 
 /** What is to be said at the end of a run. */
 export function describeOutcome(
-  { violations, unrecorded, counts }: Outcome,
+  { violations, unrecorded, refusals, counts }: Outcome,
   silent: readonly string[],
 ): { summary: string; problems: string[] } {
   const parts = [...counts].toSorted().map(([kind, count]) => `   ${kind}: ${count}`);
@@ -42,6 +42,10 @@ export function describeOutcome(
       ...unrecorded.map(
         ({ test, command }) =>
           `${test}\n  starts a host whose frames are not recorded; pass NODE_OPTIONS on to it:\n  ${command}`,
+      ),
+      ...refusals.map(
+        ({ test, refusal }) =>
+          `${test}\n  started a server that refused a request after the test's end:\n  ${JSON.stringify(refusal)}`,
       ),
       ...silent.map((file) => `${file}\n  has hosts, but no frame of them was recorded`),
     ],

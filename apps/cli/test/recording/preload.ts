@@ -2,14 +2,23 @@
  * Loaded first into every Node process that a test starts, and those that these start: NODE_OPTIONS
  * has it. A host records what it takes in and says, and every process what it puts into session files.
  */
+import { subscribe } from "node:diagnostics_channel";
 import { realpathSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
-import { noteUnrecorded, Recording, watchSessionFiles, watchSpawns } from "./recording.ts";
+import {
+  noteRefusal,
+  noteUnrecorded,
+  Recording,
+  watchSessionFiles,
+  watchSpawns,
+} from "./recording.ts";
 
 const { searchParams } = new URL(import.meta.url);
 const root = searchParams.get("to") ?? "";
 const test = searchParams.get("test") ?? "";
 
+// What a loopback server of this process refuses.
+subscribe("@tau-agent/ai/testing/refusal", (refusal) => noteRefusal(root, { test, refusal }));
 if (isMainThread) record();
 
 function record(): void {

@@ -5,9 +5,14 @@ import { basename, join } from "node:path";
 const fs = process.getBuiltinModule("node:fs");
 const {
   appendFileSync,
+  existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
+  readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
   writeSync,
   ftruncateSync,
@@ -38,6 +43,9 @@ export interface UnrecordedHost {
   readonly test: string;
   readonly command: string;
 }
+
+/** Lists requests that a vendor would refuse, in a folder with a file for each test. */
+const REFUSALS_FOLDER = "refusals";
 
 /** What every process of a test loads first. */
 export const PRELOAD = "preload.mjs";
@@ -155,6 +163,36 @@ export function watchSpawns(onUnrecorded: (command: string) => void): void {
 /** Has the run fail for a host that is not recorded. */
 export function noteUnrecorded(root: string, host: UnrecordedHost): void {
   appendFileSync(join(root, UNRECORDED_FILE), `${JSON.stringify(host)}\n`);
+}
+
+/** A request that a loopback server refused, whichever process it is in. */
+export interface NotedRefusal {
+  readonly test: string;
+  readonly refusal: unknown;
+}
+
+/** Has a test fail for a refusal in a process that it started. */
+export function noteRefusal(root: string, noted: NotedRefusal): void {
+  mkdirSync(join(root, REFUSALS_FOLDER), { recursive: true });
+  const path = join(root, REFUSALS_FOLDER, fileNameOf(noted.test));
+  appendFileSync(path, `${JSON.stringify(noted)}\n`);
+}
+
+/** The refusals in processes of a test; without a test those that no test has taken. */
+export function takeNotedRefusals(root: string, test?: string): NotedRefusal[] {
+  const folder = join(root, REFUSALS_FOLDER);
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => name === fileNameOf(test ?? "") || !test);
+  return names.flatMap((name) => {
+    const lines = readFileSync(join(folder, name), "utf8").trimEnd().split("\n");
+    rmSync(join(folder, name));
+    return lines.map((line): NotedRefusal => JSON.parse(line));
+  });
+}
+
+function fileNameOf(test: string): string {
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return createHash("sha256").update(test).digest("hex");
 }
 
 function isHost([program = "", ...words]: readonly string[]): boolean {

@@ -16,6 +16,7 @@ export class SchemaShapes {
   readonly #names = new Set<string>();
   readonly #bounds = new Set<number>();
   readonly #lengths = new Set<number>();
+  readonly #patterns = new Map<string, RegExp>();
   #longest = 0;
 
   /** @throws {RangeError} when the schema has a keyword that shapes know nothing of */
@@ -53,7 +54,9 @@ export class SchemaShapes {
       if (this.#values.has(json)) return json;
     }
     const isShort = (length: number) => text.length < 2 * length && [...text].length < length;
-    return `s${[...this.#lengths].map((length) => (isShort(length) ? "<" : "")).join()}`;
+    const lengths = [...this.#lengths].map((length) => (isShort(length) ? "<" : ""));
+    const fits = [...this.#patterns.values()].map((pattern) => (pattern.test(text) ? "~" : ""));
+    return `s${[...lengths, ...fits].join()}`;
   }
 
   #read(schema: Json): void {
@@ -63,7 +66,9 @@ export class SchemaShapes {
       else if (keyword === "required") this.#addNames(value as string[]);
       else if (keyword === "minimum") this.#bounds.add(value as number);
       else if (keyword === "minLength") this.#lengths.add(value as number);
-      else if (keyword === "propertyNames" && JSON.stringify(value) === '{"type":"string"}')
+      else if (keyword === "pattern") {
+        this.#patterns.set(value as string, new RegExp(value as string, "u"));
+      } else if (keyword === "propertyNames" && JSON.stringify(value) === '{"type":"string"}')
         continue;
       else if (!silent.includes(keyword) && !nested.includes(keyword)) {
         throw new RangeError(`Shapes of values do not show what "${keyword}" looks at`);

@@ -38,6 +38,11 @@ export class MessageQueue {
     this.#messages = [...messages, ...this.#messages];
   }
 
+  /** Takes one message out, wherever it waits. */
+  remove(message: AgentMessage): void {
+    this.#messages = this.#messages.filter((other) => other !== message);
+  }
+
   /** Empties the queue and returns its messages. */
   clear(): AgentMessage[] {
     return this.#messages.splice(0);

@@ -2,6 +2,7 @@ import type { Context, StreamFunction, StreamOptions } from "@tau-agent/ai";
 import type { AgentEvent, ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { AgentMessage, LlmMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { AgentTool } from "../tools/tool.ts";
+import type { Validators } from "../tools/validate-arguments.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ResolveToolCall } from "./real-calls.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
@@ -108,6 +109,8 @@ export interface Run {
   readonly followUp: MessageQueue;
   readonly nextTurn: MessageQueue;
   readonly interruptMode: () => InterruptMode;
+  /** Kept from run to run. */
+  readonly validators: Validators;
   /** Adds a recorded message to the conversation. */
   readonly adopt: (message: AgentMessage) => void;
   readonly messages: () => readonly AgentMessage[];

@@ -1,10 +1,10 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isToolError, ToolError } from "../tools/errors.ts";
 import type { AgentTool } from "../tools/tool.ts";
 import { validateArguments } from "../tools/validate-arguments.ts";
 import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
-import { errorMessage } from "./error-message.ts";
 import { addMessage, type BeforeToolCallResult, emit, type Run } from "./run.ts";
 
 /** The text of a call that was skipped because of a steering message; clients match on it. */
@@ -179,7 +179,7 @@ async function prepare(
   };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
-  const args = await validateArguments(tool, call);
+  const args = await validateArguments(tool, call, run.validators);
   refuseAborted();
   const checked = { ...call, arguments: args };
   const inTime = <Value>(work: Value | Promise<Value>): Promise<Value> =>
@@ -210,7 +210,7 @@ async function apply(
   const args =
     decision?.arguments === undefined
       ? call.arguments
-      : await validateArguments(tool, { ...call, arguments: decision.arguments });
+      : await validateArguments(tool, { ...call, arguments: decision.arguments }, run.validators);
   const wanted = { ...call, arguments: args };
   const execute = async () => {
     refuseAborted();

@@ -6,8 +6,8 @@ import type {
   ToolCall,
   ToolResultMessage,
 } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { withinGrace } from "./abort-grace.ts";
-import { errorMessage } from "./error-message.ts";
 import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
 import { RealCalls } from "./real-calls.ts";
 import type { ReplyWatch } from "./reply-watch.ts";

@@ -7,6 +7,22 @@ import type { AgentTool } from "./tool.ts";
 /** How many characters of the received arguments an error repeats. */
 const MAX_SHOWN_CHARACTERS = 2000;
 
+/** The validators of tools' schemas; making one takes longer than a check (row "`read` turn: CPU"). */
+export class Validators {
+  readonly #made = new WeakMap<object, Validator>();
+  #library: typeof import("@cfworker/json-schema") | undefined;
+
+  async of({ parameters }: AgentTool): Promise<Validator> {
+    this.#library ??= await import("@cfworker/json-schema");
+    let validator = this.#made.get(parameters);
+    if (validator === undefined) {
+      validator = new this.#library.Validator(parameters, "2020-12", false);
+      this.#made.set(parameters, validator);
+    }
+    return validator;
+  }
+}
+
 /**
  * The arguments of a call, coerced to the tool's schema.
  *
@@ -15,17 +31,19 @@ const MAX_SHOWN_CHARACTERS = 2000;
 export async function validateArguments(
   tool: AgentTool,
   call: ToolCall,
+  validators: Validators = new Validators(),
 ): Promise<Record<string, unknown>> {
-  const check = await argumentsCheck(tool);
+  const check = await argumentsCheck(tool, validators);
   return check(call);
 }
 
 /** The same as a function that needs no waiting once it is there. */
 export async function argumentsCheck(
   tool: AgentTool,
+  validators: Validators = new Validators(),
 ): Promise<(call: ToolCall) => Record<string, unknown>> {
-  const { Validator } = await import("@cfworker/json-schema");
-  return (call) => checkArguments(new Validator(tool.parameters, "2020-12", false), tool, call);
+  const validator = await validators.of(tool);
+  return (call) => checkArguments(validator, tool, call);
 }
 
 function checkArguments(

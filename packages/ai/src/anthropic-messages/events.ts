@@ -1,23 +1,28 @@
+import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
+import { bytesOf } from "../transport/reply.ts";
+import { ServerEvents } from "../transport/server-events.ts";
 
 /**
  * The events of a reply. The SDK's own iterator leaves out pings, which tell a model that thinks for
  * long from a connection that is dead, and whatever comes without an event name, as some compatible
  * servers send all of it.
  */
-export async function* readEvents(response: Response): AsyncGenerator<RawMessageStreamEvent> {
-  const { APIError } = await import("@anthropic-ai/sdk");
-  const { Stream } = await import("@anthropic-ai/sdk/core/streaming");
-  for await (const { event, data } of Stream.rawEvents(response)) {
-    if (data === "" || data === "[DONE]") continue;
+export function readEvents(
+  response: Response,
+  APIError: typeof Anthropic.APIError,
+): ServerEvents<RawMessageStreamEvent> {
+  if (response.body === null) throw new TypeError("The server sent a reply without a body");
+  return new ServerEvents(bytesOf(response.body), ({ event, data }) => {
+    if (data === "" || data === "[DONE]") return undefined;
     if (event === "error") {
       throw new APIError(undefined, parseOr(data), undefined, response.headers);
     }
     const value: RawMessageStreamEvent | { type: "error" } | null = JSON.parse(data);
-    if (typeof value !== "object" || value === null) continue;
+    if (typeof value !== "object" || value === null) return undefined;
     if (value.type === "error") throw new APIError(undefined, value, undefined, response.headers);
-    yield value;
-  }
+    return value;
+  });
 }
 
 /** An error that is not JSON is used as text. */

@@ -4,6 +4,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
 import { RequestMemory } from "../request/request-memory.ts";
+import { defaultFetch } from "../transport/http-transport.ts";
 import { betasOf, isLoginToken } from "./betas.ts";
 import { readEvents } from "./events.ts";
 import { isAnthropicHost } from "./request.ts";
@@ -28,7 +29,7 @@ export async function openStream(
     ...model.headers,
     ...options.headers,
   });
-  const { fetch = globalThis.fetch, signal = null } = options;
+  const { fetch = defaultFetch(memory.transport), signal = null } = options;
   const parts = ["anthropic", model.baseUrl, fetch, JSON.stringify(headers)] as const;
   const client = await memory.client.get(parts, () =>
     createClient(model.baseUrl, vendorFetch(fetch, headers)),
@@ -37,11 +38,12 @@ export async function openStream(
   const type = { "content-type": "application/json" };
   // Not through `client.messages`, which prints a warning for every model that is to be retired.
   const sent = client.post("/v1/messages", { body, signal, headers: type, stream: true });
-  return readEvents(await sent.asResponse());
+  const { APIError } = client.constructor as typeof Anthropic;
+  return readEvents(await sent.asResponse(), APIError);
 }
 
 async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Promise<Anthropic> {
-  const { Anthropic: Client } = await import("@anthropic-ai/sdk");
+  const { Anthropic: Client } = await import("@anthropic-ai/sdk/client");
   return new Client({
     // A placeholder that never leaves, so that the SDK looks for no credentials of its own.
     apiKey: "none",

@@ -11,7 +11,7 @@ export function createGoogleGenerativeAi(): Provider<GoogleRequest, GoogleChunk>
   return {
     api: "google-generative-ai",
     encode: (model, context, options) => encodeRequest(model, context, options, memory),
-    open: openStream,
+    open: (model, request, options) => openStream(model, request, options, memory),
     reduce: createReducer,
     classify,
     // Of the 20 MB of a request, the rest is for everything else.

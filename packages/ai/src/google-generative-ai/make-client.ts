@@ -1,4 +1,4 @@
-import type { GoogleGenAI, GoogleGenAIOptions } from "@google/genai";
+import type { GoogleGenAI, GoogleGenAIOptions } from "@google/genai/web";
 
 /**
  * Makes the vendor's client without what it prints about keys in the environment, which it does not use

@@ -2,6 +2,10 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { ProviderError } from "../errors.ts";
 import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
+import { RequestMemory } from "../request/request-memory.ts";
+import { HeaderList } from "../transport/header-list.ts";
+import { defaultFetch } from "../transport/http-transport.ts";
+import { makeResponse, only } from "../transport/reply.ts";
 import { classifyResponse } from "./errors.ts";
 import { makeClient } from "./make-client.ts";
 import type { GoogleRequest } from "./request.ts";
@@ -14,8 +18,10 @@ export async function openStream(
   model: Model,
   request: GoogleRequest,
   options: StreamOptions,
+  memory: RequestMemory = new RequestMemory(),
 ): Promise<AsyncIterable<GoogleChunk>> {
-  const { GoogleGenAI } = await import("@google/genai");
+  const { GoogleGenAI } = await import("@google/genai/web");
+  const { fetch = defaultFetch(memory.transport) } = options;
   const key = options.apiKey ? { "x-goog-api-key": options.apiKey } : {};
   const headers = { ...key, ...model.headers, ...options.headers };
   const rejected: { response?: Response } = {};
@@ -28,7 +34,7 @@ export async function openStream(
       // Base URLs name the version as a rule.
       apiVersion: new URL(model.baseUrl).pathname === "/" ? "v1beta" : "",
       // Without this the SDK makes a new connection pool, and so a new connection, per request.
-      fetch: keepRejected(vendorFetch(options.fetch, headers), rejected),
+      fetch: keepRejected(vendorFetch(fetch, headers), rejected),
     },
   });
   const config = { ...request.config, ...(options.signal && { abortSignal: options.signal }) };
@@ -52,10 +58,12 @@ function keepRejected(fetch: Fetch, rejected: { response?: Response }): Fetch {
     const { status, statusText } = response;
     const text = await response.text();
     const type = isJson(text) ? "application/json" : "text/plain";
-    return new Response(text === "" ? null : text, {
+    const headers = new HeaderList({ "content-type": type });
+    return makeResponse({
       status,
       statusText,
-      headers: { "content-type": type },
+      headers,
+      body: only(new TextEncoder().encode(text)),
     });
   };
 }

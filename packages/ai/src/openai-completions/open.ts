@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { affinityHeaders } from "../openai/affinity.ts";
-import { clientFor, sendOptions } from "../openai/client.ts";
+import { clientFor, postForEvents } from "../openai/client.ts";
 import type { StreamOptions } from "../provider.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import type { CompletionsChunk } from "./chunk.ts";
@@ -16,10 +16,8 @@ export async function openStream(
 ): Promise<AsyncIterable<CompletionsChunk>> {
   const compat = resolveCompletionsCompat(model);
   const client = await clientFor(model, options, memory, affinityHeaders(compat, options));
-  const chunks = await client.chat.completions.create(
-    request,
-    sendOptions(memory.body(request, "messages", options), options),
-  );
+  const body = memory.body(request, "messages", options);
+  const chunks = await postForEvents<CompletionsChunk>(client, "/chat/completions", body, options);
   return compat.supportsFinishReason ? chunks : withFinishReason(chunks);
 }
 

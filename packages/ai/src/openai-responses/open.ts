@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { affinityHeaders } from "../openai/affinity.ts";
-import { clientFor, sendOptions } from "../openai/client.ts";
+import { clientFor, postForEvents } from "../openai/client.ts";
 import type { StreamOptions } from "../provider.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { resolveResponsesCompat } from "./compat.ts";
@@ -16,10 +16,6 @@ export async function openStream(
 ): Promise<AsyncIterable<ResponsesEvent>> {
   const headers = affinityHeaders(resolveResponsesCompat(model), options);
   const client = await clientFor(model, options, memory, headers);
-  const events: AsyncIterable<object> = await client.responses.create(
-    request,
-    sendOptions(memory.body(request, "input", options), options),
-  );
-  // The SDK passes on what it parsed; servers leave out more than its types admit.
-  return events as AsyncIterable<ResponsesEvent>;
+  const body = memory.body(request, "input", options);
+  return postForEvents<ResponsesEvent>(client, "/responses", body, options);
 }

@@ -21,7 +21,7 @@ export function classifyOpenAiError(error: unknown): ProviderErrorInit {
     status,
     vendorCode: vendor?.vendorCode,
     body,
-    ...(error.headers instanceof Headers && { headers: error.headers }),
+    ...(isHeaders(error.headers) && { headers: error.headers }),
     cause: error,
   });
 }
@@ -63,6 +63,10 @@ function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value === "" ? undefined : value;
   if (typeof value === "number") return String(value);
   return value === undefined || value === null ? undefined : JSON.stringify(value);
+}
+
+function isHeaders(value: unknown): value is Pick<Headers, "get"> {
+  return typeof value === "object" && value !== null && "get" in value;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

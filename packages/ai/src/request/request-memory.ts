@@ -1,4 +1,5 @@
 import type { StreamOptions } from "../provider.ts";
+import { HttpTransport } from "../transport/http-transport.ts";
 import { GrowingJson } from "./growing-json.ts";
 import { LastMade } from "./last-made.ts";
 import { Memo } from "./memo.ts";
@@ -10,6 +11,8 @@ import { Memo } from "./memo.ts";
 export class RequestMemory {
   readonly #messages = new Memo();
   readonly #body = new GrowingJson();
+  /** The way to the server; connections stay open between requests. */
+  readonly transport: HttpTransport = new HttpTransport();
   /** The vendor's client; it is made from server, key and headers. */
   readonly client: LastMade = new LastMade();
 

@@ -1,8 +1,10 @@
+import type { EventOrder } from "@tau-agent/rpc-protocol";
+
 /**
  * Receives events in order. A returned promise holds the producer back until it resolves or the
  * work is stopped, so a listener may await `abort` and `dispose` of its session, but no prompt.
  */
-export type Listener<Event> = (event: Event) => void | Promise<void>;
+export type Listener<Event> = (event: Event, order: EventOrder) => void | Promise<void>;
 
 /** Options of a listener. */
 export interface SubscribeOptions {
@@ -15,14 +17,20 @@ export interface EventBusOptions {
   readonly onListenerError: (error: unknown) => void;
   /** Whether the current work is being stopped and so waits for no listener. */
   readonly isStopping?: () => boolean;
+  /** The prompt that current events belong to. */
+  readonly promptId?: () => string | undefined;
 }
 
-/** Passes every event to every listener, even if one throws. */
+/** Numbers events and passes each to every listener, even if one throws. */
 export class EventBus<Event> {
   readonly #options: EventBusOptions;
   #listeners: readonly { readonly hear: Listener<Event>; readonly holdsAborts: boolean }[] = [];
   /** Each ends the wait for a listener. */
   readonly #waiting = new Set<() => void>();
+  #lastSeq = 0;
+  #isDelivering = false;
+  /** Deliveries of events that listeners caused: each listener gets all events in order. */
+  readonly #caused: (() => void)[] = [];
 
   constructor(options: EventBusOptions) {
     this.#options = options;
@@ -38,13 +46,44 @@ export class EventBus<Event> {
     };
   }
 
-  /** Calls all listeners; returns a promise only if one of them does. */
-  emit(event: Event): void | Promise<void> {
+  /** The place of the next event, also for one that reaches clients on another way. */
+  next(promptId: string | undefined = this.#options.promptId?.()): EventOrder {
+    this.#lastSeq += 1;
+    return promptId === undefined ? { seq: this.#lastSeq } : { seq: this.#lastSeq, promptId };
+  }
+
+  /**
+   * Calls all listeners; returns a promise only if one of them does, or if a listener emits.
+   *
+   * @param promptId - the prompt it belongs to; default the current one
+   */
+  emit(event: Event, promptId?: string): void | Promise<void> {
+    const order = this.next(promptId);
+    if (this.#isDelivering) {
+      return new Promise((resolve) => {
+        this.#caused.push(() => resolve(this.#deliver(event, order)));
+      });
+    }
+    this.#isDelivering = true;
+    const wait = this.#deliver(event, order);
+    for (let next = this.#caused.shift(); next !== undefined; next = this.#caused.shift()) next();
+    this.#isDelivering = false;
+    return wait;
+  }
+
+  /**
+   * Stops waiting for listeners. One of them may await the end of the very run that waits for it.
+   */
+  letGo(): void {
+    for (const end of [...this.#waiting]) end();
+  }
+
+  #deliver(event: Event, order: EventOrder): void | Promise<void> {
     const { onListenerError, isStopping } = this.#options;
     let waits: Promise<void>[] | undefined;
     for (const { hear, holdsAborts } of this.#listeners) {
       try {
-        const wait = hear(event);
+        const wait = hear(event, order);
         if (wait === undefined) continue;
         // Listeners written in JavaScript may return anything.
         const heard = Promise.resolve(wait).catch(onListenerError);
@@ -56,13 +95,6 @@ export class EventBus<Event> {
       }
     }
     if (waits !== undefined) return Promise.all(waits).then(() => undefined);
-  }
-
-  /**
-   * Stops waiting for listeners. One of them may await the end of the very run that waits for it.
-   */
-  letGo(): void {
-    for (const end of [...this.#waiting]) end();
   }
 
   #untilLetGo(heard: Promise<void>): Promise<void> {

@@ -5,7 +5,7 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { approveSink, firstSink } from "../host-requests/approve.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
-import { createKeyMask } from "../models/auth/mask-keys.ts";
+import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
 import type { ModelRegistry } from "../models/registry.ts";
@@ -17,9 +17,9 @@ import { PromptResources } from "../resources/resources.ts";
 import { AgentSession } from "../session/agent-session.ts";
 import { buildSession, type SessionParts } from "../session/build-session.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
+import { resumedModel } from "../session-log/branch-context.ts";
 import { noteModel } from "../session-log/note-model.ts";
 import { openExistingSession, openSession } from "../session-log/open-session.ts";
-import { resumedModel } from "../session-log/session-context.ts";
 import { SessionLog, type SessionLogOptions } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
@@ -110,7 +110,7 @@ async function assemble(
 ): Promise<CreatedSession> {
   const { settings, registry, scope, extensions, log, places, diagnostics } = surroundings;
   const { workingFolder } = surroundings;
-  const resumed = resumedModel(log.tree.ancestors());
+  const resumed = resumedModel(log.tree);
   const choice = { registry, settings, scope, resumed, diagnostics };
   const chosen = await chooseModel(options, choice);
   const thinkingLevel = chooseLevel(options, choice, chosen);
@@ -123,10 +123,16 @@ async function assemble(
     packageDiagnostics(settings, places),
   ]);
   diagnostics.push(...models, ...(extensions?.diagnostics ?? []), ...packages);
+  const keySources: KeySources = {
+    environment: options.environment ?? {},
+    agentDirectory: places.agentDirectory,
+    used: () => registry.keys.secrets,
+  };
   const toolEnvironment = createToolEnvironment({
     ...places,
     ...surroundings,
     environment: options.environment ?? {},
+    keySources,
     session: () => session,
   });
   const tasks = createSessionTasks(options, {
@@ -166,16 +172,18 @@ async function assemble(
       note: (diagnostic) => parts.problems.note(diagnostic),
     }),
     asksAgain: options.clientReady ?? (options.approve && Promise.resolve()),
+    feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
-    maskKeys: createKeyMask({
-      environment: options.environment ?? {},
-      agentDirectory: places.agentDirectory,
-      used: () => registry.keys.secrets,
-    }),
+    maskKeys: createKeyMask(keySources),
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
-    systemPrompt: (tools) => resources.systemPrompt(tools),
+    systemPrompt: async (tools) => {
+      const prompt = await resources.systemPrompt(tools);
+      // Texts are read for the first prompt, so only now is it known which were left out.
+      for (const problem of await resources.diagnostics()) parts.problems.noteOnce(problem);
+      return prompt;
+    },
     userInput: createUserInput({ resources, settings, fetch: surroundings.fetch }),
     environment: currentEnvironment,
     ...sessionFolders(options, surroundings, resources),

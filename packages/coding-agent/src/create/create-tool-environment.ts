@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FileQueue } from "../base/files/file-queue.ts";
 import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyFileNames } from "../base/files/key-files.ts";
-import { keyVariablesOf } from "../models/auth/mask-keys.ts";
+import { createOutputMask, type KeySources, keyVariablesOf } from "../models/auth/mask-keys.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { AgentSession } from "../session/agent-session.ts";
@@ -19,6 +19,8 @@ export interface ToolSurroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly settings: SettingsStore;
   readonly processes: ProcessRegistry;
+  /** Where known keys come from. */
+  readonly keySources: KeySources;
   /** The session the tools belong to; called when a tool runs. */
   readonly session: () => Pick<AgentSession, "log" | "models">;
 }
@@ -26,7 +28,7 @@ export interface ToolSurroundings {
 /** The environment of a session's tools. */
 export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvironment {
   const { settings, session, workingFolder, homeDirectory, temporaryDirectory } = surroundings;
-  const { environment, processes, agentDirectory } = surroundings;
+  const { environment, processes, agentDirectory, keySources } = surroundings;
   return {
     homeDirectory,
     temporaryDirectory,
@@ -44,6 +46,8 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     },
     protectedFiles: keyFileNames.map((name) => join(agentDirectory, name)),
     bashTimeoutMs: settings.get("bash.timeoutMs"),
+    createOutputMask: () =>
+      settings.get("tools.maskKeys") ? createOutputMask(keySources) : undefined,
     inheritKeys: settings.get("bash.inheritKeys"),
     modelSupportsImages: () => session().models.model?.input.includes("image") ?? true,
     sessionVariables: () => sessionVariables(session()),

@@ -1,6 +1,6 @@
-import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { toolCall, turn } from "@tau-agent/ai/testing";
+import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
 import { expect, it } from "vitest";
 import type { SettingValues } from "../settings/schema.ts";
 import { SettingsStore } from "../settings/store.ts";
@@ -10,8 +10,8 @@ const stored = "stored-key-0123456789";
 const token = "token-0123456789abcdef";
 const named = "named-key-9876543210";
 
-/** Calls one tool in a session whose user has keys; returns everything written, and the result. */
-async function call(name: string, args: Record<string, unknown>, settings: SettingValues = {}) {
+/** A session whose user has keys, with a model that plays the scenario. */
+async function sessionWithKeys(scenario: Scenario, settings: SettingValues) {
   const folder = temporaryFolder();
   const places = placesIn(folder);
   const agent = join(folder, "agent");
@@ -23,11 +23,16 @@ async function call(name: string, args: Record<string, unknown>, settings: Setti
   symlinkSync(join(agent, "auth.json"), join(places.cwd, "link"));
   linkSync(join(agent, "auth.json"), join(places.cwd, "hard"));
   writeFileSync(join(places.cwd, "notes.txt"), `key=${stored} and ${named}\n`);
-  const test = await createTestSession([turn(toolCall(name, args)), "done"], {
+  return createTestSession(scenario, {
     ...places,
     environment: { PATH: process.env.PATH, CORP_KEY: named, PLAIN: "plain-value-0123456789" },
     settings: SettingsStore.inMemory(settings),
   });
+}
+
+/** Calls one tool in such a session; returns everything written, and the result. */
+async function call(name: string, args: Record<string, unknown>, settings: SettingValues = {}) {
+  const test = await sessionWithKeys([turn(toolCall(name, args)), "done"], settings);
   await test.session.prompt("go");
   const result = test.session.messages.find(({ role }) => role === "toolResult");
   const everything = JSON.stringify([test.written(), test.events]);
@@ -78,4 +83,38 @@ it("commands do not inherit variables that models.json names", async () => {
   const { text } = await call("bash", { command: "env" }, { "tools.maskKeys": false });
   expect(text).toContain("plain-value");
   expect(text).not.toContain(named);
+});
+
+/** Prints a key in two pieces, one to each stream, and more than a result shows. */
+const leak = `${inPieces(stored)}; seq 1 4000; sleep 0.1; printf ${named.slice(0, 7)}; sleep 0.1; printf ${named.slice(7)} >&2; sleep 0.1; seq 1 3000; cat ../agent/rpc-token`;
+
+function inPieces(key: string): string {
+  return `printf ${key.slice(0, 7)}; sleep 0.1; printf ${key.slice(7)}; sleep 0.1; echo`;
+}
+
+it("known keys are replaced in the file of a long output, too", async () => {
+  const { everything, text } = await call("bash", { command: leak });
+  const [, path = ""] = /Full output: ([^\]"]+)/.exec(text) ?? [];
+  const whole = readFileSync(path, "utf8");
+  expect(whole.startsWith("[redacted]\n1\n2\n")).toBe(true);
+  expect(whole).toContain("4000\n[redacted]1\n");
+  expect(whole.endsWith("3000\n[redacted]\n")).toBe(true);
+  for (const key of [stored, token, named]) expect(whole + everything).not.toContain(key);
+});
+
+it("known keys are replaced in what a client's command says, as it says it and in its file", async () => {
+  const { session, written } = await sessionWithKeys(["hello"], {});
+  await session.prompt("go");
+  const deltas: string[] = [];
+  const result = await session.bash.run(leak, { onDelta: (delta) => void deltas.push(delta) });
+  const whole = readFileSync(result.fullOutputPath ?? "", "utf8");
+  expect(whole).toBe(deltas.join(""));
+  expect(whole.match(/\[redacted\]/g)).toHaveLength(3);
+  const everything = [whole, JSON.stringify([result, written()])].join("");
+  for (const key of [stored, token, named]) expect(everything).not.toContain(key);
+});
+
+it("keys in what a client's command says are shown when the setting says so", async () => {
+  const { session } = await sessionWithKeys([], { "tools.maskKeys": false });
+  expect((await session.bash.run("cat notes.txt")).output).toContain(stored);
 });

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import { readJsonFile } from "../base/files/read-json.ts";
@@ -194,7 +195,7 @@ async function remember(
     await saveProjectTrust(agentDirectory, cwd, decision);
     return [];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     const message = `The decision about ${cwd} could not be saved: ${reason}`;
     return [{ severity: "warning", message, path: join(agentDirectory, "trust.json") }];
   }

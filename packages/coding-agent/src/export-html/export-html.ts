@@ -1,6 +1,7 @@
 import { basename, dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../base/errors.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
@@ -67,7 +68,7 @@ export async function exportHtmlToFile(
     await writeFileAtomic(target, exportPieces(source, options));
   } catch (error) {
     if (error instanceof SessionError || options.signal?.aborted) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new SessionError("export_failed", { path, reason }, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 import type { StreamFunction } from "@tau-agent/ai";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ResourceEntry } from "../settings/store.ts";
@@ -350,7 +351,7 @@ export class ExtensionSystem {
 
   #fail(event: string, error: unknown, extension?: Extension): void {
     const extensionPath = extension?.path ?? "";
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     this.#options.onFailure({ extensionPath, event, error: reason });
   }
 }

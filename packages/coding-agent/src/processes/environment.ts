@@ -1,4 +1,5 @@
 import type { FileQueue } from "../base/files/file-queue.ts";
+import type { OutputMask } from "./output-mask.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
 
 /** The environment that the host gives its tools; tools never read the process themselves. */
@@ -25,6 +26,8 @@ export interface ToolEnvironment {
   readonly keyVariables?: readonly string[] | undefined;
   /** Files with keys that no file tool opens. */
   readonly protectedFiles?: readonly string[] | undefined;
+  /** Makes what takes known keys out of the output of a command; undefined to leave them in. */
+  readonly createOutputMask?: (() => OutputMask | undefined) | undefined;
   /** Lets commands inherit `keyVariables`. */
   readonly inheritKeys?: boolean | undefined;
   /** Limits a `bash` call that brings no timeout of its own, in ms; none or 0 for no limit. */

@@ -1,3 +1,4 @@
+import type { OutputMask } from "./output-mask.ts";
 import type { OutputStream } from "./output-pump.ts";
 import { SpillFile } from "./spill-file.ts";
 import { maxOutputBytes, maxOutputLines, type TruncationResult, truncateTail } from "./truncate.ts";
@@ -24,6 +25,7 @@ const newline = 10;
  */
 export class OutputBuffer {
   readonly #directory: string;
+  readonly #mask: OutputMask | undefined;
   readonly #partial: Record<OutputStream, Buffer> = {
     stdout: Buffer.alloc(0),
     stderr: Buffer.alloc(0),
@@ -37,8 +39,10 @@ export class OutputBuffer {
   #endsWithNewline = true;
   #spill: SpillFile | undefined;
 
-  constructor(directory: string) {
+  /** @param mask - takes keys out before anything is kept or written. */
+  constructor(directory: string, mask?: OutputMask) {
     this.#directory = directory;
+    this.#mask = mask;
   }
 
   /**
@@ -51,7 +55,7 @@ export class OutputBuffer {
     // The two streams are woven together, so each must end on a character border.
     const end = bytes.length - incompleteCharacterBytes(bytes);
     this.#partial[stream] = Buffer.from(bytes.subarray(end));
-    return this.#add(bytes.subarray(0, end));
+    return this.#addMasked(bytes.subarray(0, end));
   }
 
   /** The part to show now; its cost depends on the limits, not on the size of the output. */
@@ -77,8 +81,9 @@ export class OutputBuffer {
     for (const stream of ["stdout", "stderr"] as const) {
       const rest = this.#partial[stream];
       this.#partial[stream] = Buffer.alloc(0);
-      await this.#add(rest);
+      await this.#addMasked(rest);
     }
+    if (this.#mask !== undefined) await this.#add(this.#mask.end());
     // Replacement characters for invalid bytes can make a text longer than its bytes.
     if (this.snapshot().truncation.truncated) void this.#openSpill();
     await this.#spill?.close();
@@ -87,6 +92,10 @@ export class OutputBuffer {
 
   get #totalLines(): number {
     return this.#newlines + (this.#endsWithNewline ? 0 : 1);
+  }
+
+  #addMasked(bytes: Buffer): Promise<void> | undefined {
+    return this.#add(this.#mask?.push(bytes) ?? bytes);
   }
 
   #add(bytes: Buffer): Promise<void> | undefined {

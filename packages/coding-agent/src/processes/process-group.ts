@@ -14,6 +14,7 @@ export interface KillOrder {
   readonly leaders: ReadonlySet<number>;
   /** What {@link ProcessFinder} looks for; nothing is searched for without. */
   readonly mark: string | undefined;
+  readonly limit?: string | undefined;
   readonly systemRoot?: string | undefined;
 }
 
@@ -22,13 +23,13 @@ export interface KillOrder {
  * processes before killing any: otherwise the shell of `a; b` could see `a` die and start `b`.
  */
 export function killProcesses(order: KillOrder): void {
-  const { leaders, mark, systemRoot } = order;
+  const { leaders, mark, limit, systemRoot } = order;
   if (!hasProcessGroups) {
     for (const pid of leaders) killTree(pid, systemRoot);
     return;
   }
   for (const pid of leaders) signalGroup(pid, "SIGSTOP");
-  const strangers = mark === undefined ? [] : stopAll({ leaders, mark });
+  const strangers = mark === undefined ? [] : stopAll({ leaders, mark, limit });
   for (const pid of leaders) signalGroup(pid, "SIGKILL");
   for (const pid of strangers) signalProcess(pid, "SIGKILL");
 }

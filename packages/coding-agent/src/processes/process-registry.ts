@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import { randomHex } from "../base/random.ts";
+import { childLimit, hostLimit, limitName } from "./limit-mark.ts";
 import { hasProcessGroups, isGroupAlive, killProcesses } from "./process-group.ts";
 import { ownersVariable } from "./process-owners.ts";
 
@@ -27,7 +28,11 @@ kill_marked() {
     found=
     for process in /proc/[0-9]*; do
       [ -r "$process/environ" ] || continue
-      case $(cat "$process/environ") in *"$1"*) ;; *) continue ;; esac
+      case $(cat "$process/environ") in
+        *"$1"*) ;;
+        *${ownersVariable}=*) continue ;;
+        *) case $(cat "$process/limits") in *"$2"*) ;; *) continue ;; esac ;;
+      esac
       kill -STOP "\${process#/proc/}"
       found="$found \${process#/proc/}"
     done
@@ -36,8 +41,8 @@ kill_marked() {
   done
 }
 for group in $groups; do kill -9 "-$group"; done
-kill_marked "$1."
-[ -n "$hosts" ] && sleep ${hostGraceSeconds} && kill_marked "$1-"`;
+kill_marked "$1." "${limitName}$2"
+[ -n "$hosts" ] && sleep ${hostGraceSeconds} && kill_marked "$1-" /`;
 
 const pruneIntervalMs = 5_000;
 
@@ -45,6 +50,8 @@ const pruneIntervalMs = 5_000;
 export interface PlannedChild {
   /** The mark in the environment of its descendants; none if it starts no processes. */
   readonly mark: string | undefined;
+  /** The mark of descendants that empty their environment. */
+  readonly limit?: string | undefined;
   /** Its environment, the mark included. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -61,6 +68,7 @@ export interface PlannedChild {
 export class ProcessRegistry {
   /** Random, so that no other host's mark contains it. */
   readonly #id = randomHex(8);
+  readonly #limit = hostLimit(this.#id);
   #markedCount = 0;
   readonly #groups = new Set<number>();
   readonly #systemRoot: string | undefined;
@@ -82,7 +90,7 @@ export class ProcessRegistry {
    */
   prepare(variables: Readonly<Record<string, string>>, alone = false): PlannedChild {
     if (!hasProcessGroups) return { mark: undefined, variables };
-    this.#watchdog ??= startWatchdog(this.#id, variables.PATH);
+    this.#watchdog ??= startWatchdog([this.#id, this.#limit], variables.PATH);
     return alone ? { mark: undefined, variables } : this.#mark(variables, ".");
   }
 
@@ -95,7 +103,7 @@ export class ProcessRegistry {
    */
   prepareHost(environment: Readonly<Record<string, string | undefined>>): PlannedChild {
     if (!hasProcessGroups) return { mark: undefined, variables: {} };
-    this.#watchdog ??= startWatchdog(this.#id, environment.PATH);
+    this.#watchdog ??= startWatchdog([this.#id, this.#limit], environment.PATH);
     this.#tellWatchdog("h\n");
     const owners = environment[ownersVariable] ?? "";
     return this.#mark({ [ownersVariable]: owners }, "-");
@@ -122,15 +130,16 @@ export class ProcessRegistry {
   }
 
   /** Kills one child with all that came from it. */
-  kill(pid: number, { mark }: PlannedChild): void {
+  kill(pid: number, { mark, limit }: PlannedChild): void {
     if (!this.#groups.has(pid)) return;
-    killProcesses({ leaders: new Set([pid]), mark, systemRoot: this.#systemRoot });
+    killProcesses({ leaders: new Set([pid]), mark, limit, systemRoot: this.#systemRoot });
   }
 
   /** Kills everything, background processes of finished commands included. */
   killAll(): void {
     const mark = this.#markedCount === 0 ? undefined : this.#id;
-    killProcesses({ leaders: this.#groups, mark, systemRoot: this.#systemRoot });
+    const [leaders, limit] = [this.#groups, this.#limit];
+    killProcesses({ leaders, mark, limit, systemRoot: this.#systemRoot });
     this.#groups.clear();
     this.#stopPruning();
     this.#watchdog?.stdin?.end(".\n");
@@ -145,7 +154,9 @@ export class ProcessRegistry {
     this.#markedCount += 1;
     const mark = `${this.#id}${kind}${this.#markedCount}/`;
     const owners = `${variables[ownersVariable] ?? ""}${mark}`;
-    return { mark, variables: { ...variables, [ownersVariable]: owners } };
+    const isSeen = kind === "." && process.platform === "linux";
+    const limit = isSeen ? childLimit(this.#limit, this.#markedCount) : undefined;
+    return { mark, limit, variables: { ...variables, [ownersVariable]: owners } };
   }
 
   #prune(): void {
@@ -168,10 +179,10 @@ export class ProcessRegistry {
   }
 }
 
-function startWatchdog(mark: string, searchPath = ""): ChildProcess {
+function startWatchdog(marks: readonly string[], searchPath = ""): ChildProcess | undefined {
   // Not imported statically, so that a host without children does not load it.
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const watchdog = spawn("/bin/sh", ["-c", watchdogScript, "sh", mark], {
+  const watchdog = spawn("/bin/sh", ["-c", watchdogScript, "sh", ...marks], {
     cwd: "/",
     env: { PATH: `${searchPath}:/usr/bin:/bin` },
     detached: true,
@@ -179,8 +190,11 @@ function startWatchdog(mark: string, searchPath = ""): ChildProcess {
   });
   // Without a watchdog everything still works; only a SIGKILL of the host leaves children.
   watchdog.on("error", () => {});
-  watchdog.stdin.on("error", () => {});
+  // There is no pipe where too many files are open; the next child gets another try.
+  const pipe = watchdog.stdin as Socket | undefined;
+  if (pipe === undefined) return undefined;
+  pipe.on("error", () => {});
   watchdog.unref();
-  (watchdog.stdin as unknown as Socket).unref();
+  pipe.unref();
   return watchdog;
 }

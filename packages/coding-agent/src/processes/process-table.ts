@@ -1,13 +1,17 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { limitName } from "./limit-mark.ts";
 import { ownersVariable } from "./process-owners.ts";
 
 /** Marks a process of no host: the variable is set and empty. */
 const nobodysMark = `\0${ownersVariable}=\0`;
+const anyMark = `\0${ownersVariable}=`;
 
 /** What to look for in the table of running processes. */
 export interface ProcessSearch {
   /** Found in the environment a process was started with. */
   readonly mark: string;
+  /** The mark of a process whose environment has no word of any host, or how that mark begins. */
+  readonly limit?: string | undefined;
   /** Leaders of process groups; what runs in the groups or descends from it is found too. */
   readonly leaders: ReadonlySet<number>;
 }
@@ -22,21 +26,23 @@ interface Row {
 /**
  * Finds the processes of this user that carry the mark, with everything that descends from them, by
  * what Linux shows in /proc; none where there is no /proc. A process that has left its group
- * (`setsid`) still has the environment, one that was given another environment still has its parent;
- * only who has neither is not found. One that says it is nobody's is not found unless it is in one of
+ * (`setsid`) still has the environment, and one that was given another environment still has the limit
+ * or its parent. One that says it is nobody's is not found unless it is in one of
  * the groups.
  */
 export class ProcessFinder {
   readonly #leaders: ReadonlySet<number>;
   readonly #mark: Buffer;
+  readonly #limit: string | undefined;
   readonly #reader = new ProcReader();
   readonly #seen = new Set([process.pid]);
   readonly #found = new Set<number>();
   readonly #children = new Map<number, number[]>();
 
-  constructor({ leaders, mark }: ProcessSearch) {
+  constructor({ leaders, mark, limit }: ProcessSearch) {
     this.#leaders = leaders;
     this.#mark = Buffer.from(mark);
+    this.#limit = limit === undefined ? undefined : limitName + limit;
   }
 
   /**
@@ -56,7 +62,7 @@ export class ProcessFinder {
       const siblings = this.#children.get(row.parent);
       if (siblings === undefined) this.#children.set(row.parent, [pid]);
       else siblings.push(pid);
-      if (!isInGroup && !environment?.includes(this.#mark)) continue;
+      if (environment !== undefined && !this.#isMarked(pid, environment)) continue;
       this.#found.add(pid);
       yield pid;
     }
@@ -68,6 +74,12 @@ export class ProcessFinder {
         yield child;
       }
     }
+  }
+
+  #isMarked(pid: number, environment: Buffer): boolean {
+    if (environment.includes(this.#mark)) return true;
+    if (this.#limit === undefined || environment.includes(anyMark)) return false;
+    return this.#reader.limits(pid).includes(this.#limit);
   }
 }
 
@@ -98,8 +110,13 @@ class ProcReader {
     return this.#read(pid, "environ");
   }
 
+  /** Its limits, one a line, valid until the next call. */
+  limits(pid: number): Buffer {
+    return this.#read(pid, "limits");
+  }
+
   /** The content behind a NUL; nothing for a process that is gone. */
-  #read(pid: number, name: "stat" | "environ"): Buffer {
+  #read(pid: number, name: "stat" | "environ" | "limits"): Buffer {
     let length = 1;
     try {
       const file = openSync(`/proc/${pid}/${name}`, "r");

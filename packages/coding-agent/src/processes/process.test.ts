@@ -137,6 +137,7 @@ describe("what leaves the process group of its command", () => {
     ["with its environment", `(setsid sleep ${a} >/dev/null 2>&1 &); sleep ${a}`],
     ["as a child of one that did", `setsid sh -c 'env -i sleep ${a}; :' & sleep ${a}`],
     ["with an environment of its own", `setsid env -i sleep ${a} & sleep ${a}`],
+    ["with neither", `(env -i setsid sleep ${a} >/dev/null 2>&1 &); sleep ${a}`],
   ])("ends with a command that is aborted: %s", async (_, command) => {
     const controller = new AbortController();
     const running = shell(command, { signal: controller.signal });
@@ -164,6 +165,26 @@ describe("what leaves the process group of its command", () => {
     workspace.processes.killAll();
     expect(await isGone(b)).toBe(true);
     expect(sleepers(a)).toHaveLength(1);
+  });
+
+  it("ends with the registry without parent and environment, and another registry's does not", async () => {
+    using other = new ProcessRegistry();
+    await shell(`env -i setsid sleep ${a} >/dev/null 2>&1 &`, { processes: other });
+    await shell(`env -i setsid sleep ${b} >/dev/null 2>&1 &`);
+    await shell(`env -i setsid sh -c 'sleep ${b}; :' >/dev/null 2>&1 &`, { file: "/bin/sh" });
+    expect(await isRunning(a)).toBe(true);
+    expect(await eventually(() => sleepers(b).length === 2)).toBe(true);
+    workspace.processes.killAll();
+    expect(await isGone(b)).toBe(true);
+    expect(sleepers(a)).toHaveLength(1);
+  });
+
+  it("changes neither environment nor line numbers nor arguments of a command", async () => {
+    const variables = { PATH: "/usr/bin:/bin", "a.b": "kept" };
+    const { stdout } = await shell('echo "$? $0 $# $LINENO"\necho $LINENO; env', { variables });
+    const lines = stdout.trim().split("\n");
+    expect(lines.slice(0, 2)).toEqual(["0 /bin/bash 0 1", "2"]);
+    expect(lines).toContain("a.b=kept");
   });
 
   it("is known to every host above it", async () => {

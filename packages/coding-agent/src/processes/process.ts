@@ -1,7 +1,9 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { errorMessage, remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 import { errorCode } from "../base/files/file-error.ts";
+import { withLimit } from "./limit-mark.ts";
 import { OutputPump, type OutputSink } from "./output-pump.ts";
 import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
@@ -53,7 +55,10 @@ const maxDrainMs = 1_000;
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   if (request.signal?.aborted) return { kind: "aborted" };
   const planned = request.processes.prepare(request.variables, request.isAlone);
-  const { child, exited } = await start({ ...request, variables: planned.variables });
+  const { child, exited } = await start(
+    { ...request, variables: planned.variables },
+    planned.limit,
+  );
   const pump = new OutputPump(child.stdout, child.stderr, request.onOutput);
   const { pid } = child;
   if (pid !== undefined) request.processes.add(pid);
@@ -85,9 +90,11 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
 
 async function start(
   request: ProcessRequest,
+  limit: string | undefined,
 ): Promise<{ readonly child: Child; readonly exited: Promise<Exit> }> {
   try {
-    const child = spawn(request.file, request.args, {
+    const { file, args } = request;
+    const child = spawn(file, limit === undefined ? args : withLimit(limit, file, args), {
       cwd: request.cwd,
       env: request.variables,
       shell: request.isCommandLine ?? false,
@@ -98,8 +105,11 @@ async function start(
     // Listen at once: a missing program is reported before any promise continues.
     const exited = exitOf(child, request);
     exited.catch(() => {});
+    // Without pipes, which a limit on open files forbids, the error follows.
+    if (child.stdout === undefined || child.stdout === null) await exited;
     return { child, exited };
   } catch (error) {
+    if (error instanceof ProcessError) throw error;
     // Arguments that are too long or hold a NUL are refused before anything is started.
     throw await spawnErrorOf(error, request);
   }
@@ -146,6 +156,10 @@ async function spawnErrorOf(error: unknown, { file, cwd }: ProcessRequest): Prom
     const text = "The command is too long for the system. Write it to a file and run that.";
     return new ProcessError("command_too_long", text, options);
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  if (code === "EAGAIN") {
+    const text = `Cannot start ${file}: too many processes are running. End some, or raise the limit (ulimit -u).`;
+    return new ProcessError("spawn_failed", text, options);
+  }
+  const reason = remedyOfLimit(error) ?? errorMessage(error);
   return new ProcessError("spawn_failed", `Cannot start ${file}: ${reason}`, options);
 }

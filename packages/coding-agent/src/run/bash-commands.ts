@@ -1,7 +1,9 @@
 import type { BashResult } from "@tau-agent/rpc-protocol";
 import type { BashExecutionMessage } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../base/errors.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
+import { maskText, type OutputMask } from "../processes/output-mask.ts";
 import type { SessionHooks, ShellRequest } from "./session-hooks.ts";
 
 /** How to run a client's command. */
@@ -49,7 +51,7 @@ export class BashCommands {
       return await running;
     } catch (error) {
       if (error instanceof SessionError) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       throw new SessionError("bash_failed", { reason }, { cause: error });
     } finally {
       this.#running.delete(controller);
@@ -91,21 +93,45 @@ export class BashCommands {
     { onDelta, excludeFromContext }: BashCommandOptions,
     signal: AbortSignal,
   ): Promise<BashResult> {
-    const { hooks, isHeld, record } = this.#options;
-    const request = { command, excludeFromContext: excludeFromContext ?? false, signal, onDelta };
-    const result = (await hooks?.runShell(request)) ?? (await this.#runHere(request));
+    const { hooks, isHeld, record, environment } = this.#options;
+    const createMask = () => environment.createOutputMask?.();
+    const deltas = onDelta && maskedDeltas(onDelta, createMask());
+    const request: ShellRequest = {
+      ...{ command, excludeFromContext: excludeFromContext ?? false, signal },
+      ...{ onDelta: deltas?.add, mask: createMask() },
+    };
+    const decided = await hooks?.runShell(request);
+    const result = decided ? withMask(decided, createMask()) : await this.#runHere(request);
+    await deltas?.end();
     const message = toMessage(command, result, excludeFromContext);
     if (isHeld()) this.#held.push(message);
     else record(message);
     return result;
   }
 
-  async #runHere({ command, signal, onDelta }: ShellRequest): Promise<BashResult> {
+  async #runHere({ command, ...request }: ShellRequest): Promise<BashResult> {
     const { runBash } = await import("../tools/bash/run-bash.ts");
     const { environment } = this.#options;
-    const { exitCode, ...rest } = await runBash(command, { environment, signal, onDelta });
+    const { exitCode, ...rest } = await runBash(command, { environment, ...request });
     return exitCode === undefined ? rest : withExitCode(rest, exitCode);
   }
+}
+
+type DeltaSink = NonNullable<BashCommandOptions["onDelta"]>;
+
+/** Deltas without keys, also those that two deltas share. */
+function maskedDeltas(
+  onDelta: DeltaSink,
+  mask: OutputMask | undefined,
+): { readonly add: DeltaSink; readonly end: () => void | Promise<void> } {
+  if (mask === undefined) return { add: onDelta, end: () => undefined };
+  const pass = (bytes: Buffer) => (bytes.length === 0 ? undefined : onDelta(bytes.toString()));
+  return { add: (delta) => pass(mask.push(Buffer.from(delta))), end: () => pass(mask.end()) };
+}
+
+/** What an extension gives as the result of a command. */
+function withMask(result: BashResult, mask: OutputMask | undefined): BashResult {
+  return mask === undefined ? result : { ...result, output: maskText(mask, result.output) };
 }
 
 /** The documented order of keys. */

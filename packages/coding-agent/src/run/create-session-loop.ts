@@ -27,12 +27,14 @@ type Owner = Pick<
 > & {
   /** The text that joins a message in requests only. */
   readonly noteOf: (message: AgentMessage) => string | undefined;
+  /** An extension has replaced a message. */
+  readonly replaced: (from: AgentMessage, to: AgentMessage) => void;
 };
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(
   { stream, settings, hooks, gate, watchReply, tools, maskKeys }: SessionLoopOptions,
-  { noteOf, ...owner }: Owner,
+  { noteOf, replaced, ...owner }: Owner,
 ): Agent {
   const mask: KeyMask = (value) =>
     maskKeys !== undefined && settings.get("tools.maskKeys") ? maskKeys(value) : value;
@@ -49,6 +51,7 @@ export function createSessionLoop(
     ...(hooks === undefined
       ? {}
       : loopHooks(hooks, {
+          replaced,
           messages: () => agent.messages,
           // Of its own: copies by extensions are not to push out what is known of the originals.
           toLlmMessages: createLlmConverter(noteOf),

@@ -9,29 +9,39 @@ interface HandledPrompt {
 export class HandledPrompts {
   readonly #announce: (outcome: PromptOutcome) => Promise<void>;
   readonly #underWay = new Set<HandledPrompt>();
+  readonly #results = new Map<string, Promise<PromptResult>>();
 
   constructor(announce: (outcome: PromptOutcome) => Promise<void>) {
     this.#announce = announce;
   }
 
   /** Does what the prompt asks for, after its sender has been answered. */
-  begin({ id, isAnnounced }: PromptIdentity, work?: () => Promise<void>): Promise<PromptResult> {
+  begin(
+    { id, promptId, isAnnounced }: PromptIdentity,
+    work?: () => Promise<void>,
+  ): Promise<PromptResult> {
     const { promise, resolve } = Promise.withResolvers<PromptResult>();
     const prompt: HandledPrompt = {
       finish: async (status) => {
         if (!this.#underWay.delete(prompt)) return;
-        const outcome: PromptOutcome = { id, status };
+        const outcome: PromptOutcome = { id, promptId, status };
         if (isAnnounced) await this.#announce(outcome);
         resolve(promptResult(outcome));
       },
     };
     this.#underWay.add(prompt);
+    this.#results.set(promptId, promise);
     setImmediate(async () => {
       if (!this.#underWay.has(prompt)) return;
       await work?.();
       await prompt.finish("handled");
     });
     return promise;
+  }
+
+  /** The result of a prompt that an extension took, now or earlier. */
+  find(promptId: string): Promise<PromptResult> | undefined {
+    return this.#results.get(promptId);
   }
 
   /** The session ends: what is still under way was aborted. */

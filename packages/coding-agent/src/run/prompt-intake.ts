@@ -2,10 +2,13 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
+import { randomUuid } from "../base/random.ts";
+import type { Conversation } from "../session-log/conversation.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
 import type { Admission } from "./admission.ts";
 import { HandledPrompts } from "./handled-prompts.ts";
 import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
+import type { PromptOrigins } from "./prompt-origins.ts";
 import {
   type PromptIdentity,
   type PromptOutcome,
@@ -15,6 +18,7 @@ import {
 import { type AgentQueues, QueueReport } from "./queue-report.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { SessionHooks } from "./session-hooks.ts";
+import { storedResult } from "./stored-result.ts";
 
 /** What {@link PromptIntake} works with. */
 export interface PromptIntakeOptions {
@@ -25,9 +29,13 @@ export interface PromptIntakeOptions {
   /** Refuses a prompt that could never be answered. */
   readonly check: () => Promise<void>;
   readonly hooks?: SessionHooks | undefined;
-  readonly emit: (event: SessionEvent) => void | Promise<void>;
   /** A message waits that interrupts the run. */
   readonly onSteer?: (() => void) | undefined;
+  /** Which message is which prompt. */
+  readonly origins: PromptOrigins;
+  readonly conversation: Pick<Conversation, "log">;
+  /** Sends an event, by default one of the current prompt. */
+  readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
 }
 
 /** Where a message waits during a run; one for the next turn also waits while idle. */
@@ -54,7 +62,8 @@ export class PromptIntake {
 
   constructor(options: PromptIntakeOptions) {
     this.#options = options;
-    this.#queues = new QueueReport(options.agent, (event) => void options.emit(event));
+    const { agent, origins, emit } = options;
+    this.#queues = new QueueReport(agent, origins, (event) => void emit(event));
   }
 
   /** Takes a prompt in; during a run, only with a `streamingBehavior`. Commands run at once. */
@@ -69,10 +78,14 @@ export class PromptIntake {
     if (admission.isClosed) throw new SessionError("disposed");
     const command = options.isVerbatim ? undefined : hooks?.findCommand(text);
     // A prompt from an extension does not belong to a client, which would count its result.
-    const prompt = { id: options.id, isAnnounced: options.source !== "extension" };
+    const prompt = identityOf(options, options.source !== "extension");
     // Outside of the admission: a command may itself wait until the session is idle.
-    if (command !== undefined) return this.#handle(prompt, () => command.run());
+    if (command !== undefined) {
+      return this.#known(prompt) ?? this.#handle(prompt, () => command.run());
+    }
     return admission.admit(async () => {
+      const known = this.#known(prompt);
+      if (known !== undefined) return known;
       const { streamingBehavior } = options;
       if (driver.isRunning && streamingBehavior === undefined) throw new SessionError("busy");
       const input = await orCalledOff(this.#changed(text, options, streamingBehavior));
@@ -95,8 +108,10 @@ export class PromptIntake {
     const { admission, driver, check, userInput, hooks } = this.#options;
     const orCalledOff = this.#orCalledOff();
     if (hooks !== undefined) await orCalledOff(hooks.begin());
-    const prompt = { id: options.id, isAnnounced: true };
+    const prompt = identityOf(options, true);
     return admission.admit(async () => {
+      const known = this.#known(prompt);
+      if (known !== undefined) return known;
       const input = await orCalledOff(this.#changed(text, options, undefined));
       if (input === undefined) return this.#handle(prompt);
       await orCalledOff(check());
@@ -105,9 +120,11 @@ export class PromptIntake {
       await driver.hold();
       try {
         const added = (hooks && (await orCalledOff(hooks.beforeRun(message)))) ?? [];
+        const { promptId } = prompt;
+        this.#options.origins.mark(message, { promptId });
         const result = this.#prompts.accept(message, prompt);
         await driver.release([message, ...added]);
-        return { disposition: "started", result };
+        return { disposition: "started", promptId, result };
       } catch (error) {
         await driver.release();
         throw error;
@@ -132,7 +149,7 @@ export class PromptIntake {
     if (command !== undefined) {
       throw new SessionError("command_not_queueable", { name: command.name });
     }
-    const prompt = { id: undefined, isAnnounced: false };
+    const prompt = identityOf({}, false);
     return admission.admit(async () => {
       const waits = behavior === "nextTurn";
       const source = waits ? "followUp" : behavior;
@@ -196,6 +213,18 @@ export class PromptIntake {
     return texts;
   }
 
+  /**
+   * Takes a queued message back and returns its text; its result is `aborted`, and announced.
+   *
+   * @throws {SessionError} `queue_item_not_found`
+   */
+  async cancelQueued(itemId: string): Promise<{ text: string }> {
+    const removed = this.#queues.remove(itemId);
+    if (removed === undefined) throw new SessionError("queue_item_not_found", { itemId });
+    await this.#announce(this.#prompts.drop([removed.message], true));
+    return { text: removed.text };
+  }
+
   /** Empties all queues; their prompts end with {@link abandon}. */
   dropQueued(): void {
     this.#queues.clear();
@@ -203,7 +232,7 @@ export class PromptIntake {
 
   /** A message has become part of the conversation. */
   noteRecorded(message: AgentMessage): void {
-    this.#prompts.noteRecorded(message);
+    this.#prompts.noteRecorded(message, this.#options.origins.of(message)?.promptId);
     if (message.role === "user") this.#queues.update();
   }
 
@@ -255,8 +284,21 @@ export class PromptIntake {
     if (this.#options.driver.isRunning && behavior === undefined) throw new SessionError("busy");
     const queueName = behavior ?? "followUp";
     const added = await this.#added(message, queueName, orCalledOff);
+    const { promptId } = prompt;
+    const itemId = this.#waits(queueName) ? randomUuid() : undefined;
+    this.#options.origins.mark(message, { promptId, itemId });
     const result = this.#prompts.accept(message, prompt);
-    return { disposition: this.#begin([message, ...added], queueName), result };
+    const disposition = this.#begin([message, ...added], queueName);
+    return { disposition, promptId, ...(itemId === undefined ? {} : { itemId }), result };
+  }
+
+  /** What becomes of a prompt that the session already has; undefined for a new one. */
+  #known({ promptId }: PromptIdentity): PromptAcceptance | undefined {
+    const { log } = this.#options.conversation;
+    const awaited = this.#prompts.find(promptId) ?? this.#handled.find(promptId);
+    if (awaited === undefined && !log.promptIds.has(promptId)) return undefined;
+    const result = awaited ?? Promise.resolve(storedResult(log, promptId));
+    return { disposition: "duplicate", promptId, result };
   }
 
   /** What extensions put behind the message that begins a run. */
@@ -265,15 +307,19 @@ export class PromptIntake {
     queueName: QueueName,
     orCalledOff: OrCalledOff,
   ): Promise<AgentMessage[]> {
-    const { driver, hooks } = this.#options;
-    if (driver.isBusy || queueName === "nextTurn" || hooks === undefined) return [];
+    const { hooks } = this.#options;
+    if (this.#waits(queueName) || hooks === undefined) return [];
     return orCalledOff(hooks.beforeRun(message));
+  }
+
+  #waits(queueName: QueueName): boolean {
+    return this.#options.driver.isBusy || queueName === "nextTurn";
   }
 
   #begin(messages: readonly AgentMessage[], queueName: QueueName): "started" | "queued" {
     const { agent, driver } = this.#options;
     const queues = { steer: agent.steering, nextTurn: agent.nextTurn, followUp: agent.followUp };
-    if (!driver.isBusy && queueName !== "nextTurn") {
+    if (!this.#waits(queueName)) {
       driver.start(messages);
       return "started";
     }
@@ -284,10 +330,24 @@ export class PromptIntake {
   }
 
   #handle(prompt: PromptIdentity, work?: () => Promise<void>): PromptAcceptance {
-    return { disposition: "handled", result: this.#handled.begin(prompt, work) };
+    const { promptId } = prompt;
+    return { disposition: "handled", promptId, result: this.#handled.begin(prompt, work) };
   }
 
   async #announce(results: readonly PromptOutcome[]): Promise<void> {
-    for (const result of results) await this.#options.emit(resultEvent(result));
+    for (const result of results) {
+      await this.#options.emit(resultEvent(result), result.promptId);
+    }
   }
+}
+
+function identityOf(
+  { id, promptId }: Pick<PromptOptions, "id" | "promptId">,
+  isAnnounced: boolean,
+): PromptIdentity {
+  if (promptId !== undefined && !/^[A-Za-z0-9_-]{1,128}$/.test(promptId)) {
+    const reason = "expected 1 to 128 letters, digits, _ and -";
+    throw new SessionError("invalid_option", { option: "promptId", reason });
+  }
+  return { id, promptId: promptId ?? randomUuid(), isAnnounced };
 }

@@ -3,7 +3,12 @@ import type { PromptInput } from "../user-input/input.ts";
 
 /** The disposition of an accepted prompt, and its end. */
 export interface PromptAcceptance {
-  readonly disposition: "started" | "queued" | "handled";
+  /** `duplicate`: the session already had a prompt with this id, so nothing starts. */
+  readonly disposition: "started" | "queued" | "handled" | "duplicate";
+  /** The id of the prompt, which its events carry. */
+  readonly promptId: string;
+  /** What `cancelQueued` takes, if it was queued. */
+  readonly itemId?: string | undefined;
   /** Resolves once nothing is running and nothing is queued; never rejects. */
   readonly result: Promise<PromptResult>;
 }
@@ -12,6 +17,11 @@ export interface PromptAcceptance {
 export interface PromptOptions extends PromptInput {
   /** During a run: interrupt it, or wait for its end. */
   readonly streamingBehavior?: "steer" | "followUp" | undefined;
+  /**
+   * The id of the prompt: 1 to 128 letters, digits, `_` and `-`; made if absent. A prompt whose id the
+   * session already has starts nothing, so one that may have been accepted can be sent again.
+   */
+  readonly promptId?: string | undefined;
   /** Repeated in `prompt_result`. */
   readonly id?: string | number | undefined;
   /** Where it comes from, for extensions. Default `rpc`. */

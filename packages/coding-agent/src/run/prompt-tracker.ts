@@ -4,10 +4,13 @@ import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/message
 import { lastReplyText } from "@tau-agent/rpc-protocol/plain";
 
 /** How an accepted prompt ended, as its event tells. */
-export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error">;
+export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error"> & {
+  readonly promptId: string;
+};
 
 /** The prompt it belongs to. */
 export interface PromptIdentity {
+  readonly promptId: string;
   readonly id: string | number | undefined;
   /**
    * Steering and follow-up messages and prompts of extensions are awaited, too, but only a client's
@@ -18,6 +21,7 @@ export interface PromptIdentity {
 
 interface AcceptedPrompt extends PromptIdentity {
   readonly message: AgentMessage;
+  readonly result: Promise<PromptResult>;
   readonly resolve: (result: PromptResult) => void;
   isDelivered: boolean;
   /** The messages recorded since its delivery, its own first. */
@@ -40,17 +44,26 @@ export class PromptTracker {
   #prompts: AcceptedPrompt[] = [];
 
   /** Notes a prompt and returns the promise of its result. */
-  accept(message: AgentMessage, { id, isAnnounced }: PromptIdentity): Promise<PromptResult> {
-    const { promise, resolve } = Promise.withResolvers<PromptResult>();
+  accept(message: AgentMessage, prompt: PromptIdentity): Promise<PromptResult> {
+    const { promise: result, resolve } = Promise.withResolvers<PromptResult>();
     const state = { isDelivered: false, messages: [], outcome: undefined };
-    this.#prompts.push({ id, isAnnounced, message, resolve, ...state });
-    return promise;
+    this.#prompts.push({ ...prompt, message, result, resolve, ...state });
+    return result;
   }
 
-  /** A message has become part of the conversation. */
-  noteRecorded(message: AgentMessage): void {
+  /** The result to come of an accepted prompt; undefined once it has come. */
+  find(promptId: string): Promise<PromptResult> | undefined {
+    return this.#prompts.find((prompt) => prompt.promptId === promptId)?.result;
+  }
+
+  /**
+   * A message has become part of the conversation.
+   *
+   * @param promptId - the prompt that it is, also if an extension has replaced the message
+   */
+  noteRecorded(message: AgentMessage, promptId: string | undefined): void {
     for (const prompt of this.#prompts) {
-      prompt.isDelivered ||= prompt.message === message;
+      prompt.isDelivered ||= prompt.promptId === promptId;
       if (prompt.isDelivered) prompt.messages.push(message);
     }
   }
@@ -65,7 +78,7 @@ export class PromptTracker {
       ({ isDelivered, message, outcome: known }) =>
         known === undefined && (isDelivered || input.includes(message)),
     );
-    for (const prompt of answered) prompt.outcome = outcomeOf(prompt.id, outcome);
+    for (const prompt of answered) prompt.outcome = outcomeOf(prompt, outcome);
     return () => {
       for (const prompt of answered) prompt.outcome = undefined;
     };
@@ -82,20 +95,27 @@ export class PromptTracker {
     });
   }
 
-  /** Messages left a queue without being delivered: their prompts were aborted. */
-  drop(messages: readonly AgentMessage[]): PromptOutcome[] {
+  /**
+   * Messages left a queue without being delivered: their prompts were aborted.
+   *
+   * @param announcesAll - also those that are not announced otherwise
+   */
+  drop(messages: readonly AgentMessage[], announcesAll = false): PromptOutcome[] {
     const dropped = this.#prompts.filter((prompt) => messages.includes(prompt.message));
     this.#prompts = this.#prompts.filter((prompt) => !dropped.includes(prompt));
-    return dropped.flatMap(({ id, resolve, isAnnounced }) => {
-      const outcome: PromptOutcome = { id, status: "aborted" };
+    return dropped.flatMap(({ id, promptId, resolve, isAnnounced }) => {
+      const outcome: PromptOutcome = { id, promptId, status: "aborted" };
       resolve(promptResult(outcome));
-      return isAnnounced ? [outcome] : [];
+      return isAnnounced || announcesAll ? [outcome] : [];
     });
   }
 
   /** The conversation is abandoned: unanswered prompts were aborted. */
   abandon(): PromptOutcome[] {
-    for (const prompt of this.#prompts) prompt.outcome ??= { id: prompt.id, status: "aborted" };
+    for (const prompt of this.#prompts) {
+      const { id, promptId } = prompt;
+      prompt.outcome ??= { id, promptId, status: "aborted" };
+    }
     return this.settle();
   }
 }
@@ -108,19 +128,17 @@ export function promptResult(
   return { ...outcome, text: lastReplyText(messages), messages };
 }
 
-function outcomeOf(id: string | number | undefined, outcome: RunOutcome): PromptOutcome {
+function outcomeOf({ id, promptId }: PromptIdentity, outcome: RunOutcome): PromptOutcome {
+  const prompt = { id, promptId };
   if (outcome.failure !== undefined) {
     const { failure } = outcome;
-    return {
-      id,
-      status: "error",
-      error: failure instanceof Error ? failure.message : String(failure),
-    };
+    const error = failure instanceof Error ? failure.message : String(failure);
+    return { ...prompt, status: "error", error };
   }
-  if (outcome.aborted) return { id, status: "aborted" };
+  if (outcome.aborted) return { ...prompt, status: "aborted" };
   const message = outcome.reply?.message;
   if (message?.stopReason === "error") {
-    return { id, status: "error", error: message.errorMessage ?? "The request failed" };
+    return { ...prompt, status: "error", error: message.errorMessage ?? "The request failed" };
   }
-  return { id, status: "completed" };
+  return { ...prompt, status: "completed" };
 }

@@ -1,7 +1,8 @@
 import type { Agent } from "@tau-agent/agent";
-import type { InterruptMode, QueueMode, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { InterruptMode, QueueItem, QueueMode, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { SettingsStore } from "../settings/store.ts";
+import type { PromptOrigins } from "./prompt-origins.ts";
 
 /** The queues of an agent and how they are delivered. */
 export type AgentQueues = Pick<Agent, "steering" | "followUp" | "nextTurn" | "interruptMode">;
@@ -9,20 +10,35 @@ export type AgentQueues = Pick<Agent, "steering" | "followUp" | "nextTurn" | "in
 /** Tells clients what waits in an agent's queues when that has changed. */
 export class QueueReport {
   readonly #agent: AgentQueues;
+  readonly #origins: PromptOrigins;
   readonly #emit: (event: SessionEvent) => void;
-  #announcedSize = 0;
+  #announced: readonly AgentMessage[] = [];
 
-  constructor(agent: AgentQueues, emit: (event: SessionEvent) => void) {
+  constructor(agent: AgentQueues, origins: PromptOrigins, emit: (event: SessionEvent) => void) {
     this.#agent = agent;
+    this.#origins = origins;
     this.#emit = emit;
   }
 
-  /** Announces the queues, unless as many messages wait as when they were last announced. */
+  /** Announces the queues, unless the same messages wait as when they were last announced. */
   update(): void {
-    const size = queuedCount(this.#agent);
-    if (size === this.#announcedSize) return;
-    this.#announcedSize = size;
-    this.#emit({ type: "queue_update", ...queuedTexts(this.#agent) });
+    const queued = queuesOf(this.#agent).flatMap(({ queue }) => queue.messages);
+    const isSame = queued.every((message, index) => message === this.#announced[index]);
+    if (isSame && queued.length === this.#announced.length) return;
+    this.#announced = queued;
+    this.#emit({ type: "queue_update", ...queuedTexts(this.#agent), items: this.#items() });
+  }
+
+  /** Takes one message out; undefined if none that waits has this id. */
+  remove(itemId: string): { readonly text: string; readonly message: AgentMessage } | undefined {
+    for (const { queue } of queuesOf(this.#agent)) {
+      const message = queue.messages.find((each) => this.#origins.of(each)?.itemId === itemId);
+      if (message === undefined) continue;
+      queue.remove(message);
+      this.update();
+      return { text: textOf(message), message };
+    }
+    return undefined;
   }
 
   /** Empties all queues and returns what waited in them. */
@@ -35,6 +51,25 @@ export class QueueReport {
       messages: [...steering, ...followUp],
     };
   }
+
+  /** Messages of extensions are not prompts. */
+  #items(): QueueItem[] {
+    return queuesOf(this.#agent).flatMap(({ kind, queue }) =>
+      queue.messages.flatMap((message) => {
+        const { promptId, itemId } = this.#origins.of(message) ?? {};
+        if (promptId === undefined || itemId === undefined) return [];
+        return [{ itemId, kind, text: textOf(message), promptId }];
+      }),
+    );
+  }
+}
+
+function queuesOf({ steering, nextTurn, followUp }: AgentQueues) {
+  return [
+    { kind: "steer", queue: steering },
+    { kind: "queue", queue: nextTurn },
+    { kind: "followUp", queue: followUp },
+  ] as const;
 }
 
 /** How many messages wait. */

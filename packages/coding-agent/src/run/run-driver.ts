@@ -4,6 +4,8 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 /** What the owner of a {@link RunDriver} does around its runs. */
 export interface RunDriverOptions {
   readonly agent: Agent;
+  /** Before each run, also one that continues another. */
+  readonly onRunBegin: (input: readonly AgentMessage[]) => void;
   /**
    * After each run, before the next one starts.
    *
@@ -50,6 +52,11 @@ export class RunDriver {
   /** Whether a run is active, or admitted and about to begin. */
   get isRunning(): boolean {
     return this.isBusy && !this.#isWorking;
+  }
+
+  /** Whether other work than a run is active. */
+  get isWorking(): boolean {
+    return this.#isWorking;
   }
 
   /** Aborted with the current work. */
@@ -142,12 +149,13 @@ export class RunDriver {
   }
 
   async #drive(first: readonly AgentMessage[], reply?: ResumedReply): Promise<void> {
-    const { agent, onRunEnd, onSettled } = this.#options;
+    const { agent, onRunBegin, onRunEnd, onSettled } = this.#options;
     let resumed = reply;
     let input = first;
     let outcome: RunOutcome;
     for (;;) {
       const signal = this.#controller?.signal ?? AbortSignal.abort();
+      onRunBegin(input);
       outcome = await agent.run(input, signal, resumed);
       resumed = undefined;
       const next = await this.#guard(() => onRunEnd(input, outcome, signal));

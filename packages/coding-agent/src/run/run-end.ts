@@ -5,6 +5,7 @@ import type { Conversation } from "../session-log/conversation.ts";
 import type { BashCommands } from "./bash-commands.ts";
 import type { ProblemReport } from "./problem-report.ts";
 import type { PromptIntake } from "./prompt-intake.ts";
+import type { PromptOrigins } from "./prompt-origins.ts";
 import type { RunContinuation } from "./run-continuation.ts";
 
 /** What {@link RunEnd} works with. */
@@ -14,7 +15,8 @@ export interface RunEndOptions {
   readonly problems: ProblemReport;
   readonly bash: BashCommands;
   readonly conversation: Pick<Conversation, "log">;
-  readonly emit: (event: SessionEvent) => void | Promise<void>;
+  readonly origins: PromptOrigins;
+  readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
 }
 
 /** What is recorded and told when a run ends, and when nothing follows it any more. */
@@ -52,10 +54,12 @@ export class RunEnd {
 
   /** Nothing runs and nothing waits any more. */
   async settle(aborted: boolean): Promise<void> {
-    const { intake, problems, bash, emit } = this.#options;
+    const { intake, problems, bash, origins, emit } = this.#options;
+    // At once: another run may begin before listeners have received the end of this one.
+    const promptId = origins.end();
     // Results that came while listeners heard of the run's end.
     problems.attempt(() => bash.recordHeld());
-    await emit({ type: "agent_settled", aborted });
+    await emit({ type: "agent_settled", aborted }, promptId);
     await intake.announceResults();
   }
 }

@@ -8,6 +8,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import type { CompactionDecision, CompactionRequest } from "../compaction/compaction.ts";
 import type { CompactionPreparation } from "../compaction/prepare.ts";
+import type { OutputMask } from "../processes/output-mask.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 
 /** A user's input as it arrived. */
@@ -58,6 +59,8 @@ export interface ShellRequest {
   readonly excludeFromContext: boolean;
   readonly signal: AbortSignal;
   readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
+  /** Takes keys out of the output that is kept; the deltas have one of their own. */
+  readonly mask?: OutputMask | undefined;
 }
 
 /**
@@ -136,12 +139,18 @@ export function loopHooks(
   {
     messages,
     toLlmMessages,
+    replaced,
   }: Pick<AgentOptions, "toLlmMessages"> & {
+    readonly replaced: (from: AgentMessage, to: AgentMessage) => void;
     readonly messages: () => readonly AgentMessage[];
   },
 ): Pick<AgentOptions, "transformContext" | "replaceMessage" | "wantsNextTurn"> {
   return {
-    replaceMessage: (message) => hooks.finishMessage(message),
+    replaceMessage: async (message) => {
+      const finished = await hooks.finishMessage(message);
+      replaced(message, finished);
+      return finished;
+    },
     wantsNextTurn: () => hooks.wantsNextTurn(),
     transformContext: async (context) => {
       const given = { messages: messages(), systemPrompt: context.systemPrompt ?? "" };

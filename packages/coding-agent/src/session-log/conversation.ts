@@ -6,6 +6,7 @@ import { SessionError } from "../base/errors.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import { isThinkingLevel } from "../models/thinking-level.ts";
 import { answerLeftCalls, resultsOfLeftCalls } from "./answer-open-calls.ts";
+import { contextOfBranch, countMessages, resumedModel, StoredMessages } from "./branch-context.ts";
 import {
   ENVIRONMENT_ENTRY,
   type EnvironmentFacts,
@@ -13,12 +14,12 @@ import {
   type MessageNotes,
 } from "./environment-note.ts";
 import { noteModel } from "./note-model.ts";
-import { buildSessionContext, resumedModel, type SessionContext } from "./session-context.ts";
+import type { SessionContext } from "./session-context.ts";
 import type { NewEntry, SessionLog } from "./session-log.ts";
 
 /** What a {@link Conversation} keeps in step with its log. */
 export interface ConversationOptions {
-  readonly agent: Pick<Agent, "messages" | "append" | "replaceMessages">;
+  readonly agent: Pick<Agent, "messages" | "append" | "replaceMessages" | "replaceMessagesLater">;
   readonly models: Pick<ModelSelection, "registry" | "model" | "thinkingLevel" | "restore">;
   /** The surroundings as they are now; told to the model when they have changed. */
   readonly environment: () => EnvironmentFacts;
@@ -53,6 +54,8 @@ export class Conversation {
   #hasMoved = false;
   #notes = new Map<number, string>();
   #environment: SessionContext["environment"];
+  /** The branch whose messages nobody has asked for yet. */
+  #unread: { readonly leafId: string | null } | undefined;
 
   constructor(log: SessionLog, options: ConversationOptions) {
     this.#options = options;
@@ -70,8 +73,27 @@ export class Conversation {
     return this.#options.agent.messages;
   }
 
+  /** How many messages the model reads; counted without reading them, if possible. */
+  get messageCount(): number {
+    const { tree } = this.#log;
+    const counted = this.#unread && countMessages(tree, this.#unread.leafId);
+    return counted ?? this.messages.length;
+  }
+
+  /**
+   * The messages the model reads, as their file has them; undefined when they have been read, or have to
+   * be read to know which of them count.
+   */
+  get storedMessages(): StoredMessages | undefined {
+    const { tree } = this.#log;
+    if (this.#unread === undefined || tree.isRead) return undefined;
+    const { leafId } = this.#unread;
+    return countMessages(tree, leafId) === undefined ? undefined : new StoredMessages(tree, leafId);
+  }
+
   /** What joins messages in requests only. */
   get notes(): MessageNotes {
+    this.#readMessages();
     return this.#notes;
   }
 
@@ -81,11 +103,15 @@ export class Conversation {
     this.#options.agent.append(message);
   }
 
-  /** Writes a message that the running agent adds to the conversation itself. */
-  record(message: AgentMessage): void {
+  /**
+   * Writes a message that the running agent adds to the conversation itself.
+   *
+   * @param promptId - the prompt that the message is, if it is one
+   */
+  record(message: AgentMessage, promptId?: string): void {
     if (this.#hasMoved) this.#answerLeftCalls();
     if (message.role === "user") this.#noteEnvironment(message.timestamp);
-    this.#log.append(entryOf(message), timeOf(message));
+    this.#log.append(entryOf(message, promptId), timeOf(message));
   }
 
   /**
@@ -104,7 +130,7 @@ export class Conversation {
    */
   adopt(entry: NewEntry): SessionEntry {
     const written = this.#log.append(entry);
-    this.#options.agent.replaceMessages(this.#messagesOfLog());
+    this.#replaceMessages();
     return written;
   }
 
@@ -126,6 +152,7 @@ export class Conversation {
 
   /** Replaces what the model reads for this process only, as pi's extensions may; the file stays. */
   override(messages: readonly AgentMessage[]): void {
+    this.#readMessages();
     this.#options.agent.replaceMessages(messages);
   }
 
@@ -164,7 +191,7 @@ export class Conversation {
 
   /** Reads the messages from the log again, after its leaf has moved. */
   rebuild(): void {
-    this.#options.agent.replaceMessages(this.#messagesOfLog());
+    this.#replaceMessages();
     this.#hasMoved = true;
   }
 
@@ -193,15 +220,30 @@ export class Conversation {
     noteModel(log, models.model, models.thinkingLevel);
   }
 
-  #messagesOfLog(): readonly AgentMessage[] {
-    const { messages, notes, environment } = buildSessionContext(this.#log.tree.branch());
-    this.#notes = notes;
-    this.#environment = environment;
-    return messages;
+  /**
+   * The messages are read when someone asks for them: the state of a session, a switch or a fork do not
+   * need them (rows "100 000 entries: spawn, switch_session, fork").
+   */
+  #replaceMessages(): void {
+    const { tree } = this.#log;
+    const { leafId } = tree;
+    this.#unread = { leafId };
+    this.#options.agent.replaceMessagesLater(() => {
+      const { messages, notes, environment } = contextOfBranch(tree, leafId);
+      this.#unread = undefined;
+      this.#notes = notes;
+      this.#environment = environment;
+      return messages;
+    });
+  }
+
+  #readMessages(): void {
+    if (this.#unread !== undefined) void this.messages;
   }
 
   /** An entry of its own, so that the system prompt and the user's words stay as they are. */
   #noteEnvironment(timestamp: number): void {
+    this.#readMessages();
     const data = this.#options.environment();
     const text = environmentText(data);
     const isKnown = this.#environment?.text === text;
@@ -223,7 +265,7 @@ export class Conversation {
   /** The branch, not the last choice, decides which model continues it. */
   async #restoreModel(): Promise<void> {
     const { models, note } = this.#options;
-    const { model, thinkingLevel } = resumedModel(this.#log.tree.ancestors());
+    const { model, thinkingLevel } = resumedModel(this.#log.tree);
     const { registry } = models;
     const found = model && (await registry.find(model.provider, model.modelId));
     const isUsable = found !== undefined && (await registry.isAvailable(found));
@@ -237,8 +279,10 @@ export class Conversation {
 }
 
 /** Messages of extensions have an entry type of their own. */
-function entryOf(message: AgentMessage): NewEntry {
-  if (message.role !== "custom") return { type: "message", message };
+function entryOf(message: AgentMessage, promptId: string | undefined): NewEntry {
+  if (message.role !== "custom") {
+    return { type: "message", message, ...(promptId === undefined ? {} : { promptId }) };
+  }
   const { customType, content, display, details } = message;
   const more = details === undefined ? {} : { details };
   return { type: "custom_message", customType, content, display, ...more };

@@ -10,13 +10,15 @@ export interface OpenQuestions {
   readonly calls: readonly ToolCall[];
   /** The ids of the open questions, by call. */
   readonly requestIds: ReadonlyMap<string, string>;
+  /** The prompt whose run was asking. */
+  readonly promptId: string | undefined;
 }
 
 /** The questions that have no answer yet; undefined if there are none. */
 export function openQuestions(log: SessionLog): OpenQuestions | undefined {
   const last = lastCalls(log);
   if (last === undefined) return undefined;
-  const { asked, answered } = approvalsOf(log);
+  const { asked, answered, promptId } = approvalsOf(log);
   const requestIds = new Map(
     last.open.flatMap(({ id }) => {
       const requestId = asked.get(id);
@@ -27,19 +29,21 @@ export function openQuestions(log: SessionLog): OpenQuestions | undefined {
   if (first === -1) return undefined;
   // An answered call may have begun, and is never repeated.
   const calls = last.open.slice(first).filter(({ id }) => !answered.has(id));
-  return { message: last.message, calls, requestIds };
+  return { message: last.message, calls, requestIds, promptId };
 }
 
 /** Approvals since the last reply; those of subagents are their own. */
 function approvalsOf(log: SessionLog) {
   const asked = new Map<string, string>();
   const answered = new Set<string>();
+  let promptId: string | undefined;
   for (const entry of log.tree.ancestors() as Iterable<KnownSessionEntry>) {
     if (entry.type === "message" && entry.message.role === "assistant") break;
     if (entry.type !== "approval" || entry.agentId !== undefined) continue;
     const { phase, toolCallId, requestId } = entry;
+    promptId ??= entry.promptId;
     if (phase === "asked" && requestId !== undefined) asked.set(toolCallId, requestId);
     else answered.add(entry.toolCallId);
   }
-  return { asked, answered };
+  return { asked, answered, promptId };
 }

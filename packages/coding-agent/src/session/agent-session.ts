@@ -1,9 +1,11 @@
 import type {
   ApprovalResult,
   CompactionResult,
+  EventOrder,
   SessionEvent,
   SessionState,
   SessionStats,
+  SubagentLevel,
 } from "@tau-agent/rpc-protocol";
 import type {
   AgentMessage,
@@ -26,6 +28,7 @@ import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
 import { applyQueueModes, type QueueModes } from "../run/queue-report.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
+import type { StoredMessages } from "../session-log/branch-context.ts";
 import type { SessionLogView } from "../session-log/session-log-view.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
@@ -92,6 +95,11 @@ export class AgentSession implements AsyncDisposable {
   /** The settled messages of the conversation. */
   get messages(): readonly AgentMessage[] {
     return this.#parts.conversation.messages;
+  }
+
+  /** The same messages as their file has them, while nobody has needed them otherwise. */
+  get storedMessages(): StoredMessages | undefined {
+    return this.#parts.conversation.storedMessages;
   }
 
   /** Whether a run is in progress or about to begin. */
@@ -184,6 +192,13 @@ export class AgentSession implements AsyncDisposable {
     const { intake, conversation, emit } = this.#parts;
     if (behavior !== "none") return intake.deliver(message, behavior);
     await addMessage(conversation, emit, message);
+  }
+
+  /**
+   * The place of a frame that reaches clients on another way than as an event of the session.
+   */
+  nextOrder(): EventOrder {
+    return this.#parts.events.next();
   }
 
   /** Sends an event to every listener. */
@@ -287,6 +302,20 @@ export class AgentSession implements AsyncDisposable {
   /** Empties all queues and returns the texts that waited; their prompts end as aborted. */
   clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
     return this.#parts.intake.clearQueue();
+  }
+
+  /**
+   * Takes a queued message back and returns its text; its prompt ends as aborted.
+   *
+   * @throws {SessionError} `queue_item_not_found`
+   */
+  cancelQueued(itemId: string): Promise<{ text: string }> {
+    return this.#parts.intake.cancelQueued(itemId);
+  }
+
+  /** Sets which events of subagents are reported as `subagent_event`; `none` at first. */
+  setSubagentLevel(level: SubagentLevel): Promise<void> {
+    return this.#parts.inputs.feed.setLevel(level);
   }
 
   /** Sets how queued messages are delivered, for this session. */

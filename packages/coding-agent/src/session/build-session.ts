@@ -13,6 +13,7 @@ import { createSessionLoop } from "../run/create-session-loop.ts";
 import { ModelRequests } from "../run/model-requests.ts";
 import { ProblemReport } from "../run/problem-report.ts";
 import { PromptIntake } from "../run/prompt-intake.ts";
+import { PromptOrigins } from "../run/prompt-origins.ts";
 import { isWholeReply, RunContinuation } from "../run/run-continuation.ts";
 import { RunDriver } from "../run/run-driver.ts";
 import { RunEnd } from "../run/run-end.ts";
@@ -35,8 +36,10 @@ export interface SessionParts extends Reports, Loop, Work {
 interface Reports {
   readonly events: EventBus<SessionEvent>;
   /** Sends an event to every listener. */
-  readonly emit: (event: SessionEvent) => void | Promise<void>;
+  readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
   readonly problems: ProblemReport;
+  /** Which prompt messages and events belong to. */
+  readonly origins: PromptOrigins;
 }
 
 interface Loop {
@@ -74,15 +77,19 @@ export function buildSession(inputs: SessionInputs): SessionParts {
 }
 
 function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
+  const origins = new PromptOrigins();
   const events = new EventBus<SessionEvent>({
+    // A compaction or a move in the tree stops the run and does not belong to it.
+    promptId: () => (origins.current && later().driver.isWorking ? undefined : origins.current),
     onListenerError: (error) => problems.noteListenerError(error),
     isStopping: () => later().admission.isClosed || later().driver.signal?.aborted === true,
   });
   const problems = new ProblemReport(diagnostics, (event) => void events.emit(event));
-  return { events, emit: (event) => events.emit(event), problems };
+  return { events, emit: (...event) => events.emit(...event), problems, origins };
 }
 
-function buildLoop(inputs: SessionInputs, { events, emit, problems }: Reports, later: Later): Loop {
+function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop {
+  const { events, emit, problems, origins } = reports;
   const { permissions, requests: asked, saveRules, isBuiltIn, toolEnvironment } = inputs;
   const gate = new ToolGate({
     permissions,
@@ -93,7 +100,7 @@ function buildLoop(inputs: SessionInputs, { events, emit, problems }: Reports, l
     extensions: inputs.hooks?.tools,
     isProjectTrusted: inputs.isProjectTrusted,
     saveRules,
-    promptId: () => undefined,
+    promptId: () => origins.current,
     endRun: () => agent.abort(),
   });
   const agent = createSessionLoop(
@@ -103,11 +110,13 @@ function buildLoop(inputs: SessionInputs, { events, emit, problems }: Reports, l
       currentModel: () => models.model,
       noteOf: (message) => noteOf(conversation.notes, message),
       record: (message) => {
-        conversation.record(message);
+        conversation.record(message, origins.of(message)?.promptId);
         if (message.role === "user") later().compaction.notePrompt();
         later().intake.noteRecorded(message);
       },
+      replaced: (from, to) => origins.transfer(from, to),
       emit: (event) => {
+        if (event.type === "message_start") origins.noteDelivery(event.message);
         const wait = emit(event);
         if (!isWholeReply(event)) return wait;
         return Promise.resolve(wait).then(() => later().continuation.noteReply());
@@ -117,6 +126,7 @@ function buildLoop(inputs: SessionInputs, { events, emit, problems }: Reports, l
   );
   const driver = new RunDriver({
     agent,
+    onRunBegin: (input) => origins.beginRun(input),
     onRunEnd: (input, outcome, signal) => later().runEnd.end(input, outcome, signal),
     onSettled: (aborted) => later().runEnd.settle(aborted),
     onStop: () => events.letGo(),
@@ -155,13 +165,15 @@ function buildLoop(inputs: SessionInputs, { events, emit, problems }: Reports, l
   return { agent, gate, driver, models, conversation, requests };
 }
 
-function buildWork(inputs: SessionInputs, { emit, problems }: Reports, loop: Loop): Work {
+function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
+  const { emit, problems, origins } = reports;
   const { settings, hooks, toolEnvironment, registry } = inputs;
   const { agent, gate, driver, models, conversation, requests } = loop;
   const shared = { ...inputs, emit, agent, driver, conversation };
   const admission = new Admission();
   const intake = new PromptIntake({
     ...shared,
+    origins,
     admission,
     check: () => requests.check(),
     onSteer: () => {
@@ -192,13 +204,14 @@ function buildWork(inputs: SessionInputs, { emit, problems }: Reports, loop: Loo
     record: (message) => conversation.add(message),
     hooks,
   });
-  const runEnd = new RunEnd({ emit, continuation, intake, problems, bash, conversation });
+  const runEnd = new RunEnd({ ...shared, continuation, intake, problems, bash, origins });
   const work = new SessionWork({ ...shared, admission, intake, bash, gate });
   const askAgain = (ready = Promise.resolve()): void => {
     const questions = openQuestions(conversation.log);
     if (questions === undefined || inputs.asksAgain === undefined) return;
     conversation.resumeCalls();
     gate.resume(questions.requestIds);
+    origins.continueRun(questions.promptId);
     driver.resume(questions, ready);
   };
   if (inputs.asksAgain !== undefined) askAgain(inputs.asksAgain);

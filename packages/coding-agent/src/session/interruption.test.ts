@@ -45,7 +45,8 @@ describe("abortAndPrompt", () => {
 describe("queueMessage", () => {
   it("starts nothing while idle, counts as waiting and is delivered with the next prompt", async () => {
     const { session, events } = await createTestSession(["a"]);
-    const { disposition, result } = await session.queueMessage("by the way");
+    const { result, ...acceptance } = await session.queueMessage("by the way");
+    const { disposition, promptId, itemId } = acceptance;
     expect(disposition).toBe("queued");
     await session.waitForIdle();
     expect(session.messages).toEqual([]);
@@ -56,8 +57,13 @@ describe("queueMessage", () => {
     expect(session.state.queuedMessageCount).toBe(0);
     const updates = events.filter(({ type }) => type === "queue_update");
     expect(updates).toEqual([
-      { type: "queue_update", steering: [], followUp: ["by the way"] },
-      { type: "queue_update", steering: [], followUp: [] },
+      {
+        type: "queue_update",
+        steering: [],
+        followUp: ["by the way"],
+        items: [{ itemId, promptId, kind: "queue", text: "by the way" }],
+      },
+      { type: "queue_update", steering: [], followUp: [], items: [] },
     ]);
   });
 

@@ -15,6 +15,7 @@ import type { EnvironmentFacts } from "../session-log/environment-note.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
+import type { SubagentFeed } from "../subagents/tasks/subagent-feed.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { UserInput } from "../user-input/input.ts";
 
@@ -39,6 +40,8 @@ export interface SessionInputs {
   readonly stream: StreamFunction;
   readonly tools: ToolSet;
   readonly budget: SessionBudget;
+  /** Which events of its subagents it reports. */
+  readonly feed: SubagentFeed;
   readonly toolEnvironment: ToolEnvironment;
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;

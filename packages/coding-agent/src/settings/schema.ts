@@ -107,7 +107,7 @@ export const settingsTable = {
   ),
   "tools.maskKeys": flag(
     true,
-    "Whether provider keys that the host knows are replaced in results of tools.",
+    "Whether provider keys that the host knows are replaced in results of tools and output of commands.",
   ),
   "images.autoResize": flag(
     true,

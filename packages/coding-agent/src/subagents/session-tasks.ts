@@ -17,6 +17,7 @@ import { type BudgetedSession, SessionBudget } from "./budgets/session-budget.ts
 import { type CreateSubagentSession, createInProcessRunner } from "./runners/in-process-runner.ts";
 import { createProcessRunner, type StartSubagentHost } from "./runners/process-runner.ts";
 import { taskTool } from "./task-tool/definition.ts";
+import { SubagentFeed } from "./tasks/subagent-feed.ts";
 import { maySpawnAt } from "./tasks/task-services.ts";
 
 /** How a session gives work to subagents. */
@@ -48,6 +49,8 @@ interface TaskingAgentSession extends BudgetedSession {
 /** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
 export interface SessionTasks {
   readonly budget: SessionBudget;
+  /** Which events of subagents the session reports. */
+  readonly feed: SubagentFeed;
   readonly tools: readonly AgentTool[];
   /** Starts counting what the session uses. */
   follow(session: BudgetedSession): void;
@@ -68,6 +71,7 @@ export function createSessionTasks(
   const { settings } = parts;
   const { startSubagentHost, taskDepth: depth = 0, taskAgents } = options;
   const budget = new SessionBudget(settings);
+  const feed = new SubagentFeed();
   const runner =
     startSubagentHost === undefined
       ? createInProcessRunner(parts.createSession)
@@ -80,6 +84,7 @@ export function createSessionTasks(
     ...parts,
     budget,
     runner,
+    feed,
     depth,
     allowedAgents: taskAgents,
     excludedTools: (agent) => [
@@ -104,6 +109,7 @@ export function createSessionTasks(
   });
   return {
     budget,
+    feed,
     tools: maySpawnAt({ settings }, depth) ? [tool] : [],
     follow: (session) => {
       budget.attach(session);

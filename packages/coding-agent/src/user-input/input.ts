@@ -5,6 +5,7 @@ import type {
   UserContent,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../base/errors.ts";
 import { fetchImage } from "./fetch-image.ts";
 
@@ -65,7 +66,7 @@ export class UserInput {
     try {
       return await this.#options.prepareImage(await this.#toContent(input));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       throw new SessionError("invalid_image", { field, reason }, { cause: error });
     }
   }

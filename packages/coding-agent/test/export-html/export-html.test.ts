@@ -12,6 +12,7 @@ beforeEach(() => {
 afterEach(() => browser.close());
 
 it("runs no script of the session and loads nothing", async () => {
+  expect(new Set(hostileTexts).size).toBeGreaterThanOrEqual(200);
   const session = new SessionBuilder();
   for (const text of hostileTexts) {
     const prompt = session.user(text);

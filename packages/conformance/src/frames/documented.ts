@@ -245,6 +245,16 @@ const requests: Readonly<Record<string, Record<string, Pattern>>> = {
   set_editor_text: { text: string },
 };
 
+/** What the answer to an accepted prompt says after `initialize`. */
+const disposition = {
+  disposition: oneOf("started", "queued", "handled", "duplicate"),
+  "promptId?": string,
+  "itemId?": string,
+};
+
+/** What `initialize` adds to every frame but answers. */
+export const order = { "promptId?": string, "seq?": number };
+
 /** What `initialize` may add to a frame. */
 const added: Readonly<Record<string, Record<string, Pattern>>> = {
   agent_end: { "willRetry?": boolean },
@@ -275,11 +285,17 @@ export function documentedProblem(
   if (type === "extension_ui_request") {
     const members = requests[String(frame.method)];
     if (members === undefined) return isTolerant ? undefined : `there is no method ${frame.method}`;
-    return mismatch({ type, id: string, method: string, ...members }, frame, at);
+    const shape = { type, id: string, method: string, ...members };
+    return mismatch(isInitialized ? { ...shape, ...order } : shape, frame, at);
   }
   const members = events[type];
   if (members === undefined) return undefined;
-  const shape = { type, id: "$absent", ...members, ...(isInitialized ? added[type] : {}) };
+  const shape = {
+    type,
+    id: "$absent",
+    ...members,
+    ...(isInitialized ? { ...added[type], ...order } : {}),
+  };
   return mismatch(shape, frame, at);
 }
 
@@ -291,7 +307,7 @@ function answerOf({ command, success }: Record<string, unknown>, isInitialized: 
   const name = String(command);
   const answer = { ...head, success: true };
   if (isInitialized && queueing.has(name)) {
-    return { ...answer, data: { disposition: oneOf("started", "queued", "handled") } };
+    return { ...answer, data: disposition };
   }
   if (!Object.hasOwn(answers, name)) return { ...answer, "data?": "$any" };
   return answers[name] === undefined ? answer : { ...answer, data: answers[name] };

@@ -1,5 +1,5 @@
 import { isDocumentedEvent } from "../frames/document-events.ts";
-import { documentedProblem } from "../frames/documented.ts";
+import { documentedProblem, order } from "../frames/documented.ts";
 import type { Frame } from "../frames/frame-queue.ts";
 import { IdCheck } from "../frames/id-check.ts";
 import { Incoming, isAboutResponse } from "../frames/incoming.ts";
@@ -160,8 +160,10 @@ class Play {
     return deviation(`no frame of this kind came; the last was ${last.type}`);
   }
 
+  /** A transcript need not name what `initialize` adds to every event. */
   #mismatch(pattern: Pattern, frame: Frame): string | undefined {
-    return mismatch(pattern, frame, {
+    const isOrdered = this.#isInitialized && frame.type !== "response" && isRecord(pattern);
+    return mismatch(isOrdered ? { ...order, ...pattern } : pattern, frame, {
       path: "frame",
       isTolerant: this.#options.isTolerant === true,
     });

@@ -247,6 +247,11 @@ export const sections = {
     "ttsr.extension": "extensions hear of the rules that stop a reply",
     "ttsr.held_back": "dialects that do not know ttsr_triggered see the reply begun again alone",
     "todos.branch": "the list is the branch's: a fork brings it along, a new session has none",
+    "order.strict": "before initialize, no frame has promptId, seq or items",
+    "order.events":
+      "after it, every event has a seq, and promptId from the delivery of its prompt on",
+    "order.own_id": "a prompt may bring its id; one that the session has starts nothing",
+    "order.queue": "queue_update names the queued prompts, and cancel_queued takes one back",
     "additions.code": "only after it, errors have a code",
     "additions.will_retry": "only after it, agent_end says whether the run goes on",
   },

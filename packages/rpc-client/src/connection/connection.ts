@@ -1,4 +1,5 @@
 import {
+  type ClientEvent,
   type CommandName,
   DEFAULT_MAX_LINE_BYTES,
   type ExtensionUiRequest,
@@ -9,7 +10,6 @@ import {
   type HostResponse,
   type Params,
   type ResponseFrame,
-  type SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import {
   type ConnectionClosedError,
@@ -32,7 +32,7 @@ export interface RequestOptions {
 /** Where a connection's lines and frames go. */
 export interface ConnectionOptions {
   readonly write: (line: string) => void;
-  readonly onEvent: (event: SessionEvent) => void;
+  readonly onEvent: (event: ClientEvent) => void;
   readonly onUiRequest: (request: ExtensionUiRequest) => void;
   /** What the host asks a client that said it answers such requests. */
   readonly onHostRequest?: ((request: HostRequestFrame) => void) | undefined;

@@ -1,10 +1,11 @@
 import {
+  type ClientEvent,
+  type EventOrder,
   ExtensionUiRequest,
   type HostRequestFrame,
   type HostRequestResolved,
   type RequestId,
   type ResponseFrame,
-  type SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, ToolCall, Usage } from "@tau-agent/rpc-protocol/messages";
 
@@ -12,6 +13,7 @@ import type { AssistantMessage, ToolCall, Usage } from "@tau-agent/rpc-protocol/
 export interface DeltaUpdate {
   readonly usage: Usage | undefined;
   readonly step: DeltaStep;
+  readonly order: Partial<EventOrder>;
 }
 
 /** A step of a reply without the message it results in. */
@@ -34,7 +36,7 @@ export type HostLine =
   | { readonly kind: "host_request"; readonly request: HostRequestFrame }
   | { readonly kind: "host_request_resolved"; readonly resolved: HostRequestResolved }
   | { readonly kind: "bad_ui_request"; readonly id: string }
-  | { readonly kind: "event"; readonly event: SessionEvent }
+  | { readonly kind: "event"; readonly event: ClientEvent }
   | { readonly kind: "delta"; readonly update: DeltaUpdate }
   | { readonly kind: "noise" };
 
@@ -93,6 +95,7 @@ function decodeDelta(value: Record<string, unknown>): HostLine {
   const step = value.assistantMessageEvent;
   if (!isRecord(step) || typeof step.type !== "string") return { kind: "noise" };
   const final = step.message ?? step.error;
+  const { promptId, seq } = value;
   return {
     kind: "delta",
     update: {
@@ -108,6 +111,10 @@ function decodeDelta(value: Record<string, unknown>): HostLine {
         reason: text(step.reason),
         message: isAssistantMessage(final) ? final : undefined,
       },
+      order: {
+        ...(typeof promptId === "string" ? { promptId } : {}),
+        ...(typeof seq === "number" ? { seq } : {}),
+      },
     },
   };
 }
@@ -120,7 +127,7 @@ const requiredRecord: Readonly<Record<string, string>> = {
   turn_end: "message",
 };
 
-function isEvent(value: Record<string, unknown>): value is SessionEvent {
+function isEvent(value: Record<string, unknown>): value is ClientEvent {
   const required = requiredRecord[String(value.type)];
   if (required !== undefined && !isRecord(value[required])) return false;
   return value.type !== "agent_end" || Array.isArray(value.messages);

@@ -1,4 +1,4 @@
-import { PartialJson } from "@tau-agent/rpc-protocol";
+import { type EventOrder, PartialJson } from "@tau-agent/rpc-protocol";
 import type { AgentEvent, AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantContent, AssistantMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 import { type DeltaStep, type DeltaUpdate, isRecord } from "./host-frame.ts";
@@ -7,7 +7,7 @@ import { type DeltaStep, type DeltaUpdate, isRecord } from "./host-frame.ts";
 const MAX_GAP = 1_000;
 
 /** A `message_update` in its documented form. */
-export type MessageUpdate = Extract<AgentEvent, { type: "message_update" }>;
+export type MessageUpdate = Extract<AgentEvent, { type: "message_update" }> & Partial<EventOrder>;
 
 /**
  * Rebuilds `message` and `partial` of a streamed reply from its steps, at the cost of each step
@@ -25,11 +25,12 @@ export class MessageRebuilder {
   }
 
   /** Applies one step; undefined if this client cannot rebuild its type. */
-  apply({ usage, step }: DeltaUpdate): MessageUpdate | undefined {
+  apply({ usage, step, order }: DeltaUpdate): MessageUpdate | undefined {
     if (usage) this.#message = { ...this.#message, usage };
     const event = this.#event(step);
     if (event === undefined) return undefined;
-    return { type: "message_update", message: this.#message, assistantMessageEvent: event };
+    const message = this.#message;
+    return { type: "message_update", message, assistantMessageEvent: event, ...order };
   }
 
   #event(step: DeltaStep): AssistantMessageEvent | undefined {

@@ -1,10 +1,10 @@
-import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { ClientEvent } from "@tau-agent/rpc-protocol";
 import { type ConnectionClosedError, RequestTimeoutError } from "../base/errors.ts";
 import { startTimer } from "../base/start-timer.ts";
 
 /** A listener to events and to the end of the connection. */
 export interface Subscriber {
-  onEvent(event: SessionEvent): void;
+  onEvent(event: ClientEvent): void;
   onClose?(error: ConnectionClosedError, wasAsked: boolean): void;
 }
 
@@ -34,7 +34,7 @@ export class EventHub {
     };
   }
 
-  emit(event: SessionEvent): void {
+  emit(event: ClientEvent): void {
     for (const subscriber of [...this.#subscribers]) {
       // An earlier listener may have removed this one.
       if (!this.#subscribers.has(subscriber)) continue;
@@ -60,7 +60,7 @@ export class EventHub {
    */
   wait<T>(
     options: WaitOptions,
-    begin: (settle: Settle<T>) => (event: SessionEvent) => void,
+    begin: (settle: Settle<T>) => (event: ClientEvent) => void,
   ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const { what, timeoutMs, signal } = options;
@@ -76,7 +76,7 @@ export class EventHub {
       },
     };
     const listener = begin(settle);
-    const onEvent = (event: SessionEvent): void => {
+    const onEvent = (event: ClientEvent): void => {
       try {
         listener(event);
       } catch (error) {

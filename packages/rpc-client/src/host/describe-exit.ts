@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { remedyOfLimit } from "@tau-agent/rpc-protocol";
 import type { HostExit } from "../base/errors.ts";
 
 /** The text that tells a user how a host ended, or why it never ran. */
@@ -17,6 +18,8 @@ export function describeExit(
     return `The host could not be started: its working directory ${cwd} ${fault}`;
   }
   const reason = error instanceof Error ? error.message : String(error);
+  const remedy = remedyOfLimit(error);
+  if (remedy !== undefined) return `The host could not be started (${reason}). ${remedy}.`;
   return `The host could not be started (${reason}). Install @tau-agent/cli, or set "command" or "cliPath".`;
 }
 

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { protocolNames } from "../dialects/index.ts";
 import { StreamForm } from "../vocabulary/stream-event.ts";
+import { SubagentLevel } from "../vocabulary/subagent-event.ts";
 import { command } from "./command.ts";
 import { noParams } from "./shared.ts";
 
@@ -67,6 +68,21 @@ export const connectionCommands = {
       "Returns what `initialize` returns about the host and the connection, without changing anything.",
     params: noParams,
     result: HostInfo,
+  }),
+  set_subagent_subscription: command({
+    summary:
+      "Sets which events of subagents are sent as `subagent_event`: none (default), the start and end of their runs and tool calls, or all.",
+    params: () =>
+      z.object({
+        /** Which events to send; `off`, `progress` and `events` mean `none`, `activity` and `all`. */
+        level: SubagentLevel,
+      }),
+    result: () =>
+      z.object({
+        /** The level as it was given. */
+        level: SubagentLevel,
+      }),
+    positional: ["level"],
   }),
   set_event_filter: command({
     summary:

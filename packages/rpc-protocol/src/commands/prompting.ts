@@ -5,11 +5,18 @@ import { Cancelled, noParams, nothing } from "./shared.ts";
 
 const images = () => z.optional(z.array(ImageInput));
 
-/** What became of an accepted prompt: a run began, it waits in a queue, or an extension took it. */
+/** What became of an accepted prompt. */
 const PromptDisposition = () =>
   z.object({
-    /** Whether a run was started, the message was queued, or an extension handled it. */
-    disposition: z.enum(["started", "queued", "handled"]),
+    /**
+     * Whether a run was started, the message was queued, an extension handled it, or the session
+     * already had a prompt of this id: then nothing starts.
+     */
+    disposition: z.enum(["started", "queued", "handled", "duplicate"]),
+    /** The id of the prompt, which its events carry; in `pi-1` only after `initialize`. */
+    promptId: z.optional(z.string()),
+    /** What `cancel_queued` takes, if the message was queued. */
+    itemId: z.optional(z.string()),
   });
 
 const queued = () =>
@@ -33,6 +40,14 @@ export const promptingCommands = {
         message: z.string(),
         /** How to queue the message during a run. Without it, a prompt is refused during a run. */
         streamingBehavior: z.optional(z.enum(["steer", "followUp", "follow-up"])),
+        /** The id of the prompt; made by the host by default. One that the session has starts nothing. */
+        promptId: z.optional(
+          z.string().check(
+            z.regex(/^[A-Za-z0-9_-]{1,128}$/, {
+              error: "expected 1 to 128 letters, digits, _ and -",
+            }),
+          ),
+        ),
       }),
     result: PromptDisposition,
     data: "initialized",

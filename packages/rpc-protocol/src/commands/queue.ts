@@ -43,6 +43,21 @@ export const queueCommands = {
     data: "none",
     positional: ["mode"],
   }),
+  cancel_queued: command({
+    summary: "Takes a queued prompt back and returns its text; its result is `aborted`.",
+    params: () =>
+      z.object({
+        /** The id of the queued item, from the answer to the prompt or from `queue_update`. */
+        itemId: z.string(),
+      }),
+    result: () =>
+      z.object({
+        /** The text of the message. */
+        text: z.string(),
+      }),
+    positional: ["itemId"],
+    awaitsSessionChange: true,
+  }),
   clear_queue: command({
     summary: "Empties all queues and returns the texts of the messages in them.",
     params: noParams,

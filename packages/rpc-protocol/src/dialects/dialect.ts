@@ -54,23 +54,24 @@ export interface DialectRules {
   encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[];
 }
 
+/** The members of events that the documents do not show. */
+const additions: { readonly [Type in HostFrame["type"]]?: string } = {
+  agent_end: "willRetry",
+  auto_compaction_end: "reason",
+  queue_update: "items",
+};
+
 /** A frame without the members that the documents do not show, unless the client accepts them. */
 export function documented(frame: HostFrame, context: FrameContext): HostFrame {
   if (context.isInitialized) return frame;
-  switch (frame.type) {
-    case "response":
-      return documentedResponse(frame, context);
-    case "agent_end": {
-      const { willRetry: _, ...shown } = frame;
-      return shown;
-    }
-    case "auto_compaction_end": {
-      const { reason: _, ...shown } = frame;
-      return shown;
-    }
-    default:
-      return frame;
-  }
+  return frame.type === "response" ? documentedResponse(frame, context) : withoutAddition(frame);
+}
+
+/** An event without the member that its document does not show. */
+export function withoutAddition<Frame extends HostFrame>(frame: Frame): Frame {
+  const name = additions[frame.type];
+  if (name === undefined || !(name in frame)) return frame;
+  return Object.fromEntries(Object.entries(frame).filter(([key]) => key !== name)) as Frame;
 }
 
 /** The same for a response. */

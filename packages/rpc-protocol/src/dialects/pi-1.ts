@@ -1,10 +1,11 @@
-import type { HostFrame } from "../vocabulary/host-frame.ts";
+import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
 import type { SessionEvent } from "../vocabulary/session-event.ts";
 import {
   type DialectFrame,
   type DialectRules,
   documentedResponse,
   type FrameContext,
+  withoutAddition,
 } from "./dialect.ts";
 import { asDialog, resultOfDialog } from "./request-dialogs.ts";
 
@@ -30,10 +31,19 @@ function encode(frame: HostFrame, { isInitialized }: FrameContext): readonly Dia
     case "compaction_end":
       return [compactionEnd(frame)];
     case "response":
-      return [documentedResponse(frame, { isInitialized })];
+      return [answer(documentedResponse(frame, { isInitialized }), isInitialized)];
+    case "queue_update":
+      return [isInitialized ? frame : withoutAddition(frame)];
     default:
       return [frame];
   }
+}
+
+/** Its document shows what became of a prompt, and nothing else of it. */
+function answer(frame: ResponseFrame, isInitialized: boolean): ResponseFrame {
+  if (isInitialized || frame.data === undefined || frame.data === null) return frame;
+  if (typeof frame.data !== "object" || !("disposition" in frame.data)) return frame;
+  return { ...frame, data: { disposition: frame.data.disposition } };
 }
 
 /** A compaction without a summary has no `result`. */

@@ -2,6 +2,7 @@ export { AgentEvent, ToolResult } from "../vocabulary/agent-event.ts";
 export {
   CompactionResult,
   PromptStatus,
+  QueueItem,
   SessionEvent,
   SessionOnlyEvent,
 } from "../vocabulary/session-event.ts";

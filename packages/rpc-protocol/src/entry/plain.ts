@@ -12,6 +12,7 @@ export {
 } from "../vocabulary/constants.ts";
 export { CodedError, errorTable, errorText, ProtocolError } from "../vocabulary/error.ts";
 export { CONTINUE_TYPE, lastReplyParts, lastReplyText } from "../vocabulary/prompt-result.ts";
+export { errorMessage, remedyOfLimit } from "../vocabulary/system-limit.ts";
 export { DEFAULT_MAX_LINE_BYTES, encodeLine, LineDecoder } from "../wire/jsonl.ts";
 export { PartialJson } from "../wire/partial-json.ts";
 export { toPlainValue } from "../wire/plain-value.ts";

@@ -59,6 +59,10 @@ export const errorTable = {
       "Could not write the session to {path}: {reason}. Nothing that was said is lost from memory.",
     retryable: true,
   },
+  queue_item_not_found: {
+    message: "Queued item not found: {itemId}. It was delivered, cancelled, or never queued.",
+    retryable: false,
+  },
   entry_not_found: { message: "Entry not found: {entryId}", retryable: false },
   invalid_fork_entry: { message: "Invalid entry ID for forking", retryable: false },
   already_compacted: { message: "Already compacted", retryable: false },

@@ -5,6 +5,8 @@ import type { PromptStatus } from "./session-event.ts";
 export interface PromptResult {
   /** The id the prompt was sent with, if any. */
   readonly id: string | number | undefined;
+  /** The id of the prompt, which its events carry; undefined from an older host. */
+  readonly promptId?: string | undefined;
   readonly status: PromptStatus;
   /** The error message, when `status` is `error`; the client rejects with it instead. */
   readonly error?: string | undefined;

@@ -34,6 +34,8 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
     ...node,
     /** The message. */
     message: AgentMessage,
+    /** The id of the prompt, if the message is one. */
+    promptId: z.optional(z.string()),
   }),
   z.object({
     type: z.literal("model_change"),

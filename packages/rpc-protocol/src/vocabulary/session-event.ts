@@ -33,6 +33,19 @@ const compactionEnd = {
 const CompactionReason = z.enum(["manual", "threshold", "overflow"]);
 const AutomaticReason = z.enum(["threshold", "overflow"]);
 
+/** A prompt that waits in a queue. */
+export const QueueItem = z.object({
+  /** What `cancel_queued` takes. */
+  itemId: z.string(),
+  /** Whether it interrupts the run, follows its end, or joins its next turn. */
+  kind: z.enum(["steer", "followUp", "queue"]),
+  /** The text of the message. */
+  text: z.string(),
+  /** The id of the prompt. */
+  promptId: z.string(),
+});
+export type QueueItem = z.infer<typeof QueueItem>;
+
 /** How an accepted prompt ended. */
 export const PromptStatus = z.enum(["completed", "aborted", "error", "handled"]);
 export type PromptStatus = z.infer<typeof PromptStatus>;
@@ -62,6 +75,8 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     steering: z.array(z.string()),
     /** Texts of queued follow-up messages, oldest first. */
     followUp: z.array(z.string()),
+    /** The queued prompts, in the order of delivery within each queue; sent after `initialize`. */
+    items: z.optional(z.array(QueueItem)),
   }),
   /** An automatic compaction begins. */
   z.object({

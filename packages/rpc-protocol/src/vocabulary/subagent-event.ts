@@ -64,6 +64,10 @@ const attempt = {
   attempt: z.number(),
 };
 
+/** The events of subagents a client may ask for; the last three are other names of the first. */
+export const SubagentLevel = z.enum(["none", "activity", "all", "off", "progress", "events"]);
+export type SubagentLevel = z.infer<typeof SubagentLevel>;
+
 /** The life of a subagent; `id` stays the same across retries. */
 export const subagentEvents = [
   /** A subagent starts. */
@@ -121,5 +125,16 @@ export const subagentEvents = [
     ...attempt,
     /** The status. */
     status: z.enum(["passed", "failed", "skipped", "budget_exceeded"]),
+  }),
+  /** An event of a subagent's own session, as `set_subagent_subscription` asked for. */
+  z.object({
+    type: z.literal("subagent_event"),
+    /** The id of the subagent, as in `subagent_start`. */
+    id: z.string(),
+    /** The event; a `message_update` has the form `delta`. */
+    event: z.looseObject({
+      /** The type of the event. */
+      type: z.string(),
+    }),
   }),
 ] as const;

@@ -255,3 +255,13 @@ describe("the command table", () => {
     expect(summary).toMatch(/^[A-Z].*\.$/);
   });
 });
+
+it("builds the schema of a command once, and none to check a command without fields", () => {
+  const { set_model: withFields, get_state: without } = commands;
+  expect(withFields.params()).toBe(withFields.params());
+  expect([withFields.hasFields, without.hasFields]).toEqual([true, false]);
+  expect(decodeClientFrame('{"type":"get_state","id":1,"other":[]}')).toMatchObject({
+    id: 1,
+    params: {},
+  });
+});

@@ -76,7 +76,11 @@ function decodeParams(
   id: RequestId | undefined,
   fields: Record<string, unknown>,
 ): ClientFrame | FrameError {
-  const { params, data, awaitsSessionChange } = commands[name];
+  const { params, hasFields, data, awaitsSessionChange } = commands[name];
+  // Whatever else is sent is left out (row "`get_state` idle").
+  if (!hasFields) {
+    return { kind: "command", id, name, params: {}, data, awaitsSessionChange } as CommandFrame;
+  }
   const schema = params();
   const parsed = schema.safeParse(withoutNulls(fields, schema));
   if (parsed.success) {

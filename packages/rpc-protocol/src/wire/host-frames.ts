@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { type CommandName, commands } from "../commands/index.ts";
 import type { ProtocolName } from "../dialects/index.ts";
 import { AgentEvent } from "../vocabulary/agent-event.ts";
+import { eventOrder } from "../vocabulary/event-order.ts";
 import { ExtensionUiRequest } from "../vocabulary/extension-ui.ts";
 import {
   HostRequestFrame,
@@ -49,8 +50,7 @@ const head = { ...id, type: z.literal("response") };
 /** The types of all events. */
 export const eventTypes: readonly EventName[] = [...events.keys()];
 
-/** What a host may send in each dialect, and nothing else. */
-export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
+const frames: Record<ProtocolName, () => FrameSchema[]> = {
   pi: everything,
   "pi-1": () => [
     ...everything().filter(({ name }) => !/^(MessageUpdate|.*Compaction(Start|End))$/.test(name)),
@@ -163,6 +163,18 @@ export const hostFrames: Record<ProtocolName, () => FrameSchema[]> = {
     flat("auto_compaction_end"),
   ],
 };
+
+/** What a host may send in each dialect, and nothing else. */
+export const hostFrames = Object.fromEntries(
+  Object.entries(frames).map(([dialect, list]) => [dialect, () => list().map(inOrder)]),
+) as Record<ProtocolName, () => FrameSchema[]>;
+
+/** Adds the members that tell cause and order, which every frame but answers and greetings has. */
+function inOrder(frame: FrameSchema): FrameSchema {
+  const schema = frame.schema as z.ZodMiniObject<Record<string, z.ZodMiniType>>;
+  if ("success" in schema.def.shape || /Ready$/.test(frame.name)) return frame;
+  return { ...frame, schema: z.extend(schema, eventOrder) };
+}
 
 function everything(): FrameSchema[] {
   const summary = "An extension asks the client to show something.";

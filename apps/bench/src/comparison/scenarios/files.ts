@@ -78,9 +78,24 @@ function isFailedCall(frame: Readonly<Record<string, unknown>>): boolean {
   return frame.type === "tool_execution_end" && frame.isError === true;
 }
 
+/** As many rules as projects have. */
+const ignored = [
+  ...["node_modules/", "dist/", "build/", "coverage/", "/tmp", ".cache/", "*.log", "*.tsbuildinfo"],
+  ...[
+    ".env",
+    ".env.*",
+    "!.env.example",
+    ".DS_Store",
+    ".idea/",
+    ".vscode/*",
+    "*.swp",
+    "lib/**/made",
+  ],
+];
+
 async function writeTree(cwd: string, files: number): Promise<void> {
   await mkdir(join(cwd, ".git"));
-  await writeFile(join(cwd, ".gitignore"), "dist/\n*.log\n");
+  await writeFile(join(cwd, ".gitignore"), `${ignored.join("\n")}\n`);
   for (let index = 0; index < files; index++) {
     const folder = join(cwd, "src", `folder-${index % FOLDERS}`);
     if (index < FOLDERS) await mkdir(folder, { recursive: true });

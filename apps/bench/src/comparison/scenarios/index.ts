@@ -1,4 +1,5 @@
 import type { Scenario } from "../scenario.ts";
+import { callsOfOneReply } from "./calls.ts";
 import { commandsUnderStream, idleCommands } from "./commands.ts";
 import { edits, searches } from "./files.ts";
 import { largeOutput, pausedReader } from "./output.ts";
@@ -23,6 +24,7 @@ export const scenarios: readonly Scenario[] = [
   readTurns,
   readTurnCalls,
   bashCalls,
+  callsOfOneReply,
   longSession,
   compactedSession,
   sessionLists,

@@ -5,13 +5,13 @@ import { startHost, timedRequest } from "../hosts.ts";
 import { scenario } from "../scenario.ts";
 
 const MIB = 1024 * 1024;
-const PAUSE_MS = 3_000;
+const PAUSE_MS = 5_000;
 
 /** A client that stops reading in the middle of a long reply. */
 export const pausedReader = scenario({
   rows: {
     "paused-memory": {
-      what: "paused reader: resident memory after 3 s of a full-speed stream",
+      what: "paused reader: resident memory after 5 s of a full-speed stream",
       unit: "MiB",
       peer: 0.5,
     },

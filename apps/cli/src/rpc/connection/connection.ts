@@ -1,5 +1,7 @@
 import {
   type Dialect,
+  type DialectFrame,
+  type EventOrder,
   type ExtensionUiRequest,
   encodeLine,
   type RequestFrame,
@@ -16,6 +18,7 @@ import type { FrameWriter } from "./writer.ts";
 export class Connection {
   readonly writer: FrameWriter;
   readonly #encoder = new EventEncoder();
+  readonly #nextOrder: () => EventOrder;
   /** How the client asked to have replies streamed. */
   #askedForm: StreamForm | undefined;
   #dialect: Dialect;
@@ -27,8 +30,10 @@ export class Connection {
   /** Whether nothing runs and nothing waits; the events say it. */
   isSettled = true;
 
-  constructor(writer: FrameWriter, dialect: Dialect) {
+  /** `nextOrder` gives the place of a frame that is not an event of the session. */
+  constructor(writer: FrameWriter, dialect: Dialect, nextOrder: () => EventOrder) {
     this.writer = writer;
+    this.#nextOrder = nextOrder;
     this.#dialect = dialect;
     this.#merger = this.#createMerger();
     this.#adoptForm();
@@ -68,10 +73,10 @@ export class Connection {
   }
 
   /** Sends an event; a promise when the client is behind and the sender should wait. */
-  send(event: SessionEvent): void | Promise<void> {
+  send(event: SessionEvent, order: EventOrder): void | Promise<void> {
     // The end of the tool brings the whole output, so progress may be left out for a slow reader.
-    if (event.type === "tool_execution_update" && !this.writer.isDrained) return;
-    return this.#merger.push(event);
+    if (isToolProgress(event) && !this.writer.isDrained) return;
+    return this.#merger.push(event, order);
   }
 
   /** Answers a command; `addsData` if its document shows no `data` in the answer. */
@@ -85,15 +90,17 @@ export class Connection {
 
   /** Passes on what an extension asks; false when the dialect has no word for it. */
   ask(request: ExtensionUiRequest): boolean {
+    void this.#merger.flush();
     const frames = this.#dialect.encode(request, this);
-    for (const frame of frames) void this.writer.write(encodeLine(frame));
+    const order = this.#nextOrder();
+    for (const frame of frames) void this.writer.write(encodeLine(this.#ordered(frame, order)));
     return frames.length > 0;
   }
 
   /** Sends a frame about a host request, which no filter leaves out and every dialect says alike. */
   sendRequest(frame: RequestFrame): void {
     void this.#merger.flush();
-    void this.writer.write(encodeLine(frame));
+    void this.writer.write(encodeLine(this.#ordered(frame, this.#nextOrder())));
   }
 
   #adoptForm(): void {
@@ -105,16 +112,31 @@ export class Connection {
   }
 
   #createMerger(): DeltaMerger {
-    const write = (event: SessionEvent) => this.#write(event);
+    const write = (...event: Parameters<Connection["send"]>) => this.#write(...event);
     return new DeltaMerger({ write, reader: this.writer });
   }
 
-  #write(event: SessionEvent): void | Promise<void> {
+  #write(event: SessionEvent, order: EventOrder): void | Promise<void> {
     if (event.type === "agent_start") this.isSettled = false;
     else if (event.type === "agent_settled") this.isSettled = true;
     const frames = this.#dialect.encode(event, this);
     const sent = frames.filter(({ type }) => this.#events?.has(type) ?? true);
     if (sent.length === 0) return;
-    return this.writer.write(sent.map((frame) => this.#encoder.encode(frame)).join(""));
+    const lines = sent.map((frame) => this.#encoder.encode(this.#ordered(frame, order)));
+    return this.writer.write(lines.join(""));
   }
+
+  /** Before `initialize`, a frame has the documented members only. */
+  #ordered(frame: DialectFrame, { seq, promptId }: EventOrder): DialectFrame {
+    if (!this.isInitialized) return frame;
+    // A request names its own prompt.
+    const cause = promptId === undefined || "promptId" in frame ? {} : { promptId };
+    const ordered = { ...frame, ...cause, seq };
+    return ordered;
+  }
+}
+
+function isToolProgress(event: SessionEvent): boolean {
+  const { type } = event.type === "subagent_event" ? event.event : event;
+  return type === "tool_execution_update";
 }

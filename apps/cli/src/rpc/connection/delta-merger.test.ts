@@ -14,6 +14,7 @@ afterEach(() => {
 
 function create(intervalMs = 25) {
   const written: SessionEvent[] = [];
+  const places: number[] = [];
   const drains: (() => void)[] = [];
   const state = { isDrained: true };
   const reader: ReaderState = {
@@ -28,8 +29,9 @@ function create(intervalMs = 25) {
   };
   const merger = new DeltaMerger(
     {
-      write: (event) => {
+      write: (event, { seq }) => {
         written.push(event);
+        places.push(seq);
         recordFrames([event]);
         return reader.whenDrained();
       },
@@ -37,11 +39,16 @@ function create(intervalMs = 25) {
     },
     intervalMs,
   );
+  let seq = 0;
+  const push = (event: SessionEvent) => {
+    seq += 1;
+    return merger.push(event, { seq });
+  };
   const drain = () => {
     state.isDrained = true;
     for (const listener of drains.splice(0)) listener();
   };
-  return { merger, written, state, drain, shown: () => written.map(show) };
+  return { merger, push, written, places, state, drain, shown: () => written.map(show) };
 }
 
 function show(event: SessionEvent): string {
@@ -57,9 +64,9 @@ const messageText = (event: SessionEvent | undefined): unknown =>
 
 describe("DeltaMerger", () => {
   it("writes a block's first delta at once and merges those that follow closely", () => {
-    const { merger, shown } = create();
+    const { push, shown } = create();
     const [start, a, b, c] = textBlock(["a", "b", "c"]);
-    for (const event of [start, a, b, c]) void merger.push(event!);
+    for (const event of [start, a, b, c]) void push(event!);
     expect(shown()).toEqual(["text_start", "0:a"]);
     vi.advanceTimersByTime(24);
     expect(shown()).toHaveLength(2);
@@ -68,53 +75,59 @@ describe("DeltaMerger", () => {
   });
 
   it("gives a merged delta the newest message", () => {
-    const { merger, written } = create();
-    for (const event of textBlock(["a", "b", "c"]).slice(0, 4)) void merger.push(event);
+    const { push, written } = create();
+    for (const event of textBlock(["a", "b", "c"]).slice(0, 4)) void push(event);
     vi.advanceTimersByTime(25);
     const last = written.at(-1);
     expect(messageText(last)).toEqual({ type: "text", text: "abc" });
     expect(last).toMatchObject({ assistantMessageEvent: { partial: reply("abc") } });
   });
 
+  it("gives a merged delta the place of its last piece", () => {
+    const { push, places } = create();
+    for (const event of textBlock(["a", "b", "c"])) void push(event);
+    expect(places).toEqual([1, 2, 4, 5]);
+  });
+
   it("writes what is held back before any other event", () => {
-    const { merger, shown } = create();
-    for (const event of textBlock(["a", "b", "c"])) void merger.push(event);
-    void merger.push({ type: "message_end", message: reply("abc") });
+    const { push, shown } = create();
+    for (const event of textBlock(["a", "b", "c"])) void push(event);
+    void push({ type: "message_end", message: reply("abc") });
     expect(shown()).toEqual(["text_start", "0:a", "0:bc", "text_end", "message_end"]);
     vi.advanceTimersByTime(100);
     expect(shown()).toHaveLength(5);
   });
 
   it("writes each delta by itself when they come slowly", () => {
-    const { merger, shown } = create();
+    const { push, shown } = create();
     for (const event of textBlock(["a", "b", "c"]).slice(0, 4)) {
-      void merger.push(event);
+      void push(event);
       vi.advanceTimersByTime(30);
     }
     expect(shown()).toEqual(["text_start", "0:a", "0:b", "0:c"]);
   });
 
   it("holds deltas of a reader that is behind until it has caught up", () => {
-    const { merger, state, drain, shown } = create(0);
+    const { push, state, drain, shown } = create(0);
     const [start, a, b, c, d] = textBlock(["a", "b", "c", "d"]);
-    for (const event of [start, a]) void merger.push(event!);
+    for (const event of [start, a]) void push(event!);
     state.isDrained = false;
-    for (const event of [b, c]) void merger.push(event!);
+    for (const event of [b, c]) void push(event!);
     vi.advanceTimersByTime(500);
     expect(shown()).toEqual(["text_start", "0:a"]);
-    void merger.push(d!);
+    void push(d!);
     drain();
     expect(shown()).toEqual(["text_start", "0:a", "0:bcd"]);
   });
 
   it("lets a reply wait once much is held back for a reader that is behind", async () => {
-    const { merger, state, drain, written } = create();
+    const { push, state, drain, written } = create();
     const piece = "x".repeat(100_000);
     const [start, a, b, c, d] = textBlock([piece, piece, piece, piece, piece]);
-    for (const event of [start, a]) void merger.push(event!);
+    for (const event of [start, a]) void push(event!);
     state.isDrained = false;
-    expect([b, c].map((event) => merger.push(event!))).toEqual([undefined, undefined]);
-    const wait = merger.push(d!);
+    expect([b, c].map((event) => push(event!))).toEqual([undefined, undefined]);
+    const wait = push(d!);
     expect(wait).toBeInstanceOf(Promise);
     vi.advanceTimersByTime(25);
     drain();
@@ -123,11 +136,11 @@ describe("DeltaMerger", () => {
   });
 
   it("lets a reply wait whose blocks take turns, too", async () => {
-    const { merger, state, drain, shown } = create();
+    const { push, state, drain, shown } = create();
     const [[, a], [, x, y], [, b]] = [textBlock(["a"]), textBlock(["x", "y"], 1), textBlock(["b"])];
-    for (const event of [a, x, b]) void merger.push(event!);
+    for (const event of [a, x, b]) void push(event!);
     state.isDrained = false;
-    const wait = merger.push(y!);
+    const wait = push(y!);
     expect(wait).toBeInstanceOf(Promise);
     drain();
     await wait;
@@ -135,15 +148,15 @@ describe("DeltaMerger", () => {
   });
 
   it("never merges two blocks", () => {
-    const { merger, shown } = create();
-    for (const event of textBlock(["a", "b"]).slice(0, 3)) void merger.push(event);
-    for (const event of textBlock(["x", "y"], 1)) void merger.push(event);
+    const { push, shown } = create();
+    for (const event of textBlock(["a", "b"]).slice(0, 3)) void push(event);
+    for (const event of textBlock(["x", "y"], 1)) void push(event);
     expect(shown()).toEqual(["text_start", "0:a", "0:b", "text_start", "1:x", "1:y", "text_end"]);
   });
 
   it("merges nothing for a reader that keeps up when there is no interval", () => {
-    const { merger, shown } = create(0);
-    for (const event of textBlock(["a", "b", "c"])) void merger.push(event);
+    const { push, shown } = create(0);
+    for (const event of textBlock(["a", "b", "c"])) void push(event);
     expect(shown()).toEqual(["text_start", "0:a", "0:b", "0:c", "text_end"]);
   });
 
@@ -155,11 +168,11 @@ describe("DeltaMerger", () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.constantFrom(0, 25), (steps, interval) => {
-        const { merger, written, state, drain } = create(interval);
+        const { push: pushNext, written, state, drain } = create(interval);
         const sent: SessionEvent[] = [];
         const push = (event: SessionEvent) => {
           sent.push(event);
-          void merger.push(event);
+          void pushNext(event);
         };
         for (const next of steps) {
           if (typeof next === "number") vi.advanceTimersByTime(next);

@@ -1,14 +1,19 @@
+import type { EventOrder } from "@tau-agent/rpc-protocol";
 import type { AssistantMessageEvent, SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 
 /** A piece of a block that streams. */
-export type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
-type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
+type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
 
-/** Deltas of one block that wait to leave as one. */
-interface Held {
-  event: DeltaEvent;
-  message: AssistantMessage;
+/** A delta with the message that it leads to, and its place. */
+interface Step {
+  readonly event: DeltaEvent;
+  readonly message: AssistantMessage;
+  readonly order: EventOrder;
+}
+
+/** Deltas of one block that wait to leave as one; message and place are those of the last. */
+interface Held extends Step {
   readonly pieces: string[];
   length: number;
 }
@@ -24,7 +29,7 @@ export interface ReaderState {
 
 /** Where merged events go. */
 export interface DeltaSink {
-  readonly write: (event: SessionEvent) => void | Promise<void>;
+  readonly write: (event: SessionEvent, order: EventOrder) => void | Promise<void>;
   readonly reader: ReaderState;
 }
 
@@ -58,13 +63,14 @@ export class DeltaMerger {
   }
 
   /** Takes the next event; a promise when the reader is behind and the event could not wait. */
-  push(event: SessionEvent): void | Promise<void> {
+  push(event: SessionEvent, order: EventOrder): void | Promise<void> {
     if (event.type !== "message_update" || !isDelta(event.assistantMessageEvent)) {
       this.flush();
       this.#isFirstOfBlock = true;
-      return this.#sink.write(event);
+      return this.#sink.write(event, order);
     }
-    return this.#pushDelta(event.assistantMessageEvent, event.message as AssistantMessage);
+    const message = event.message as AssistantMessage;
+    return this.#pushDelta({ event: event.assistantMessageEvent, message, order });
   }
 
   /** Writes what is held back. */
@@ -75,20 +81,16 @@ export class DeltaMerger {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const delta = pending.pieces.join("");
-    return this.#write({
-      type: "message_update",
-      message: pending.message,
-      assistantMessageEvent: { ...pending.event, delta },
-    });
+    return this.#write({ ...pending, event: { ...pending.event, delta } });
   }
 
-  #pushDelta(event: DeltaEvent, message: AssistantMessage): void | Promise<void> {
+  #pushDelta(step: Step): void | Promise<void> {
+    const { event } = step;
     const pending = this.#pending;
     if (pending !== undefined && isSameBlock(pending.event, event)) {
       pending.pieces.push(event.delta);
       pending.length += event.delta.length;
-      pending.event = event;
-      pending.message = message;
+      Object.assign(pending, step);
       return pending.length > MAX_HELD_CHARACTERS ? this.#sink.reader.whenDrained() : undefined;
     }
     const wait = this.flush();
@@ -96,9 +98,9 @@ export class DeltaMerger {
     const isFree = this.#sink.reader.isDrained && waitMs <= 0;
     if (this.#isFirstOfBlock || isFree) {
       this.#isFirstOfBlock = false;
-      return this.#write({ type: "message_update", message, assistantMessageEvent: event });
+      return this.#write(step);
     }
-    this.#pending = { event, message, pieces: [event.delta], length: event.delta.length };
+    this.#pending = { ...step, pieces: [event.delta], length: event.delta.length };
     this.#timer = setTimeout(() => this.#flushWhenDrained(), Math.max(0, waitMs));
     return wait;
   }
@@ -109,9 +111,12 @@ export class DeltaMerger {
     else this.#sink.reader.onDrain(() => void this.flush());
   }
 
-  #write(event: UpdateEvent): void | Promise<void> {
+  #write({ event, message, order }: Step): void | Promise<void> {
     this.#writtenAtMs = performance.now();
-    return this.#sink.write(event);
+    return this.#sink.write(
+      { type: "message_update", message, assistantMessageEvent: event },
+      order,
+    );
   }
 }
 

@@ -25,14 +25,11 @@ export class EventEncoder {
   }
 
   /** Neither `message` nor `partial`, but `usage`. */
-  #encodeDelta(event: UpdateEvent): string {
-    const { partial: _, ...step } = streamedStep(event.assistantMessageEvent);
-    const usage = (event.message as AssistantMessage).usage;
-    return encodeLine({
-      type: "message_update",
-      ...(this.#isToBeSent(usage) ? { usage } : {}),
-      assistantMessageEvent: step,
-    });
+  #encodeDelta({ type, message, assistantMessageEvent, ...order }: UpdateEvent): string {
+    const { partial: _, ...step } = streamedStep(assistantMessageEvent);
+    const { usage } = message as AssistantMessage;
+    const shown = this.#isToBeSent(usage) ? { usage } : {};
+    return encodeLine({ type, ...shown, assistantMessageEvent: step, ...order });
   }
 
   #isToBeSent(usage: Usage): boolean {
@@ -49,15 +46,23 @@ function isUpdate(frame: DialectFrame): frame is UpdateEvent {
 }
 
 /** `message` and `partial` are one object: it is serialised once and written twice. */
-function encodeFull(event: UpdateEvent): string {
-  const { partial, ...step } = streamedStep(event.assistantMessageEvent);
-  const message = encodeLine(streamedMessage(event.message as AssistantMessage)).slice(0, -1);
+function encodeFull({
+  type,
+  message: reply,
+  assistantMessageEvent,
+  ...order
+}: UpdateEvent): string {
+  const { partial, ...step } = streamedStep(assistantMessageEvent);
+  const message = encodeLine(streamedMessage(reply as AssistantMessage)).slice(0, -1);
   const shown =
-    partial === undefined || partial === event.message
+    partial === undefined || partial === reply
       ? message
       : encodeLine(streamedMessage(partial)).slice(0, -1);
   const head = encodeLine(step).slice(0, -2);
-  return `{"type":"message_update","message":${message},"assistantMessageEvent":${head},"partial":${shown}}}\n`;
+  // The members after the step, without the brace that begins them.
+  const rest = encodeLine(order).slice(1);
+  const end = rest === "}\n" ? rest : `,${rest}`;
+  return `{"type":"${type}","message":${message},"assistantMessageEvent":${head},"partial":${shown}}${end}`;
 }
 
 /**

@@ -6,7 +6,7 @@ export const bashHandlers = {
   bash: ({ session, connection }, { command, excludeFromContext, stream }, { id }) => {
     const name = id === undefined ? {} : { id };
     const onDelta = (delta: string): void | Promise<void> =>
-      connection.send({ type: "bash_execution_update", ...name, delta });
+      connection.send({ type: "bash_execution_update", ...name, delta }, session.nextOrder());
     return session.bash.run(command, {
       excludeFromContext,
       onDelta: (stream ?? connection.dialect.streamsBash) ? onDelta : undefined,

@@ -31,6 +31,10 @@ export const connectionHandlers = {
     });
   },
   get_capabilities: ({ connection }) => hostInfo(connection),
+  set_subagent_subscription: async ({ session }, { level }) => {
+    await session.setSubagentLevel(level);
+    return { level };
+  },
   set_event_filter: ({ connection }, { events = null }) => {
     connection.setEventFilter(events ?? undefined);
     return { events };

@@ -1,36 +1,31 @@
-import type { Handlers } from "@tau-agent/rpc-protocol";
+import type { PromptAcceptance } from "@tau-agent/coding-agent";
+import type { Handlers, Result } from "@tau-agent/rpc-protocol";
 import type { promptingCommands } from "@tau-agent/rpc-protocol/commands";
 import type { Host } from "./host.ts";
 
 export const promptingHandlers = {
-  prompt: async ({ session }, { message, images, attachments, streamingBehavior }, { id }) => {
-    const { disposition } = await session.submit(message, {
-      images,
-      attachments,
-      streamingBehavior: streamingBehavior === "follow-up" ? "followUp" : streamingBehavior,
-      id,
-    });
-    return { disposition };
-  },
-  steer: async ({ session }, { message, ...input }) => {
-    const { disposition } = await session.steer(message, input);
-    return { disposition };
-  },
-  follow_up: async ({ session }, { message, ...input }) => {
-    const { disposition } = await session.followUp(message, input);
-    return { disposition };
-  },
-  queue_message: async ({ session }, { message, ...input }) => {
-    const { disposition } = await session.queueMessage(message, input);
-    return { disposition };
-  },
-  abort_and_prompt: async ({ session }, { message, ...input }, { id }) => {
-    const options = { ...input, id };
-    const { disposition } = await session.abortAndPrompt(message, options);
-    return { disposition };
-  },
+  prompt: ({ session }, { message, streamingBehavior, ...input }, { id }) =>
+    answered(
+      session.submit(message, {
+        ...input,
+        streamingBehavior: streamingBehavior === "follow-up" ? "followUp" : streamingBehavior,
+        id,
+      }),
+    ),
+  steer: ({ session }, { message, ...input }) => answered(session.steer(message, input)),
+  follow_up: ({ session }, { message, ...input }) => answered(session.followUp(message, input)),
+  queue_message: ({ session }, { message, ...input }) =>
+    answered(session.queueMessage(message, input)),
+  abort_and_prompt: ({ session }, { message, ...input }, { id }) =>
+    answered(session.abortAndPrompt(message, { ...input, id })),
   abort: async ({ session }) => {
     await session.abort();
   },
   new_session: ({ session }, { parentSession }) => session.newSession(parentSession),
 } satisfies Pick<Handlers<Host>, keyof typeof promptingCommands>;
+
+/** What the client learns about an accepted prompt; its result comes as an event. */
+async function answered(acceptance: Promise<PromptAcceptance>): Promise<Result<"prompt">> {
+  const { disposition, promptId, itemId } = await acceptance;
+  return { disposition, promptId, ...(itemId === undefined ? {} : { itemId }) };
+}

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const conditions = ["@tau-agent/source", "node", "import", "module", "default"];
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Tests that pass, but do each something for which a run has to fail. */
+/** Tests that do each something for which a run has to fail. */
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -12,6 +12,9 @@ export default defineConfig({
   test: {
     include: ["*.check.ts"],
     globalSetup: path("../check-run.ts"),
-    setupFiles: [path("../record-tests.ts")],
+    setupFiles: [
+      path("../record-tests.ts"),
+      path("../../../../../packages/ai/test/no-refusals.ts"),
+    ],
   },
 });

@@ -1,4 +1,5 @@
 import { ToolError } from "@tau-agent/agent";
+import { remedyOfLimit } from "@tau-agent/rpc-protocol/plain";
 
 const reasons: Readonly<Record<string, (path: string, action: string) => string>> = {
   ENOENT: (path) => `File not found: ${path}. Check the path with ls or find.`,
@@ -17,7 +18,6 @@ const reasons: Readonly<Record<string, (path: string, action: string) => string>
   ELOOP: (path) => `Too many symbolic links in ${path}. Use the path of the file itself.`,
   ENAMETOOLONG: (path) => `The path is too long: ${path}. Use a shorter one.`,
   EAGAIN: (path) => `${path} has nothing more to read now. Use bash with a timeout to follow it.`,
-  EMFILE: (path, action) => `Too many open files: cannot ${action} ${path} now. Try again.`,
 };
 
 /** The code of a file-system error, such as `ENOENT`. */
@@ -32,6 +32,19 @@ export function fileError(error: unknown, action: string, path: string): unknown
   if (error instanceof ToolError) return error;
   const code = errorCode(error);
   if (code === undefined) return error;
-  const text = reasons[code]?.(path, action) ?? `Cannot ${action} ${path}: ${code}.`;
+  const remedy = remedyOfLimit(error);
+  const other = `Cannot ${action} ${path}: ${remedy ?? code}.`;
+  const text = reasons[code]?.(path, action) ?? other;
   return new ToolError(text, undefined, { cause: error });
+}
+
+/**
+ * For `catch`: the value instead of something that cannot be read, unless too many files are open.
+ * A search would otherwise find nothing, and say so.
+ */
+export function unlessLimited<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (remedyOfLimit(error) !== undefined) throw error;
+    return value;
+  };
 }

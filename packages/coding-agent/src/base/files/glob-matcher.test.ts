@@ -41,10 +41,14 @@ it("says the same as a regular expression, for patterns that one can take", () =
   fc.assert(
     fc.property(
       fc.array(part, { maxLength: 6 }).map((parts) => parts.join("")),
-      fc.stringMatching(/^[ab/.]{0,8}$/),
-      (pattern, path) => {
+      fc.array(fc.stringMatching(/^[ab/.]{0,8}$/), { minLength: 1, maxLength: 4 }),
+      (pattern, paths) => {
         fc.pre(!pattern.includes("***") && !/\*\*(?!\/)/.test(pattern));
-        expect(globMatcher(pattern)(path)).toBe(expressionOf(pattern).test(path));
+        // One matcher for all, because it remembers its steps.
+        const expression = expressionOf(pattern);
+        expect(paths.filter(globMatcher(pattern))).toEqual(
+          paths.filter((path) => expression.test(path)),
+        );
       },
     ),
     { numRuns: 2000 },
@@ -62,4 +66,14 @@ it.each([
   const began = performance.now();
   globMatcher(pattern)(path);
   expect(performance.now() - began).toBeLessThan(500);
+});
+
+it("says the same once it has met more characters than it remembers", () => {
+  const matches = globMatcher("a*b?");
+  const everyCharacter = Array.from({ length: 0x7000 }, (_, index) =>
+    String.fromCodePoint(index + 1),
+  );
+  const found = everyCharacter.filter((character) => matches(`a${character}b${character}`));
+  expect(found).toEqual(everyCharacter.filter((character) => character !== "/"));
+  expect([matches("a1b2"), matches("a1c2")]).toEqual([true, false]);
 });

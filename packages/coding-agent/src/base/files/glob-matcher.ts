@@ -38,7 +38,10 @@ export function globMatcher(
   if (pattern.length > maxLength) return () => false;
   const nodes = new GlobReader(pattern, hasBraces).read();
   const literal = literalOf(nodes);
-  if (literal.length === nodes.length) return (path) => path === literal.join("");
+  if (literal.length === nodes.length) {
+    const whole = literal.join("");
+    return (path) => path === whole;
+  }
   const suffix = literalOf(nodes.toReversed()).reverse().join("");
   const automaton = new Automaton(nodes, restMayBeEmpty);
   return (path) => path.endsWith(suffix) && automaton.accepts(path);
@@ -178,45 +181,82 @@ function classTest(members: readonly string[]): Test {
   return (found) => single.has(found) || ranges.some(([from, to]) => from <= found && found <= to);
 }
 
-/** All ways through a pattern at once. */
+/** Where all ways through a pattern are after some characters. */
+interface Place {
+  readonly states: readonly number[];
+  readonly isEnd: boolean;
+  /** Where each character leads that was met here. */
+  readonly next: Map<string, Place>;
+}
+
+/** How many states of places are remembered: a pattern may have thousands of each. */
+const maxRemembered = 100_000;
+
+/**
+ * All ways through a pattern at once. The steps are remembered, because a tree has thousands of
+ * similar paths (row `find`).
+ */
 class Automaton {
   readonly #states: State[] = [];
-  readonly #start: number;
+  readonly #start: Place;
   readonly #end: number;
+  /** By their states. */
+  readonly #places = new Map<string, Place>();
+  #remembered = 0;
 
   constructor(nodes: readonly GlobNode[], restMayBeEmpty: boolean) {
     this.#end = this.#add({ next: [] });
-    this.#start = this.#build(nodes, this.#end, restMayBeEmpty);
+    const first = this.#build(nodes, this.#end, restMayBeEmpty);
+    this.#start = this.#placeOf([first]);
   }
 
   accepts(text: string): boolean {
-    const reached = new Uint32Array(this.#states.length);
-    let step = 1;
-    let current = this.#closure([this.#start], reached, step);
+    let place = this.#start;
     for (const character of text) {
-      step++;
-      const next = current.flatMap((index) => {
-        const state = this.#states[index];
-        return state?.accepts?.(character) ? state.next : [];
-      });
-      if (next.length === 0) return false;
-      current = this.#closure(next, reached, step);
+      place = place.next.get(character) ?? this.#step(place, character);
+      if (place.states.length === 0) return false;
     }
-    return current.includes(this.#end);
+    return place.isEnd;
+  }
+
+  #step(from: Place, character: string): Place {
+    const next = from.states.flatMap((index) => {
+      const state = this.#states[index];
+      return state?.accepts?.(character) ? state.next : [];
+    });
+    const place = this.#placeOf(next);
+    this.#remembered += place.states.length + 1;
+    if (this.#remembered > maxRemembered) this.#forget();
+    else from.next.set(character, place);
+    return place;
+  }
+
+  #placeOf(from: readonly number[]): Place {
+    const states = this.#closure(from);
+    const key = states.join();
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    const place = { states, isEnd: states.includes(this.#end), next: new Map() };
+    this.#places.set(key, place);
+    return place;
+  }
+
+  #forget(): void {
+    this.#places.clear();
+    this.#start.next.clear();
+    this.#remembered = 0;
   }
 
   /** Every state that can be reached without a character, each once. */
-  #closure(from: readonly number[], reached: Uint32Array, step: number): number[] {
-    const open = [...from];
-    const found: number[] = [];
-    for (let index = open.pop(); index !== undefined; index = open.pop()) {
-      if (reached[index] === step) continue;
-      reached[index] = step;
-      found.push(index);
+  #closure(from: readonly number[]): number[] {
+    const found = new Set(from);
+    // Iterating a set includes members added meanwhile.
+    for (const index of found) {
       const state = this.#states[index];
-      if (state !== undefined && state.accepts === undefined) open.push(...state.next);
+      if (state === undefined || state.accepts !== undefined) continue;
+      for (const next of state.next) found.add(next);
     }
-    return found;
+    return [...found].sort((left, right) => left - right);
   }
 
   #add(state: State): number {

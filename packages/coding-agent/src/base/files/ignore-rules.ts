@@ -3,7 +3,9 @@ import { globMatcher } from "./glob-matcher.ts";
 interface Rule {
   readonly isNegated: boolean;
   readonly isForFolders: boolean;
-  readonly matches: (path: string) => boolean;
+  /** Without a slash a rule is for names at any depth, with one for paths. */
+  readonly isForNames: boolean;
+  readonly matches: (nameOrPath: string) => boolean;
 }
 
 /** What a .gitignore says of a path; undefined where it says nothing. */
@@ -17,8 +19,10 @@ export type IgnoreRules = (path: string, isDirectory: boolean) => "ignored" | "w
 export function readIgnoreRules(text: string): IgnoreRules {
   const rules = text.split(/\r?\n/).flatMap(ruleOf);
   return (path, isDirectory) => {
+    const name = path.slice(path.lastIndexOf("/") + 1);
     const rule = rules.findLast(
-      ({ isForFolders, matches }) => (isDirectory || !isForFolders) && matches(path),
+      ({ isForFolders, isForNames, matches }) =>
+        (isDirectory || !isForFolders) && matches(isForNames ? name : path),
     );
     return rule && (rule.isNegated ? "wanted" : "ignored");
   };
@@ -33,10 +37,7 @@ function ruleOf(line: string): Rule[] {
   const name = isForFolders ? pattern.slice(0, -1) : pattern;
   if (name === "") return [];
   const matches = globMatcher(name.replace(/^\//, ""), { hasBraces: false, restMayBeEmpty: false });
-  // Without a slash a rule is for names at any depth.
-  if (name.includes("/")) return [{ isNegated, isForFolders, matches }];
-  const ofName = (path: string): boolean => matches(path.slice(path.lastIndexOf("/") + 1));
-  return [{ isNegated, isForFolders, matches: ofName }];
+  return [{ isNegated, isForFolders, isForNames: !name.includes("/"), matches }];
 }
 
 /** Blanks at the end do not count, unless a backslash precedes them. */

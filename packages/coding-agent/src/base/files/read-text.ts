@@ -1,6 +1,6 @@
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { errorMessage } from "@tau-agent/agent";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../diagnostic.ts";
 
 /** A file's text, the fact that it is missing, or the reason why it could not be read. */

@@ -1,5 +1,68 @@
+/** Elements that would run a script. */
+const elements = [
+  "<script>window.hacked=1</script>",
+  "<script src=data:text/javascript,window.hacked=1></script>",
+  "<script type=module>window.hacked=1</script>",
+  "<img src=x onerror=window.hacked=1>",
+  "<img/src='x'/onerror='window.hacked=1'/>",
+  "<IMG SRC=x OnErRoR=window.hacked=1",
+  "<video><source onerror=window.hacked=1></video>",
+  "<audio src=x onerror=window.hacked=1></audio>",
+  "<body onload=window.hacked=1>",
+  "<input autofocus onfocus=window.hacked=1>",
+  "<button autofocus onfocus=window.hacked=1>x</button>",
+  "<div contenteditable autofocus onfocus=window.hacked=1>x</div>",
+  "<p style='animation:spin' onanimationstart=window.hacked=1>x</p>",
+  "<style onload=window.hacked=1>*{}</style>",
+  "<link rel=stylesheet href='data:text/css,*{}' onload=window.hacked=1>",
+  "<marquee onstart=window.hacked=1>x</marquee>",
+  "<object data=javascript:window.hacked=1></object>",
+  "<embed src=javascript:window.hacked=1>",
+  "<iframe src=javascript:parent.hacked=1></iframe>",
+  "<frameset onload=window.hacked=1>",
+  "<svg><animate onbegin=window.hacked=1 attributeName=x></svg>",
+  "<svg><a xlink:href=javascript:window.hacked=1><text y=9>x</text></a></svg>",
+  "<svg><foreignObject><img src=x onerror=window.hacked=1></foreignObject></svg>",
+  "<math href=javascript:window.hacked=1>x</math>",
+  "<noscript><p title='</noscript><img src=x onerror=window.hacked=1>'></noscript>",
+  "<![CDATA[<img src=x onerror=window.hacked=1>]]>",
+  "<?xml <img src=x onerror=window.hacked=1> ?>",
+];
+
+/** Places in Markdown and HTML from which an element may break out. */
+const places: readonly ((element: string) => string)[] = [
+  (element) => element,
+  (element) => `> - **${element}**`,
+  (element) => `[${element}](${element})`,
+  (element) => `<!-- ${element} --!>${element}`,
+  (element) => `"'\`>${element}`,
+];
+
+/** Addresses that run a script, or read a file. */
+const addresses = [
+  "javascript:window.hacked=1",
+  " javascript:window.hacked=1",
+  "\u0001javascript:window.hacked=1",
+  "java\nscript:window.hacked=1",
+  "JAVASCRIPT&colon;window.hacked=1",
+  "vbscript:window.hacked=1",
+  "data:text/html,<script>window.hacked=1</script>",
+  "view-source:javascript:window.hacked=1",
+  "//evil.example/x.js",
+  "file:///etc/passwd",
+];
+
+/** Ways to write an address in Markdown. */
+const references: readonly ((address: string) => string)[] = [
+  (address) => `[x](<${address}>)`,
+  (address) => `![x](${address})`,
+  (address) => `[x]\n\n[x]: ${address}`,
+];
+
 /** Texts that would run a script if any step of the export took them for markup. */
 export const hostileTexts: readonly string[] = [
+  ...elements.flatMap((element) => places.map((place) => place(element))),
+  ...addresses.flatMap((address) => references.map((reference) => reference(address))),
   "<script>window.hacked=1</script>",
   "</script><script>window.hacked=1</script>",
   "<!--<script>",

@@ -1,4 +1,4 @@
-import { errorMessage } from "@tau-agent/agent";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 
 /** Why something of the extension system was refused; also a cause for an extension's own code. */
 export type ExtensionErrorCode =

@@ -6,7 +6,7 @@ import type { UserBashDecision } from "./prompt-events.ts";
 /** Executes an extension's decision about a client's shell command. */
 export async function runDecidedShell(
   decision: UserBashDecision,
-  { command, signal, onDelta }: ShellRequest,
+  { command, signal, onDelta, mask }: ShellRequest,
   place: { readonly cwd: string; readonly temporaryDirectory: string },
 ): Promise<BashResult> {
   if ("result" in decision) {
@@ -19,7 +19,7 @@ export async function runDecidedShell(
       ...(fullOutputPath === undefined || fullOutputPath === null ? {} : { fullOutputPath }),
     };
   }
-  const buffer = new OutputBuffer(place.temporaryDirectory);
+  const buffer = new OutputBuffer(place.temporaryDirectory, mask);
   const onData = (data: Buffer): void => {
     // Copy it, because the extension may reuse the buffer.
     void buffer.append(Buffer.from(data), "stdout");

@@ -1,4 +1,4 @@
-import { errorMessage } from "@tau-agent/agent";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Environment } from "./environment-keys.ts";
 
 /** A configured value, or the reason why it cannot be read. */

@@ -1,4 +1,4 @@
-import { errorMessage } from "@tau-agent/agent";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../../base/errors.ts";
 import type { ProcessOutcome } from "../../processes/process.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";

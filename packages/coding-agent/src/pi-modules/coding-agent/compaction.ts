@@ -1,4 +1,3 @@
-import { errorMessage } from "@tau-agent/agent";
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type {
   AgentMessage,
@@ -7,6 +6,7 @@ import type {
   ThinkingLevel,
   Usage,
 } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../../base/errors.ts";
 import { newestWithin } from "../../compaction/branch-summary.ts";
 import { findCutPoint } from "../../compaction/cut-point.ts";

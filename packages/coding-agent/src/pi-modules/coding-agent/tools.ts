@@ -187,8 +187,9 @@ function bashElsewhere(
       }
     };
     const { temporaryDirectory } = environment;
+    const mask = environment.createOutputMask?.();
     const show = (partial: ToolResult): void => onUpdate?.(partial);
-    return followCommand(run, { temporaryDirectory, timeout, onUpdate: show });
+    return followCommand(run, { temporaryDirectory, mask, timeout, onUpdate: show });
   };
 }
 

@@ -1,4 +1,4 @@
-import { errorMessage } from "@tau-agent/agent";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
 
 /** A Markdown file taken apart. */

@@ -73,15 +73,12 @@ describe("an entry of a file", () => {
       fc.property(fc.constantFrom(...right), paths, others, (entry, path, other) => {
         const { id, parentId } = entry;
         const { type } = entry;
+        const roles: unknown[] = ["user", "assistant", "toolResult", "bashExecution"];
         const spoilt = spoil(entry, path, other) as Record<string, unknown>;
         const role = (spoilt.message as { role?: unknown } | undefined)?.role;
         // What the reader of the file does not let through, or what nobody knows.
         if (typeof spoilt.type !== "string") return;
-        if (
-          type === "message" &&
-          !["user", "assistant", "toolResult", "bashExecution"].includes(String(role))
-        )
-          return;
+        if (type === "message" && !roles.includes(role)) return;
         const mended: Record<string, unknown> = { ...mendEntry(spoilt), id, parentId };
         if (mended.type === type) {
           const isKnown = type !== "of a later version";

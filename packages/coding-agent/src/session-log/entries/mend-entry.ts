@@ -50,7 +50,7 @@ const stamped = rulesOf({ timestamp });
 
 /** For each type: the members it needs, and rules for all others. */
 const types: Readonly<Record<KnownSessionEntry["type"], { needs?: Rules; mends: Rules }>> = {
-  message: { mends: rulesOf({ message, timestamp }) },
+  message: { mends: rulesOf({ message, promptId: optional(text), timestamp }) },
   model_change: { needs: rulesOf({ provider: text, modelId: text }), mends: stamped },
   thinking_level_change: { needs: rulesOf({ thinkingLevel: text }), mends: stamped },
   compaction: {

@@ -1,4 +1,4 @@
-import type { PromptStatus, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { PromptStatus, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Approve } from "../../host-requests/approve.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
@@ -42,6 +42,7 @@ interface SubagentSession {
   prompt(
     text: string,
   ): Promise<{ readonly status: PromptStatus; readonly error?: string | undefined }>;
+  setSubagentLevel(level: SubagentLevel): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -57,7 +58,7 @@ export function createInProcessRunner(create: CreateSubagentSession): SubagentRu
     const session = await create(sessionOptions(request), request.agent.systemPrompt);
     session.permissions.set(request.permissions);
     session.budget.setLimits(request.budget);
-    session.subscribe(request.onEvent);
+    session.subscribe((event) => request.onEvent(event));
     return subagentOf(session);
   };
 }
@@ -92,6 +93,7 @@ function subagentOf(session: SubagentSession): Subagent {
       const answer = session.lastAssistantText ?? "";
       return { status: status === "handled" ? "completed" : status, text: answer, error };
     },
+    setEventLevel: (level) => session.setSubagentLevel(level),
     setBudget: async (change) => session.budget.setLimits(change),
     setPermissions: async (change) => session.permissions.set(change),
     stop: () => session.dispose(),

@@ -1,5 +1,6 @@
-import { errorMessage, ToolError } from "@tau-agent/agent";
+import { ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { Approve } from "../../host-requests/approve.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
@@ -77,6 +78,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         }
         await started.setPermissions(change);
       },
+      setEventLevel: (level) => started.setEventLevel(level),
       stop: async () => {
         // Its command may have started processes that outlive it.
         await started.stop().finally(() => environment.processes.hostEnded(planned));

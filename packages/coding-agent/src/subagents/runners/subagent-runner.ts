@@ -1,4 +1,4 @@
-import type { BudgetLimits, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { BudgetLimits, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Approve } from "../../host-requests/approve.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
@@ -50,6 +50,8 @@ export interface Subagent {
   setBudget(change: BudgetChange): Promise<void>;
   /** Changes its permissions. Without it, a session whose permissions are limited has no subagents. */
   setPermissions?(change: PermissionChange): Promise<void>;
+  /** Sets which events of its own subagents it sends. */
+  setEventLevel(level: SubagentLevel): Promise<void>;
   /** Ends it and everything it started. May be called during a prompt. */
   stop(): Promise<void>;
 }

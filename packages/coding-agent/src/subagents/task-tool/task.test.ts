@@ -177,6 +177,7 @@ describe("the task tool", () => {
           throw new TypeError("it was killed");
         },
         setBudget: async () => undefined,
+        setEventLevel: async () => undefined,
         stop: async () => undefined,
       }),
     };
@@ -230,6 +231,7 @@ describe("the task tool", () => {
         sessionFile: undefined,
         prompt: () => asked.promise,
         setBudget: async () => undefined,
+        setEventLevel: async () => undefined,
         stop: async () => {
           asked.reject(new TypeError("it is gone"));
           throw new TypeError("its file is full");

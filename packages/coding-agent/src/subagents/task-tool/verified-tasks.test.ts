@@ -150,6 +150,7 @@ describe("verified tasks", () => {
             return { status: "completed", text: "did it" };
           },
           setBudget: async () => undefined,
+          setEventLevel: async () => undefined,
           stop: async () => undefined,
         };
       },

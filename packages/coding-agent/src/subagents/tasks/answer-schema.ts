@@ -1,4 +1,5 @@
-import { errorMessage, ToolError } from "@tau-agent/agent";
+import { ToolError } from "@tau-agent/agent";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isJsonObject } from "../../base/files/read-json.ts";
 import { checkSchema, type SchemaPattern } from "./schema-check.ts";
 

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorMessage } from "@tau-agent/agent";
 import type { SessionEvent, VerificationResult } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { truncateTail } from "../../processes/truncate.ts";
 import { type Consumption, SubagentMeter } from "../../session-log/consumption.ts";
 import {
@@ -93,6 +93,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
       permissions,
       emit,
     });
+    await services.feed.join(subagent);
     await share.bind(subagent);
     await permissions.bind(subagent);
     run.signal.throwIfAborted();
@@ -103,6 +104,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   run.signal.removeEventListener("abort", stop);
   share.end();
   permissions.end();
+  if (subagent !== undefined) services.feed.leave(subagent);
   await subagent?.stop().catch(() => undefined);
   const kept = await keepAll(run, { work, tree }).catch((error: unknown): KeptResult => {
     failure ??= errorMessage(error);
@@ -171,8 +173,8 @@ async function startSubagent(
     onEvent: (event) => {
       const used = context.meter.note(event);
       if (used !== undefined) budget.add(used);
-      const nested = nestedEvent(event, task.id);
-      if (nested !== undefined) void context.emit(nested);
+      const report = services.feed.reportOf(task.id, event);
+      if (report !== undefined) void context.emit(report);
       run.onProgress(event, context.meter.total);
     },
   });
@@ -193,12 +195,6 @@ async function chooseModel(
     modelPattern: found === undefined ? pattern : undefined,
     thinkingLevel: level ?? session.thinkingLevel,
   };
-}
-
-/** A subagent's own subagents are reported under its id. */
-function nestedEvent(event: SessionEvent, parent: string): SessionEvent | undefined {
-  if (!event.type.startsWith("subagent_") || !("id" in event)) return undefined;
-  return { ...event, id: `${parent}/${event.id}` } as SessionEvent;
 }
 
 async function doWork(context: {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { errorMessage, ToolError } from "@tau-agent/agent";
+import { ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { makeFolder } from "../../base/files/make-folder.ts";
 import { randomHex } from "../../base/random.ts";
 import { isTimed } from "../../base/timer-limit.ts";

@@ -8,6 +8,7 @@ import type { SettingsStore } from "../../settings/store.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import type { SubagentRunner } from "../runners/subagent-runner.ts";
+import type { SubagentFeed } from "./subagent-feed.ts";
 
 /** The session that hands out tasks. */
 interface TaskingSession {
@@ -35,6 +36,8 @@ export interface TaskServices {
   readonly agentDirectory: string;
   readonly budget: SessionBudget;
   readonly runner: SubagentRunner;
+  /** Which events of subagents are reported. */
+  readonly feed: SubagentFeed;
   /** The session's nesting depth: 0 for a person's. */
   readonly depth: number;
   /** Tools that the session does without, and so its subagents. */

@@ -1,11 +1,11 @@
 import { constants } from "node:os";
 import { join } from "node:path";
-import { errorMessage } from "@tau-agent/agent";
 import type {
   SessionEvent,
   VerificationAttemptResult,
   VerificationCommandResult,
 } from "@tau-agent/rpc-protocol";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import type { ProcessOutcome } from "../../processes/process.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";

@@ -3,6 +3,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { isTimed } from "../../base/timer-limit.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { OutputBuffer, type OutputSnapshot } from "../../processes/output-buffer.ts";
+import type { OutputMask } from "../../processes/output-mask.ts";
 import type { OutputSink } from "../../processes/output-pump.ts";
 import type { ProcessOutcome } from "../../processes/process.ts";
 import { ProcessError } from "../../processes/process-error.ts";
@@ -27,6 +28,7 @@ export async function runBashTool(
   call: ToolCallContext,
 ): Promise<ToolResult> {
   const { temporaryDirectory, bashTimeoutMs } = environment;
+  const mask = environment.createOutputMask?.();
   const timeoutMs = timeoutOf(args.timeout) ?? (isTimed(bashTimeoutMs) ? bashTimeoutMs : undefined);
   const timeout = timeoutMs === undefined ? undefined : timeoutMs / 1000;
   const run = (onOutput: OutputSink) =>
@@ -39,7 +41,7 @@ export async function runBashTool(
     });
   const mayAskForMore = args.timeout === undefined;
   const { onUpdate } = call;
-  return followCommand(run, { temporaryDirectory, timeout, mayAskForMore, onUpdate });
+  return followCommand(run, { temporaryDirectory, mask, timeout, mayAskForMore, onUpdate });
 }
 
 /** How a command ended, wherever it ran. */
@@ -48,6 +50,8 @@ export type CommandOutcome = ProcessOutcome | { readonly kind: "unknown" };
 /** What {@link followCommand} needs besides the command. */
 export interface FollowOptions {
   readonly temporaryDirectory: string;
+  /** Takes keys out of the output. */
+  readonly mask?: OutputMask | undefined;
   /** In seconds, for the text about a command that took longer. */
   readonly timeout: number | undefined;
   /** The timeout is the default one: a longer one may be given. */
@@ -62,9 +66,9 @@ export interface FollowOptions {
  */
 export async function followCommand(
   run: (onOutput: OutputSink) => Promise<CommandOutcome>,
-  { temporaryDirectory, timeout, mayAskForMore = false, onUpdate }: FollowOptions,
+  { temporaryDirectory, mask, timeout, mayAskForMore = false, onUpdate }: FollowOptions,
 ): Promise<ToolResult> {
-  const output = new OutputBuffer(temporaryDirectory);
+  const output = new OutputBuffer(temporaryDirectory, mask);
   const updates = new ThrottledUpdates(() => onUpdate(partialOf(output.snapshot())));
   try {
     const outcome = await run((chunk, stream) => {

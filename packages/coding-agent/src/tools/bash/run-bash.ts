@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { OutputBuffer } from "../../processes/output-buffer.ts";
+import type { OutputMask } from "../../processes/output-mask.ts";
 import type { OutputStream } from "../../processes/output-pump.ts";
 import type { ProcessOutcome } from "../../processes/process.ts";
 import { OutputSanitizer } from "../../processes/sanitize-output.ts";
@@ -21,6 +22,8 @@ export interface BashResult {
 /** Options of {@link runBash}. */
 export interface RunBashOptions {
   readonly environment: ToolEnvironment;
+  /** Takes keys out of the result and its file. */
+  readonly mask?: OutputMask | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with each new piece of clean output; a promise holds the output back. Must not fail. */
   readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
@@ -33,7 +36,7 @@ export interface RunBashOptions {
  */
 export async function runBash(command: string, options: RunBashOptions): Promise<BashResult> {
   const { environment, signal, onDelta } = options;
-  const output = new OutputBuffer(environment.temporaryDirectory);
+  const output = new OutputBuffer(environment.temporaryDirectory, options.mask);
   const texts = { stdout: new CleanText(), stderr: new CleanText() };
   const add = (text: string, stream: OutputStream) => {
     if (text === "") return undefined;

@@ -59,12 +59,17 @@ export function createTool<Name extends string, Environment>(
 ): NamedTool<Name> {
   const { load, description: text, ...described } = row;
   const describe = typeof text === "string" ? () => text : text(environment);
+  let run: Awaited<ReturnType<typeof load>> | undefined;
   return {
     label: row.name,
     ...described,
     get description() {
       return describe();
     },
-    execute: async (args, call) => (await load())(args, environment, call),
+    execute: async (args, call) => {
+      // An import costs as much as a small file, also of what is loaded (row "`read` turn: CPU").
+      run ??= await load();
+      return run(args, environment, call);
+    },
   };
 }

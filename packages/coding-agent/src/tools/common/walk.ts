@@ -1,10 +1,12 @@
 import type { Dirent } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { unlessLimited } from "../../base/files/file-error.ts";
 import { type IgnoreRules, readIgnoreRules } from "../../base/files/ignore-rules.ts";
 import { toPosix } from "./paths.ts";
 
 const maxRulesBytes = 1024 * 1024;
+const readsAhead = 3;
 
 /** Something found by {@link walk}; `path` is posix and relative to the root. */
 export interface WalkEntry {
@@ -29,12 +31,16 @@ interface Rules {
   readonly parent: Rules | undefined;
 }
 
-/** A directory on the way; `next` is the place of the entry that has its turn. */
+/** A directory on the way. */
 interface Place {
   readonly prefix: Prefix;
   readonly entries: readonly Dirent[];
   readonly rules: Rules | undefined;
+  /** The entry that has its turn. */
   next: number;
+  /** Directories in it that are being read, and the entry up to which that was looked at. */
+  readonly reads: Map<Prefix, Promise<Dirent[]>>;
+  ahead: number;
 }
 
 /**
@@ -49,21 +55,51 @@ export async function* walk(
   options: WalkOptions,
 ): AsyncGenerator<readonly WalkEntry[]> {
   const rootPrefix = prefixOf(root);
-  const open = [await openDirectory(rootPrefix, await outerRules(root))];
+  const open = [await placeOf(rootPrefix, readEntries(rootPrefix), await outerRules(root))];
   for (let place = open.at(-1); place !== undefined; place = open.at(-1)) {
     options.signal.throwIfAborted();
     const { found, enter } = takeEntries(place, rootPrefix.length, options);
     if (found.length > 0) yield found;
-    if (enter === undefined) open.pop();
-    else open.push(await openDirectory(enter, place.rules));
+    if (enter === undefined) {
+      open.pop();
+      continue;
+    }
+    const entries = place.reads.get(enter) ?? readEntries(enter);
+    place.reads.delete(enter);
+    readAhead(place, rootPrefix.length, options);
+    open.push(await placeOf(enter, entries, place.rules));
   }
 }
 
-async function openDirectory(prefix: Prefix, outer: Rules | undefined): Promise<Place> {
-  const entries = await readdir(prefix, { withFileTypes: true }).catch(() => []);
-  const rules = await rulesOf(prefix, entries, outer);
+function readEntries(prefix: Prefix): Promise<Dirent[]> {
+  return readdir(prefix, { withFileTypes: true }).catch(unlessLimited([]));
+}
+
+async function placeOf(
+  prefix: Prefix,
+  read: Promise<Dirent[]>,
+  outer: Rules | undefined,
+): Promise<Place> {
+  const entries = await read;
   entries.sort((left, right) => (left.name < right.name ? -1 : 1));
-  return { prefix, entries, rules, next: 0 };
+  const rules = await rulesOf(prefix, entries, outer);
+  return { prefix, entries, rules, next: 0, reads: new Map(), ahead: 0 };
+}
+
+/** Starts to read the next directories: a thread reads them while this one looks at names (row `find`). */
+function readAhead(place: Place, rootLength: number, { canEnter }: WalkOptions): void {
+  place.ahead = Math.max(place.ahead, place.next);
+  while (place.reads.size < readsAhead && place.ahead < place.entries.length) {
+    const entry = place.entries[place.ahead++];
+    if (entry?.isDirectory() !== true || entry.name === ".git") continue;
+    const full = place.prefix + entry.name;
+    if (isIgnored(full, true, place.rules) || canEnter?.(full.slice(rootLength)) === false)
+      continue;
+    const read = readEntries(`${full}/`);
+    // The walk may end before it gets there.
+    read.catch(() => {});
+    place.reads.set(`${full}/`, read);
+  }
 }
 
 /** The entries up to the next directory to enter, or to the end. */
@@ -104,13 +140,13 @@ async function rulesOf(
   entries: readonly Dirent[],
   parent: Rules | undefined,
 ): Promise<Rules | undefined> {
-  const names = new Set(entries.map(({ name }) => name));
-  const isRepository = names.has(".git");
+  const has = (wanted: string) => entries.some(({ name }) => name === wanted);
+  const isRepository = has(".git");
   const outer = isRepository ? undefined : parent;
   const texts: string[] = [];
   if (isRepository) texts.push(await textOf(`${prefix}.git/info/exclude`));
   for (const name of [".gitignore", ".ignore"]) {
-    if (names.has(name)) texts.push(await textOf(prefix + name));
+    if (has(name)) texts.push(await textOf(prefix + name));
   }
   if (texts.every((text) => text === "")) return outer;
   return { prefix, rulesOn: readIgnoreRules(texts.join("\n")), parent: outer };
@@ -121,7 +157,7 @@ async function outerRules(root: string): Promise<Rules | undefined> {
   const listings: { directory: string; entries: Dirent[] }[] = [];
   let isInRepository = false;
   for (let directory = root; ; directory = dirname(directory)) {
-    const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+    const entries = await readdir(directory, { withFileTypes: true }).catch(unlessLimited([]));
     if (directory !== root) listings.unshift({ directory, entries });
     isInRepository = entries.some(({ name }) => name === ".git");
     if (isInRepository || directory === dirname(directory)) break;
@@ -136,7 +172,7 @@ async function outerRules(root: string): Promise<Rules | undefined> {
 
 /** A repository may name anything so: a pipe would never end, a huge file would fill the memory. */
 async function textOf(file: string): Promise<string> {
-  const found = await stat(file).catch(() => undefined);
+  const found = await stat(file).catch(unlessLimited(undefined));
   if (!found?.isFile() || found.size > maxRulesBytes) return "";
-  return readFile(file, "utf8").catch(() => "");
+  return readFile(file, "utf8").catch(unlessLimited(""));
 }

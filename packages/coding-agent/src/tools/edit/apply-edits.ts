@@ -35,7 +35,7 @@ export async function applyEdits(
 ): Promise<EditedText> {
   const bom = raw.startsWith("\uFEFF") ? "\uFEFF" : "";
   const file = new NormalizedText(raw.slice(bom.length));
-  const placed = placeEdits(path, file.text, edits);
+  const placed = await placeEdits(path, file.text, edits);
   let result = bom;
   let at = 0;
   for (const edit of placed) {
@@ -70,26 +70,34 @@ function noteOn(edit: PlacedEdit, content: string): string[] {
   return reasons.length === 0 ? [] : [`${name} was not an exact match: ${reasons.join("; ")}.`];
 }
 
-function placeEdits(path: string, content: string, edits: readonly TextEdit[]): PlacedEdit[] {
+async function placeEdits(
+  path: string,
+  content: string,
+  edits: readonly TextEdit[],
+): Promise<PlacedEdit[]> {
   const finder = new MatchFinder(content);
   const wanted = edits.map((edit, index) => ({
     name: edits.length === 1 ? "oldText" : `edits[${index}].oldText`,
     oldText: toLineFeeds(edit.oldText).replace(/^\uFEFF/, ""),
     newText: toLineFeeds(edit.newText).replace(/^\uFEFF/, ""),
   }));
-  const found = finder.findAll(wanted.map(({ oldText }) => oldText));
-  const placed = wanted.map(({ name, oldText, newText }, index) => {
+  const found = await finder.findAll(wanted.map(({ oldText }) => oldText));
+  const placed: PlacedEdit[] = [];
+  for (const [index, edit] of wanted.entries()) {
+    const { name, oldText, newText } = edit;
     if (oldText === newText) {
       throw new ToolError(`No change to ${path}: ${name} and its newText are identical.`);
     }
-    if (oldText === "") return emptyMatch(path, content, { oldText, newText, name });
     const { match, count = 0 } = found[index] ?? {};
-    if (match !== undefined) return { oldText, newText, name, ...match };
-    if (count === 0) throw missing(path, name, content, oldText);
-    // Among many texts, the second occurrence of one ended the search for it.
-    const [counted] = finder.findAll([oldText]);
-    throw ambiguous(path, name, counted?.count ?? count);
-  });
+    if (oldText === "") placed.push(emptyMatch(path, content, edit));
+    else if (match !== undefined) placed.push({ ...edit, ...match });
+    else if (count === 0) throw missing(path, name, content, oldText);
+    else {
+      // Among many texts, the second occurrence of one ended the search for it.
+      const [counted] = await finder.findAll([oldText]);
+      throw ambiguous(path, name, counted?.count ?? count);
+    }
+  }
   placed.sort((left, right) => left.start - right.start);
   for (const [index, edit] of placed.entries()) {
     const next = placed[index + 1];

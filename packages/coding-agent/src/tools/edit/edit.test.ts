@@ -45,6 +45,13 @@ describe("one replacement", () => {
     expect(workspace.read("f.txt")).toBe("one\n2\nthree\n");
   });
 
+  it("describes a huge change in part only", async () => {
+    workspace.write({ "f.txt": "one\n" });
+    const result = await edit({ oldText: "one", newText: "another line\n".repeat(200_000) });
+    expect(result.details).toMatchObject({ truncation: { diffLines: expect.any(Number) } });
+    expect(JSON.stringify(result.details).length).toBeLessThan(100_000);
+  });
+
   it.each([
     ["keeps CR LF", "a\r\nb\r\nc\r\n", "a\nb", "a\nB\nnew", "a\r\nB\r\nnew\r\nc\r\n"],
     ["keeps lone CR", "a\rb\rc", "b\nc", "b\nd\nc", "a\rb\rd\rc"],

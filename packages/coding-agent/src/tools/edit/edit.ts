@@ -10,6 +10,7 @@ import { resolveExistingPath } from "../common/paths.ts";
 import { writeFileSafely } from "../common/write-file.ts";
 import { refuseOutside } from "../common/write-root.ts";
 import { applyEdits, type TextEdit } from "./apply-edits.ts";
+import { boundedDetails } from "./bounded-details.ts";
 
 const maxFileBytes = 100 * 1024 * 1024;
 
@@ -33,7 +34,7 @@ export async function runEditTool(
     await refuseOutside(file, args.path, environment);
     const before = await readText(file, args.path);
     const { text: after, notes } = await applyEdits(args.path, before, edits);
-    const details = await describeChange(args.path, before, after);
+    const details = boundedDetails(await describeChange(args.path, before, after));
     call.signal.throwIfAborted();
     await writeFileSafely(file, after).catch((error: unknown) => {
       throw fileError(error, "write", args.path);

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { IndentMap, indentOf } from "./indentation.ts";
 import { type Looseness, type LooseText, loosen } from "./loose-text.ts";
 import { areMany, eachOccurrence } from "./many-texts.ts";
@@ -20,6 +21,8 @@ export interface Found {
 
 type Place = Pick<Match, "start" | "end">;
 
+/** From here on, commands of clients get their turn between two passes. */
+const longContent = 1_000_000;
 const ladder: readonly Looseness[] = ["typography", "blanks", "quotes"];
 
 /**
@@ -35,7 +38,7 @@ export class MatchFinder {
   }
 
   /** Of each text the place; of one that is there several times only that it is. */
-  findAll(wanted: readonly string[]): Found[] {
+  async findAll(wanted: readonly string[]): Promise<Found[]> {
     const results = new Map<number, Found>();
     for (const spelling of spellings) {
       const open = wanted.flatMap((text, index) =>
@@ -44,6 +47,7 @@ export class MatchFinder {
       for (const looseness of [undefined, ...ladder]) {
         const left = open.filter(({ index }) => !results.has(index));
         if (left.length === 0) break;
+        if (looseness !== undefined && this.#content.length > longContent) await setImmediate();
         const hits = this.#look(
           left.map(({ text }) => text),
           looseness,
@@ -88,8 +92,8 @@ export class MatchFinder {
   #withIndentation({ start, end }: Place, wanted: string): Place | undefined {
     const content = this.#content;
     if (/^[ \t]+\S/.test(wanted)) {
-      const lineStart = content.lastIndexOf("\n", start - 1) + 1;
-      if (content.slice(lineStart, start).trim() !== "") return undefined;
+      const lineStart = blankLineStart(content, start);
+      if (lineStart === undefined) return undefined;
       start = lineStart;
     }
     if (/\n[ \t]+$/.test(wanted)) end += indentOf(content.slice(end, end + wanted.length)).length;
@@ -103,16 +107,27 @@ export function indentsOf(content: string, { start, end }: Place, wanted: string
   const lines = content.slice(start, end).split("\n");
   for (const [index, given] of wanted.split("\n").entries()) {
     const line = lines[index] ?? "";
+    if (!indents.isConsistent) break;
     if (given.trim() === "") continue;
     if (index > 0 || /^[ \t]/.test(given)) {
       indents.note(indentOf(given), indentOf(line));
       continue;
     }
     // The first line may begin after its indentation, or in the middle of a line.
-    const before = content.slice(content.lastIndexOf("\n", start - 1) + 1, start);
-    if (before.trim() === "") indents.note("", before);
+    const lineStart = blankLineStart(content, start);
+    if (lineStart !== undefined) indents.note("", content.slice(lineStart, start));
   }
   return indents;
+}
+
+/** Where the line begins, if only blanks come before; it need not be short. */
+function blankLineStart(content: string, end: number): number | undefined {
+  for (let at = end; at > 0; at--) {
+    const before = content.charAt(at - 1);
+    if (before === "\n") return at;
+    if (before.trim() !== "") return undefined;
+  }
+  return 0;
 }
 
 interface Hits {
@@ -130,41 +145,55 @@ function allPositions(
   texts: readonly string[],
   placeAt: (index: number, start: number) => Place | undefined,
 ): Hits[] {
-  if (!areMany(texts)) {
-    return texts.map((text, index) => positions(content, text, (start) => placeAt(index, start)));
+  const hits = texts.map(
+    (text, index) => new HitCount(text.length, (start) => placeAt(index, start)),
+  );
+  if (areMany(texts)) {
+    eachOccurrence(content, texts, (index, start) => {
+      const hit = hits[index];
+      if (hit !== undefined && start >= hit.next) hit.add(start);
+      return (hit?.count ?? 0) < 2;
+    });
+    return hits;
   }
-  const hits: { count: number; first: Place | undefined }[] = texts.map(() => {
-    return { count: 0, first: undefined };
-  });
-  eachOccurrence(content, texts, (index, start) => {
-    const hit = hits[index];
-    const place = placeAt(index, start);
-    if (hit === undefined || place === undefined) return true;
-    hit.first ??= place;
-    hit.count++;
-    return hit.count < 2;
-  });
+  for (const [index, hit] of hits.entries()) {
+    const text = texts[index] ?? "";
+    if (text === "") continue;
+    for (let at = content.indexOf(text); at !== -1; at = content.indexOf(text, hit.next)) {
+      hit.add(at);
+    }
+  }
   return hits;
 }
 
-function positions(
-  content: string,
-  wanted: string,
-  placeAt: (start: number) => Place | undefined,
-): Hits {
-  let count = 0;
-  let first: Place | undefined;
-  if (wanted === "") return { count, first };
-  let from = 0;
-  for (let at = content.indexOf(wanted); at !== -1; at = content.indexOf(wanted, from)) {
-    from = at + 1;
-    const place = placeAt(at);
-    if (place === undefined) continue;
-    first ??= place;
-    count++;
+/** At most this many overlapping places that do not match are compared; each costs the whole text. */
+const maxMisses = 100;
+
+/** Counts the places of one text. */
+class HitCount implements Hits {
+  readonly #length: number;
+  readonly #placeAt: (start: number) => Place | undefined;
+  count = 0;
+  first: Place | undefined;
+  /** Where the next place may begin. */
+  next = 0;
+  #misses = 0;
+
+  constructor(length: number, placeAt: (start: number) => Place | undefined) {
+    this.#length = length;
+    this.#placeAt = placeAt;
+  }
+
+  add(start: number): void {
+    const place = this.#placeAt(start);
+    if (place === undefined) this.#misses++;
+    else {
+      this.first ??= place;
+      this.count++;
+    }
     // Only the second may overlap the first: one overlap makes a match ambiguous, and to step
     // through all of them would be quadratic.
-    if (count > 1) from = at + wanted.length;
+    const mayOverlap = this.count < 2 && this.#misses < maxMisses;
+    this.next = start + (mayOverlap ? 1 : this.#length);
   }
-  return { count, first };
 }

@@ -14,8 +14,6 @@ const curlySingle = /[\u2018-\u201B\u2032]/g;
 const curlyDouble = /[\u201C-\u201F\u2033]/g;
 const dashes = /[\u2010-\u2015\u2212]/g;
 const spaces = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
-const onlyAscii = /^[\x00-\x7f]*$/;
 /** A character with its combining marks: what Unicode normalization may turn into one character. */
 const clusters = /\P{M}\p{M}*|\p{M}+/gsu;
 
@@ -26,36 +24,66 @@ const clusters = /\P{M}\p{M}*|\p{M}+/gsu;
  */
 export function loosen(source: string, looseness: Looseness): LooseText {
   const sink = new Sink(looseness, source.length);
-  let lineStart = 0;
-  for (const line of source.split("\n")) {
-    if (lineStart > 0) sink.add("\n", lineStart - 1, lineStart);
+  for (let start = 0; start <= source.length; ) {
+    if (start > 0) sink.addCode(lineFeed, start - 1, start);
     sink.startLine();
-    const kept = line.trimEnd();
-    if (onlyAscii.test(kept)) {
-      for (let index = 0; index < kept.length; index++) {
-        sink.add(kept.charAt(index), lineStart + index, lineStart + index + 1);
-      }
-    } else {
-      for (const { 0: cluster, index } of kept.matchAll(clusters)) {
-        sink.add(plain(cluster), lineStart + index, lineStart + index + cluster.length);
-      }
-    }
-    lineStart += line.length + 1;
+    const found = source.indexOf("\n", start);
+    const end = found === -1 ? source.length : found;
+    if (isAscii(source, start, end)) addAscii(sink, source, { start, end });
+    else addLine(sink, source.slice(start, end), start);
+    start = end + 1;
   }
   return sink.finish();
 }
 
+const lineFeed = 10;
+const tab = 9;
+const carriageReturn = 13;
+const blank = 32;
+const [singleQuote, doubleQuote, backtick] = [39, 34, 96];
+
+function isAscii(source: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (source.charCodeAt(at) > 0x7f) return false;
+  return true;
+}
+
+/** A line without a string for each of its characters: files have millions of them. */
+function addAscii(
+  sink: Sink,
+  source: string,
+  { start, end }: { readonly start: number; readonly end: number },
+): void {
+  let last = end;
+  while (last > start && isBlank(source.charCodeAt(last - 1))) last--;
+  for (let at = start; at < last; at++) sink.addCode(source.charCodeAt(at), at, at + 1);
+}
+
+function isBlank(code: number): boolean {
+  return code === blank || (code >= tab && code <= carriageReturn);
+}
+
+function addLine(sink: Sink, line: string, lineStart: number): void {
+  for (const { 0: cluster, index } of line.trimEnd().matchAll(clusters)) {
+    const [start, end] = [lineStart + index, lineStart + index + cluster.length];
+    const piece = plain(cluster);
+    // Only a character of its own can be a blank or a quote.
+    if (piece.length === 1) sink.addCode(piece.charCodeAt(0), start, end);
+    else sink.addPiece(piece, start, end);
+  }
+}
+
 class Sink {
-  #text = "";
-  #length = 0;
+  #codes: Uint16Array;
   #starts: Uint32Array;
   #ends: Uint32Array;
+  #length = 0;
   readonly #joinsBlanks: boolean;
   readonly #joinsQuotes: boolean;
   #isIndentation = true;
   #endsInBlank = false;
 
   constructor(looseness: Looseness, expectedLength: number) {
+    this.#codes = new Uint16Array(expectedLength + 16);
     this.#starts = new Uint32Array(expectedLength + 16);
     this.#ends = new Uint32Array(expectedLength + 16);
     this.#joinsBlanks = looseness !== "typography";
@@ -67,49 +95,55 @@ class Sink {
     this.#endsInBlank = false;
   }
 
-  add(piece: string, start: number, end: number): void {
-    if (this.#joinsBlanks && (piece === " " || piece === "\t")) {
+  addCode(code: number, start: number, end: number): void {
+    if (this.#joinsBlanks && (code === blank || code === tab)) {
       this.#addBlank(start, end);
       return;
     }
     this.#isIndentation = false;
     this.#endsInBlank = false;
-    const isQuote = this.#joinsQuotes && (piece === '"' || piece === "`");
-    this.#push(isQuote ? "'" : piece, start, end);
+    const isQuote = this.#joinsQuotes && (code === doubleQuote || code === backtick);
+    this.#push(isQuote ? singleQuote : code, start, end);
+  }
+
+  addPiece(piece: string, start: number, end: number): void {
+    this.#isIndentation = false;
+    this.#endsInBlank = false;
+    for (let at = 0; at < piece.length; at++) this.#push(piece.charCodeAt(at), start, end);
   }
 
   finish(): LooseText {
-    const [starts, ends] = [this.#starts, this.#ends];
+    const { buffer } = this.#codes;
     return {
-      text: this.#text,
-      starts: starts.subarray(0, this.#length),
-      ends: ends.subarray(0, this.#length),
+      text: Buffer.from(buffer, 0, this.#length * 2).toString("utf16le"),
+      starts: this.#starts.subarray(0, this.#length),
+      ends: this.#ends.subarray(0, this.#length),
     };
   }
 
   #addBlank(start: number, end: number): void {
     if (this.#isIndentation) return;
     if (this.#endsInBlank) this.#ends[this.#length - 1] = end;
-    else this.#push(" ", start, end);
+    else this.#push(blank, start, end);
     this.#endsInBlank = true;
   }
 
-  #push(piece: string, start: number, end: number): void {
-    this.#text += piece;
-    for (let index = 0; index < piece.length; index++) {
-      if (this.#length === this.#starts.length) this.#grow();
-      this.#starts[this.#length] = start;
-      this.#ends[this.#length] = end;
-      this.#length++;
-    }
+  #push(code: number, start: number, end: number): void {
+    if (this.#length === this.#starts.length) this.#grow();
+    this.#codes[this.#length] = code;
+    this.#starts[this.#length] = start;
+    this.#ends[this.#length] = end;
+    this.#length++;
   }
 
   /** Ligatures become several characters. */
   #grow(): void {
-    const [starts, ends] = [this.#starts, this.#ends];
+    const [codes, starts, ends] = [this.#codes, this.#starts, this.#ends];
+    this.#codes = new Uint16Array(starts.length * 2);
+    this.#codes.set(codes);
     this.#starts = new Uint32Array(starts.length * 2);
     this.#starts.set(starts);
-    this.#ends = new Uint32Array(ends.length * 2);
+    this.#ends = new Uint32Array(starts.length * 2);
     this.#ends.set(ends);
   }
 }

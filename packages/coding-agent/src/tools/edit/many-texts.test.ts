@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { applyEdits } from "./apply-edits.ts";
+import { MatchFinder } from "./find-match.ts";
 import { eachOccurrence } from "./many-texts.ts";
 
 it("reports the same places as a search for each text", () => {
@@ -51,3 +52,26 @@ it("says which of many texts is missing, ambiguous, or not exact", async () => {
   const { notes } = await withOne("\tline 3 with some words in it, about fifty chars");
   expect(notes).toEqual([expect.stringContaining("edits[20].oldText was not an exact match")]);
 });
+
+it("lets others have their turn between the passes for loose texts in a large file", async () => {
+  const content = Array.from({ length: 50_000 }, (_, index) => line(index)).join("\n");
+  const texts = Array.from({ length: 200 }, (_, index) => `\t${line(index * 200).trim()}`);
+  let turns = 0;
+  const timer = setInterval(() => turns++, 0);
+  const found = await new MatchFinder(content).findAll(texts);
+  clearInterval(timer);
+  expect(found.filter(({ match }) => match?.looseness === "blanks")).toHaveLength(200);
+  expect(turns).toBeGreaterThan(0);
+});
+
+it.each([
+  ["behind text of a long line", `x ${"word ".repeat(300_000)}`, "\tword word"],
+  ["with another indentation on each line", "\ta\n".repeat(300_000), "a\n a\n".repeat(5000)],
+])(
+  "looks at a million places %s without a search through the file for each",
+  async (_, content, oldText) => {
+    await expect(applyEdits("f", content, [{ oldText, newText: "x" }])).rejects.toThrow(
+      "Could not find the exact text",
+    );
+  },
+);

@@ -1,6 +1,8 @@
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ToolError } from "@tau-agent/agent";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { unlessLimited } from "../../base/files/file-error.ts";
 import { openRegularFile } from "../../base/files/open-regular-file.ts";
 import { walk } from "../common/walk.ts";
 import type { Search } from "./search.ts";
@@ -41,7 +43,7 @@ function expressionOf({ pattern, isLiteral, ignoresCase }: Search): RegExp {
   try {
     return new RegExp(source, flags);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new ToolError(
       `Cannot search for ${JSON.stringify(pattern)}: ${reason}\nCorrect the pattern, or set literal to search for plain text.`,
       undefined,
@@ -84,7 +86,7 @@ async function searchFile(
 async function textOf(file: string): Promise<string | undefined> {
   const found = await stat(file).catch(() => undefined);
   if (found === undefined || found.size > maxFileBytes) return undefined;
-  const handle = await openRegularFile(file).catch(() => undefined);
+  const handle = await openRegularFile(file).catch(unlessLimited(undefined));
   const bytes = await handle?.readFile().catch(() => undefined);
   await handle?.close();
   if (bytes === undefined) return undefined;

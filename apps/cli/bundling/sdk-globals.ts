@@ -1,0 +1,34 @@
+/**
+ * What the vendors' SDKs use of Node's `fetch`, without loading it. OpenAI's and Anthropic's make `Headers`,
+ * and ask of uploads whether they are one of the others; Google's wraps each event in a `Response`.
+ */
+export { HeaderList as Headers } from "../../../packages/ai/src/transport/header-list.ts";
+
+export class FormData {}
+
+export class Response {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: unknown;
+  readonly ok: boolean;
+  readonly #text: string;
+
+  constructor(
+    text: string,
+    init: { status?: number; statusText?: string; headers?: unknown } = {},
+  ) {
+    this.#text = text;
+    this.status = init.status ?? 200;
+    this.statusText = init.statusText ?? "";
+    this.headers = init.headers;
+    this.ok = this.status >= 200 && this.status <= 299;
+  }
+
+  async text(): Promise<string> {
+    return this.#text;
+  }
+
+  async json(): Promise<unknown> {
+    return JSON.parse(this.#text);
+  }
+}

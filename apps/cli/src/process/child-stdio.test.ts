@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { ownStdio } from "./child-stdio.ts";
+
+describe("what a child gets", () => {
+  it.each([
+    ["inherit", ["ignore", 2, "inherit"]],
+    [
+      ["inherit", "inherit", "inherit", "ipc"],
+      ["ignore", 2, "inherit", "ipc"],
+    ],
+    [
+      [0, 1, 2],
+      ["ignore", 2, 2],
+    ],
+    [
+      ["pipe", "pipe", 1],
+      ["pipe", "pipe", 2],
+    ],
+    [
+      [{ fd: 0 }, { _handle: { fd: 1 } }, "pipe"],
+      ["ignore", 2, "pipe"],
+    ],
+  ])("instead of %j", (given, expected) => {
+    expect(ownStdio(given)).toEqual(expected);
+  });
+
+  it.each([["pipe"], ["ignore"], [["pipe", null, undefined]], [["ignore", 7, "overlapped"]]])(
+    "as asked for %j",
+    (given) => {
+      expect(ownStdio(given)).toEqual(given);
+    },
+  );
+});

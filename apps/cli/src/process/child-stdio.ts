@@ -1,0 +1,57 @@
+import childProcess, { ChildProcess } from "node:child_process";
+import { syncBuiltinESMExports } from "node:module";
+
+type Call = (this: unknown, ...given: unknown[]) => unknown;
+
+/** What a descriptor of this process's is to a child: commands are the host's to read, frames its to write. */
+const replacements: readonly (string | number)[] = ["ignore", 2];
+
+/**
+ * Keeps the children that extensions start away from the commands on stdin and the frames on stdout:
+ * what would inherit stdin reads nothing, and what would inherit stdout writes to stderr.
+ */
+export function protectStdio(): void {
+  const { prototype } = ChildProcess as unknown as { prototype: { spawn: Call } };
+  const { spawn } = prototype;
+  // All functions that do not wait for the child end here.
+  prototype.spawn = function (this: unknown, ...given) {
+    return spawn.apply(this, withOwnStdio(given));
+  };
+  const functions = childProcess as unknown as Record<string, Call>;
+  for (const name of ["spawnSync", "execFileSync", "execSync"]) {
+    const call = functions[name];
+    if (call === undefined) continue;
+    functions[name] = function (this: unknown, ...given) {
+      return call.apply(this, withOwnStdio(given));
+    };
+  }
+  syncBuiltinESMExports();
+}
+
+/** The arguments of a call, the options among them changed. */
+function withOwnStdio(given: readonly unknown[]): unknown[] {
+  return given.map((value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    const { stdio } = value as { readonly stdio?: unknown };
+    return stdio === undefined ? value : { ...value, stdio: ownStdio(stdio) };
+  });
+}
+
+/** What to use instead of `stdio`, in any of the forms that Node takes. */
+export function ownStdio(stdio: unknown): unknown {
+  const entries = stdio === "inherit" ? ["inherit", "inherit", "inherit"] : stdio;
+  if (!Array.isArray(entries)) return stdio;
+  return entries.map((entry: unknown, index) => {
+    const descriptor = descriptorOf(entry, index);
+    return descriptor === undefined ? entry : (replacements[descriptor] ?? entry);
+  });
+}
+
+/** The descriptor of this process that an entry hands on. */
+function descriptorOf(entry: unknown, index: number): number | undefined {
+  if (entry === "inherit") return index;
+  if (typeof entry === "number") return entry;
+  const { fd, _handle } = Object(entry) as { fd?: unknown; _handle?: { fd?: unknown } | null };
+  const descriptor = typeof fd === "number" ? fd : _handle?.fd;
+  return typeof descriptor === "number" ? descriptor : undefined;
+}

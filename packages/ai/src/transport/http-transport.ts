@@ -1,0 +1,176 @@
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { Readable } from "node:stream";
+import { HeaderList } from "./header-list.ts";
+import { type ByteSource, makeResponse } from "./reply.ts";
+
+type Fetch = typeof globalThis.fetch;
+
+/** Node's module for one protocol, with the connections that are open. */
+interface Client {
+  readonly request: (url: URL, options: RequestOptions) => ClientRequest;
+  readonly agent: Agent;
+}
+
+/** How long a connection may take to be there; a host that drops packets is noticed by nothing else. */
+const connectMs = 10_000;
+
+/** An idle connection is closed before servers do it, which a request could run into. */
+const idleMs = 4_000;
+
+/**
+ * `fetch` over `node:http`. Node's own loads more than the rest of a host together and handles each piece
+ * of a reply in many steps (rows "RSS after one prompt", "one delta a millisecond"). Connections are kept
+ * for the next request, as there. Bodies other than text are left to Node's.
+ */
+export class HttpTransport {
+  readonly #clients = new Map<string, Client>();
+
+  readonly fetch: Fetch = async (input, init = {}) => {
+    const { body = null, signal } = init;
+    const isPlain = typeof input === "string" || input instanceof URL;
+    if (!isPlain || (body !== null && typeof body !== "string")) {
+      return globalThis.fetch(input, init);
+    }
+    const url = new URL(input);
+    signal?.throwIfAborted();
+    return exchange(this.#clientFor(url.protocol), url, init);
+  };
+
+  #clientFor(protocol: string): Client {
+    let client = this.#clients.get(protocol);
+    if (client === undefined) {
+      client = connect(protocol);
+      this.#clients.set(protocol, client);
+    }
+    return client;
+  }
+}
+
+/** The transport unless somebody has replaced the global `fetch`, which then counts. */
+export function defaultFetch(transport: HttpTransport): Fetch {
+  return globalThis.fetch === nodeFetch ? transport.fetch : globalThis.fetch;
+}
+
+const nodeFetch = globalThis.fetch;
+
+function connect(protocol: string): Client {
+  if (protocol !== "https:" && protocol !== "http:") {
+    throw new TypeError("fetch failed", { cause: new Error(`unknown scheme ${protocol}`) });
+  }
+  // An import would ask for every export, and one of them loads Node's `fetch`.
+  const { request, Agent } = process.getBuiltinModule(
+    protocol === "https:" ? "node:https" : "node:http",
+  );
+  return { request, agent: new Agent({ keepAlive: true, timeout: idleMs }) };
+}
+
+function exchange({ request, agent }: Client, url: URL, init: RequestInit): Promise<Response> {
+  const { method = "GET", signal } = init;
+  const given = new HeaderList(init.headers);
+  if (!given.has("accept")) given.set("accept", "*/*");
+  if (!given.has("accept-encoding")) given.set("accept-encoding", "gzip, deflate, br");
+  return new Promise((resolve, reject) => {
+    const headers = Object.fromEntries(given);
+    const sent = request(url, { method, agent, headers });
+    // Without an error, which nobody would listen to on a connection that waits for the next request.
+    const abort = (): void => void sent.destroy();
+    signal?.addEventListener("abort", abort, { once: true });
+    sent.on("error", (cause) => {
+      signal?.removeEventListener("abort", abort);
+      reject(signal?.aborted ? signal.reason : new TypeError("fetch failed", { cause }));
+    });
+    limitConnecting(sent);
+    sent.once("response", (reply) => {
+      const letGo = (): void => signal?.removeEventListener("abort", abort);
+      reply.once("end", letGo).once("close", letGo);
+      openBody(reply).then((body) => {
+        const { statusCode: status = 0, statusMessage: statusText = "" } = reply;
+        const source = new BodySource(body, signal ?? undefined);
+        resolve(makeResponse({ status, statusText, headers: headersOf(reply), body: source }));
+      }, reject);
+    });
+    const { body } = init;
+    if (typeof body === "string") sent.end(body);
+    else sent.end();
+  });
+}
+
+function limitConnecting(sent: ClientRequest): void {
+  sent.once("socket", (socket) => {
+    if (!socket.connecting) return;
+    const code = "ETIMEDOUT";
+    const timer = setTimeout(() => {
+      sent.destroy(Object.assign(new Error(`connect ${code} after ${connectMs} ms`), { code }));
+    }, connectMs);
+    const clear = (): void => clearTimeout(timer);
+    socket.once("connect", clear).once("close", clear);
+  });
+}
+
+function headersOf(reply: IncomingMessage): HeaderList {
+  const headers = new HeaderList();
+  for (const [name, values = []] of Object.entries(reply.headersDistinct)) {
+    headers.set(name, values.join(", "));
+  }
+  return headers;
+}
+
+/** The body as it was before it was compressed. */
+async function openBody(reply: IncomingMessage): Promise<Readable> {
+  const encoding = reply.headers["content-encoding"]?.trim().toLowerCase();
+  if (encoding === undefined || encoding === "identity") return reply;
+  const zlib = await import("node:zlib");
+  const { Z_SYNC_FLUSH: flush, BROTLI_OPERATION_FLUSH: brotli } = zlib.constants;
+  // An event leaves as soon as its bytes are there, and a body that lacks its end is not an error yet.
+  const openers: Readonly<Record<string, () => import("node:stream").Transform>> = {
+    gzip: () => zlib.createGunzip({ flush, finishFlush: flush }),
+    "x-gzip": () => zlib.createGunzip({ flush, finishFlush: flush }),
+    deflate: () => zlib.createInflate({ flush, finishFlush: flush }),
+    br: () => zlib.createBrotliDecompress({ flush: brotli, finishFlush: brotli }),
+  };
+  const opened = openers[encoding]?.();
+  if (opened === undefined) return reply;
+  reply.on("error", (error) => opened.destroy(error));
+  opened.once("close", () => reply.destroy());
+  return reply.pipe(opened);
+}
+
+/** Reads a stream piece by piece: whatever has arrived, at once. */
+class BodySource implements ByteSource {
+  readonly #stream: Readable;
+  readonly #signal: AbortSignal | undefined;
+  #wake: (() => void) | undefined;
+  #failure: Error | undefined;
+
+  constructor(stream: Readable, signal: AbortSignal | undefined) {
+    this.#stream = stream;
+    this.#signal = signal;
+    const wake = (): void => this.#wake?.();
+    stream.on("readable", wake).on("end", wake).on("close", wake);
+    stream.on("error", (error) => {
+      this.#failure = error;
+      wake();
+    });
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    for (;;) {
+      this.#signal?.throwIfAborted();
+      const value: Buffer | null = this.#stream.read();
+      if (value !== null) return { done: false, value };
+      if (this.#failure !== undefined) {
+        throw new TypeError("terminated", { cause: this.#failure });
+      }
+      if (this.#stream.readableEnded || this.#stream.destroyed) {
+        return { done: true, value: undefined };
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  async return(): Promise<void> {
+    this.#stream.destroy();
+  }
+}

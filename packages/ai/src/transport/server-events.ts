@@ -1,0 +1,142 @@
+import { LineCutter } from "./line-cutter.ts";
+import type { ByteSource } from "./reply.ts";
+
+/** One event of a stream of server-sent events. */
+export interface ServerEvent {
+  /** Empty for an event without a name. */
+  readonly event: string;
+  readonly data: string;
+}
+
+/** What becomes of an event: a value, nothing, or the end of the reply. */
+export type ReadEvent<Value> = (event: ServerEvent) => Value | undefined | typeof endOfReply;
+
+/** Returned for the event after which a reply holds nothing more. */
+export const endOfReply: unique symbol = Symbol("end of reply");
+
+/**
+ * Most time that events of one burst take before commands are looked for again. A fast server fills the
+ * socket faster than it is read (row "`get_state` under a full-speed stream").
+ */
+const sliceMs = 3;
+
+/** A wait of this time at least has let the event loop turn. */
+const turnMs = 0.2;
+
+/** How long the end of a body is waited for once its last event is there. */
+const restMs = 1_000;
+
+/**
+ * The events of a reply, read from its bytes. `take` returns what has arrived without a promise, so that
+ * a burst costs one per piece and not several per event (row "text stream of 16 000 deltas").
+ */
+export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefined> {
+  readonly #source: ByteSource;
+  readonly #read: ReadEvent<Value>;
+  readonly #lines = new LineCutter();
+  #event = "";
+  #data: string | undefined;
+  #sliceBegan = performance.now();
+  /** Whether all bytes have come. */
+  #isWhole = false;
+  #hasEnded = false;
+
+  constructor(source: ByteSource, read: ReadEvent<Value>) {
+    this.#source = source;
+    this.#read = read;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** The next value if its event has arrived, unless it is time to look for commands. */
+  take(): Value | undefined {
+    while (!this.#hasEnded && this.#lines.mayHaveLine && !this.#isSliceOver()) {
+      const line = this.#lines.next();
+      const value = line === "" ? this.#takeEvent() : this.#note(line ?? "");
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  async next(): Promise<IteratorResult<Value, undefined>> {
+    for (;;) {
+      const value = this.take();
+      if (value !== undefined) return { done: false, value };
+      if (this.#hasEnded) return { done: true, value: undefined };
+      if (this.#lines.mayHaveLine) await this.#turn();
+      else if (this.#isWhole) this.#hasEnded = true;
+      else await this.#fetchMore();
+    }
+  }
+
+  /** Leaves the rest unread; its connection is closed. */
+  async return(): Promise<IteratorResult<Value, undefined>> {
+    if (!this.#hasEnded) {
+      this.#hasEnded = true;
+      await this.#source.return();
+    }
+    return { done: true, value: undefined };
+  }
+
+  #takeEvent(): Value | undefined {
+    const [event, data] = [this.#event, this.#data];
+    this.#event = "";
+    this.#data = undefined;
+    if (data === undefined && event === "") return undefined;
+    const value = this.#read({ event, data: data ?? "" });
+    if (value !== endOfReply) return value as Value | undefined;
+    this.#hasEnded = true;
+    this.#readRest();
+    return undefined;
+  }
+
+  #note(line: string): undefined {
+    const colon = line.indexOf(":");
+    const name = colon === -1 ? line : line.slice(0, colon);
+    if (name !== "data" && name !== "event") return;
+    const start = colon === -1 ? line.length : colon + (line[colon + 1] === " " ? 2 : 1);
+    const value = line.slice(start);
+    if (name === "event") this.#event = value;
+    else this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+  }
+
+  #isSliceOver(): boolean {
+    return performance.now() - this.#sliceBegan > sliceMs;
+  }
+
+  async #turn(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#sliceBegan = performance.now();
+  }
+
+  async #fetchMore(): Promise<void> {
+    const asked = performance.now();
+    const { done, value } = await this.#source.next();
+    const now = performance.now();
+    if (now - asked > turnMs) this.#sliceBegan = now;
+    if (!done) {
+      this.#lines.push(value);
+      return;
+    }
+    // Some servers leave out the empty line after the last event.
+    this.#lines.end();
+    this.#isWhole = true;
+  }
+
+  /** Reads the body to its end, so that its connection can serve the next request. */
+  #readRest(): void {
+    const giveUp = (): void => void this.#source.return().catch(() => undefined);
+    const timer = setTimeout(giveUp, restMs);
+    timer.unref();
+    const read = async (): Promise<void> => {
+      while (!(await this.#source.next()).done);
+    };
+    // Nobody waits for it, and nobody is left to tell when it fails.
+    read().then(
+      () => clearTimeout(timer),
+      () => clearTimeout(timer),
+    );
+  }
+}

@@ -1,0 +1,57 @@
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+
+/** The prompt that a message is. */
+export interface MessageOrigin {
+  readonly promptId: string;
+  /** Set while it is queued. */
+  readonly itemId?: string | undefined;
+}
+
+/** Knows which prompt a message is, and which prompt the current events belong to. */
+export class PromptOrigins {
+  readonly #origins = new WeakMap<AgentMessage, MessageOrigin>();
+  #current: string | undefined;
+
+  /** The prompt of the current run; undefined outside of runs. */
+  get current(): string | undefined {
+    return this.#current;
+  }
+
+  /** The prompt that a message is; undefined for messages of the model, tools and extensions. */
+  of(message: AgentMessage): MessageOrigin | undefined {
+    return this.#origins.get(message);
+  }
+
+  /** Notes the prompt that a message is. */
+  mark(message: AgentMessage, origin: MessageOrigin): void {
+    this.#origins.set(message, origin);
+  }
+
+  /** An extension has replaced a message. */
+  transfer(from: AgentMessage, to: AgentMessage): void {
+    const origin = this.#origins.get(from);
+    if (origin !== undefined) this.#origins.set(to, origin);
+  }
+
+  /** A run begins; one that continues another belongs to the same prompt. */
+  beginRun(input: readonly AgentMessage[]): void {
+    for (const message of input.toReversed()) this.noteDelivery(message);
+  }
+
+  /** A run goes on that another host began. */
+  continueRun(promptId: string | undefined): void {
+    this.#current = promptId ?? this.#current;
+  }
+
+  /** A message becomes part of the conversation: what follows belongs to its prompt. */
+  noteDelivery(message: AgentMessage): void {
+    this.#current = this.#origins.get(message)?.promptId ?? this.#current;
+  }
+
+  /** Nothing runs any more; returns the prompt of the last run. */
+  end(): string | undefined {
+    const last = this.#current;
+    this.#current = undefined;
+    return last;
+  }
+}

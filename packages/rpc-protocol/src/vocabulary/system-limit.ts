@@ -1,0 +1,35 @@
+/** What to do about a limit of the system, by the code of the error. */
+const remedies: Readonly<Record<string, string>> = {
+  EMFILE:
+    "Too many files are open: raise the limit (ulimit -n), or run fewer sessions and commands at once, and start the host again",
+  ENFILE:
+    "Too many files are open in the whole system: end other programs, or raise the system's limit, and try again",
+};
+
+/** How many causes of an error to look at; a cause may lead back to the error. */
+const maxCauses = 10;
+
+/** What to do if an error, or what caused it, is that too many files are open. */
+export function remedyOfLimit(error: unknown): string | undefined {
+  let current = error;
+  for (let count = 0; count < maxCauses && current instanceof Error; count += 1) {
+    const { code } = current as { readonly code?: unknown };
+    if (typeof code === "string" && Object.hasOwn(remedies, code)) return remedies[code];
+    current = current.cause;
+  }
+  return undefined;
+}
+
+/**
+ * The message of anything thrown, with what to do if a limit of the system is reached. Foreign code
+ * throws all kinds of values, some of which cannot be converted to a string.
+ */
+export function errorMessage(error: unknown): string {
+  try {
+    const message = error instanceof Error ? String(error.message) : String(error);
+    const remedy = remedyOfLimit(error);
+    return remedy === undefined || message.includes(remedy) ? message : `${remedy}. ${message}`;
+  } catch {
+    return "";
+  }
+}

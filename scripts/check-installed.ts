@@ -1,0 +1,77 @@
+/**
+ * What users install, as they install it: the command line and `pi` are packed, installed with npm
+ * into an empty folder, and started there. Needs pnpm on the PATH, as `pnpm run` puts it there.
+ */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "tau-installed-"));
+const { HOME: _, ...environment } = process.env;
+const env = {
+  ...environment,
+  // npm keeps its cache, but the host finds none of this user's files.
+  npm_config_cache: execFileSync("npm", ["config", "get", "cache"], { encoding: "utf8" }).trim(),
+  HOME: folder,
+  PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+};
+
+/** What users of a package have no use for. */
+const unneeded =
+  /(?<!conformance\/extensions\/[\w-]+)\.ts$|\.map$|\.tsbuildinfo$|\.test\.|__fixtures__|\/src\//;
+
+function run(program: string, words: readonly string[], input = ""): string {
+  const options = { cwd: folder, env, input, encoding: "utf8", timeout: 120_000 } as const;
+  return execFileSync(program, words, { ...options, stdio: ["pipe", "pipe", "inherit"] });
+}
+
+function pack(name: string): string {
+  const destination = join(folder, "packed", name.replaceAll("/", "-"));
+  mkdirSync(destination, { recursive: true });
+  execFileSync("pnpm", ["pack", "--pack-destination", destination], {
+    cwd: join(root, name),
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const [file = ""] = readdirSync(destination);
+  const archive = join(destination, file);
+  const files = run("tar", ["-tzf", archive]).trim().split("\n");
+  const found = files.filter((path) => unneeded.test(path));
+  assert.deepEqual(found, [], `${name} packs what its users do not need`);
+  assert.ok(files.includes("package/LICENSE"), `${name} packs no LICENSE`);
+  return archive;
+}
+
+try {
+  const archives = ["apps/cli", "packages/pi"].map(pack);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "user", private: true }));
+  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline", ...archives]);
+  const { version } = JSON.parse(readFileSync(join(root, "apps/cli/package.json"), "utf8"));
+  for (const command of ["tau", "@tau-agent/cli"]) {
+    assert.equal(run("npx", ["--no-install", command, "--version"]).trim(), version);
+  }
+  const scenario = join(folder, "hello.json");
+  writeFileSync(scenario, JSON.stringify([{ content: "Hello." }]));
+  const model = ["--provider", "scripted", "--model", scenario];
+  for (const command of ["tau", "pi"]) {
+    const asked = '{"id":"1","type":"get_state"}\n';
+    const frame = JSON.parse(
+      run("npx", ["--no-install", command, "--mode", "rpc", ...model], asked),
+    );
+    assert.deepEqual([frame.id, frame.success, frame.data.model.provider], ["1", true, "scripted"]);
+    assert.equal(run("npx", ["--no-install", command, ...model, "-p", "hi"]), "Hello.\n");
+  }
+  assert.match(run("npx", ["--no-install", "pi", "--version"]), /^\d+\.\d+\.\d+\n$/);
+  // The packages that load on first use are there.
+  const installed = join(folder, "node_modules/@tau-agent/cli/package.json");
+  const names = Object.keys(JSON.parse(readFileSync(installed, "utf8")).dependencies);
+  const imports = names.map((name) => `await import(${JSON.stringify(name)});`).join("");
+  run(process.execPath, ["--input-type=module", "--eval", imports]);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.stdout.write("The packed command line installs and starts.\n");
