@@ -58,7 +58,7 @@ async function startClient(index: string, protocol: string, place: Place) {
     methods.filter((method) => !called.has(method) && !internal.includes(method));
   // Its application answers dialogs itself; the client has no method for it.
   const answer = (response: object): void => {
-    const { stdin } = Reflect.get(client, "process") as { stdin: Writable };
+    const { stdin } = Reflect.get(client, "process") as unknown as { stdin: Writable };
     stdin.write(`${JSON.stringify({ type: "extension_ui_response", ...response })}\n`);
   };
   return { call, unused, methods, answer };

@@ -20,12 +20,13 @@ export class TestClient implements AsyncDisposable {
     return this.until({ command: "initialize" });
   }
 
-  /** The next frame with these members; others are passed over. */
+  /** The next frame with these members, without its number; others are passed over. */
   async until(members: Frame): Promise<Frame> {
     for (;;) {
       const frame = await this.#host.next();
       if (frame === undefined) throw new Error(`nothing came like ${JSON.stringify(members)}`);
-      if (Object.entries(members).every(([name, value]) => frame[name] === value)) return frame;
+      const { seq: _, ...shown } = frame;
+      if (Object.entries(members).every(([name, value]) => frame[name] === value)) return shown;
     }
   }
 
