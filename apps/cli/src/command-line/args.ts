@@ -1,4 +1,5 @@
-import { type PermissionMode, ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
+import type { PermissionMode, ToolExecutionMode } from "@tau-agent/rpc-protocol";
+import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 
@@ -15,9 +16,11 @@ export interface CliOptions {
   models?: string;
   thinking?: ThinkingLevel;
   permissionMode?: PermissionMode;
+  toolExecution?: ToolExecutionMode;
   apiKey?: string;
   systemPrompt?: string;
   appendSystemPrompt: string[];
+  outputSchema?: string;
   session?: string;
   continue?: boolean;
   resume?: boolean;
@@ -90,6 +93,11 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     help: "rpc: commands on stdin, events on stdout; json: events of one run; text: the final text",
   },
   print: { key: "print", kind: "switch", short: "p", help: "Answer one prompt and exit" },
+  "output-schema": {
+    key: "outputSchema",
+    kind: "value",
+    help: "With -p: file with a JSON Schema that the answer fits; prints it as JSON",
+  },
   provider: {
     key: "provider",
     kind: "value",
@@ -116,6 +124,12 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "value",
     choices: permissionModes,
     help: `How tools are approved where no rule fits: ${permissionModes.join(", ")}`,
+  },
+  "tool-execution": {
+    key: "toolExecution",
+    kind: "value",
+    choices: ["sequential", "parallel"],
+    help: "How the tool calls of a reply run: sequential, parallel",
   },
   "api-key": { key: "apiKey", kind: "value", help: "Key for the provider, for this run only" },
   "system-prompt": {

@@ -51,6 +51,7 @@ function checkArguments(
   tool: AgentTool,
   call: ToolCall,
 ): Record<string, unknown> {
+  if (tool.readArguments !== undefined) return tool.readArguments(call);
   if (call.argumentsError !== undefined) {
     throw new ToolError(
       `Validation failed for tool "${tool.name}":\n  - arguments: not valid JSON, so nothing was run\n\nReceived arguments:\n${shorten(call.argumentsError)}`,

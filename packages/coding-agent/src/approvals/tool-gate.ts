@@ -19,7 +19,7 @@ import { resolveExistingPath, resolvePath } from "../tools/common/paths.ts";
 import type { ApprovalLog } from "./approval-log.ts";
 import { deniedByAnswer, deniedByPolicy, resultOfDenial } from "./denial.ts";
 import { type AnsweredApproval, Questions, type QuestionsOptions } from "./questions.ts";
-import { toolTraits } from "./tool-traits.ts";
+import { isAnswerTool, toolTraits } from "./tool-traits.ts";
 
 /** What a {@link ToolGate} works with. */
 export interface ToolGateOptions extends Omit<QuestionsOptions, "log"> {
@@ -85,7 +85,8 @@ export class ToolGate implements ToolHooks {
   ): Promise<BeforeToolCallResult | undefined> {
     const { permissions, extensions } = this.#options;
     const requestId = this.#resumed.get(call.id);
-    if (permissions.allowsAll && requestId === undefined) {
+    const isFree = permissions.allowsAll || isAnswerTool(tool);
+    if (isFree && requestId === undefined) {
       return extensions?.beforeToolCall?.(call, tool, signal);
     }
     const first = await this.#judge(call, tool);
@@ -98,7 +99,10 @@ export class ToolGate implements ToolHooks {
     const { action, isAskedByRule } = last.verdict;
     const isAsked = decided?.wasAsked === true && !isAskedByRule;
     if (requestId === undefined && (action === "allow" || isAsked)) return decided;
-    return { ask: () => this.#ask({ call: wanted, tool, signal, requestId }, last) };
+    return {
+      ask: () =>
+        this.#ask({ call: wanted, tool, signal, requestId, isChanged: wanted !== call }, last),
+    };
   }
 
   async afterToolCall(
@@ -135,6 +139,8 @@ export class ToolGate implements ToolHooks {
       readonly tool: AgentTool;
       readonly signal: AbortSignal;
       readonly requestId: string | undefined;
+      /** An extension has replaced the arguments. */
+      readonly isChanged: boolean;
     },
     { subjects, verdict }: Judged,
   ): Promise<BeforeToolCallResult | undefined> {
@@ -150,7 +156,7 @@ export class ToolGate implements ToolHooks {
     if (answer.isSuspended) return { isSuspended: true };
     this.#resumed.delete(call.id);
     if (answer.decision === "deny") return this.#denied(answer);
-    return this.#allowed(call, tool, answer);
+    return this.#allowed(call, tool, { ...answer, isChanged: asked.isChanged });
   }
 
   #denied({ by, message, endsRun }: AnsweredApproval): BeforeToolCallResult {
@@ -162,9 +168,9 @@ export class ToolGate implements ToolHooks {
   async #allowed(
     call: ToolCall,
     tool: AgentTool,
-    { input }: AnsweredApproval,
+    { input, isChanged }: AnsweredApproval & { readonly isChanged: boolean },
   ): Promise<BeforeToolCallResult> {
-    if (input === undefined) return { arguments: call.arguments };
+    if (input === undefined) return isChanged ? { arguments: call.arguments } : {};
     const wanted = {
       ...call,
       arguments: await validateArguments(tool, { ...call, arguments: input }),

@@ -164,6 +164,7 @@ async function assemble(
       selected.all,
       selected.tools.filter((tool) => !opened?.inactiveTools.has(tool.name)),
     ),
+    toolExecution: options.toolExecution,
     budget: tasks.budget,
     isBuiltIn: (tool) => builtIn.includes(tool),
     saveRules: ruleSaver({

@@ -12,6 +12,7 @@ import {
   type EnvironmentFacts,
   environmentText,
   type MessageNotes,
+  OUTPUT_ENTRY,
 } from "./environment-note.ts";
 import { noteModel } from "./note-model.ts";
 import type { SessionContext } from "./session-context.ts";
@@ -41,6 +42,13 @@ export interface LeafMove {
   readonly label?: string | undefined;
   /** The entry that gets the label. */
   readonly targetId: string;
+}
+
+/** The prompt that a recorded message is, if it is one. */
+export interface RecordedPrompt {
+  readonly promptId?: string | undefined;
+  /** The text that joins it in requests only. */
+  readonly note?: string | undefined;
 }
 
 /**
@@ -103,14 +111,13 @@ export class Conversation {
     this.#options.agent.append(message);
   }
 
-  /**
-   * Writes a message that the running agent adds to the conversation itself.
-   *
-   * @param promptId - the prompt that the message is, if it is one
-   */
-  record(message: AgentMessage, promptId?: string): void {
+  /** Writes a message that the running agent adds to the conversation itself. */
+  record(message: AgentMessage, { promptId, note }: RecordedPrompt = {}): void {
     if (this.#hasMoved) this.#answerLeftCalls();
-    if (message.role === "user") this.#noteEnvironment(message.timestamp);
+    if (message.role === "user") {
+      if (note !== undefined) this.#noteOutput(message.timestamp, note);
+      this.#noteEnvironment(message.timestamp);
+    }
     this.#log.append(entryOf(message, promptId), timeOf(message));
   }
 
@@ -250,7 +257,18 @@ export class Conversation {
     if (isKnown && !this.#environment?.isWaiting) return;
     if (!isKnown) this.#log.append({ type: "custom", customType: ENVIRONMENT_ENTRY, data });
     this.#environment = { text, isWaiting: false };
-    this.#notes.set(timestamp, text);
+    this.#addNote(timestamp, text);
+  }
+
+  /** As the environment: requests keep it, but the user's words stay as they are. */
+  #noteOutput(timestamp: number, text: string): void {
+    this.#log.append({ type: "custom", customType: OUTPUT_ENTRY, data: { text } });
+    this.#addNote(timestamp, text);
+  }
+
+  #addNote(timestamp: number, text: string): void {
+    const before = this.#notes.get(timestamp);
+    this.#notes.set(timestamp, before === undefined ? text : `${before}\n\n${text}`);
   }
 
   /** Written with the next message: looking at a branch must not change its file. */

@@ -1,7 +1,7 @@
 import type { KnownSessionEntry, SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { normalizeMessage } from "./entries/normalize-message.ts";
-import { environmentOf } from "./environment-note.ts";
+import { environmentOf, outputFormatOf } from "./environment-note.ts";
 import { failedAttempt } from "./failed-attempt.ts";
 import { reminderDetails } from "./reminder.ts";
 
@@ -94,19 +94,23 @@ export function collectMessages({ compaction, items, others }: Counting): Collec
   const messages: AgentMessage[] = [];
   const notes = new Map<number, string>();
   let waiting: string | undefined;
+  let format: string | undefined;
   if (compaction !== undefined) messages.push(summaryMessage(compaction));
   const edits = contextEdits(others);
   for (const item of items) {
     const entry = "scanned" in item ? undefined : (item as SessionEntry);
     waiting = (entry && environmentOf(entry)) ?? waiting;
+    format = (entry && outputFormatOf(entry)) ?? format;
     const message =
       entry === undefined
         ? (item as { readonly scanned: AgentMessage }).scanned
         : edited(messageOf(entry), edits?.get(entry.id));
     if (message === undefined) continue;
-    if (message.role === "user" && waiting !== undefined) {
-      notes.set(message.timestamp, waiting);
+    if (message.role === "user" && (waiting ?? format) !== undefined) {
+      const texts = [format, waiting].filter((text) => text !== undefined);
+      notes.set(message.timestamp, texts.join("\n\n"));
       waiting = undefined;
+      format = undefined;
     }
     if (message.role === "assistant") dropRetried(messages);
     if (message.role === "custom") dropStopped(messages, message);

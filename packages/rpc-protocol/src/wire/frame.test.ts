@@ -256,6 +256,17 @@ describe("the command table", () => {
   });
 });
 
+it.each([
+  [-1, "has to be at least 0"],
+  [101, "has to be at most 100"],
+  ["25", 'expected number, got "25"'],
+])("refuses mergeMs %j: it %s", (mergeMs, reason) => {
+  const frame = decodeClientFrame(JSON.stringify({ type: "initialize", mergeMs }));
+  expect(frame).toMatchObject({ kind: "error", code: "invalid_params" });
+  expect("error" in frame && frame.error).toContain(`mergeMs`);
+  expect("error" in frame && frame.error).toContain(reason);
+});
+
 it("builds the schema of a command once, and none to check a command without fields", () => {
   const { set_model: withFields, get_state: without } = commands;
   expect(withFields.params()).toBe(withFields.params());

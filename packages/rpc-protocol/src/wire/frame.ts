@@ -176,6 +176,7 @@ function expectation(issue: $ZodIssue, got: string): string {
     const least = `at least ${issue.minimum}`;
     return issue.origin === "number" ? `has to be ${least}` : `has to have ${least} characters`;
   }
+  if (issue.code === "too_big") return `has to be at most ${issue.maximum}`;
   if (issue.code === "invalid_union") return `does not have an accepted shape, got ${got}`;
   return issue.message;
 }

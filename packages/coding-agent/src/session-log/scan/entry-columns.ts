@@ -40,6 +40,17 @@ export class EntryColumns {
   #roles = new Uint8Array(FIRST_ROWS);
   #numbers = new Float64Array(FIRST_ROWS * WIDTH);
   #counts = new Uint32Array(FIRST_ROWS * COUNTS);
+  readonly #message = {
+    role: scannedRoles[0] as ScannedRole,
+    timeMs: 0,
+    toolCalls: 0,
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    totalTokens: 0,
+    cost: 0,
+  };
 
   /** The role of a scanned entry; undefined for one that is in memory. */
   roleAt(position: number): ScannedRole | undefined {
@@ -113,21 +124,22 @@ export class EntryColumns {
     };
   }
 
-  /** What the totals count of a scanned entry. */
+  /** What the totals count of a scanned entry; valid until the next call. */
   messageAt(position: number, role: ScannedRole): ScannedMessage {
     const row = position * WIDTH;
-    const at = (index: number) => this.#numbers[row + index] as number;
-    return {
-      role,
-      timeMs: at(TIME),
-      toolCalls: this.#counts[position * COUNTS + TOOL_CALLS] as number,
-      input: at(USAGE),
-      output: at(USAGE + 1),
-      cacheRead: at(USAGE + 2),
-      cacheWrite: at(USAGE + 3),
-      totalTokens: at(USAGE + 4),
-      cost: at(USAGE + 5),
-    };
+    const numbers = this.#numbers;
+    // One object for all: a session may have a hundred thousand (row "100 000 entries: spawn").
+    const message = this.#message;
+    message.role = role;
+    message.toolCalls = this.#counts[position * COUNTS + TOOL_CALLS] as number;
+    message.timeMs = numbers[row + TIME] as number;
+    message.input = numbers[row + USAGE] as number;
+    message.output = numbers[row + USAGE + 1] as number;
+    message.cacheRead = numbers[row + USAGE + 2] as number;
+    message.cacheWrite = numbers[row + USAGE + 3] as number;
+    message.totalTokens = numbers[row + USAGE + 4] as number;
+    message.cost = numbers[row + USAGE + 5] as number;
+    return message;
   }
 
   #reserve(position: number): void {
