@@ -94,13 +94,8 @@ export class EntryColumns {
   ): void {
     this.#reserve(position);
     this.#roles[position] = from.#roles[fromPosition] as number;
-    // A view of each row would take longer than copying it (row "100 000 entries: fork").
-    for (let index = 0; index < WIDTH; index++) {
-      this.#numbers[position * WIDTH + index] = from.#numbers[fromPosition * WIDTH + index] as number;
-    }
-    for (let index = 0; index < COUNTS; index++) {
-      this.#counts[position * COUNTS + index] = from.#counts[fromPosition * COUNTS + index] as number;
-    }
+    copyRow(this.#numbers, position * WIDTH, from.#numbers, fromPosition * WIDTH, WIDTH);
+    copyRow(this.#counts, position * COUNTS, from.#counts, fromPosition * COUNTS, COUNTS);
     this.#numbers[position * WIDTH + START] = start;
   }
 
@@ -152,6 +147,17 @@ export class EntryColumns {
     this.#numbers = grown(this.#numbers, new Float64Array(rows * WIDTH));
     this.#counts = grown(this.#counts, new Uint32Array(rows * COUNTS));
   }
+}
+
+/** Making a view of each row would take longer than copying it (row "100 000 entries: fork"). */
+function copyRow(
+  to: Float64Array | Uint32Array,
+  at: number,
+  from: Float64Array | Uint32Array,
+  start: number,
+  width: number,
+): void {
+  for (let index = 0; index < width; index++) to[at + index] = from[start + index] as number;
 }
 
 function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
