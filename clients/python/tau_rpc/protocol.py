@@ -2931,6 +2931,8 @@ class _SessionState(TypedDict):
     """Whether steering interrupts a batch of tool calls or waits for its end."""
     queueMode: QueueMode
     """Whether messages of `queue_message` are delivered all at once or one per turn."""
+    toolExecution: ToolExecutionMode
+    """Whether the tool calls of a reply run one after the other or all together."""
     sessionId: str
     """The id of the session."""
     autoCompactionEnabled: bool
@@ -3518,6 +3520,34 @@ class _SetTodosResponse(TypedDict):
 
 class SetTodosResponse(_SetTodosResponse, total=False):
     """Answers `set_todos`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
+class _SetToolExecutionCommand(TypedDict):
+    type: Literal["set_tool_execution"]
+    mode: ToolExecutionMode
+    """`parallel` starts all calls together, except that those that write one file keep their
+    order.
+    """
+
+
+class SetToolExecutionCommand(_SetToolExecutionCommand, total=False):
+    """Sets whether the tool calls of a reply run one after the other or all together."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _SetToolExecutionResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_tool_execution"]
+    success: Literal[True]
+
+
+class SetToolExecutionResponse(_SetToolExecutionResponse, total=False):
+    """Answers `set_tool_execution`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -4428,6 +4458,7 @@ ClientFrame: TypeAlias = Union[
     SetFollowUpModeCommand,
     SetQueueModeCommand,
     SetInterruptModeCommand,
+    SetToolExecutionCommand,
     CancelQueuedCommand,
     ClearQueueCommand,
     CompactCommand,
@@ -4554,6 +4585,7 @@ HostFrame: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    SetToolExecutionResponse,
     CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
@@ -4719,6 +4751,7 @@ Response: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    SetToolExecutionResponse,
     CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
@@ -4775,6 +4808,12 @@ StreamForm: TypeAlias = Literal["full", "delta"]
 
 ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a model may think before it answers."""
+
+
+ToolExecutionMode: TypeAlias = Literal["sequential", "parallel"]
+"""Whether the tool calls of a reply run one after the other, except for neighbours that only
+read, or all together, except for those that write one file.
+"""
 
 
 UserContent: TypeAlias = TextContent | ImageContent
@@ -5037,6 +5076,8 @@ __all__ = [
     "SetTodosDataTodoPhasesTasks",
     "SetTodosDataTodos",
     "SetTodosResponse",
+    "SetToolExecutionCommand",
+    "SetToolExecutionResponse",
     "SourceImage",
     "SourcedRule",
     "StartStep",
@@ -5076,6 +5117,7 @@ __all__ = [
     "TokenTotals",
     "ToolCall",
     "ToolExecutionEndEvent",
+    "ToolExecutionMode",
     "ToolExecutionStartEvent",
     "ToolExecutionUpdateEvent",
     "ToolResult",
