@@ -30,6 +30,8 @@ export interface PromptIntakeOptions {
   /** Refuses a prompt that could never be answered. */
   readonly check: () => Promise<void>;
   readonly hooks?: SessionHooks | undefined;
+  /** A message waits that interrupts the run. */
+  readonly onSteer?: (() => void) | undefined;
   /** Which message is which prompt. */
   readonly origins: PromptOrigins;
   /** The answers that prompts with an output schema need. */
@@ -342,6 +344,7 @@ export class PromptIntake {
     }
     for (const message of messages) queues[queueName].enqueue(message);
     this.#queues.update();
+    if (queueName === "steer") this.#options.onSteer?.();
     return "queued";
   }
 
