@@ -275,6 +275,21 @@ describe("an extension that decides about calls", () => {
     expect(await client.until(result)).toMatchObject({ isError: false });
   });
 
+  it.each([{ rules: [{ tool: "bash", action: "deny" }] }, { mode: "readOnly" }])(
+    "does not get past %j that came while it asked",
+    async (change) => {
+      await using client = await start({ files, arguments: ["--permission-mode", "all"] }, true);
+      client.send(prompt);
+      const { id } = await client.until({ type: "host_request", method: "dialog" });
+      client.send({ type: "set_permissions", ...change });
+      await client.until({ command: "set_permissions" });
+      client.send({ type: "host_response", id, result: { confirmed: true } });
+      expect((await client.until(result)).result).toMatchObject({
+        content: [{ text: expect.stringMatching(/^Denied/) }],
+      });
+    },
+  );
+
   it("is not asked about what a rule denies", async () => {
     await using client = await start({ files }, true);
     client.send({ type: "set_permissions", rules: [{ tool: "bash", action: "deny" }] });

@@ -343,6 +343,27 @@ describe("while a question is open", () => {
     expect(existsSync(join(cwd, "a"))).toBe(false);
   });
 
+  it("a steering message also takes back what is still being prepared", async () => {
+    const steered = Promise.withResolvers<unknown>();
+    const steer = () => {
+      steered.resolve(test.session.steer("stop that"));
+      return new Promise(() => {});
+    };
+    const calls = turn([bash("touch a"), writeCall("large", "x")]);
+    const more = { toolExecution: "parallel" } as const;
+    const test = await asking([calls, "done"], [steer], more);
+    // The comparison for the second question takes a while.
+    writeFileSync(join(test.cwd, "large"), "a line\n".repeat(400_000));
+    const ended = test.session.prompt("go");
+    await steered.promise;
+    await ended;
+    expect(test.results()).toMatchObject([
+      { details: { denied: { by: "abort" } } },
+      { details: { denied: { by: "abort" } } },
+    ]);
+    expect(test.asked).toHaveLength(1);
+  });
+
   it("a steering message that waits for the turn, and a follow-up, leave it open", async () => {
     const { session } = await waiting();
     session.setQueueModes({ interrupt: "wait" });

@@ -40,6 +40,8 @@ export interface Question {
   readonly signal: AbortSignal;
   /** Of a question that was asked before. */
   readonly requestId: string | undefined;
+  /** What {@link Questions.withdrawals} was when the call began. */
+  readonly withdrawals: number;
   readonly verdict: Verdict;
   readonly path: string | undefined;
   readonly checkInput: (input: Record<string, unknown>) => void;
@@ -65,6 +67,7 @@ export class Questions {
   readonly #options: QuestionsOptions;
   /** Judge the calls of open questions again. */
   readonly #open = new Map<string, () => Verdict>();
+  #withdrawals = 0;
 
   constructor(options: QuestionsOptions) {
     this.#options = options;
@@ -76,8 +79,14 @@ export class Questions {
     return this.#open.size > 0;
   }
 
-  /** Takes all questions back. */
+  /** How often all questions were taken back. */
+  get withdrawals(): number {
+    return this.#withdrawals;
+  }
+
+  /** Takes all questions back, also those of calls that have begun and are not asked about yet. */
   withdraw(withdrawal: Withdrawal): void {
+    this.#withdrawals += 1;
     this.#options.requests.withdrawAll(withdrawal, ({ method }) => method === "tool_approval");
   }
 
@@ -87,6 +96,9 @@ export class Questions {
     const { call, signal, judgeAgain } = question;
     const params = await this.#paramsOf(question);
     const toolCallId = call.id;
+    if (question.withdrawals !== this.#withdrawals && !requests.isEnded) {
+      return this.#takenBack(question);
+    }
     const now = judgeAgain();
     const isStillAsked = now.action === "ask" || question.requestId !== undefined;
     if (!isStillAsked) return this.#settled(toolCallId, now.action === "allow");
@@ -173,6 +185,12 @@ export class Questions {
     }
     const { message = messageFor(answer.by), endsRun } = answer;
     return { decision: "deny", ...(message === undefined ? {} : { message }), endRun: endsRun };
+  }
+
+  /** All questions were taken back before this one was open. */
+  #takenBack({ call, requestId }: Question): AnsweredApproval {
+    this.#options.log.answered({ toolCallId: call.id, requestId, decision: "deny", by: "abort" });
+    return { decision: "deny", by: "abort", endsRun: false, isSuspended: false };
   }
 
   /** Rules or mode have changed while the question was prepared. */

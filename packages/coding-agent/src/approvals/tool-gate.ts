@@ -85,23 +85,27 @@ export class ToolGate implements ToolHooks {
   ): Promise<BeforeToolCallResult | undefined> {
     const { permissions, extensions } = this.#options;
     const requestId = this.#resumed.get(call.id);
-    const isFree = permissions.allowsAll || isAnswerTool(tool);
-    if (isFree && requestId === undefined) {
-      return extensions?.beforeToolCall?.(call, tool, signal);
+    const { withdrawals } = this.#questions;
+    const isFree = () => requestId === undefined && (permissions.allowsAll || isAnswerTool(tool));
+    if (!isFree()) {
+      const first = await this.#judge(call, tool);
+      if (this.#isDenied(first, requestId)) return this.#deny(call, first.verdict);
     }
-    const first = await this.#judge(call, tool);
-    if (this.#isDenied(first, requestId)) return this.#deny(call, first.verdict);
     const decided = await decideToolCall(extensions, call, { tool, signal });
-    if (decided?.block) return decided;
+    // While an extension asked, the mode and the rules may have changed.
+    if (decided?.block || isFree()) return decided;
     const wanted = await changedCall(call, tool, decided);
-    const last = wanted === call ? first : await this.#judge(wanted, tool);
+    const last = await this.#judge(wanted, tool);
     if (this.#isDenied(last, requestId)) return this.#deny(call, last.verdict);
     const { action, isAskedByRule } = last.verdict;
     const isAsked = decided?.wasAsked === true && !isAskedByRule;
     if (requestId === undefined && (action === "allow" || isAsked)) return decided;
     return {
       ask: () =>
-        this.#ask({ call: wanted, tool, signal, requestId, isChanged: wanted !== call }, last),
+        this.#ask(
+          { call: wanted, tool, signal, requestId, withdrawals, isChanged: wanted !== call },
+          last,
+        ),
     };
   }
 
@@ -139,6 +143,7 @@ export class ToolGate implements ToolHooks {
       readonly tool: AgentTool;
       readonly signal: AbortSignal;
       readonly requestId: string | undefined;
+      readonly withdrawals: number;
       /** An extension has replaced the arguments. */
       readonly isChanged: boolean;
     },
