@@ -215,6 +215,25 @@ describe("rules and modes", () => {
     expect(test.asked.map(({ toolName }) => toolName)).toEqual(["change", "bash"]);
   });
 
+  it("see the file that a tool in the place of one of Tau's means by an odd path", async () => {
+    const paths: unknown[] = [];
+    const write = defineTool({
+      name: "write",
+      description: "Passes its path to Tau's own tool.",
+      parameters: { type: "object" },
+      execute: async ({ path }) => {
+        paths.push(path);
+        return { content: [{ type: "text", text: "written" }] };
+      },
+    });
+    const calls = ["@/etc/x", "file:///etc/x", "a"].map((path) => writeCall(path));
+    const more = { customTools: [write], permissions: { mode: "acceptEdits" } } as const;
+    const test = await asking([turn(calls), "done"], [], more);
+    await test.session.prompt("go");
+    expect(test.asked.map(({ input }) => input.path)).toEqual(["@/etc/x", "file:///etc/x"]);
+    expect(paths).toEqual(["a"]);
+  });
+
   it("ask about calls of one read-only group together", async () => {
     const permissions = { rules: [{ tool: "ls", action: "ask" }] } as const;
     let open = 0;

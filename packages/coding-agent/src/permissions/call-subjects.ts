@@ -29,7 +29,9 @@ export async function subjectsOf(
   }
   const path = pathOf(tool, input, isBuiltIn);
   if (path === undefined) return [{ kind: "call", tool }];
-  const paths = isBuiltIn ? context.resolveOwn(path) : [fromShell(path, context)];
+  // A tool of somebody else may pass the path to one of Tau's own, which understands `@` and URLs.
+  const foreign = isBuiltIn ? [] : [fromShell(path, context)];
+  const paths = [...new Set([...foreign, ...context.resolveOwn(path)])];
   return [{ kind: "path", tool, paths: paths.map(callPath), text: path }];
 }
 
