@@ -170,6 +170,15 @@ describe("a client that knows no host requests", () => {
 });
 
 describe("permissions over RPC", () => {
+  it("are those of ask where a settings file that speaks of them has a mistake", async () => {
+    const files = { "agent/settings.json": '{"permissions": {"mode": "readOnly"' };
+    await using client = await start({ files, arguments: [] }, true);
+    client.send({ type: "get_permissions" });
+    expect((await client.until({ command: "get_permissions" })).data).toMatchObject({
+      mode: "ask",
+    });
+  });
+
   it("are changed member by member and told with their sources", async () => {
     const settings = { permissions: { rules: [{ tool: "write", action: "ask" }] } };
     const files = { "agent/settings.json": JSON.stringify(settings) };

@@ -63,7 +63,9 @@ function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
   const nothing = { layer: new Map(), permissions: undefined };
   if (file.kind === "missing") return { ...place, ...nothing, diagnostics: [] };
   if (file.kind === "unreadable") {
-    return { ...place, ...nothing, diagnostics: [file.diagnostic] };
+    // What it limits is not known, so it must not count as a file that limits nothing.
+    const permissions = file.text?.includes('"permissions') ? "unreadable" : undefined;
+    return { ...place, ...nothing, permissions, diagnostics: [file.diagnostic] };
   }
   const diagnostics: Diagnostic[] = [];
   const source = { path, isProject: scope === "project" };

@@ -5,7 +5,13 @@ import { readTextFileNow } from "./read-text.ts";
 export type JsonFile =
   | { readonly kind: "object"; readonly path: string; readonly value: JsonObject }
   | { readonly kind: "missing"; readonly path: string }
-  | { readonly kind: "unreadable"; readonly path: string; readonly diagnostic: Diagnostic };
+  | {
+      readonly kind: "unreadable";
+      readonly path: string;
+      readonly diagnostic: Diagnostic;
+      /** What it holds, where that could be read. */
+      readonly text?: string;
+    };
 
 /** A parsed JSON object. */
 export type JsonObject = Record<string, unknown>;
@@ -52,7 +58,8 @@ export async function readJsonFile(path: string): Promise<JsonFile> {
   if ("reason" in parsed) {
     const { reason, line } = parsed;
     const message = `${path} is not valid JSON (line ${line}: ${reason}); it is ignored and stays as it is`;
-    return { kind: "unreadable", path, diagnostic: { severity: "error", message, path, line } };
+    const diagnostic: Diagnostic = { severity: "error", message, path, line };
+    return { kind: "unreadable", path, diagnostic, text: file.text };
   }
   if (isJsonObject(parsed.value)) return { kind: "object", path, value: parsed.value };
   const message = `${path} must hold a JSON object; it is ignored and stays as it is`;
