@@ -121,8 +121,8 @@ class CommandMethods:
     async def prompt(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
@@ -160,8 +160,8 @@ class CommandMethods:
     async def steer(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -182,8 +182,8 @@ class CommandMethods:
     async def follow_up(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -203,8 +203,8 @@ class CommandMethods:
     async def queue_message(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -225,8 +225,8 @@ class CommandMethods:
     async def abort_and_prompt(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:

@@ -30,6 +30,7 @@ import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { currentEnvironment } from "./current-environment.ts";
 import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
+import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 import { keepTrustAcross, resolveProjectTrust } from "./trust.ts";
@@ -59,7 +60,8 @@ interface Surroundings {
 }
 
 /** Creates a session; see `createAgentSession`. */
-export async function createSession(options: CreateAgentSessionOptions): Promise<CreatedSession> {
+export async function createSession(asked: CreateAgentSessionOptions): Promise<CreatedSession> {
+  const options = await withScriptedModel(asked);
   const diagnostics: Diagnostic[] = [];
   const given = resolvePlaces(options);
   const first = await loadSettings(options, given);

@@ -51,4 +51,17 @@ describe("hostEnvironment", () => {
     expect(hostEnvironment(process.execPath, { A: "1" })).toEqual({ ...made, A: "1" });
     expect(hostEnvironment("tau", undefined)).toBeUndefined();
   });
+
+  it("says the options in the host's words", () => {
+    const words = (options: HostCommandOptions) =>
+      hostCommand({ command: ["tau"], ...options }).slice(3);
+    expect(words({ session: "memory" })).toEqual(["--no-session"]);
+    expect(words({ session: "continue" })).toEqual(["--continue"]);
+    expect(words({ session: { path: "/a b" } })).toEqual(["--session", "/a b"]);
+    expect(words({ tools: ["read", "grep"] })).toEqual(["--tools", "read,grep"]);
+    expect(words({ tools: [] })).toEqual(["--no-tools"]);
+    expect(words({ extensions: ["a.ts", "b.ts"], permissions: "ask", args: ["--x"] })).toEqual([
+      ...["--extension", "a.ts", "--extension", "b.ts", "--permission-mode", "ask", "--x"],
+    ]);
+  });
 });
