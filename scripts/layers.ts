@@ -34,7 +34,7 @@ export const layers: readonly Layers[] = [
     looseFiles: ["index.ts"],
   },
   { root: `${codingAgent}/base`, floors: [["files"]], hasLooseBottom: true },
-  { root: `${codingAgent}/shell-lines`, floors: [["line"], ["commands"]] },
+  { root: `${codingAgent}/shell-lines`, floors: [["line"], ["commands", "read-only"]] },
   { root: `${codingAgent}/models`, floors: [["auth"]] },
   {
     root: `${codingAgent}/resources`,

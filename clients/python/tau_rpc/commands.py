@@ -47,6 +47,7 @@ from .protocol import (
     SetTodosData,
     StreamForm,
     ThinkingLevel,
+    ToolExecutionMode,
 )
 
 ErrorCode: TypeAlias = Literal[
@@ -402,6 +403,19 @@ class CommandMethods:
         `mode`: Whether steering interrupts a batch of tool calls or waits for its end.
         """
         await self.request("set_interrupt_mode", _given(mode=mode), timeout=timeout)
+
+    async def set_tool_execution(
+        self,
+        mode: ToolExecutionMode,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Sets whether the tool calls of a reply run one after the other or all together.
+
+        `mode`: `parallel` starts all calls together, except that those that write one file
+          keep their order.
+        """
+        await self.request("set_tool_execution", _given(mode=mode), timeout=timeout)
 
     async def cancel_queued(
         self,

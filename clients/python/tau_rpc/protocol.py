@@ -2954,6 +2954,8 @@ class _SessionState(TypedDict):
     """Whether steering interrupts a batch of tool calls or waits for its end."""
     queueMode: QueueMode
     """Whether messages of `queue_message` are delivered all at once or one per turn."""
+    toolExecution: ToolExecutionMode
+    """Whether the tool calls of a reply run one after the other or all together."""
     sessionId: str
     """The id of the session."""
     autoCompactionEnabled: bool
@@ -3541,6 +3543,34 @@ class _SetTodosResponse(TypedDict):
 
 class SetTodosResponse(_SetTodosResponse, total=False):
     """Answers `set_todos`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
+class _SetToolExecutionCommand(TypedDict):
+    type: Literal["set_tool_execution"]
+    mode: ToolExecutionMode
+    """`parallel` starts all calls together, except that those that write one file keep their
+    order.
+    """
+
+
+class SetToolExecutionCommand(_SetToolExecutionCommand, total=False):
+    """Sets whether the tool calls of a reply run one after the other or all together."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _SetToolExecutionResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_tool_execution"]
+    success: Literal[True]
+
+
+class SetToolExecutionResponse(_SetToolExecutionResponse, total=False):
+    """Answers `set_tool_execution`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -4451,6 +4481,7 @@ ClientFrame: TypeAlias = Union[
     SetFollowUpModeCommand,
     SetQueueModeCommand,
     SetInterruptModeCommand,
+    SetToolExecutionCommand,
     CancelQueuedCommand,
     ClearQueueCommand,
     CompactCommand,
@@ -4578,6 +4609,7 @@ HostFrame: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    SetToolExecutionResponse,
     CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
@@ -4744,6 +4776,7 @@ Response: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    SetToolExecutionResponse,
     CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
@@ -4800,6 +4833,12 @@ StreamForm: TypeAlias = Literal["full", "delta"]
 
 ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a model may think before it answers."""
+
+
+ToolExecutionMode: TypeAlias = Literal["sequential", "parallel"]
+"""Whether the tool calls of a reply run one after the other, except for neighbours that only
+read, or all together, except for those that write one file.
+"""
 
 
 UserContent: TypeAlias = TextContent | ImageContent
@@ -5063,6 +5102,8 @@ __all__ = [
     "SetTodosDataTodoPhasesTasks",
     "SetTodosDataTodos",
     "SetTodosResponse",
+    "SetToolExecutionCommand",
+    "SetToolExecutionResponse",
     "SourceImage",
     "SourcedRule",
     "StartStep",
@@ -5102,6 +5143,7 @@ __all__ = [
     "TokenTotals",
     "ToolCall",
     "ToolExecutionEndEvent",
+    "ToolExecutionMode",
     "ToolExecutionStartEvent",
     "ToolExecutionUpdateEvent",
     "ToolResult",

@@ -1,4 +1,5 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { ToolExecutionMode } from "./loop/call-groups.ts";
 import type { RunOutcome } from "./loop/loop.ts";
 import { MessageQueue } from "./loop/message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
@@ -18,6 +19,8 @@ export class Agent {
   readonly followUp = new MessageQueue();
   /** `immediate` by default. */
   interruptMode: InterruptMode = "immediate";
+  /** `sequential` by default; counts from the next reply on. */
+  toolExecution: ToolExecutionMode = "sequential";
   readonly #options: AgentOptions;
   readonly #validators = new Validators();
   #known: AgentMessage[] | undefined = [];
@@ -92,6 +95,7 @@ export class Agent {
       followUp: this.followUp,
       nextTurn: this.nextTurn,
       interruptMode: () => this.interruptMode,
+      toolExecution: () => this.toolExecution,
       validators: this.#validators,
       adopt: (message) => {
         added.push(message);

@@ -7,7 +7,13 @@ export {
   type Params,
   type Result,
 } from "./commands/index.ts";
-export { InterruptMode, QueueMode, SessionState, SessionStats } from "./commands/state.ts";
+export {
+  InterruptMode,
+  QueueMode,
+  SessionState,
+  SessionStats,
+  ToolExecutionMode,
+} from "./commands/state.ts";
 export type { DialectFrame, RequestDialogs } from "./dialects/dialect.ts";
 export {
   type Dialect,

@@ -1,3 +1,4 @@
+import type { ToolExecutionMode } from "@tau-agent/rpc-protocol";
 import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 
@@ -13,6 +14,7 @@ export interface CliOptions {
   model?: string;
   models?: string;
   thinking?: ThinkingLevel;
+  toolExecution?: ToolExecutionMode;
   apiKey?: string;
   systemPrompt?: string;
   appendSystemPrompt: string[];
@@ -114,6 +116,12 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "value",
     choices: thinkingLevels,
     help: `Thinking level: ${thinkingLevels.join(", ")}`,
+  },
+  "tool-execution": {
+    key: "toolExecution",
+    kind: "value",
+    choices: ["sequential", "parallel"],
+    help: "How the tool calls of a reply run: sequential, parallel",
   },
   "api-key": { key: "apiKey", kind: "value", help: "Key for the provider, for this run only" },
   "system-prompt": {

@@ -9,6 +9,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import type { AgentTool } from "../tools/tool.ts";
 import type { Validators } from "../tools/validate-arguments.ts";
+import type { ToolExecutionMode } from "./call-groups.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ResolveToolCall } from "./real-calls.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
@@ -90,6 +91,7 @@ export interface Run {
   readonly followUp: MessageQueue;
   readonly nextTurn: MessageQueue;
   readonly interruptMode: () => InterruptMode;
+  readonly toolExecution: () => ToolExecutionMode;
   /** Kept from run to run. */
   readonly validators: Validators;
   /** Adds a recorded message to the conversation. */

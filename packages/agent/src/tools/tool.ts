@@ -20,6 +20,13 @@ export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefi
   readonly label?: string;
   /** Adjacent calls of read-only tools run in parallel. False by default. */
   readonly isReadOnly?: boolean;
+  /** Whether one call only reads, so that it runs beside others that do; nothing else follows. */
+  isReadOnlyCall?(args: Record<string, unknown>): boolean | Promise<boolean>;
+  /**
+   * The real path of the file that a call writes. Calls of one reply that write the same file keep
+   * their order also where calls run in parallel.
+   */
+  writtenPath?(args: Record<string, unknown>): string | undefined | Promise<string | undefined>;
   /**
    * One line for the tool list of the system prompt; the description's first sentence by default.
    */

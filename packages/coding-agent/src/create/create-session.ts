@@ -159,6 +159,7 @@ async function assemble(
       selected.all,
       selected.tools.filter((tool) => !opened?.inactiveTools.has(tool.name)),
     ),
+    toolExecution: options.toolExecution,
     budget: tasks.budget,
     feed: tasks.feed,
     watchReply: (run) => rules.watch(run),

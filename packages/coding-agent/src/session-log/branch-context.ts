@@ -16,7 +16,15 @@ import type { RoleFilter, SessionTree } from "./session-tree.ts";
 /** What {@link contextOfBranch} needs of a tree. */
 type BranchReader = Pick<
   SessionTree,
-  "at" | "roleAt" | "indexOf" | "leafId" | "positions" | "ancestors" | "messagesAt" | "messageLists"
+  | "at"
+  | "roleAt"
+  | "indexOf"
+  | "leafId"
+  | "positions"
+  | "parsed"
+  | "ancestors"
+  | "messagesAt"
+  | "messageLists"
 >;
 
 /**
@@ -45,14 +53,17 @@ export function contextOfBranch(
 
 /** The choice of a branch. */
 export function resumedModel(
-  tree: Pick<SessionTree, "ancestors" | "leafId">,
+  tree: Pick<SessionTree, "ancestors" | "leafId" | "parsed">,
   leafId: string | null = tree.leafId,
 ): ResumedModel {
   const isReply: RoleFilter = (role) =>
     role === undefined || role === "assistant" || role === "failedAssistant";
   return {
     // In two passes: a level is usually set at the beginning of a session, and no message says it.
-    thinkingLevel: latestLevel(tree.ancestors(leafId, isParsed)),
+    // Most sessions of other hosts say none, which takes no walk to the root to know.
+    thinkingLevel: tree.parsed.some(({ type }) => type === "thinking_level_change")
+      ? latestLevel(tree.ancestors(leafId, isParsed))
+      : undefined,
     model: latestModel(tree.ancestors(leafId, isReply)),
   };
 }
@@ -94,7 +105,10 @@ function countingPositions(tree: BranchReader, leafId: string | null): CountingP
   const branch = [...tree.positions(leafId)].reverse();
   const parsedAt = (position: number) =>
     tree.roleAt(position) === undefined ? tree.at(position) : undefined;
-  const end = branch.findLastIndex((position) => parsedAt(position)?.type === "compaction");
+  const isCompacted = tree.parsed.some(({ type }) => type === "compaction");
+  const end = isCompacted
+    ? branch.findLastIndex((position) => parsedAt(position)?.type === "compaction")
+    : -1;
   if (end === -1) return { compaction: undefined, all: branch, first: 0 };
   const compaction = branch[end] as number;
   const { firstKeptEntryId } = tree.at(compaction) as CompactionEntry;

@@ -25,7 +25,7 @@ export class BranchCopy {
     this.#parts = partsOf(tree, positions);
   }
 
-  /** The lines, in pieces of any size. */
+  /** The lines, in pieces of any size, each valid until the next one. */
   *pieces(): Generator<Uint8Array> {
     for (const part of this.#parts) {
       if ("line" in part) yield part.line;
@@ -72,18 +72,22 @@ function partsOf(tree: SessionTree, positions: readonly number[]): Part[] {
   return parts;
 }
 
-/** Joins small pieces. */
+/** Joins small pieces; each result is valid until the next one. */
 export function* gathered(...sources: readonly Iterable<Uint8Array>[]): Generator<Uint8Array> {
   let pieces: Uint8Array[] = [];
   let size = 0;
   for (const source of sources) {
     for (const piece of source) {
-      pieces.push(piece);
-      size += piece.length;
-      if (size < GATHERED_BYTES) continue;
-      yield Buffer.concat(pieces);
-      pieces = [];
-      size = 0;
+      if (size > 0 && size + piece.length > GATHERED_BYTES) {
+        yield Buffer.concat(pieces);
+        pieces = [];
+        size = 0;
+      }
+      if (piece.length >= GATHERED_BYTES) yield piece;
+      else {
+        pieces.push(Buffer.from(piece));
+        size += piece.length;
+      }
     }
   }
   if (size > 0) yield Buffer.concat(pieces);

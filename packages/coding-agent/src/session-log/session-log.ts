@@ -126,7 +126,7 @@ export class SessionLog {
       log.#file = opened.file;
       if (tree.isRead) lines.close();
       else log.#lines = lines;
-      for (const entry of tree.parsed()) log.#noteName(entry);
+      for (const entry of tree.parsed) log.#noteName(entry);
       return { log, diagnostics: [...diagnostics, ...opened.diagnostics] };
     } catch (error) {
       lines.close();
@@ -218,7 +218,7 @@ export class SessionLog {
       this.#lines = lines;
     });
     copy.adoptInto(this.tree, header.length);
-    for (const entry of this.tree.parsed()) this.#noteName(entry);
+    for (const entry of this.tree.parsed) this.#noteName(entry);
   }
 
   /** Flushes to disk at the end of a turn, if configured. */

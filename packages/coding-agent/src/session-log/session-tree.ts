@@ -37,6 +37,7 @@ export class SessionTree {
   readonly #columns = new EntryColumns();
   /** Scanned ones are undefined until they are read. */
   readonly #entries: (SessionEntry | undefined)[] = [];
+  readonly #parsed: SessionEntry[] = [];
   readonly #positions = new IdTable();
   /**
    * The index of each entry's parent, always smaller than its own; none for a root. If the parent
@@ -113,7 +114,10 @@ export class SessionTree {
     return this.#columns.roleAt(position);
   }
 
-  /** What the totals count of a message that was only scanned; undefined for every other entry. */
+  /**
+   * What the totals count of a message that was only scanned, valid until the next call; undefined for
+   * every other entry.
+   */
   scannedAt(position: number): ScannedMessage | undefined {
     const role = this.#columns.roleAt(position);
     return role === undefined ? undefined : this.#columns.messageAt(position, role);
@@ -136,10 +140,8 @@ export class SessionTree {
   }
 
   /** The entries that were not only scanned, in the order of the file: everything except usual messages. */
-  *parsed(): Generator<SessionEntry> {
-    for (let position = 0; position < this.length; position++) {
-      if (this.roleAt(position) === undefined) yield this.#entryAt(position);
-    }
+  get parsed(): readonly SessionEntry[] {
+    return this.#parsed;
   }
 
   /** Fields every new entry starts with: a fresh id, the leaf as parent, the time (default now). */
@@ -157,6 +159,7 @@ export class SessionTree {
     const parent = parentId === null ? undefined : this.#positions.get(parentId);
     this.#parents.push(parentId === null ? noPosition : (parent ?? this.#leafPosition()));
     this.#positions.set(id, this.length);
+    this.#parsed.push(entry);
     this.#entries.push(entry);
     this.moveLeaf(id);
     const { type, promptId } = entry as SessionEntryOf<"message">;

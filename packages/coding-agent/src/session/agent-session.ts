@@ -1,3 +1,4 @@
+import type { ToolExecutionMode } from "@tau-agent/agent";
 import type {
   CompactionResult,
   EventOrder,
@@ -315,6 +316,11 @@ export class AgentSession implements AsyncDisposable {
   /** Sets how queued messages are delivered, for this session. */
   setQueueModes(modes: QueueModes): void {
     applyQueueModes(this.#parts.agent, modes);
+  }
+
+  /** Sets whether the calls of a reply run in parallel, for this session, from the next reply on. */
+  setToolExecution(mode: ToolExecutionMode): void {
+    this.#parts.agent.toolExecution = mode;
   }
 
   /** Ends everything that runs and closes the file. May be called more than once. */

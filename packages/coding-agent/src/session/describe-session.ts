@@ -25,6 +25,7 @@ export function describeState(parts: Described): SessionState {
     followUpMode: agent.followUp.mode,
     interruptMode: agent.interruptMode,
     queueMode: agent.nextTurn.mode,
+    toolExecution: agent.toolExecution,
     ...(log.path === undefined ? {} : { sessionFile: log.path }),
     sessionId: log.header.id,
     ...(log.name === undefined ? {} : { sessionName: log.name }),

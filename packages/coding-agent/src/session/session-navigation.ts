@@ -304,7 +304,7 @@ export class SessionNavigation {
       const leafId = leafOf();
       const next = createLog({ parentSession: log.path });
       next.takeOverBranch(log, leafId);
-      const labels = labelsOf(log.tree.parsed(), next.tree);
+      const labels = labelsOf(log.tree.parsed, next.tree);
       answerLeftCalls(next);
       for (const [targetId, label] of labels) next.append({ type: "label", targetId, label });
       return next;

@@ -97,14 +97,15 @@ export class LineReader {
   }
 
   /**
-   * Reads a range in pieces.
+   * Reads a range in pieces, each valid until the next one.
    *
    * @throws {SessionError} `session_changed`
    */
   *pieces({ start, length }: LinePlace): Generator<Buffer> {
+    const buffer = Buffer.allocUnsafeSlow(Math.min(WINDOW_BYTES, length));
     for (let from = start; from < start + length; from += WINDOW_BYTES) {
       const size = Math.min(WINDOW_BYTES, start + length - from);
-      yield this.#readAt(from, size, size);
+      yield this.#readInto(buffer.subarray(0, size), from, size);
     }
   }
 
@@ -125,7 +126,12 @@ export class LineReader {
   }
 
   #readAt(start: number, length: number, needed: number): Buffer {
-    const buffer = Buffer.allocUnsafeSlow(length);
+    return this.#readInto(Buffer.allocUnsafeSlow(length), start, needed);
+  }
+
+  /** Fills a buffer from `start` on, with at least `needed` bytes. */
+  #readInto(buffer: Buffer, start: number, needed: number): Buffer {
+    const { length } = buffer;
     const read = this.#with((descriptor) => {
       let filled = 0;
       for (;;) {

@@ -40,6 +40,17 @@ export class EntryColumns {
   #roles = new Uint8Array(FIRST_ROWS);
   #numbers = new Float64Array(FIRST_ROWS * WIDTH);
   #counts = new Uint32Array(FIRST_ROWS * COUNTS);
+  readonly #message = {
+    role: scannedRoles[0] as ScannedRole,
+    timeMs: 0,
+    toolCalls: 0,
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    totalTokens: 0,
+    cost: 0,
+  };
 
   /** The role of a scanned entry; undefined for one that is in memory. */
   roleAt(position: number): ScannedRole | undefined {
@@ -83,11 +94,9 @@ export class EntryColumns {
   ): void {
     this.#reserve(position);
     this.#roles[position] = from.#roles[fromPosition] as number;
-    const row = fromPosition * WIDTH;
-    this.#numbers.set(from.#numbers.subarray(row, row + WIDTH), position * WIDTH);
+    copyRow(this.#numbers, position * WIDTH, from.#numbers, fromPosition * WIDTH, WIDTH);
+    copyRow(this.#counts, position * COUNTS, from.#counts, fromPosition * COUNTS, COUNTS);
     this.#numbers[position * WIDTH + START] = start;
-    const counts = fromPosition * COUNTS;
-    this.#counts.set(from.#counts.subarray(counts, counts + COUNTS), position * COUNTS);
   }
 
   /** The number of a scanned entry's id; undefined if the id is not short. */
@@ -113,21 +122,22 @@ export class EntryColumns {
     };
   }
 
-  /** What the totals count of a scanned entry. */
+  /** What the totals count of a scanned entry; valid until the next call. */
   messageAt(position: number, role: ScannedRole): ScannedMessage {
     const row = position * WIDTH;
-    const at = (index: number) => this.#numbers[row + index] as number;
-    return {
-      role,
-      timeMs: at(TIME),
-      toolCalls: this.#counts[position * COUNTS + TOOL_CALLS] as number,
-      input: at(USAGE),
-      output: at(USAGE + 1),
-      cacheRead: at(USAGE + 2),
-      cacheWrite: at(USAGE + 3),
-      totalTokens: at(USAGE + 4),
-      cost: at(USAGE + 5),
-    };
+    const numbers = this.#numbers;
+    // One object for all: a session may have a hundred thousand (row "100 000 entries: spawn").
+    const message = this.#message;
+    message.role = role;
+    message.toolCalls = this.#counts[position * COUNTS + TOOL_CALLS] as number;
+    message.timeMs = numbers[row + TIME] as number;
+    message.input = numbers[row + USAGE] as number;
+    message.output = numbers[row + USAGE + 1] as number;
+    message.cacheRead = numbers[row + USAGE + 2] as number;
+    message.cacheWrite = numbers[row + USAGE + 3] as number;
+    message.totalTokens = numbers[row + USAGE + 4] as number;
+    message.cost = numbers[row + USAGE + 5] as number;
+    return message;
   }
 
   #reserve(position: number): void {
@@ -137,6 +147,17 @@ export class EntryColumns {
     this.#numbers = grown(this.#numbers, new Float64Array(rows * WIDTH));
     this.#counts = grown(this.#counts, new Uint32Array(rows * COUNTS));
   }
+}
+
+/** Making a view of each row would take longer than copying it (row "100 000 entries: fork"). */
+function copyRow(
+  to: Float64Array | Uint32Array,
+  at: number,
+  from: Float64Array | Uint32Array,
+  start: number,
+  width: number,
+): void {
+  for (let index = 0; index < width; index++) to[at + index] = from[start + index] as number;
 }
 
 function grown<Column extends { set(from: Column): void }>(from: Column, to: Column): Column {
