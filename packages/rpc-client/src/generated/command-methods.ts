@@ -158,6 +158,14 @@ export interface CommandMethods {
   setInterruptMode(mode: Params<"set_interrupt_mode">["mode"]): Promise<Result<"set_interrupt_mode">>;
 
   /**
+   * Sets whether the tool calls of a reply run one after the other or all together.
+   *
+   * @param mode - `parallel` starts all calls together, except that those that write one file keep
+   *   their order.
+   */
+  setToolExecution(mode: Params<"set_tool_execution">["mode"]): Promise<Result<"set_tool_execution">>;
+
+  /**
    * Takes a queued prompt back and returns its text; its result is `aborted`.
    *
    * @param itemId - The id of the queued item, from the answer to the prompt or from `queue_update`.

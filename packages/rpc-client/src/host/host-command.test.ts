@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { hostCommand, hostEnvironment } from "./host-command.ts";
+import { type HostCommandOptions, hostCommand, hostEnvironment } from "./host-command.ts";
 
 describe("hostCommand", () => {
   it("runs a given entry with the current Node", () => {
