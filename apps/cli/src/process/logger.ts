@@ -22,7 +22,11 @@ export interface LoggerOptions {
 /** What a user of the command line does about a kind of problem. */
 const hints = {
   project_untrusted: " Start with --approve in that folder to trust it.",
-} as const satisfies Record<NonNullable<Diagnostic["code"]>, string>;
+} as const;
+
+function hintFor(code: string | undefined): string {
+  return code !== undefined && code in hints ? hints[code as keyof typeof hints] : "";
+}
 
 type Level = "debug" | "warn" | "error";
 type Fields = Readonly<Record<string, unknown>>;
@@ -44,7 +48,7 @@ export function createLogger(options: LoggerOptions): Logger {
         const place = isNamed ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
         log(
           severity === "error" ? "error" : "warn",
-          `${place}${message}${code === undefined ? "" : hints[code]}`,
+          `${place}${message}${hintFor(code)}`,
         );
       }
     },

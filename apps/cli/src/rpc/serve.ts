@@ -27,6 +27,8 @@ export interface ServeOptions {
   readonly dialect: Dialect;
   /** What extensions tell the client. */
   readonly notices: UiNotices;
+  /** Called once the first command has been answered. */
+  readonly onFirstAnswer: () => void;
   readonly input: NodeJS.ReadableStream;
   readonly output: FrameOutput;
   readonly shutdown: Shutdown;
@@ -56,6 +58,7 @@ export function serve(options: ServeOptions): void {
     onUiResponse: (response: ExtensionUiResponse) => requests.answerDialog(response),
     onHostAnswer: (answer: HostAnswer) => requests.answer(answer),
     onAnswered: ({ name }: CommandFrame) => {
+      options.onFirstAnswer();
       if (name !== "initialize") return;
       diagnostics.update();
       requests.repeat();

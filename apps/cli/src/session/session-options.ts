@@ -11,13 +11,13 @@ import type { ProcessEnvironment } from "../process/environment.ts";
 export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdown"> & {
   /** Called before the first extension is loaded. */
   readonly beforeExtensions?: () => Promise<void>;
-};
+} & Pick<CreateAgentSessionOptions, "clientReady">;
 
 /** The session that a command line asks for. */
 export async function sessionOptions(
   options: CliOptions,
   environment: ProcessEnvironment,
-  { sendUiRequest, onShutdown, beforeExtensions }: ExtensionSeams = {},
+  { sendUiRequest, onShutdown, beforeExtensions, clientReady }: ExtensionSeams = {},
 ): Promise<CreateAgentSessionOptions> {
   return {
     cwd: environment.cwd,
@@ -34,6 +34,8 @@ export async function sessionOptions(
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
     name: options.name,
+    permissions: { mode: options.permissionMode },
+    clientReady,
     trustProject: options.approve ? true : options.noApprove ? false : undefined,
     tools: {
       only: list(options.tools),

@@ -252,6 +252,22 @@ export interface CommandMethods {
   setTodos(todos?: Params<"set_todos">["todos"], options?: Omit<Params<"set_todos">, "todos">): Promise<Result<"set_todos">>;
 
   /**
+   * Changes the permissions of this session; what is absent stays, and `rules` replaces the
+   * session's own. Open approvals are judged again.
+   *
+   * @param options.mode - How tools are approved where no rule fits.
+   * @param options.rules - The session's own rules.
+   * @param options.onTimeout - What happens to an approval that nobody answers.
+   * @param options.timeoutMs - How long an approval waits, in ms; 0 for no limit.
+   */
+  setPermissions(options?: Params<"set_permissions">): Promise<Result<"set_permissions">>;
+
+  /**
+   * Returns the permission mode and the rules of all sources.
+   */
+  getPermissions(): Promise<Result<"get_permissions">>;
+
+  /**
    * Lists the open host requests, oldest first.
    */
   getPendingRequests(): Promise<Result<"get_pending_requests">>;
