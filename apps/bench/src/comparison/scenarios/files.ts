@@ -28,6 +28,8 @@ export const searches = scenario({
 });
 
 const LINES = 400;
+/** More than searches: an edit is short, and the first ones compile code. */
+const EDITS = 25;
 
 /** A small change of a file of 20 KB. */
 export const edits = scenario({
@@ -47,7 +49,7 @@ export const edits = scenario({
         path: "long.txt",
         edits: [{ oldText: line(100 + index), newText: `${line(100 + index)} Changed.` }],
       });
-      return { "edit-line": await measure("edit", edit) };
+      return { "edit-line": await measure("edit", edit, EDITS) };
     };
   },
 });
