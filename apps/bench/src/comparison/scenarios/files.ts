@@ -6,7 +6,7 @@ import { commonTools, runPrompt, startHost, turnTimes } from "../hosts.ts";
 import { type Contestant, type Stage, scenario } from "../scenario.ts";
 
 const FOLDERS = 200;
-const CALLS = 8;
+const CALLS = 5;
 
 /** Searches in a large tree. */
 export const searches = scenario({

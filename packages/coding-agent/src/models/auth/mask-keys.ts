@@ -1,9 +1,7 @@
-import { join } from "node:path";
-import { keyFileNames } from "../../base/files/key-files.ts";
 import { isJsonObject } from "../../base/files/read-json.ts";
-import { readTextFileNow } from "../../base/files/read-text.ts";
 import { keyMark, OutputMask } from "../../processes/output-mask.ts";
-import { type Environment, keyVariableNames } from "./environment-keys.ts";
+import type { Environment } from "./environment-keys.ts";
+import type { KnownKeys } from "./known-keys.ts";
 
 /** Shorter values are words that occur anywhere. */
 const MIN_LENGTH = 12;
@@ -11,7 +9,7 @@ const MIN_LENGTH = 12;
 /** What a {@link createKeyMask} knows keys from. */
 export interface KeySources {
   readonly environment: Environment;
-  readonly agentDirectory: string;
+  readonly known: KnownKeys;
   /** Keys that requests have used. */
   readonly used: () => Iterable<string>;
 }
@@ -32,64 +30,13 @@ export function createOutputMask(sources: KeySources): OutputMask {
   return new OutputMask(keysOf(sources));
 }
 
-/**
- * Variables that hold keys: those of vendors, and those that models.json and auth.json name. Their
- * commands (`!…`) use variables of any kind, so these do not count.
- */
-export function keyVariablesOf(agentDirectory: string): string[] {
-  const names = new Set(keyVariableNames());
-  for (const name of ["models.json", "auth.json"]) {
-    const file = readTextFileNow(join(agentDirectory, name));
-    if (file.kind !== "text") continue;
-    for (const [, text = ""] of file.text.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
-      if (text.startsWith("!")) continue;
-      for (const [, variable = ""] of text.matchAll(/\$\{?([A-Za-z_]\w*)/g)) names.add(variable);
-      if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(text)) names.add(text);
-    }
-  }
-  // Programs need these, and they hold no secret.
-  for (const common of ["PATH", "HOME", "USER", "SHELL", "TMPDIR", "PWD", "LANG"]) {
-    names.delete(common);
-  }
-  return [...names];
-}
-
-function keysOf({ environment, agentDirectory, used }: KeySources): string[] {
-  const keys = new Set(used());
-  for (const name of keyVariablesOf(agentDirectory)) {
-    const value = environment[name];
-    if (value !== undefined) keys.add(value);
-  }
-  for (const name of keyFileNames) {
-    const file = readTextFileNow(join(agentDirectory, name));
-    if (file.kind === "text") addSecrets(name, file.text, keys);
-  }
+function keysOf({ environment, known, used }: KeySources): string[] {
+  const variables = known.variables().flatMap((name) => environment[name] ?? []);
+  const keys = new Set([...used(), ...variables, ...known.secrets()]);
   // A key that contains another goes first, or its rest stays.
   return [...keys]
     .filter((key) => key.length >= MIN_LENGTH)
     .sort((left, right) => right.length - left.length);
-}
-
-const secretMembers =
-  /^(?:key|access|refresh|token|secret|(?:access|refresh|id)_?token|client_?secret)$/i;
-
-function addSecrets(name: string, text: string, keys: Set<string>): void {
-  if (!name.endsWith(".json")) {
-    keys.add(text.trim());
-    return;
-  }
-  const visit = (value: unknown, member: string): void => {
-    if (typeof value === "string" && secretMembers.test(member) && !/^[!$]/.test(value)) {
-      keys.add(value);
-    } else if (typeof value === "object" && value !== null) {
-      for (const [key, child] of Object.entries(value)) visit(child, key);
-    }
-  };
-  try {
-    visit(JSON.parse(text), "");
-  } catch {
-    // A file that is not valid JSON gives no keys to requests either.
-  }
 }
 
 function masked(value: unknown, keys: readonly string[]): unknown {
