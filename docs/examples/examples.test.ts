@@ -85,6 +85,12 @@ describe("the three ways in", () => {
     rmSync(home, { recursive: true });
   });
 
+  it("prints an answer as data in structured-output.ts", async () => {
+    const done = await runProgram([node, inExamples("structured-output.ts")]);
+    const stdout = "main.ts: name it\nattempts: 2\n";
+    expect(done).toMatchObject({ exitCode: 0, stdout, stderr: "" });
+  });
+
   it("answers each user in many-users.ts", async () => {
     const done = await runProgram([node, inExamples("many-users.ts")]);
     expect(done).toMatchObject({ exitCode: 0, stderr: "" });

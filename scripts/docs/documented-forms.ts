@@ -11,7 +11,7 @@ interface JsonSchema {
 type Definitions = Record<string, JsonSchema>;
 
 /** Members that no document prints. */
-const hostOnly = ["pendingRequests", "permissionMode"];
+const hostOnly = ["pendingRequests", "permissionMode", "toolExecution"];
 
 /** Members of the state that a dialect's document does not print; Tau sends them everywhere. */
 const statesWithout: Readonly<Record<string, readonly string[]>> = {

@@ -4,7 +4,7 @@ import type { Options } from "tsup";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
-const globals = ["FormData", "Headers", "Response"];
+const globals = ["FormData", "Headers", "ReadableStream", "Response"];
 const globalsPath = fileURLToPath(new URL("sdk-globals.ts", import.meta.url));
 
 /**
@@ -33,8 +33,14 @@ function withoutBodies(source: string): string {
 }
 
 /** Classes of Node's `fetch` that the module names come from a file that loads nothing. */
-function withOwnGlobals(source: string): string {
-  const named = globals.filter((name) => new RegExp(`\\b${name}\\b`).test(source));
+function withOwnGlobals(given: string): string {
+  // A module that makes streams has a name of its own for Node's.
+  const makesStreams = given.includes("const ReadableStream = globalThis.ReadableStream");
+  const source = makesStreams
+    ? given
+    : given.replaceAll("globalThis.ReadableStream", "ReadableStream");
+  const wanted = globals.filter((name) => !makesStreams || name !== "ReadableStream");
+  const named = wanted.filter((name) => new RegExp(`\\b${name}\\b`).test(source));
   if (named.length === 0) return source;
   return `import { ${named.join(", ")} } from ${JSON.stringify(globalsPath)};\n${source}`;
 }

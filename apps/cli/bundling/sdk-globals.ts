@@ -1,10 +1,12 @@
 /**
  * What the vendors' SDKs use of Node's `fetch`, without loading it. OpenAI's and Anthropic's make `Headers`,
- * and ask of uploads whether they are one of the others; Google's wraps each event in a `Response`.
+ * and ask of bodies whether they are one of the others; Google's wraps each event in a `Response`.
  */
 export { HeaderList as Headers } from "../../../packages/ai/src/transport/header-list.ts";
 
 export class FormData {}
+
+export class ReadableStream {}
 
 export class Response {
   readonly status: number;

@@ -110,6 +110,10 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
       reason: "rpc mode takes prompts from stdin, not from the command line",
     });
   }
+  if (options.outputSchema !== undefined) {
+    const reason = "in rpc mode, each prompt brings its own outputSchema";
+    throw new ProtocolError("invalid_option", { option: "--output-schema", reason });
+  }
   const shutdown = new Shutdown(exit);
   shutdown.listen();
   const notices = new UiNotices();

@@ -47,6 +47,7 @@ from .protocol import (
     SetTodosData,
     StreamForm,
     ThinkingLevel,
+    ToolExecutionMode,
 )
 
 ErrorCode: TypeAlias = Literal[
@@ -71,6 +72,7 @@ ErrorCode: TypeAlias = Literal[
     "invalid_option",
     "invalid_params",
     "invalid_response",
+    "invalid_schema",
     "invalid_settings",
     "invalid_url",
     "key_unresolved",
@@ -125,6 +127,7 @@ class CommandMethods:
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
+        output_schema: Any | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
         """Sends a user prompt. It is answered once the prompt is accepted, before the first
@@ -138,6 +141,8 @@ class CommandMethods:
           refused during a run.
         `prompt_id`: The id of the prompt; made by the host by default. One that the session
           has starts nothing.
+        `output_schema`: A JSON Schema for the answer, which comes as `output` of the prompt's
+          `prompt_result`.
         """
         data: PromptDisposition | None = await self.request(
             "prompt",
@@ -147,6 +152,7 @@ class CommandMethods:
                 attachments=attachments,
                 streamingBehavior=streaming_behavior,
                 promptId=prompt_id,
+                outputSchema=output_schema,
             ),
             timeout=timeout,
         )
@@ -397,6 +403,19 @@ class CommandMethods:
         `mode`: Whether steering interrupts a batch of tool calls or waits for its end.
         """
         await self.request("set_interrupt_mode", _given(mode=mode), timeout=timeout)
+
+    async def set_tool_execution(
+        self,
+        mode: ToolExecutionMode,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Sets whether the tool calls of a reply run one after the other or all together.
+
+        `mode`: `parallel` starts all calls together, except that those that write one file
+          keep their order.
+        """
+        await self.request("set_tool_execution", _given(mode=mode), timeout=timeout)
 
     async def cancel_queued(
         self,
@@ -730,6 +749,7 @@ class CommandMethods:
         *,
         protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18", "co-mono", "pi-rust"] | None = None,
         stream: StreamForm | None = None,
+        merge_ms: float | None = None,
         client_info: ClientInfo | None = None,
         events: list[str] | None = None,
         capabilities: InitializeCommandCapabilities | None = None,
@@ -740,6 +760,8 @@ class CommandMethods:
 
         `protocol`: The dialect to speak.
         `stream`: The form in which replies are streamed.
+        `merge_ms`: How long deltas of one block may wait to leave as one, in ms: 0 to 100, 25
+          unless said. With 0, each leaves as it comes while the client keeps up.
         `client_info`: The client's name and version.
         `events`: The event types to send; null for all.
         `capabilities`: What the client can do.
@@ -749,6 +771,7 @@ class CommandMethods:
             _given(
                 protocol=protocol,
                 stream=stream,
+                mergeMs=merge_ms,
                 clientInfo=client_info,
                 events=events,
                 capabilities=capabilities,

@@ -2222,6 +2222,10 @@ class InitializeCommand(_InitializeCommand, total=False):
     """The dialect to speak."""
     stream: StreamForm
     """The form in which replies are streamed."""
+    mergeMs: float
+    """How long deltas of one block may wait to leave as one, in ms: 0 to 100, 25 unless said.
+    With 0, each leaves as it comes while the client keeps up.
+    """
     clientInfo: ClientInfo
     """The client's name and version."""
     events: list[str] | None
@@ -2675,6 +2679,8 @@ class PromptCommand(_PromptCommand, total=False):
     """The id of the prompt; made by the host by default. One that the session has starts
     nothing.
     """
+    outputSchema: Any
+    """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""
 
 
 class _PromptCommandInfo(TypedDict):
@@ -2757,6 +2763,14 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     """The id of the prompt."""
     error: str
     """The error message, when `status` is `error`."""
+    output: Any
+    """The answer, if it fits the schema."""
+    outputStatus: OutputStatus
+    """Whether the answer fits its schema; `absent` if the run failed or was aborted."""
+    outputAttempts: int
+    """How many answers the model gave."""
+    text: str
+    """The last answer, as the model wrote it."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -2917,6 +2931,8 @@ class _SessionState(TypedDict):
     """Whether steering interrupts a batch of tool calls or waits for its end."""
     queueMode: QueueMode
     """Whether messages of `queue_message` are delivered all at once or one per turn."""
+    toolExecution: ToolExecutionMode
+    """Whether the tool calls of a reply run one after the other or all together."""
     sessionId: str
     """The id of the session."""
     autoCompactionEnabled: bool
@@ -3504,6 +3520,34 @@ class _SetTodosResponse(TypedDict):
 
 class SetTodosResponse(_SetTodosResponse, total=False):
     """Answers `set_todos`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
+class _SetToolExecutionCommand(TypedDict):
+    type: Literal["set_tool_execution"]
+    mode: ToolExecutionMode
+    """`parallel` starts all calls together, except that those that write one file keep their
+    order.
+    """
+
+
+class SetToolExecutionCommand(_SetToolExecutionCommand, total=False):
+    """Sets whether the tool calls of a reply run one after the other or all together."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _SetToolExecutionResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_tool_execution"]
+    success: Literal[True]
+
+
+class SetToolExecutionResponse(_SetToolExecutionResponse, total=False):
+    """Answers `set_tool_execution`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -4414,6 +4458,7 @@ ClientFrame: TypeAlias = Union[
     SetFollowUpModeCommand,
     SetQueueModeCommand,
     SetInterruptModeCommand,
+    SetToolExecutionCommand,
     CancelQueuedCommand,
     ClearQueueCommand,
     CompactCommand,
@@ -4540,6 +4585,7 @@ HostFrame: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    SetToolExecutionResponse,
     CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
@@ -4661,6 +4707,10 @@ OnTimeout: TypeAlias = Literal["deny", "cancel"]
 """What happens to an approval that nobody answers: the call fails, or the run ends too."""
 
 
+OutputStatus: TypeAlias = Literal["valid", "invalid", "absent"]
+"""Whether the answer to a prompt with an output schema fits it."""
+
+
 PendingRequest: TypeAlias = Union[
     PendingRequestToolApproval,
     PendingRequestDialog,
@@ -4701,6 +4751,7 @@ Response: TypeAlias = Union[
     SetFollowUpModeResponse,
     SetQueueModeResponse,
     SetInterruptModeResponse,
+    SetToolExecutionResponse,
     CancelQueuedResponse,
     ClearQueueResponse,
     CompactResponse,
@@ -4757,6 +4808,12 @@ StreamForm: TypeAlias = Literal["full", "delta"]
 
 ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a model may think before it answers."""
+
+
+ToolExecutionMode: TypeAlias = Literal["sequential", "parallel"]
+"""Whether the tool calls of a reply run one after the other, except for neighbours that only
+read, or all together, except for those that write one file.
+"""
 
 
 UserContent: TypeAlias = TextContent | ImageContent
@@ -4951,6 +5008,7 @@ __all__ = [
     "NewSessionCommand",
     "NewSessionResponse",
     "OnTimeout",
+    "OutputStatus",
     "PendingRequest",
     "PendingRequestBudget",
     "PendingRequestDialog",
@@ -5018,6 +5076,8 @@ __all__ = [
     "SetTodosDataTodoPhasesTasks",
     "SetTodosDataTodos",
     "SetTodosResponse",
+    "SetToolExecutionCommand",
+    "SetToolExecutionResponse",
     "SourceImage",
     "SourcedRule",
     "StartStep",
@@ -5057,6 +5117,7 @@ __all__ = [
     "TokenTotals",
     "ToolCall",
     "ToolExecutionEndEvent",
+    "ToolExecutionMode",
     "ToolExecutionStartEvent",
     "ToolExecutionUpdateEvent",
     "ToolResult",

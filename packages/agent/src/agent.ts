@@ -1,7 +1,9 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { ToolExecutionMode } from "./loop/call-groups.ts";
 import type { RunOutcome } from "./loop/loop.ts";
 import { MessageQueue } from "./loop/message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
+import { Validators } from "./tools/validate-arguments.ts";
 
 /**
  * A conversation and the loop that continues it. There is one run at a time; during a run, messages
@@ -17,8 +19,12 @@ export class Agent {
   readonly followUp = new MessageQueue();
   /** `immediate` by default. */
   interruptMode: InterruptMode = "immediate";
+  /** `sequential` by default; counts from the next reply on. */
+  toolExecution: ToolExecutionMode = "sequential";
   readonly #options: AgentOptions;
-  #messages: AgentMessage[] = [];
+  readonly #validators = new Validators();
+  #known: AgentMessage[] | undefined = [];
+  #read: () => readonly AgentMessage[] = () => [];
   #controller: AbortController | undefined;
 
   constructor(options: AgentOptions) {
@@ -30,9 +36,20 @@ export class Agent {
     return this.#messages;
   }
 
+  get #messages(): AgentMessage[] {
+    this.#known ??= [...this.#read()];
+    return this.#known;
+  }
+
   /** Replaces the conversation, for example after a switch of session or a compaction. */
   replaceMessages(messages: readonly AgentMessage[]): void {
-    this.#messages = [...messages];
+    this.#known = [...messages];
+  }
+
+  /** Replaces the conversation by one that is read when it is first needed. */
+  replaceMessagesLater(read: () => readonly AgentMessage[]): void {
+    this.#known = undefined;
+    this.#read = read;
   }
 
   /** Adds a message outside of a run. It must already be recorded. */
@@ -78,6 +95,8 @@ export class Agent {
       followUp: this.followUp,
       nextTurn: this.nextTurn,
       interruptMode: () => this.interruptMode,
+      toolExecution: () => this.toolExecution,
+      validators: this.#validators,
       adopt: (message) => {
         added.push(message);
         this.append(message);

@@ -60,6 +60,7 @@ export { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
 export { emptyUsage } from "./reply/empty-usage.ts";
 export { type HistoryOptions, prepareContext } from "./request/history.ts";
 export type { ImageLimits } from "./request/limit-images.ts";
+export { hasOutputForm } from "./request/output-form.ts";
 export { sanitizeText } from "./request/sanitize.ts";
 export {
   type AssistantStream,

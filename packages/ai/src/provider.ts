@@ -73,6 +73,11 @@ export interface StreamOptions {
    * when one asks for more. Default any.
    */
   readonly maxRetryDelayMs?: number | undefined;
+  /**
+   * What the reply has to fit: a JSON Schema whose root is an object, in the vendor's own form. Only
+   * for models of which `hasOutputForm` says that they have one.
+   */
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   /** Sees the vendor request just before it is sent; may return a replacement. */
   readonly onPayload?: ((payload: unknown) => unknown) | undefined;
   /** Is told once of each tool that the vendor would refuse, and that is left out for it. */

@@ -83,6 +83,7 @@ export { SessionLog } from "./session-log/session-log.ts";
 export type { SessionLogView } from "./session-log/session-log-view.ts";
 export { SessionTree } from "./session-log/session-tree.ts";
 export { SettingsStore } from "./settings/store.ts";
+export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";
 export type {
   StartSubagentHost,

@@ -35,6 +35,11 @@ export interface RpcClientOptions extends HostCommandOptions {
    */
   readonly stream?: StreamForm;
   /**
+   * How long the host may let deltas wait to leave as one, in ms: 0 to 100, 25 by default. With 0,
+   * each is there as it comes.
+   */
+  readonly mergeMs?: number;
+  /**
    * For commands that are answered at once: all but those that wait for a model, a shell, the end of
    * a run, or a person whom an extension asks. 60 s by default, 0 for none.
    */
@@ -320,10 +325,15 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   }
 
   async #initialize(): Promise<Result<"initialize"> | undefined> {
-    const { clientInfo, stream = "delta" } = this.#options;
+    const { clientInfo, mergeMs, stream = "delta" } = this.#options;
     try {
       // The environment may have chosen a dialect for others; events are handed on in this one.
-      const asked = { protocol: "pi", stream, ...(clientInfo && { clientInfo }) } as const;
+      const asked = {
+        protocol: "pi",
+        stream,
+        ...(mergeMs !== undefined && { mergeMs }),
+        ...(clientInfo && { clientInfo }),
+      } as const;
       return await this.request("initialize", asked);
     } catch (error) {
       // An older host: everything works, with replies in full form.

@@ -7,7 +7,13 @@ export {
   type Params,
   type Result,
 } from "./commands/index.ts";
-export { InterruptMode, QueueMode, SessionState, SessionStats } from "./commands/state.ts";
+export {
+  InterruptMode,
+  QueueMode,
+  SessionState,
+  SessionStats,
+  ToolExecutionMode,
+} from "./commands/state.ts";
 export type { DialectFrame, RequestDialogs } from "./dialects/dialect.ts";
 export {
   type Dialect,
@@ -64,6 +70,7 @@ export {
 } from "./vocabulary/session-entry.ts";
 export type {
   CompactionResult,
+  OutputStatus,
   PromptStatus,
   QueueItem,
   SessionEvent,
@@ -87,5 +94,11 @@ export {
   type FrameError,
 } from "./wire/frame.ts";
 export { FrameDecoder } from "./wire/frame-decoder.ts";
-export { DEFAULT_MAX_LINE_BYTES, type DecodedLine, encodeLine, LineDecoder } from "./wire/jsonl.ts";
+export {
+  DEFAULT_MAX_LINE_BYTES,
+  type DecodedLine,
+  encodeLine,
+  escapeLineSeparators,
+  LineDecoder,
+} from "./wire/jsonl.ts";
 export { PartialJson } from "./wire/partial-json.ts";

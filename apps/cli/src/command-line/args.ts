@@ -1,3 +1,4 @@
+import type { ToolExecutionMode } from "@tau-agent/rpc-protocol";
 import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 
@@ -13,9 +14,11 @@ export interface CliOptions {
   model?: string;
   models?: string;
   thinking?: ThinkingLevel;
+  toolExecution?: ToolExecutionMode;
   apiKey?: string;
   systemPrompt?: string;
   appendSystemPrompt: string[];
+  outputSchema?: string;
   session?: string;
   continue?: boolean;
   resume?: boolean;
@@ -88,6 +91,11 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     help: "rpc: commands on stdin, events on stdout; json: events of one run; text: the final text",
   },
   print: { key: "print", kind: "switch", short: "p", help: "Answer one prompt and exit" },
+  "output-schema": {
+    key: "outputSchema",
+    kind: "value",
+    help: "With -p: file with a JSON Schema that the answer fits; prints it as JSON",
+  },
   provider: {
     key: "provider",
     kind: "value",
@@ -108,6 +116,12 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "value",
     choices: thinkingLevels,
     help: `Thinking level: ${thinkingLevels.join(", ")}`,
+  },
+  "tool-execution": {
+    key: "toolExecution",
+    kind: "value",
+    choices: ["sequential", "parallel"],
+    help: "How the tool calls of a reply run: sequential, parallel",
   },
   "api-key": { key: "apiKey", kind: "value", help: "Key for the provider, for this run only" },
   "system-prompt": {

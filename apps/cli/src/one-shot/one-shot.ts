@@ -1,12 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
-import type { AgentSession, PromptResult } from "@tau-agent/coding-agent";
+import type { AgentSession, OutputSchema, PromptResult } from "@tau-agent/coding-agent";
 import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
 import type { SessionEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage, ImageContent } from "@tau-agent/rpc-protocol/messages";
 import type { CliOptions } from "../command-line/args.ts";
 import type { FrameOutput } from "../process/output.ts";
-import { DeltaMerger } from "../rpc/connection/delta-merger.ts";
+import { DeltaMerger, MERGE_INTERVAL_MS } from "../rpc/connection/delta-merger.ts";
 import { EventEncoder } from "../rpc/connection/encode-event.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";
 
@@ -29,18 +29,35 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
     if (event.type === "auto_retry_start") report(describeRetry(event));
   });
   const result = await runPrompts(task);
+  if (result.outputStatus !== undefined) return printOutput(result, task);
   const parts = session.lastReplyParts;
   const last = parts.at(-1);
   const text = parts.map(({ content }) => textOf(content)).join("");
-  await new Promise<void>((resolve) => {
-    output.write(text === "" ? "" : `${text}\n`, resolve);
-  });
+  await print(text === "" ? "" : `${text}\n`, output);
   if (hasFailed(result, task)) return 1;
   if (last?.stopReason === "length") {
     task.report("warning: the reply was cut off at the output limit");
     return 1;
   }
   return 0;
+}
+
+/** An answer that fits its schema as JSON, any other on stderr. */
+async function printOutput(result: PromptResult, task: OneShotOptions): Promise<number> {
+  const { outputStatus, outputAttempts = 0, output, text } = result;
+  if (outputStatus === "valid") {
+    await print(`${JSON.stringify(output)}\n`, task.output);
+    return 0;
+  }
+  if (!hasFailed(result, task)) {
+    task.report(`error: the answer does not fit the schema, after ${outputAttempts} attempts`);
+  }
+  if (text !== "") task.report(text);
+  return 1;
+}
+
+function print(text: string, output: FrameOutput): Promise<void> {
+  return new Promise((resolve) => output.write(text, resolve));
 }
 
 /** Without it a user watches a silent terminal for as long as all waits take. */
@@ -66,7 +83,7 @@ export async function runJson(task: OneShotOptions): Promise<number> {
   const encoder = new EventEncoder();
   void writer.write(encodeLine(session.log.header));
   const write = (event: SessionEvent) => writer.write(encoder.encode(event));
-  const merger = new DeltaMerger({ write, reader: writer });
+  const merger = new DeltaMerger({ write, reader: writer }, MERGE_INTERVAL_MS);
   session.subscribe((...event) => merger.push(...event));
   const result = await runPrompts(task);
   await writer.end();
@@ -82,6 +99,7 @@ function hasFailed({ status, error }: PromptResult, { report }: OneShotOptions):
 /** Sends the prompts one after another; one that does not end well is the last. */
 async function runPrompts(task: OneShotOptions): Promise<PromptResult> {
   const { session, options } = task;
+  const outputSchema = await readSchema(options.outputSchema, task.cwd);
   const { text, images } = await readFiles(options.files, task.cwd);
   const [first = "", ...rest] = options.messages;
   const opening = [task.input, `${text}${first}`].filter((part) => part !== "").join("\n\n");
@@ -89,12 +107,32 @@ async function runPrompts(task: OneShotOptions): Promise<PromptResult> {
     const reason = "there is no prompt; pass one as an argument or pipe it in";
     throw new ProtocolError("invalid_option", { option: "--print", reason });
   }
-  let result = await session.prompt(opening, { images });
-  for (const message of rest) {
+  // The last prompt is the one whose answer is printed.
+  const last = rest.length === 0 ? { outputSchema } : {};
+  let result: PromptResult = await session.prompt(opening, { images, ...last });
+  for (const [index, message] of rest.entries()) {
     if (result.status === "error" || result.status === "aborted") break;
-    result = await session.prompt(message);
+    result = await session.prompt(message, index === rest.length - 1 ? { outputSchema } : {});
   }
   return result;
+}
+
+/** Whether it is a schema is said by the session. */
+async function readSchema(
+  file: string | undefined,
+  cwd: string,
+): Promise<OutputSchema | undefined> {
+  if (file === undefined) return undefined;
+  const path = resolve(cwd, file);
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    const { message } = error as Error;
+    throw new ProtocolError("invalid_option", {
+      option: "--output-schema",
+      reason: `${path} cannot be read as JSON (${message})`,
+    });
+  }
 }
 
 const imageTypes: Readonly<Record<string, string>> = {

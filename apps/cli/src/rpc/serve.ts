@@ -73,7 +73,10 @@ export function serve(options: ServeOptions): void {
     }
   };
   input.on("data", (chunk: Buffer) => {
-    if (!shutdown.hasBegun) take(decoder.push(chunk));
+    if (shutdown.hasBegun) return;
+    take(decoder.push(chunk));
+    // What could be answered at once leaves at once, in one write (row "`get_state` idle").
+    writer.flush();
   });
   input.on("end", () => {
     if (!shutdown.hasBegun) take(decoder.end());

@@ -33,6 +33,7 @@ export async function sessionOptions(
     model: options.model,
     models: list(options.models),
     thinkingLevel: options.thinking,
+    toolExecution: options.toolExecution,
     apiKey: options.apiKey ?? environment.subagentKey,
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,

@@ -82,6 +82,7 @@ function inheritedArguments(options: CliOptions, cwd: string): string[] {
   ] as const;
   return [
     ...switches.flatMap(([name, isOn]) => (isOn ? [name] : [])),
+    ...(options.toolExecution ? ["--tool-execution", options.toolExecution] : []),
     ...options.extension.flatMap((path) => [
       "--extension",
       /^~|^\w+:/.test(path) ? path : resolve(cwd, path),

@@ -29,6 +29,40 @@ describe("-p", () => {
     expect(result).toMatchObject({ code: 0, stdout: "ok\n" });
   });
 
+  describe("with --output-schema", () => {
+    const files = {
+      "project/city.json":
+        '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}',
+      "project/broken.json": "{",
+      "project/none.json": '{"type":"thing"}',
+    };
+    const ask = (schema: string, scenario: string[]) =>
+      runHost({ files, scenario, arguments: ["-p", "--output-schema", schema, "Which?"] });
+
+    it("prints the answer as JSON", async () => {
+      const result = await ask("city.json", ["no", 'Here: ```json\n{"city": "Ulm"}\n```']);
+      expect(result).toMatchObject({ code: 0, stdout: '{"city":"Ulm"}\n', stderr: "" });
+    });
+
+    it("prints an answer that does not fit on stderr, and exits 1", async () => {
+      const result = await ask("city.json", ["no", "no", "Ulm, I think"]);
+      expect(result).toMatchObject({ code: 1, stdout: "" });
+      expect(result.stderr).toContain("after 3 attempts");
+      expect(result.stderr).toContain("Ulm, I think");
+    });
+
+    it.each([
+      ["missing.json", "missing.json"],
+      ["broken.json", "broken.json"],
+      ["none.json", 'unknown type "thing"'],
+    ])("names what is wrong with %s before a model is asked", async (schema, words) => {
+      const result = await ask(schema, []);
+      expect(result).toMatchObject({ code: 1, stdout: "" });
+      expect(result.stderr).toMatch(/^tau: error: /);
+      expect(result.stderr).toContain(words);
+    });
+  });
+
   it("says a model's failure on stderr and exits 1", async () => {
     const result = await runHost({ scenario: [failing], arguments: ["-p", "go"] });
     expect(result).toMatchObject({ code: 1, stdout: "" });

@@ -57,6 +57,19 @@ describe("16 000 deltas", () => {
     expect(written).toBeLessThan(sent * 1.3);
   });
 
+  it.each([
+    { mergeMs: 0, form: "delta" },
+    { mergeMs: 100, form: "delta" },
+  ])("leave one by one or merged, as the client asks: %o", async ({ mergeMs, form }) => {
+    const { host } = await startStreaming({ api: LEANEST_API, deltas: 100, delayMs: 2 });
+    host.send({ type: "initialize", stream: form, mergeMs });
+    host.send({ type: "prompt", message: "go" });
+    await host.until({ "...": true, type: "agent_settled" });
+    const frames = host.stdout.match(/"type":"text_delta"/g)?.length ?? 0;
+    if (mergeMs === 0) expect(frames).toBe(100);
+    else expect(frames).toBeLessThan(50);
+  });
+
   it("are at most 60 frames a second in the full form, and leave no memory behind", async () => {
     const { host } = await startStreaming({ api: LEANEST_API });
     const peaks: number[] = [];

@@ -64,7 +64,7 @@ export class SchemaShapes {
       if (keyword === "const") this.#values.add(JSON.stringify(value));
       else if (keyword === "enum") this.#addValues(value as unknown[]);
       else if (keyword === "required") this.#addNames(value as string[]);
-      else if (keyword === "minimum") this.#bounds.add(value as number);
+      else if (keyword === "minimum" || keyword === "maximum") this.#bounds.add(value as number);
       else if (keyword === "minLength") this.#lengths.add(value as number);
       else if (keyword === "pattern") {
         this.#patterns.set(value as string, new RegExp(value as string, "u"));

@@ -61,6 +61,10 @@ async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<Strea
     source = run.steering;
     pending = source.take();
     if (pending.length === 0 && !turn.continues) {
+      source = undefined;
+      pending = run.options.conclude?.(turn.reply.message) ?? [];
+    }
+    if (pending.length === 0 && !turn.continues) {
       source = run.followUp;
       pending = source.take();
       if (pending.length === 0 && run.nextTurn.size === 0) return turn.reply;

@@ -1,7 +1,15 @@
 import type { Context, StreamFunction, StreamOptions } from "@tau-agent/ai";
 import type { AgentEvent, ToolResult } from "@tau-agent/rpc-protocol/events";
-import type { AgentMessage, LlmMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/messages";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  LlmMessage,
+  Model,
+  ToolCall,
+} from "@tau-agent/rpc-protocol/messages";
 import type { AgentTool } from "../tools/tool.ts";
+import type { Validators } from "../tools/validate-arguments.ts";
+import type { ToolExecutionMode } from "./call-groups.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ResolveToolCall } from "./real-calls.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
@@ -60,6 +68,10 @@ export interface AgentOptions {
   readonly resolveToolCall?: ResolveToolCall | undefined;
   /** May replace a tool's result, after the hooks and before it is announced and recorded. */
   readonly finishResult?: ((result: ToolResult) => ToolResult | Promise<ToolResult>) | undefined;
+  /**
+   * Called when the model has nothing left to do, before follow-ups: messages that continue the run.
+   */
+  readonly conclude?: ((reply: AssistantMessage) => readonly AgentMessage[]) | undefined;
   /** Called after each successful `turn_end`: whether to call the model once more. */
   readonly wantsNextTurn?: (() => boolean) | undefined;
   /** May replace a complete message before it is recorded; its role must stay the same. */
@@ -79,6 +91,9 @@ export interface Run {
   readonly followUp: MessageQueue;
   readonly nextTurn: MessageQueue;
   readonly interruptMode: () => InterruptMode;
+  readonly toolExecution: () => ToolExecutionMode;
+  /** Kept from run to run. */
+  readonly validators: Validators;
   /** Adds a recorded message to the conversation. */
   readonly adopt: (message: AgentMessage) => void;
   readonly messages: () => readonly AgentMessage[];

@@ -5,6 +5,7 @@ import { isToolError, ToolError } from "../tools/errors.ts";
 import type { AgentTool } from "../tools/tool.ts";
 import { validateArguments } from "../tools/validate-arguments.ts";
 import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
+import { fileWritten, groupCalls, startInOrder } from "./call-groups.ts";
 import { addMessage, emit, type Run } from "./run.ts";
 
 /** The text of a call that was skipped because of a steering message; clients match on it. */
@@ -33,8 +34,9 @@ const skipTexts: Record<SkipReason, string> = {
 };
 
 /**
- * Runs the calls of one reply in source order, in groups: adjacent calls of read-only tools in
- * parallel, every other call alone. Results are recorded in the order of the calls.
+ * Runs the calls of one reply in source order, in groups: adjacent calls that only read in parallel,
+ * every other call alone; in the mode `parallel` all of them are one group. Results are recorded in
+ * the order of the calls.
  */
 export async function executeToolCalls(
   run: Run,
@@ -43,7 +45,8 @@ export async function executeToolCalls(
 ): Promise<ToolBatch> {
   const results: ToolResultMessage[] = [];
   let allTerminate = calls.length > 0;
-  const groups = groupCalls(calls, tools);
+  const callOf = (call: ToolCall) => call;
+  const groups = await groupCalls(calls, tools, { mode: run.toolExecution(), callOf });
   for (const [index, group] of groups.entries()) {
     const reason = index === 0 ? abortReason(run) : (abortReason(run) ?? steeringReason(run));
     if (reason !== undefined) {
@@ -51,9 +54,7 @@ export async function executeToolCalls(
       results.push(...(await skipToolCalls(run, rest, reason)));
       return { results, terminate: false };
     }
-    const outcomes = await executeGroup(run, group, tools);
-    for (const { message, terminate } of outcomes) {
-      await addMessage(run, message);
+    for (const { message, terminate } of await executeGroup(run, group, tools)) {
       results.push(message);
       allTerminate &&= terminate;
     }
@@ -89,20 +90,6 @@ function steeringReason(run: Run): SkipReason | undefined {
   return run.interruptMode() === "immediate" && run.steering.size > 0 ? "steering" : undefined;
 }
 
-function groupCalls(calls: readonly ToolCall[], tools: readonly AgentTool[]): ToolCall[][] {
-  const readOnly = new Set(tools.filter((tool) => tool.isReadOnly).map((tool) => tool.name));
-  const groups: ToolCall[][] = [];
-  let previousIsReadOnly = false;
-  for (const call of calls) {
-    const isReadOnly = readOnly.has(call.name);
-    const last = groups.at(-1);
-    if (last && isReadOnly && previousIsReadOnly) last.push(call);
-    else groups.push([call]);
-    previousIsReadOnly = isReadOnly;
-  }
-  return groups;
-}
-
 interface ToolOutcome {
   readonly message: ToolResultMessage;
   readonly terminate: boolean;
@@ -114,6 +101,10 @@ interface PreparedCall {
   readonly call: ToolCall;
   /** The tool will not run: it does not exist, its arguments are wrong, or a hook blocked it. */
   readonly isRefused: boolean;
+  /** A hook replaced the arguments. */
+  readonly isChanged?: boolean;
+  /** What runs it, unless it is refused. */
+  readonly tool?: AgentTool;
   /** Returns the result or throws. */
   execute(): Promise<ToolResult>;
 }
@@ -126,7 +117,38 @@ async function executeGroup(
 ): Promise<ToolOutcome[]> {
   const prepared: PreparedCall[] = [];
   for (const call of group) prepared.push(await startToolCall(run, call, tools));
-  return Promise.all(prepared.map((call) => finishToolCall(run, call)));
+  const outcomes: ToolOutcome[] = [];
+  for (const calls of await regroup(run, prepared, tools)) {
+    const files = calls.length > 1 ? await Promise.all(calls.map(fileOf)) : [];
+    const started = startInOrder(calls, files, (call) => finishToolCall(run, call));
+    // One that fails is heard of at once, also while another one is waited for.
+    const allSettled = Promise.allSettled(started);
+    try {
+      // A result is recorded as soon as those before it are: a call may take long.
+      for (const outcome of started) {
+        outcomes.push(await outcome);
+        await addMessage(run, (await outcome).message);
+      }
+    } finally {
+      await allSettled;
+    }
+  }
+  return outcomes;
+}
+
+async function fileOf({ tool, call }: PreparedCall): Promise<string | undefined> {
+  return tool && fileWritten(tool, call.arguments);
+}
+
+/** A call that only read may do more with the arguments of a hook. */
+async function regroup(
+  run: Run,
+  calls: readonly PreparedCall[],
+  tools: readonly AgentTool[],
+): Promise<PreparedCall[][]> {
+  if (!calls.some(({ isChanged }) => isChanged)) return [[...calls]];
+  const callOf = ({ call }: PreparedCall) => call;
+  return groupCalls(calls, tools, { mode: run.toolExecution(), callOf });
 }
 
 async function startToolCall(
@@ -152,7 +174,7 @@ async function prepare(
   };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
-  let args = await validateArguments(tool, call);
+  let args = await validateArguments(tool, call, run.validators);
   refuseAborted();
   const decision = await withinGrace(
     Promise.resolve(run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool)),
@@ -164,14 +186,16 @@ async function prepare(
     return { call, isRefused: true, execute };
   }
   if (decision?.arguments !== undefined) {
-    args = await validateArguments(tool, { ...call, arguments: decision.arguments });
+    const replaced = { ...call, arguments: decision.arguments };
+    args = await validateArguments(tool, replaced, run.validators);
   }
   const wanted = { ...call, arguments: args };
   const execute = async () => {
     refuseAborted();
     return runTool(run, tool, wanted);
   };
-  return { call: wanted, isRefused: false, execute };
+  const isChanged = decision?.arguments !== undefined;
+  return { call: wanted, tool, isRefused: false, isChanged, execute };
 }
 
 async function finishToolCall(run: Run, prepared: PreparedCall): Promise<ToolOutcome> {

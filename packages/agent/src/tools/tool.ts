@@ -1,5 +1,6 @@
 import type { ToolDefinition } from "@tau-agent/ai";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 
 /** What a running tool gets besides its arguments. */
 export interface ToolCallContext {
@@ -19,6 +20,13 @@ export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefi
   readonly label?: string;
   /** Adjacent calls of read-only tools run in parallel. False by default. */
   readonly isReadOnly?: boolean;
+  /** Whether one call only reads, so that it runs beside others that do; nothing else follows. */
+  isReadOnlyCall?(args: Record<string, unknown>): boolean | Promise<boolean>;
+  /**
+   * The real path of the file that a call writes. Calls of one reply that write the same file keep
+   * their order also where calls run in parallel.
+   */
+  writtenPath?(args: Record<string, unknown>): string | undefined | Promise<string | undefined>;
   /**
    * One line for the tool list of the system prompt; the description's first sentence by default.
    */
@@ -27,5 +35,9 @@ export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefi
   readonly promptGuidelines?: readonly string[];
   /** Converts what a model sent (an older shape, a JSON string) before validation. */
   prepareArguments?(received: Record<string, unknown>): Record<string, unknown>;
+  /**
+   * Takes the arguments of a call as they came, also malformed ones: the tool checks them itself.
+   */
+  readArguments?(call: ToolCall): Record<string, unknown>;
   execute(args: Arguments, call: ToolCallContext): Promise<ToolResult>;
 }

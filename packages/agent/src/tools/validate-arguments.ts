@@ -1,3 +1,4 @@
+import type { Validator } from "@cfworker/json-schema";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { coerceArguments } from "./coerce-arguments.ts";
 import { ToolError } from "./errors.ts";
@@ -5,6 +6,22 @@ import type { AgentTool } from "./tool.ts";
 
 /** How many characters of the received arguments an error repeats. */
 const MAX_SHOWN_CHARACTERS = 2000;
+
+/** The validators of tools' schemas; making one takes longer than a check (row "`read` turn: CPU"). */
+export class Validators {
+  readonly #made = new WeakMap<object, Validator>();
+  #library: typeof import("@cfworker/json-schema") | undefined;
+
+  async of({ parameters }: AgentTool): Promise<Validator> {
+    this.#library ??= await import("@cfworker/json-schema");
+    let validator = this.#made.get(parameters);
+    if (validator === undefined) {
+      validator = new this.#library.Validator(parameters, "2020-12", false);
+      this.#made.set(parameters, validator);
+    }
+    return validator;
+  }
+}
 
 /**
  * The arguments of a call, coerced to the tool's schema.
@@ -14,15 +31,16 @@ const MAX_SHOWN_CHARACTERS = 2000;
 export async function validateArguments(
   tool: AgentTool,
   call: ToolCall,
+  validators: Validators = new Validators(),
 ): Promise<Record<string, unknown>> {
+  if (tool.readArguments !== undefined) return tool.readArguments(call);
   if (call.argumentsError !== undefined) {
     throw new ToolError(
       `Validation failed for tool "${tool.name}":\n  - arguments: not valid JSON, so nothing was run\n\nReceived arguments:\n${shorten(call.argumentsError)}`,
     );
   }
   const received = tool.prepareArguments?.(call.arguments) ?? call.arguments;
-  const { Validator } = await import("@cfworker/json-schema");
-  const validator = new Validator(tool.parameters, "2020-12", false);
+  const validator = await validators.of(tool);
   // Arguments that fit are left alone, because coercion is a guess.
   if (validator.validate(received).valid) return received;
   const args = coerceArguments(received, tool.parameters);

@@ -1,3 +1,4 @@
+import type Anthropic from "@anthropic-ai/sdk";
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import { bytesOf } from "../transport/reply.ts";
 import { ServerEvents } from "../transport/server-events.ts";
@@ -7,8 +8,10 @@ import { ServerEvents } from "../transport/server-events.ts";
  * long from a connection that is dead, and whatever comes without an event name, as some compatible
  * servers send all of it.
  */
-export async function readEvents(response: Response): Promise<ServerEvents<RawMessageStreamEvent>> {
-  const { APIError } = await import("@anthropic-ai/sdk/core/error");
+export function readEvents(
+  response: Response,
+  APIError: typeof Anthropic.APIError,
+): ServerEvents<RawMessageStreamEvent> {
   if (response.body === null) throw new TypeError("The server sent a reply without a body");
   return new ServerEvents(bytesOf(response.body), ({ event, data }) => {
     if (data === "" || data === "[DONE]") return undefined;

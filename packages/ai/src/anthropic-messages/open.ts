@@ -38,7 +38,8 @@ export async function openStream(
   const type = { "content-type": "application/json" };
   // Not through `client.messages`, which prints a warning for every model that is to be retired.
   const sent = client.post("/v1/messages", { body, signal, headers: type, stream: true });
-  return readEvents(await sent.asResponse());
+  const { APIError } = client.constructor as typeof Anthropic;
+  return readEvents(await sent.asResponse(), APIError);
 }
 
 async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Promise<Anthropic> {

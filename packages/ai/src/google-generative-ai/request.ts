@@ -9,6 +9,7 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { budgetBelow, outputLimit } from "../request/output-limit.ts";
+import { outputSchemaFor } from "../request/output-schema.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { encodeContents } from "./contents.ts";
 
@@ -37,10 +38,17 @@ export function encodeRequest(
       tools: [{ functionDeclarations: context.tools.map(encodeTool) }],
     }),
     ...(thinkingConfig !== undefined && { thinkingConfig }),
+    ...outputFields(options),
   };
   const isGemini3 = takesThinkingLevels(model) && /gemini/.test(model.id);
   const contents = encodeContents(context.messages, { isGemini3 }, memory.messages(options));
   return { model: model.id, contents, config };
+}
+
+function outputFields({ outputSchema }: StreamOptions): GenerateContentConfig {
+  const schema = outputSchemaFor("google-generative-ai", outputSchema);
+  if (schema === undefined) return {};
+  return { responseMimeType: "application/json", responseJsonSchema: encodeSchema(schema) };
 }
 
 function encodeThinking(model: Model, options: StreamOptions): ThinkingConfig | undefined {

@@ -6,6 +6,7 @@ import type {
 } from "openai/resources/chat/completions";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { outputLimit } from "../request/output-limit.ts";
+import { OUTPUT_NAME, outputSchemaFor } from "../request/output-schema.ts";
 import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import type { Features } from "../request/setup.ts";
@@ -52,6 +53,7 @@ export function encodeRequest(
     thinkingFields(model, compat, options),
     cacheFields(compat, options),
     routingFields(compat),
+    outputFields(options),
   );
   const retention = options.cacheRetention ?? "short";
   if (compat.cacheControlFormat === "anthropic" && retention !== "none") {
@@ -112,6 +114,13 @@ function limitFields(
     ...(limit === undefined ? {} : { [compat.maxTokensField]: limit }),
     ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
   };
+}
+
+function outputFields({ outputSchema }: StreamOptions): Record<string, unknown> {
+  const schema = outputSchemaFor("openai-completions", outputSchema);
+  if (schema === undefined) return {};
+  const format = { name: OUTPUT_NAME, schema, strict: false };
+  return { response_format: { type: "json_schema", json_schema: format } };
 }
 
 function cacheFields(compat: CompletionsCompat, options: StreamOptions): Record<string, unknown> {

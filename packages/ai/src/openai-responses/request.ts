@@ -2,6 +2,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
 import type { Context, StreamOptions, ToolDefinition } from "../provider.ts";
 import { minOutputTokens, outputLimit } from "../request/output-limit.ts";
+import { OUTPUT_NAME, outputSchemaFor } from "../request/output-schema.ts";
 import { Prefixes } from "../request/prefixes.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import type { Features } from "../request/setup.ts";
@@ -40,7 +41,7 @@ export function encodeRequest(
   const request: ResponsesRequest = { model: model.id, input, stream: true, store: false };
   const thinking = reasoningFields(model, options, setup.effort);
   if (setup.tools.length > 0) Object.assign(request, { tools: [...setup.tools] });
-  Object.assign(request, thinking, cacheFields(compat, options));
+  Object.assign(request, thinking, cacheFields(compat, options), outputFields(options));
   const limit = outputLimit(model, options);
   if (compat.supportsMaxOutputTokens && limit < model.maxTokens) {
     request.max_output_tokens = Math.max(limit, minOutputTokens);
@@ -82,6 +83,12 @@ function reasoningFields(
   if (effort === undefined && isOff) return { include };
   const summary = isOff ? {} : { summary: "auto" };
   return { reasoning: { ...(effort !== undefined && { effort }), ...summary }, include };
+}
+
+function outputFields({ outputSchema }: StreamOptions): Record<string, unknown> {
+  const schema = outputSchemaFor("openai-responses", outputSchema);
+  if (schema === undefined) return {};
+  return { text: { format: { type: "json_schema", name: OUTPUT_NAME, schema, strict: false } } };
 }
 
 function cacheFields(compat: ResponsesCompat, options: StreamOptions): Record<string, unknown> {

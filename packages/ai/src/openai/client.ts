@@ -47,7 +47,7 @@ export async function postForEvents<Chunk>(
   { signal }: StreamOptions,
 ): Promise<ServerEvents<Chunk>> {
   const headers = { "content-type": "application/json" };
-  const { APIError } = await import("openai/core/error");
+  const { APIError } = client.constructor as typeof OpenAI;
   const response = await client.post(path, { body, signal, headers, stream: true }).asResponse();
   if (response.body === null) throw new TypeError("The server sent a reply without a body");
   return new ServerEvents(bytesOf(response.body), ({ event, data }) => {

@@ -117,5 +117,7 @@ function textOf(content: string | readonly UserContent[]): string {
 
 /** The user's words, without the note on date and platform that a coding agent adds. */
 function ownText(text: string): string {
-  return text.replace(/\s*<environment>\n[^<]*<\/environment>$/, "");
+  return text
+    .replace(/\s*<environment>\n[^<]*<\/environment>$/, "")
+    .replace(/\s*<output-format>\n[\s\S]*<\/output-format>$/, "");
 }

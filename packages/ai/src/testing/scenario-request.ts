@@ -18,7 +18,7 @@ export interface ScenarioRequest {
   readonly tools: readonly ToolDefinition[];
   /** Number of this request, from 0. */
   readonly index: number;
-  /** Text of the last user message, without an `<environment>` note at its end. */
+  /** Text of the last user message, without the notes of Tau at its end. */
   readonly lastUserText: string;
   /** Results of the calls in the last reply, in order; empty when a user message came after them. */
   readonly toolResults: readonly SeenToolResult[];

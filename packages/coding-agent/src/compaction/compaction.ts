@@ -1,6 +1,7 @@
 import type { CompactionResult, SessionOnlyEvent, TodoItem } from "@tau-agent/rpc-protocol";
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
+import { entriesForContext } from "../session-log/branch-context.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import { todoSection } from "../todos/todo-text.ts";
 import { contextTokens } from "./estimate.ts";
@@ -177,7 +178,7 @@ export class Compaction {
   }
 
   #prepare(model: Model): ReturnType<typeof prepareCompaction> {
-    const branch = this.#options.conversation.log.tree.branch();
+    const branch = entriesForContext(this.#options.conversation.log.tree);
     return prepareCompaction(branch, this.#limits(model));
   }
 

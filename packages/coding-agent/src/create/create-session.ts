@@ -16,9 +16,9 @@ import { PromptResources } from "../resources/resources.ts";
 import { AgentSession } from "../session/agent-session.ts";
 import { buildSession, type SessionParts } from "../session/build-session.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
+import { resumedModel } from "../session-log/branch-context.ts";
 import { noteModel } from "../session-log/note-model.ts";
 import { openExistingSession, openSession } from "../session-log/open-session.ts";
-import { resumedModel } from "../session-log/session-context.ts";
 import { SessionLog, type SessionLogOptions } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
@@ -104,7 +104,7 @@ async function assemble(
 ): Promise<CreatedSession> {
   const { settings, registry, scope, extensions, log, places, diagnostics } = surroundings;
   const { workingFolder } = surroundings;
-  const resumed = resumedModel(log.tree.ancestors());
+  const resumed = resumedModel(log.tree);
   const choice = { registry, settings, scope, resumed, diagnostics };
   const chosen = await chooseModel(options, choice);
   const thinkingLevel = chooseLevel(options, choice, chosen);
@@ -158,6 +158,7 @@ async function assemble(
       selected.all,
       selected.tools.filter((tool) => !opened?.inactiveTools.has(tool.name)),
     ),
+    toolExecution: options.toolExecution,
     budget: tasks.budget,
     feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
@@ -165,7 +166,12 @@ async function assemble(
     maskKeys: createKeyMask(keySources),
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
-    systemPrompt: (tools) => resources.systemPrompt(tools),
+    systemPrompt: async (tools) => {
+      const prompt = await resources.systemPrompt(tools);
+      // Texts are read for the first prompt, so only now is it known which were left out.
+      for (const problem of await resources.diagnostics()) parts.problems.noteOnce(problem);
+      return prompt;
+    },
     userInput: createUserInput({ resources, settings, fetch: surroundings.fetch }),
     environment: currentEnvironment,
     ...sessionFolders(options, surroundings, resources),

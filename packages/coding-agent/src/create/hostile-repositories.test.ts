@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
   namedPackages,
@@ -73,3 +74,18 @@ it.each(Object.entries(plants))(
     expect(session.log.path?.startsWith(at.cwd)).toBe(false);
   },
 );
+
+it("says once which texts of a project it left out", async () => {
+  const folder = temporaryFolder();
+  const at = plantRepository({ folder, cwd: placesIn(folder).cwd }, (repository) => {
+    repository.link("AGENTS.md", repository.keys);
+    repository.link(".pi/skills/leak/SKILL.md", repository.outside);
+  });
+  const { session } = await createTestSession(["One.", "Two."], placesIn(folder));
+  await session.prompt("one");
+  await session.prompt("two");
+  for (const path of ["AGENTS.md", ".pi/skills/leak/SKILL.md"]) {
+    const found = session.diagnostics.filter(({ message }) => message.includes(join(at.cwd, path)));
+    expect(found).toHaveLength(1);
+  }
+});

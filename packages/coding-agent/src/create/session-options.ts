@@ -1,4 +1,4 @@
-import type { AgentTool } from "@tau-agent/agent";
+import type { AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { CustomProvider } from "../models/custom-models.ts";
@@ -47,6 +47,12 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly name?: string | undefined;
   /** Which built-in tools are active; all by default. */
   readonly tools?: ToolSelection | undefined;
+  /**
+   * Whether the calls of a reply run one after the other, except for neighbours that only read, or
+   * all together, except for those that write one file; as the setting `toolExecution` says by
+   * default.
+   */
+  readonly toolExecution?: ToolExecutionMode | undefined;
   /** Tools of your own; one with the name of a built-in tool replaces it. */
   readonly customTools?: readonly AgentTool[] | undefined;
   readonly prompt?: PromptOptionsOfSession | undefined;

@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions } from "@tau-agent/agent";
+import { Agent, type AgentOptions, type ToolExecutionMode } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -14,6 +14,8 @@ export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watch
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
   readonly hooks?: SessionHooks | undefined;
+  /** Takes precedence over the setting. */
+  readonly toolExecution?: ToolExecutionMode | undefined;
   /** Takes known keys out of what tools say. */
   readonly maskKeys?: KeyMask | undefined;
 }
@@ -21,7 +23,7 @@ export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watch
 /** What only the session can do for its loop. */
 type Owner = Pick<
   AgentOptions,
-  "prepareRequest" | "currentModel" | "record" | "emit" | "beforeModelCall"
+  "prepareRequest" | "currentModel" | "record" | "emit" | "beforeModelCall" | "conclude"
 > & {
   /** The text that joins a message in requests only. */
   readonly noteOf: (message: AgentMessage) => string | undefined;
@@ -31,7 +33,7 @@ type Owner = Pick<
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(
-  { stream, settings, hooks, watchReply, tools, maskKeys }: SessionLoopOptions,
+  { stream, settings, hooks, watchReply, tools, toolExecution, maskKeys }: SessionLoopOptions,
   { noteOf, replaced, ...owner }: Owner,
 ): Agent {
   const mask: KeyMask = (value) =>
@@ -54,5 +56,6 @@ export function createSessionLoop(
         })),
   });
   applyQueueSettings(agent, settings);
+  agent.toolExecution = toolExecution ?? settings.get("toolExecution");
   return agent;
 }

@@ -1,5 +1,10 @@
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
-import { type PromptIdentity, type PromptOutcome, promptResult } from "./prompt-tracker.ts";
+import {
+  type PromptIdentity,
+  type PromptOutcome,
+  promptResult,
+  withAnswer,
+} from "./prompt-tracker.ts";
 
 interface HandledPrompt {
   readonly finish: (status: "handled" | "aborted") => Promise<void>;
@@ -17,14 +22,14 @@ export class HandledPrompts {
 
   /** Does what the prompt asks for, after its sender has been answered. */
   begin(
-    { id, promptId, isAnnounced }: PromptIdentity,
+    { id, promptId, isAnnounced, answer }: PromptIdentity,
     work?: () => Promise<void>,
   ): Promise<PromptResult> {
     const { promise, resolve } = Promise.withResolvers<PromptResult>();
     const prompt: HandledPrompt = {
       finish: async (status) => {
         if (!this.#underWay.delete(prompt)) return;
-        const outcome: PromptOutcome = { id, promptId, status };
+        const outcome = withAnswer({ id, promptId, status }, answer);
         if (isAnnounced) await this.#announce(outcome);
         resolve(promptResult(outcome));
       },

@@ -1,12 +1,15 @@
 import type { AgentTool, ModelRequest } from "@tau-agent/agent";
+import { hasOutputForm, type StreamOptions } from "@tau-agent/ai";
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import { isLocalUrl } from "../models/custom-models.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { SettingsStore } from "../settings/store.ts";
+import type { OutputAnswer } from "../structured-output/output-answer.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
+import type { OpenOutputs } from "./open-outputs.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 
 /** What {@link ModelRequests} works with. */
@@ -19,6 +22,8 @@ export interface ModelRequestsOptions {
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
+  /** The answer that the model owes. */
+  readonly outputs: Pick<OpenOutputs, "current">;
   /** Receives what a request had to leave out. */
   readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
@@ -69,7 +74,7 @@ export class ModelRequests {
    * @throws {SessionError} as {@link check}
    */
   async prepare(): Promise<ModelRequest> {
-    const { settings, sessionId, hooks, budget, onDiagnostic } = this.#options;
+    const { settings, sessionId, hooks, budget, outputs, onDiagnostic } = this.#options;
     budget.checkRequest();
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
@@ -77,13 +82,15 @@ export class ModelRequests {
       registry.requestAuth(model),
       this.systemPrompt(),
     ]);
+    const { tools, outputSchema } = withOutput(this.#options.tools.active, model, outputs.current);
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
     return {
       model: this.#shown(model),
       systemPrompt: hooks?.systemPrompt(systemPrompt) ?? systemPrompt,
-      tools: this.#options.tools.active,
+      tools,
       options: {
         ...auth,
+        outputSchema,
         headers,
         thinkingLevel,
         thinkingBudgets: settings.get("thinkingBudgets"),
@@ -105,6 +112,17 @@ export class ModelRequests {
     }
     return this.#blind.model;
   }
+}
+
+/** Asks for an answer in the model's own form, or with a tool behind all others. */
+function withOutput(
+  tools: readonly AgentTool[],
+  model: Model,
+  answer: OutputAnswer | undefined,
+): Pick<ModelRequest, "tools"> & Pick<StreamOptions, "outputSchema"> {
+  if (answer === undefined) return { tools };
+  if (hasOutputForm(model, tools.length > 0)) return { tools, outputSchema: answer.wireSchema };
+  return { tools: [...tools.filter(({ name }) => name !== answer.tool.name), answer.tool] };
 }
 
 /** A server on this machine may have to load the model first. */

@@ -29,6 +29,12 @@ export class ProblemReport {
     this.#onNote?.(diagnostic);
   }
 
+  /** Notes a problem unless the same one is known. */
+  noteOnce(diagnostic: Diagnostic): void {
+    if (this.diagnostics.some(({ message }) => message === diagnostic.message)) return;
+    this.note(diagnostic);
+  }
+
   /** Gets what is noted from now on, to show it where the first diagnostics were shown. */
   onNote(listener: (diagnostic: Diagnostic) => void): void {
     this.#onNote = listener;
@@ -48,8 +54,6 @@ export class ProblemReport {
    * once.
    */
   noteListenerError(error: unknown): void {
-    const message = `A listener failed: ${errorMessage(error)}`;
-    const isKnown = this.diagnostics.some((diagnostic) => diagnostic.message === message);
-    if (!isKnown) this.note({ severity: "error", message });
+    this.noteOnce({ severity: "error", message: `A listener failed: ${errorMessage(error)}` });
   }
 }

@@ -1,12 +1,13 @@
 import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import type { AgentMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, PromptResult, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
 import { randomUuid } from "../base/random.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
 import type { Admission } from "./admission.ts";
 import { HandledPrompts } from "./handled-prompts.ts";
+import type { OpenOutputs } from "./open-outputs.ts";
 import type { PromptAcceptance, PromptOptions } from "./prompt-options.ts";
 import type { PromptOrigins } from "./prompt-origins.ts";
 import {
@@ -31,6 +32,8 @@ export interface PromptIntakeOptions {
   readonly hooks?: SessionHooks | undefined;
   /** Which message is which prompt. */
   readonly origins: PromptOrigins;
+  /** The answers that prompts with an output schema need. */
+  readonly outputs: OpenOutputs;
   readonly conversation: Pick<Conversation, "log">;
   /** Sends an event, by default one of the current prompt. */
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
@@ -76,14 +79,15 @@ export class PromptIntake {
     if (admission.isClosed) throw new SessionError("disposed");
     const command = options.isVerbatim ? undefined : hooks?.findCommand(text);
     // A prompt from an extension does not belong to a client, which would count its result.
-    const prompt = identityOf(options, options.source !== "extension");
+    const identity = identityOf(options, options.source !== "extension");
     // Outside of the admission: a command may itself wait until the session is idle.
     if (command !== undefined) {
-      return this.#known(prompt) ?? this.#handle(prompt, () => command.run());
+      return this.#known(identity) ?? this.#handle(identity, () => command.run());
     }
     return admission.admit(async () => {
-      const known = this.#known(prompt);
+      const known = this.#known(identity);
       if (known !== undefined) return known;
+      const prompt = await orCalledOff(withAnswer(identity, options));
       const { streamingBehavior } = options;
       if (driver.isRunning && streamingBehavior === undefined) throw new SessionError("busy");
       const input = await orCalledOff(this.#changed(text, options, streamingBehavior));
@@ -106,10 +110,11 @@ export class PromptIntake {
     const { admission, driver, check, userInput, hooks } = this.#options;
     const orCalledOff = this.#orCalledOff();
     if (hooks !== undefined) await orCalledOff(hooks.begin());
-    const prompt = identityOf(options, true);
+    const identity = identityOf(options, true);
     return admission.admit(async () => {
-      const known = this.#known(prompt);
+      const known = this.#known(identity);
       if (known !== undefined) return known;
+      const prompt = await orCalledOff(withAnswer(identity, options));
       const input = await orCalledOff(this.#changed(text, options, undefined));
       if (input === undefined) return this.#handle(prompt);
       await orCalledOff(check());
@@ -119,8 +124,7 @@ export class PromptIntake {
       try {
         const added = (hooks && (await orCalledOff(hooks.beforeRun(message)))) ?? [];
         const { promptId } = prompt;
-        this.#options.origins.mark(message, { promptId });
-        const result = this.#prompts.accept(message, prompt);
+        const result = this.#expect(message, prompt, undefined);
         await driver.release([message, ...added]);
         return { disposition: "started", promptId, result };
       } catch (error) {
@@ -131,13 +135,13 @@ export class PromptIntake {
   }
 
   /** Queues a message; while idle it starts a run, or waits for the next. Commands are refused. */
-  enqueue(text: string, options: PromptInput, behavior: QueueName): Promise<PromptAcceptance> {
+  enqueue(text: string, options: PromptOptions, behavior: QueueName): Promise<PromptAcceptance> {
     return this.#note(this.#enqueue(text, options, behavior));
   }
 
   async #enqueue(
     text: string,
-    options: PromptInput,
+    options: PromptOptions,
     behavior: QueueName,
   ): Promise<PromptAcceptance> {
     const { admission, driver, check, userInput, hooks } = this.#options;
@@ -147,8 +151,9 @@ export class PromptIntake {
     if (command !== undefined) {
       throw new SessionError("command_not_queueable", { name: command.name });
     }
-    const prompt = identityOf({}, false);
+    const identity = identityOf(options, false);
     return admission.admit(async () => {
+      const prompt = await orCalledOff(withAnswer(identity, options));
       const waits = behavior === "nextTurn";
       const source = waits ? "followUp" : behavior;
       const input = await orCalledOff(this.#changed(text, options, source));
@@ -230,7 +235,9 @@ export class PromptIntake {
 
   /** A message has become part of the conversation. */
   noteRecorded(message: AgentMessage): void {
-    this.#prompts.noteRecorded(message, this.#options.origins.of(message)?.promptId);
+    const { promptId } = this.#options.origins.of(message) ?? {};
+    this.#prompts.noteRecorded(message, promptId);
+    this.#options.outputs.noteDelivery(promptId);
     if (message.role === "user") this.#queues.update();
   }
 
@@ -284,10 +291,22 @@ export class PromptIntake {
     const added = await this.#added(message, queueName, orCalledOff);
     const { promptId } = prompt;
     const itemId = this.#waits(queueName) ? randomUuid() : undefined;
-    this.#options.origins.mark(message, { promptId, itemId });
-    const result = this.#prompts.accept(message, prompt);
+    const result = this.#expect(message, prompt, itemId);
     const disposition = this.#begin([message, ...added], queueName);
     return { disposition, promptId, ...(itemId === undefined ? {} : { itemId }), result };
+  }
+
+  /** From here on the prompt is in the session. */
+  #expect(
+    message: UserMessage,
+    prompt: PromptIdentity,
+    itemId: string | undefined,
+  ): Promise<PromptResult> {
+    const { origins, outputs } = this.#options;
+    const { promptId, answer } = prompt;
+    origins.mark(message, { promptId, itemId, note: answer?.instruction });
+    if (answer !== undefined) outputs.add(promptId, answer);
+    return this.#prompts.accept(message, prompt);
   }
 
   /** What becomes of a prompt that the session already has; undefined for a new one. */
@@ -333,6 +352,7 @@ export class PromptIntake {
 
   async #announce(results: readonly PromptOutcome[]): Promise<void> {
     for (const result of results) {
+      this.#options.outputs.forget(result.promptId);
       await this.#options.emit(resultEvent(result), result.promptId);
     }
   }
@@ -347,4 +367,17 @@ function identityOf(
     throw new SessionError("invalid_option", { option: "promptId", reason });
   }
   return { id, promptId: promptId ?? randomUuid(), isAnnounced };
+}
+
+/** What checks answers is loaded with the first schema. */
+async function withAnswer(
+  prompt: PromptIdentity,
+  { outputSchema }: PromptOptions,
+): Promise<PromptIdentity> {
+  if (outputSchema === undefined) return prompt;
+  const [{ readOutputSchema }, { OutputAnswer }] = await Promise.all([
+    import("../structured-output/output-schema.ts"),
+    import("../structured-output/output-answer.ts"),
+  ]);
+  return { ...prompt, answer: new OutputAnswer(await readOutputSchema(outputSchema)) };
 }

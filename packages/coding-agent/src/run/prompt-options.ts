@@ -1,4 +1,5 @@
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
+import type { OutputSchema } from "../structured-output/output-schema.ts";
 import type { PromptInput } from "../user-input/input.ts";
 
 /** The disposition of an accepted prompt, and its end. */
@@ -24,6 +25,11 @@ export interface PromptOptions extends PromptInput {
   readonly promptId?: string | undefined;
   /** Repeated in `prompt_result`. */
   readonly id?: string | number | undefined;
+  /**
+   * What the answer has to fit: a zod type, or a JSON Schema. The model has three attempts; the result
+   * has `output`, `outputStatus` and `outputAttempts`.
+   */
+  readonly outputSchema?: OutputSchema | undefined;
   /** Where it comes from, for extensions. Default `rpc`. */
   readonly source?: "interactive" | "rpc" | "extension" | undefined;
 }

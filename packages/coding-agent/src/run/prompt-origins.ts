@@ -5,6 +5,8 @@ export interface MessageOrigin {
   readonly promptId: string;
   /** Set while it is queued. */
   readonly itemId?: string | undefined;
+  /** The text that joins it in requests only. */
+  readonly note?: string | undefined;
 }
 
 /** Knows which prompt a message is, and which prompt the current events belong to. */

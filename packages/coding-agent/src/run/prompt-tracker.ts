@@ -2,10 +2,13 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionOnlyEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { lastReplyText } from "@tau-agent/rpc-protocol/plain";
+import type { OutputAnswer, OutputResult } from "../structured-output/output-answer.ts";
 
 /** How an accepted prompt ended, as its event tells. */
 export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error"> & {
   readonly promptId: string;
+  /** For a prompt with an output schema. */
+  readonly answer?: OutputResult | undefined;
 };
 
 /** The prompt it belongs to. */
@@ -17,6 +20,8 @@ export interface PromptIdentity {
    * prompts have a result to announce.
    */
   readonly isAnnounced: boolean;
+  /** The answer to come of a prompt with an output schema. */
+  readonly answer?: OutputAnswer | undefined;
 }
 
 interface AcceptedPrompt extends PromptIdentity {
@@ -30,12 +35,13 @@ interface AcceptedPrompt extends PromptIdentity {
 }
 
 /** The event that announces a result. */
-export function resultEvent({ id, status, error }: PromptOutcome): SessionOnlyEvent {
+export function resultEvent({ id, status, error, answer }: PromptOutcome): SessionOnlyEvent {
   return {
     type: "prompt_result",
     ...(id === undefined ? {} : { id }),
     status,
     ...(error === undefined ? {} : { error }),
+    ...answer,
   };
 }
 
@@ -88,10 +94,11 @@ export class PromptTracker {
   settle(): PromptOutcome[] {
     const settled = this.#prompts.filter(({ outcome }) => outcome !== undefined);
     this.#prompts = this.#prompts.filter(({ outcome }) => outcome === undefined);
-    return settled.flatMap(({ outcome, messages, resolve, isAnnounced }) => {
+    return settled.flatMap(({ outcome, messages, resolve, isAnnounced, answer }) => {
       if (outcome === undefined) return [];
-      resolve(promptResult(outcome, messages));
-      return isAnnounced ? [outcome] : [];
+      const answered = withAnswer(outcome, answer, messages);
+      resolve(promptResult(answered, messages));
+      return isAnnounced ? [answered] : [];
     });
   }
 
@@ -103,8 +110,8 @@ export class PromptTracker {
   drop(messages: readonly AgentMessage[], announcesAll = false): PromptOutcome[] {
     const dropped = this.#prompts.filter((prompt) => messages.includes(prompt.message));
     this.#prompts = this.#prompts.filter((prompt) => !dropped.includes(prompt));
-    return dropped.flatMap(({ id, promptId, resolve, isAnnounced }) => {
-      const outcome: PromptOutcome = { id, promptId, status: "aborted" };
+    return dropped.flatMap(({ id, promptId, resolve, isAnnounced, answer }) => {
+      const outcome = withAnswer({ id, promptId, status: "aborted" }, answer);
       resolve(promptResult(outcome));
       return isAnnounced || announcesAll ? [outcome] : [];
     });
@@ -120,12 +127,22 @@ export class PromptTracker {
   }
 }
 
+/** An outcome with what came of the answer, if one was asked for. */
+export function withAnswer(
+  outcome: PromptOutcome,
+  answer: OutputAnswer | undefined,
+  messages: readonly AgentMessage[] = [],
+): PromptOutcome {
+  if (answer === undefined) return outcome;
+  return { ...outcome, answer: answer.result(outcome.status, lastReplyText(messages)) };
+}
+
 /** The result of a prompt with the messages recorded for it. */
 export function promptResult(
-  outcome: PromptOutcome,
+  { answer, ...outcome }: PromptOutcome,
   messages: readonly AgentMessage[] = [],
 ): PromptResult {
-  return { ...outcome, text: lastReplyText(messages), messages };
+  return { ...outcome, text: lastReplyText(messages), messages, ...answer };
 }
 
 function outcomeOf({ id, promptId }: PromptIdentity, outcome: RunOutcome): PromptOutcome {

@@ -1,13 +1,14 @@
 import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
+import type { SessionTree } from "./session-tree.ts";
 
-/** The last label of each entry in `ids` that has one. */
+/** The last label of each entry of a tree that has one. */
 export function labelsOf(
-  entries: readonly SessionEntry[],
-  ids: ReadonlySet<string>,
+  entries: Iterable<SessionEntry>,
+  tree: Pick<SessionTree, "indexOf">,
 ): Map<string, string> {
   const labels = new Map<string, string>();
-  for (const entry of entries as readonly KnownSessionEntry[]) {
-    if (entry.type !== "label" || !ids.has(entry.targetId)) continue;
+  for (const entry of entries as Iterable<KnownSessionEntry>) {
+    if (entry.type !== "label" || tree.indexOf(entry.targetId) === undefined) continue;
     if (entry.label) labels.set(entry.targetId, entry.label);
     else labels.delete(entry.targetId);
   }

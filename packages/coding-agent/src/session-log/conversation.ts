@@ -6,19 +6,21 @@ import { SessionError } from "../base/errors.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import { isThinkingLevel } from "../models/thinking-level.ts";
 import { answerLeftCalls, resultsOfLeftCalls } from "./answer-open-calls.ts";
+import { contextOfBranch, countMessages, resumedModel, StoredMessages } from "./branch-context.ts";
 import {
   ENVIRONMENT_ENTRY,
   type EnvironmentFacts,
   environmentText,
   type MessageNotes,
+  OUTPUT_ENTRY,
 } from "./environment-note.ts";
 import { noteModel } from "./note-model.ts";
-import { buildSessionContext, resumedModel, type SessionContext } from "./session-context.ts";
+import type { SessionContext } from "./session-context.ts";
 import type { NewEntry, SessionLog } from "./session-log.ts";
 
 /** What a {@link Conversation} keeps in step with its log. */
 export interface ConversationOptions {
-  readonly agent: Pick<Agent, "messages" | "append" | "replaceMessages">;
+  readonly agent: Pick<Agent, "messages" | "append" | "replaceMessages" | "replaceMessagesLater">;
   readonly models: Pick<ModelSelection, "registry" | "model" | "thinkingLevel" | "restore">;
   /** The surroundings as they are now; told to the model when they have changed. */
   readonly environment: () => EnvironmentFacts;
@@ -42,6 +44,13 @@ export interface LeafMove {
   readonly targetId: string;
 }
 
+/** The prompt that a recorded message is, if it is one. */
+export interface RecordedPrompt {
+  readonly promptId?: string | undefined;
+  /** The text that joins it in requests only. */
+  readonly note?: string | undefined;
+}
+
 /**
  * The one writer of a session: its log and the agent's messages change here and nowhere else, so the
  * model reads what the file says.
@@ -53,6 +62,8 @@ export class Conversation {
   #hasMoved = false;
   #notes = new Map<number, string>();
   #environment: SessionContext["environment"];
+  /** The branch whose messages nobody has asked for yet. */
+  #unread: { readonly leafId: string | null } | undefined;
 
   constructor(log: SessionLog, options: ConversationOptions) {
     this.#options = options;
@@ -70,8 +81,27 @@ export class Conversation {
     return this.#options.agent.messages;
   }
 
+  /** How many messages the model reads; counted without reading them, if possible. */
+  get messageCount(): number {
+    const { tree } = this.#log;
+    const counted = this.#unread && countMessages(tree, this.#unread.leafId);
+    return counted ?? this.messages.length;
+  }
+
+  /**
+   * The messages the model reads, as their file has them; undefined when they have been read, or have to
+   * be read to know which of them count.
+   */
+  get storedMessages(): StoredMessages | undefined {
+    const { tree } = this.#log;
+    if (this.#unread === undefined || tree.isRead) return undefined;
+    const { leafId } = this.#unread;
+    return countMessages(tree, leafId) === undefined ? undefined : new StoredMessages(tree, leafId);
+  }
+
   /** What joins messages in requests only. */
   get notes(): MessageNotes {
+    this.#readMessages();
     return this.#notes;
   }
 
@@ -81,14 +111,13 @@ export class Conversation {
     this.#options.agent.append(message);
   }
 
-  /**
-   * Writes a message that the running agent adds to the conversation itself.
-   *
-   * @param promptId - the prompt that the message is, if it is one
-   */
-  record(message: AgentMessage, promptId?: string): void {
+  /** Writes a message that the running agent adds to the conversation itself. */
+  record(message: AgentMessage, { promptId, note }: RecordedPrompt = {}): void {
     if (this.#hasMoved) this.#answerLeftCalls();
-    if (message.role === "user") this.#noteEnvironment(message.timestamp);
+    if (message.role === "user") {
+      if (note !== undefined) this.#noteOutput(message.timestamp, note);
+      this.#noteEnvironment(message.timestamp);
+    }
     this.#log.append(entryOf(message, promptId), timeOf(message));
   }
 
@@ -108,7 +137,7 @@ export class Conversation {
    */
   adopt(entry: NewEntry): SessionEntry {
     const written = this.#log.append(entry);
-    this.#options.agent.replaceMessages(this.#messagesOfLog());
+    this.#replaceMessages();
     return written;
   }
 
@@ -130,6 +159,7 @@ export class Conversation {
 
   /** Replaces what the model reads for this process only, as pi's extensions may; the file stays. */
   override(messages: readonly AgentMessage[]): void {
+    this.#readMessages();
     this.#options.agent.replaceMessages(messages);
   }
 
@@ -168,7 +198,7 @@ export class Conversation {
 
   /** Reads the messages from the log again, after its leaf has moved. */
   rebuild(): void {
-    this.#options.agent.replaceMessages(this.#messagesOfLog());
+    this.#replaceMessages();
     this.#hasMoved = true;
   }
 
@@ -192,22 +222,48 @@ export class Conversation {
     noteModel(log, models.model, models.thinkingLevel);
   }
 
-  #messagesOfLog(): readonly AgentMessage[] {
-    const { messages, notes, environment } = buildSessionContext(this.#log.tree.branch());
-    this.#notes = notes;
-    this.#environment = environment;
-    return messages;
+  /**
+   * The messages are read when someone asks for them: the state of a session, a switch or a fork do not
+   * need them (rows "100 000 entries: spawn, switch_session, fork").
+   */
+  #replaceMessages(): void {
+    const { tree } = this.#log;
+    const { leafId } = tree;
+    this.#unread = { leafId };
+    this.#options.agent.replaceMessagesLater(() => {
+      const { messages, notes, environment } = contextOfBranch(tree, leafId);
+      this.#unread = undefined;
+      this.#notes = notes;
+      this.#environment = environment;
+      return messages;
+    });
+  }
+
+  #readMessages(): void {
+    if (this.#unread !== undefined) void this.messages;
   }
 
   /** An entry of its own, so that the system prompt and the user's words stay as they are. */
   #noteEnvironment(timestamp: number): void {
+    this.#readMessages();
     const data = this.#options.environment();
     const text = environmentText(data);
     const isKnown = this.#environment?.text === text;
     if (isKnown && !this.#environment?.isWaiting) return;
     if (!isKnown) this.#log.append({ type: "custom", customType: ENVIRONMENT_ENTRY, data });
     this.#environment = { text, isWaiting: false };
-    this.#notes.set(timestamp, text);
+    this.#addNote(timestamp, text);
+  }
+
+  /** As the environment: requests keep it, but the user's words stay as they are. */
+  #noteOutput(timestamp: number, text: string): void {
+    this.#log.append({ type: "custom", customType: OUTPUT_ENTRY, data: { text } });
+    this.#addNote(timestamp, text);
+  }
+
+  #addNote(timestamp: number, text: string): void {
+    const before = this.#notes.get(timestamp);
+    this.#notes.set(timestamp, before === undefined ? text : `${before}\n\n${text}`);
   }
 
   /** Written with the next message: looking at a branch must not change its file. */
@@ -222,7 +278,7 @@ export class Conversation {
   /** The branch, not the last choice, decides which model continues it. */
   async #restoreModel(): Promise<void> {
     const { models, note } = this.#options;
-    const { model, thinkingLevel } = resumedModel(this.#log.tree.ancestors());
+    const { model, thinkingLevel } = resumedModel(this.#log.tree);
     const { registry } = models;
     const found = model && (await registry.find(model.provider, model.modelId));
     const isUsable = found !== undefined && (await registry.isAvailable(found));

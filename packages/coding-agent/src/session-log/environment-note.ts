@@ -13,6 +13,9 @@ export interface EnvironmentFacts {
 /** The type of the custom entry that holds {@link EnvironmentFacts}. */
 export const ENVIRONMENT_ENTRY = "environment";
 
+/** The type of the custom entry that holds what the answer to the next prompt has to fit. */
+export const OUTPUT_ENTRY = "output_format";
+
 /**
  * Texts that join a message in requests only, by the message's timestamp. Extensions hand copies of
  * messages back, so the objects themselves cannot be the key.
@@ -36,4 +39,12 @@ export function environmentOf(entry: SessionEntry): string | undefined {
   const { date, platform } = isJsonObject(known.data) ? known.data : {};
   if (typeof date !== "string" || typeof platform !== "string") return undefined;
   return environmentText({ date, platform });
+}
+
+/** The text of an entry that says what an answer has to fit; undefined for every other entry. */
+export function outputFormatOf(entry: SessionEntry): string | undefined {
+  const known = entry as KnownSessionEntry;
+  if (known.type !== "custom" || known.customType !== OUTPUT_ENTRY) return undefined;
+  const { text } = isJsonObject(known.data) ? known.data : {};
+  return typeof text === "string" ? text : undefined;
 }

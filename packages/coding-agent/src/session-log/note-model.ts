@@ -1,5 +1,5 @@
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import { resumedModel } from "./session-context.ts";
+import { resumedModel } from "./branch-context.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /** Writes down which model and level a branch goes on with; nothing when it says so already. */
@@ -8,7 +8,7 @@ export function noteModel(
   model: Model | undefined,
   thinkingLevel: ThinkingLevel,
 ): void {
-  const noted = resumedModel(log.tree.ancestors());
+  const noted = resumedModel(log.tree);
   const isSameModel =
     noted.model?.provider === model?.provider && noted.model?.modelId === model?.id;
   if (model !== undefined && !isSameModel) {

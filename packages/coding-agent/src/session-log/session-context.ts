@@ -1,7 +1,7 @@
 import type { KnownSessionEntry, SessionEntry, SessionEntryOf } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { normalizeMessage } from "./entries/normalize-message.ts";
-import { environmentOf } from "./environment-note.ts";
+import { environmentOf, outputFormatOf } from "./environment-note.ts";
 import { failedAttempt } from "./failed-attempt.ts";
 import { reminderDetails } from "./reminder.ts";
 
@@ -23,68 +23,100 @@ export interface SessionContext extends ResumedModel {
 
 /** Builds the conversation from the entries of a branch, oldest first. */
 export function buildSessionContext(branch: readonly SessionEntry[]): SessionContext {
-  return { ...collectMessages(branch), ...resumedModel(branch.toReversed()) };
+  const { compaction, entries } = contextEntries(branch);
+  const newestFirst = branch.toReversed();
+  return {
+    ...collectMessages({ compaction, items: entries, others: branch }),
+    thinkingLevel: latestLevel(newestFirst),
+    model: latestModel(newestFirst),
+  };
 }
 
-/** The choice of a branch, whose entries are given newest first. */
-export function resumedModel(entries: Iterable<SessionEntry>): ResumedModel {
-  let thinkingLevel: ResumedModel["thinkingLevel"];
-  let model: ResumedModel["model"];
-  for (const entry of entries as Iterable<KnownSessionEntry>) {
-    if (entry.type === "thinking_level_change") thinkingLevel ??= entry.thinkingLevel;
-    else if (entry.type === "model_change") {
-      model ??= { provider: entry.provider, modelId: entry.modelId };
-    } else if (entry.type === "message" && entry.message.role === "assistant") {
-      model ??= { provider: entry.message.provider, modelId: entry.message.model };
-    }
-    if (thinkingLevel !== undefined && model !== undefined) break;
+function firstOf<Found>(
+  entries: Iterable<SessionEntry>,
+  find: (entry: KnownSessionEntry) => Found | undefined,
+): Found | undefined {
+  for (const entry of entries) {
+    const found = find(entry as KnownSessionEntry);
+    if (found !== undefined) return found;
   }
-  return { thinkingLevel, model };
+  return undefined;
+}
+
+/** The thinking level that entries, newest first, say last. */
+export function latestLevel(entries: Iterable<SessionEntry>): ResumedModel["thinkingLevel"] {
+  return firstOf(entries, (entry) =>
+    entry.type === "thinking_level_change" ? entry.thinkingLevel : undefined,
+  );
+}
+
+/** The model that entries, newest first, say last. */
+export function latestModel(entries: Iterable<SessionEntry>): ResumedModel["model"] {
+  return firstOf(entries, (entry) => {
+    if (entry.type === "model_change") return { provider: entry.provider, modelId: entry.modelId };
+    if (entry.type !== "message" || entry.message.role !== "assistant") return undefined;
+    return { provider: entry.message.provider, modelId: entry.message.model };
+  });
 }
 
 /** The latest compaction of a branch and the other entries that count, oldest first. */
 export function contextEntries(branch: readonly SessionEntry[]): {
-  readonly compaction: SessionEntryOf<"compaction"> | undefined;
+  readonly compaction: CompactionEntry | undefined;
   readonly entries: readonly SessionEntry[];
 } {
   const end = branch.findLastIndex((entry) => entry.type === "compaction");
-  const compaction = branch[end] as SessionEntryOf<"compaction"> | undefined;
+  const compaction = branch[end] as CompactionEntry | undefined;
   if (compaction === undefined) return { compaction, entries: branch };
   const start = branch.findIndex((entry) => entry.id === compaction.firstKeptEntryId);
   const kept = start === -1 ? [] : branch.slice(start, end);
   return { compaction, entries: [...kept, ...branch.slice(end + 1)] };
 }
 
+/** An entry with a summary. */
+export type CompactionEntry = SessionEntryOf<"compaction">;
+
+/** An entry, or a usual message that was read without its entry. */
+export type ContextItem = SessionEntry | { readonly scanned: AgentMessage };
+
+/** What the messages of a branch are collected from. */
+interface Counting {
+  readonly compaction: CompactionEntry | undefined;
+  /** What counts besides, oldest first. */
+  readonly items: readonly ContextItem[];
+  /** At least the entries of the branch that are not usual messages. */
+  readonly others: readonly SessionEntry[];
+}
+
+type Collected = Pick<SessionContext, "messages" | "notes" | "environment">;
+
 /** The latest compaction replaces everything before its first kept entry. */
-function collectMessages(
-  branch: readonly SessionEntry[],
-): Pick<SessionContext, "messages" | "notes" | "environment"> {
-  const { compaction, entries } = contextEntries(branch);
+export function collectMessages({ compaction, items, others }: Counting): Collected {
   const messages: AgentMessage[] = [];
   const notes = new Map<number, string>();
   let waiting: string | undefined;
-  if (compaction !== undefined) {
-    messages.push({
-      role: "compactionSummary",
-      summary: compaction.summary,
-      tokensBefore: compaction.tokensBefore,
-      timestamp: Date.parse(compaction.timestamp),
-    });
-  }
-  const edits = contextEdits(branch);
-  for (const entry of entries) {
-    waiting = environmentOf(entry) ?? waiting;
-    const message = edited(messageOf(entry), edits?.get(entry.id));
+  let format: string | undefined;
+  if (compaction !== undefined) messages.push(summaryMessage(compaction));
+  const edits = contextEdits(others);
+  for (const item of items) {
+    const entry = "scanned" in item ? undefined : (item as SessionEntry);
+    waiting = (entry && environmentOf(entry)) ?? waiting;
+    format = (entry && outputFormatOf(entry)) ?? format;
+    const message =
+      entry === undefined
+        ? (item as { readonly scanned: AgentMessage }).scanned
+        : edited(messageOf(entry), edits?.get(entry.id));
     if (message === undefined) continue;
-    if (message.role === "user" && waiting !== undefined) {
-      notes.set(message.timestamp, waiting);
+    if (message.role === "user" && (waiting ?? format) !== undefined) {
+      const texts = [format, waiting].filter((text) => text !== undefined);
+      notes.set(message.timestamp, texts.join("\n\n"));
       waiting = undefined;
+      format = undefined;
     }
     if (message.role === "assistant") dropRetried(messages);
     if (message.role === "custom") dropStopped(messages, message);
     messages.push(message);
   }
-  const text = latestEnvironment(branch);
+  const text = latestEnvironment(others);
   const [first] = messages;
   // The message that the note joined has been summarised.
   if (first?.role === "compactionSummary" && notes.size === 0 && waiting === undefined && text) {
@@ -92,6 +124,16 @@ function collectMessages(
   }
   const environment = text === undefined ? undefined : { text, isWaiting: waiting !== undefined };
   return { messages, notes, environment };
+}
+
+/** The message that stands for what a compaction replaced. */
+export function summaryMessage(compaction: CompactionEntry): AgentMessage {
+  return {
+    role: "compactionSummary",
+    summary: compaction.summary,
+    tokensBefore: compaction.tokensBefore,
+    timestamp: Date.parse(compaction.timestamp),
+  };
 }
 
 function latestEnvironment(branch: readonly SessionEntry[]): string | undefined {

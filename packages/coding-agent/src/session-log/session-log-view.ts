@@ -5,6 +5,16 @@ import type { SessionTree } from "./session-tree.ts";
 export interface SessionLogView extends Pick<SessionLog, "header" | "path" | "name" | "totals"> {
   readonly tree: Pick<
     SessionTree,
-    "entries" | "leafId" | "get" | "indexOf" | "branch" | "ancestors"
+    | "entries"
+    | "length"
+    | "leafId"
+    | "get"
+    | "at"
+    | "slice"
+    | "indexOf"
+    | "roleAt"
+    | "positions"
+    | "branch"
+    | "ancestors"
   >;
 }

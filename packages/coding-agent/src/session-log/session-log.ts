@@ -1,20 +1,16 @@
-import { constants, copyFileSync, existsSync, statSync } from "node:fs";
+import { existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import { encodeLine, SESSION_VERSION, toPlainValue } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
-import { randomHex, randomUuid } from "../base/random.ts";
-import { migrateEntries } from "./entries/migrate.ts";
-import {
-  type FileTail,
-  readSessionFile,
-  type SessionFileContent,
-} from "./file/read-session-file.ts";
-import { rewriteSessionFile } from "./file/rewrite-session-file.ts";
+import { randomUuid } from "../base/random.ts";
+import { BranchCopy, gathered } from "./branch-copy.ts";
+import { LineReader } from "./file/line-reader.ts";
 import { opening, SessionFile } from "./file/session-file.ts";
 import type { SessionLease } from "./file/session-lease.ts";
 import { sessionFileName } from "./file/session-path.ts";
+import type { ReadSession } from "./read-session.ts";
 import { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
 
@@ -46,10 +42,7 @@ export interface SessionLogOptions {
  */
 export class SessionLog {
   readonly header: SessionHeader;
-  readonly tree = new SessionTree();
-  readonly totals = new SessionTotals();
-  /** The ids of the prompts in the session, on every branch. */
-  readonly promptIds = new Set<string>();
+  readonly tree: SessionTree;
   /** The path of the session's file, existing or planned; undefined for one in memory. */
   readonly path: string | undefined;
   readonly #fsync: FsyncMode;
@@ -65,10 +58,16 @@ export class SessionLog {
   #isGone = false;
   #name: string | undefined;
   #isClosed = false;
+  readonly #totals = new SessionTotals();
+  /** How many entries are in the totals. */
+  #counted = 0;
+  /** Reads the entries that were only scanned. */
+  #lines: LineReader | undefined;
 
-  private constructor(header: SessionHeader, path: string | undefined, fsync: FsyncMode) {
-    this.header = header;
-    this.path = path;
+  private constructor(parts: LogParts, fsync: FsyncMode) {
+    this.header = parts.header;
+    this.path = parts.path;
+    this.tree = parts.tree;
     this.#fsync = fsync;
   }
 
@@ -87,7 +86,7 @@ export class SessionLog {
       cwd: options.cwd,
       ...(parentSession === undefined ? {} : { parentSession }),
     };
-    return new SessionLog(header, path, options.fsync ?? "none");
+    return new SessionLog({ header, path, tree: new SessionTree() }, options.fsync ?? "none");
   }
 
   /**
@@ -98,40 +97,56 @@ export class SessionLog {
   static async load(
     path: string,
     options: SessionLogOptions,
-  ): Promise<{ log: SessionLog; diagnostics: Diagnostic[] }> {
+  ): Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }> {
     if (!existsSync(path) || statSync(path).size === 0) {
       return { log: SessionLog.create({ ...options, path }), diagnostics: [] };
     }
     // Before it is read: entries that another host adds must be neither missed nor overwritten.
     const lease = SessionFile.lease(path);
     try {
-      const content = await readSessionFile(path);
-      const { header } = content;
-      if (header !== undefined) return SessionLog.#open({ path, lease, content, header }, options);
+      // Loaded for files only: it would slow the start of new sessions (row "start-up").
+      const { readSession } = await import("./read-session.ts");
+      const session = await readSession(path);
+      if (session.header !== undefined) return SessionLog.#open(session, lease, options);
+      session.lines.close();
       lease.release();
-      return { log: SessionLog.create({ ...options, path }), diagnostics: content.diagnostics };
+      return { log: SessionLog.create({ ...options, path }), diagnostics: session.diagnostics };
     } catch (error) {
       lease.release();
       throw error;
     }
   }
 
-  static #open({ path, lease, content, header }: ReadSession, options: SessionLogOptions) {
-    const migrated = migrateEntries({ header, entries: content.entries });
-    const isOld = (header.version ?? 1) < SESSION_VERSION;
-    const { diagnostics } = content;
-    const tail = isOld
-      ? opening(path, () => migrateFile({ path, content, header }, migrated))
-      : content.tail;
-    const opened = SessionFile.open(path, tail, lease);
-    const log = new SessionLog(
-      { ...header, version: SESSION_VERSION },
-      path,
-      options.fsync ?? "none",
-    );
-    log.#file = opened.file;
-    for (const entry of migrated) log.#adopt(entry);
-    return { log, diagnostics: [...diagnostics, ...opened.diagnostics] };
+  static #open(session: ReadSession, lease: SessionLease, options: SessionLogOptions) {
+    const { path, tree, tail, diagnostics, lines } = session;
+    const header = { ...(session.header as SessionHeader), version: SESSION_VERSION };
+    try {
+      const opened = SessionFile.open(path, tail, lease);
+      const log = new SessionLog({ header, path, tree }, options.fsync ?? "none");
+      log.#file = opened.file;
+      if (tree.isRead) lines.close();
+      else log.#lines = lines;
+      for (const entry of tree.parsed) log.#noteName(entry);
+      return { log, diagnostics: [...diagnostics, ...opened.diagnostics] };
+    } catch (error) {
+      lines.close();
+      throw error;
+    }
+  }
+
+  /** The ids of the prompts in the session, on every branch. */
+  get promptIds(): ReadonlySet<string> {
+    return this.tree.promptIds;
+  }
+
+  /** Counts of all entries; those that came since the last call are added now. */
+  get totals(): SessionTotals {
+    for (; this.#counted < this.tree.length; this.#counted++) {
+      const scanned = this.tree.scannedAt(this.#counted);
+      if (scanned !== undefined) this.#totals.addScanned(scanned);
+      else this.#totals.add(this.tree.at(this.#counted) as SessionEntry);
+    }
+    return this.#totals;
   }
 
   /** The display name; undefined if none was set or it was cleared. */
@@ -179,6 +194,33 @@ export class SessionLog {
     for (const entry of entries) this.#adopt(entry);
   }
 
+  /**
+   * Begins this new session with a branch of another one, as {@link takeOver}. Lines of messages that
+   * were only scanned are copied as they are (row "100 000 entries: fork").
+   *
+   * @throws {SessionError} as {@link append}, and `session_changed` when the other file cannot be read;
+   *   the session is empty then.
+   */
+  takeOverBranch(from: SessionLog, leafId: string | null): void {
+    const positions = leafId === null ? [] : [...from.tree.positions(leafId)].reverse();
+    const isScanned = positions.some((position) => from.tree.roleAt(position) !== undefined);
+    if (!isScanned || from.#lines === undefined || this.path === undefined) {
+      this.takeOver(positions.map((position) => from.tree.at(position) as SessionEntry));
+      return;
+    }
+    const { path } = this;
+    const copy = new BranchCopy(from.tree, from.#lines, positions);
+    const header = Buffer.from(encodeLine(this.header));
+    this.#create(path, (file) => {
+      file.appendAll(gathered([header], copy.pieces()));
+      const lines = opening(path, () => new LineReader(path, openSync(path, "r")));
+      this.tree.readFrom(lines);
+      this.#lines = lines;
+    });
+    copy.adoptInto(this.tree, header.length);
+    for (const entry of this.tree.parsed) this.#noteName(entry);
+  }
+
   /** Flushes to disk at the end of a turn, if configured. */
   endTurn(): void {
     if (this.#fsync === "turn") this.#file?.sync();
@@ -201,6 +243,7 @@ export class SessionLog {
   close(): void {
     this.#isClosed = true;
     this.#file?.close();
+    this.#lines?.close();
   }
 
   #complete(entry: NewEntry, time?: Date): SessionEntry {
@@ -211,29 +254,34 @@ export class SessionLog {
   #write(entry: SessionEntry): void {
     if (this.#isClosed) throw new SessionError("disposed");
     if (this.path === undefined) return;
-    if (this.#file?.isGone) this.#leaveFile();
+    const found = this.#file?.look();
+    if (found?.isGone) this.#leaveFile();
     if (this.#file === undefined && !this.#isGone && !isUserMessage(entry)) {
       this.#unwritten.push(entry);
       return;
     }
     if (this.#file === undefined) this.#begin(this.path, entry);
-    else this.#file.append([...this.#deferred, entry].map(encodeLine).join(""));
+    else this.#file.append([...this.#deferred, entry].map(encodeLine).join(""), found);
     this.#deferred = [];
     if (this.#fsync === "entry") this.#file?.sync();
   }
 
   #begin(path: string, entry: SessionEntry): void {
-    const file = SessionFile.create(path);
     const lines = [this.header, ...this.#unwritten, entry].map(encodeLine).join("");
+    this.#create(path, (file) => file.append(lines));
+    this.#unwritten = [];
+    this.#isGone = false;
+  }
+
+  #create(path: string, write: (file: SessionFile) => void): void {
+    const file = SessionFile.create(path);
     try {
-      file.append(lines);
+      write(file);
     } catch (error) {
       file.close();
       throw error;
     }
     this.#file = file;
-    this.#unwritten = [];
-    this.#isGone = false;
   }
 
   /** Do not lose the conversation with a file that was deleted. */
@@ -247,36 +295,19 @@ export class SessionLog {
 
   #adopt(entry: SessionEntry): void {
     this.tree.adopt(entry);
-    this.totals.add(entry);
+    this.#noteName(entry);
+  }
+
+  #noteName(entry: SessionEntry): void {
     const known = entry as KnownSessionEntry;
-    if (known.type === "message" && known.promptId !== undefined) {
-      this.promptIds.add(known.promptId);
-    }
     if (known.type === "session_info") this.#name = known.name === "" ? undefined : known.name;
   }
 }
 
-interface ReadSession {
-  readonly path: string;
-  readonly lease: SessionLease;
-  readonly content: SessionFileContent;
+interface LogParts {
   readonly header: SessionHeader;
-}
-
-/** Malformed lines are dropped, so the original file is kept then. */
-function migrateFile(
-  { path, content, header }: Omit<ReadSession, "lease">,
-  entries: readonly SessionEntry[],
-): FileTail {
-  const { diagnostics, tail } = content;
-  if (diagnostics.length > 0 || !tail.isTailComplete) {
-    const aside = `${path}.v${header.version ?? 1}-${randomHex(4)}`;
-    copyFileSync(path, aside, constants.COPYFILE_EXCL);
-    const message = `The file was upgraded to version ${SESSION_VERSION}; the original is kept as ${aside}.`;
-    diagnostics.push({ severity: "warning", message, path });
-  }
-  const sizeBytes = rewriteSessionFile(path, header, entries);
-  return { sizeBytes, unterminatedFrom: undefined, isTailComplete: true };
+  readonly path: string | undefined;
+  readonly tree: SessionTree;
 }
 
 function reorder({ type, id, parentId, timestamp, ...rest }: SessionEntry): SessionEntry {

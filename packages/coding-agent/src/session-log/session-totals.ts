@@ -8,11 +8,13 @@ import {
   usedByMessage,
   usedByTask,
 } from "./consumption.ts";
-import { normalizeMessage } from "./entries/normalize-message.ts";
+import { normalizeMessage, usage } from "./entries/normalize-message.ts";
+import type { ScannedMessage } from "./scan/entry-columns.ts";
 
 /** Type of the custom entries that record the cost of requests whose results were not kept. */
 export const USAGE_ENTRY = "tau:usage";
 
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 type Tokens = SessionStats["tokens"];
 
 const noTokens = (): Tokens => ({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 });
@@ -29,28 +31,63 @@ export class SessionTotals {
   readonly tokens: Tokens = noTokens();
   /** The subagents' part. */
   readonly subagents = { count: 0, tokens: noTokens(), cost: 0 };
-  /** As a budget counts it. */
-  consumption: Consumption = nothingUsed;
+  readonly #consumption: Mutable<Consumption> = { ...nothingUsed };
   /** Time spent in runs, computed from the times of the entries. */
   runTimeMs = 0;
-  #lastTime: string | undefined;
+  #lastTimeMs: number | undefined;
+
+  /** As a budget counts it. */
+  get consumption(): Consumption {
+    return { ...this.#consumption };
+  }
 
   /** Counts one entry. */
   add(entry: SessionEntry): void {
     const known = entry as KnownSessionEntry;
-    const previousTime = this.#lastTime;
-    this.#lastTime = known.timestamp;
+    const previousTimeMs = this.#lastTimeMs;
+    const timeMs = Date.parse(known.timestamp);
+    this.#lastTimeMs = timeMs;
     if (known.type === "message") {
       const message = normalizeMessage(known.message);
       this.#addMessage(message);
       // Entries of a run come after the work they record; any other entry ends a pause.
       const isOfRun = message.role === "assistant" || message.role === "toolResult";
-      if (isOfRun && !isInterrupted(message)) this.#addTime(previousTime, known.timestamp);
+      if (isOfRun && !isInterrupted(message)) this.#addTime(previousTimeMs, timeMs);
     } else if (known.type === "custom_message") this.totalMessages += 1;
     else if (known.type === "compaction" || known.type === "branch_summary")
       this.#addUsageOf(entry);
     else if (known.type === "custom" && known.customType === USAGE_ENTRY)
       this.#addUsageOf(Object(known.data));
+  }
+
+  /** Counts a message that was scanned and not parsed, as {@link add} would. */
+  addScanned(message: ScannedMessage): void {
+    const { role, timeMs } = message;
+    const previousTimeMs = this.#lastTimeMs;
+    this.#lastTimeMs = timeMs;
+    this.totalMessages += 1;
+    if (role === "user") {
+      this.userMessages += 1;
+      return;
+    }
+    this.#addTime(previousTimeMs, timeMs);
+    if (role === "toolResult") {
+      this.toolResults += 1;
+      return;
+    }
+    this.assistantMessages += 1;
+    this.toolCalls += message.toolCalls;
+    addTokens(this.tokens, message);
+    this.cost += message.cost;
+    // In place: there may be a hundred thousand of them (row "100 000 entries: spawn").
+    const consumption = this.#consumption;
+    consumption.inputTokens += message.input;
+    consumption.outputTokens += message.output;
+    consumption.cacheReadTokens += message.cacheRead;
+    consumption.cacheWriteTokens += message.cacheWrite;
+    consumption.totalTokens += message.totalTokens;
+    consumption.costUsd += message.cost;
+    if (role === "assistant") consumption.toolCalls += message.toolCalls;
   }
 
   #addMessage(message: AgentMessage): void {
@@ -64,15 +101,16 @@ export class SessionTotals {
       this.assistantMessages += 1;
       for (const block of message.content) if (block.type === "toolCall") this.toolCalls += 1;
     }
-    if ("usage" in message) this.#addTokens(message.usage);
+    const isCounted = message.role === "assistant" || message.role === "toolResult";
+    if (isCounted) this.#addTokens(message.usage);
     this.#consume(usedByMessage(message));
   }
 
   #addUsageOf(entry: object): void {
-    if (!("usage" in entry)) return;
-    const usage = entry.usage as Usage | undefined;
-    this.#addTokens(usage);
-    if (usage !== undefined) this.#consume(consumptionOf(usage));
+    const used: unknown = Reflect.get(entry, "usage");
+    if (!usage.fits(used)) return;
+    this.#addTokens(used as Usage);
+    this.#consume(consumptionOf(used as Usage));
   }
 
   #addTokens(usage: Usage | undefined): void {
@@ -98,11 +136,11 @@ export class SessionTotals {
   }
 
   #consume(used: Partial<Consumption> | undefined): void {
-    if (used !== undefined) this.consumption = plus(this.consumption, used);
+    if (used !== undefined) Object.assign(this.#consumption, plus(this.#consumption, used));
   }
 
-  #addTime(from: string | undefined, to: string): void {
-    const passedMs = Date.parse(to) - Date.parse(from ?? to);
+  #addTime(fromMs: number | undefined, toMs: number): void {
+    const passedMs = toMs - (fromMs ?? toMs);
     if (passedMs > 0) this.runTimeMs += passedMs;
   }
 }

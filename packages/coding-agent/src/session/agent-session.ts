@@ -1,3 +1,4 @@
+import type { ToolExecutionMode } from "@tau-agent/agent";
 import type {
   CompactionResult,
   EventOrder,
@@ -25,8 +26,10 @@ import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
 import { applyQueueModes, type QueueModes } from "../run/queue-report.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
+import type { StoredMessages } from "../session-log/branch-context.ts";
 import type { SessionLogView } from "../session-log/session-log-view.ts";
 import type { SettingsStore } from "../settings/store.ts";
+import type { OutputOf, OutputSchema } from "../structured-output/output-schema.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTodos } from "../todos/session-todos.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
@@ -90,6 +93,11 @@ export class AgentSession implements AsyncDisposable {
     return this.#parts.conversation.messages;
   }
 
+  /** The same messages as their file has them, while nobody has needed them otherwise. */
+  get storedMessages(): StoredMessages | undefined {
+    return this.#parts.conversation.storedMessages;
+  }
+
   /** Whether a run is in progress or about to begin. */
   get isStreaming(): boolean {
     return this.#parts.driver.isRunning;
@@ -135,8 +143,12 @@ export class AgentSession implements AsyncDisposable {
    *
    * @throws {SessionError} as {@link submit}
    */
-  async prompt(text: string, options: PromptOptions = {}): Promise<PromptResult> {
-    return (await this.submit(text, options)).result;
+  async prompt<Schema extends OutputSchema>(
+    text: string,
+    options: PromptOptions & { readonly outputSchema?: Schema | undefined } = {},
+  ): Promise<PromptResult<OutputOf<Schema>>> {
+    const { result } = await this.submit(text, options);
+    return (await result) as PromptResult<OutputOf<Schema>>;
   }
 
   /**
@@ -144,7 +156,7 @@ export class AgentSession implements AsyncDisposable {
    * turn of the event loop.
    *
    * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`, `busy`, `prompt_empty`, `invalid_image`,
-   *   `invalid_attachment`, `disposed`; the session is unchanged then.
+   *   `invalid_attachment`, `invalid_schema`, `disposed`; the session is unchanged then.
    */
   submit(text: string, options: PromptOptions = {}): Promise<PromptAcceptance> {
     return this.#parts.intake.submit(text, options);
@@ -304,6 +316,11 @@ export class AgentSession implements AsyncDisposable {
   /** Sets how queued messages are delivered, for this session. */
   setQueueModes(modes: QueueModes): void {
     applyQueueModes(this.#parts.agent, modes);
+  }
+
+  /** Sets whether the calls of a reply run in parallel, for this session, from the next reply on. */
+  setToolExecution(mode: ToolExecutionMode): void {
+    this.#parts.agent.toolExecution = mode;
   }
 
   /** Ends everything that runs and closes the file. May be called more than once. */

@@ -8,6 +8,7 @@ import { Admission } from "../run/admission.ts";
 import { BashCommands } from "../run/bash-commands.ts";
 import { createSessionLoop } from "../run/create-session-loop.ts";
 import { ModelRequests } from "../run/model-requests.ts";
+import { OpenOutputs } from "../run/open-outputs.ts";
 import { ProblemReport } from "../run/problem-report.ts";
 import { PromptIntake } from "../run/prompt-intake.ts";
 import { PromptOrigins } from "../run/prompt-origins.ts";
@@ -36,6 +37,8 @@ interface Reports {
   readonly problems: ProblemReport;
   /** Which prompt messages and events belong to. */
   readonly origins: PromptOrigins;
+  /** The answers that prompts with an output schema need. */
+  readonly outputs: OpenOutputs;
 }
 
 interface Loop {
@@ -80,20 +83,27 @@ function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
     isStopping: () => later().admission.isClosed || later().driver.signal?.aborted === true,
   });
   const problems = new ProblemReport(diagnostics, (event) => void events.emit(event));
-  return { events, emit: (...event) => events.emit(...event), problems, origins };
+  return {
+    events,
+    emit: (...event) => events.emit(...event),
+    problems,
+    origins,
+    outputs: new OpenOutputs(),
+  };
 }
 
 function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop {
-  const { events, emit, problems, origins } = reports;
+  const { events, emit, problems, origins, outputs } = reports;
   const agent = createSessionLoop(inputs, {
     prepareRequest: () => requests.prepare(),
     currentModel: () => models.model,
     noteOf: (message) => noteOf(conversation.notes, message),
     record: (message) => {
-      conversation.record(message, origins.of(message)?.promptId);
+      conversation.record(message, origins.of(message));
       if (message.role === "user") later().compaction.notePrompt();
       later().intake.noteRecorded(message);
     },
+    conclude: (reply) => outputs.judge(reply, agent.messages),
     replaced: (from, to) => origins.transfer(from, to),
     emit: (event) => {
       if (event.type === "message_start") origins.noteDelivery(event.message);
@@ -138,6 +148,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   const requests = new ModelRequests({
     ...inputs,
     models,
+    outputs,
     sessionId: () => conversation.log.header.id,
     onDiagnostic: (diagnostic) => problems.note(diagnostic),
   });
@@ -145,7 +156,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
 }
 
 function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
-  const { emit, problems, origins } = reports;
+  const { emit, problems, origins, outputs } = reports;
   const { settings, hooks, toolEnvironment, registry } = inputs;
   const { agent, driver, models, conversation, requests } = loop;
   const shared = { ...inputs, emit, agent, driver, conversation };
@@ -153,6 +164,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
   const intake = new PromptIntake({
     ...shared,
     origins,
+    outputs,
     admission,
     check: () => requests.check(),
   });

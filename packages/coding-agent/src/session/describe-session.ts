@@ -14,7 +14,7 @@ type Described = Pick<
 /** The state of a session as clients see it. */
 export function describeState(parts: Described): SessionState {
   const { agent, driver, conversation, compaction, models, inputs } = parts;
-  const { log, messages } = conversation;
+  const { log } = conversation;
   const pending = queuedCount(agent);
   return {
     model: models.model ?? null,
@@ -25,11 +25,12 @@ export function describeState(parts: Described): SessionState {
     followUpMode: agent.followUp.mode,
     interruptMode: agent.interruptMode,
     queueMode: agent.nextTurn.mode,
+    toolExecution: agent.toolExecution,
     ...(log.path === undefined ? {} : { sessionFile: log.path }),
     sessionId: log.header.id,
     ...(log.name === undefined ? {} : { sessionName: log.name }),
     autoCompactionEnabled: inputs.settings.get("compaction.enabled"),
-    messageCount: messages.length,
+    messageCount: conversation.messageCount,
     pendingMessageCount: pending,
     queuedMessageCount: pending,
     tokens: { ...log.totals.tokens },

@@ -1,4 +1,4 @@
-import type { AgentOptions, AgentTool } from "@tau-agent/agent";
+import type { AgentOptions, AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
@@ -62,6 +62,8 @@ export interface SessionInputs {
   readonly watchReply?: AgentOptions["watchReply"];
   /** What extensions do; undefined without any. */
   readonly hooks?: SessionHooks | undefined;
+  /** Takes precedence over the setting. */
+  readonly toolExecution?: ToolExecutionMode | undefined;
   /** Takes known keys out of what tools say. */
   readonly maskKeys?: KeyMask | undefined;
 }

@@ -17,6 +17,7 @@ import { buildTree, labelsOf } from "../session-log/build-tree.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionInfo } from "../session-log/list-sessions.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
+import type { RoleFilter } from "../session-log/session-tree.ts";
 
 /** What {@link SessionNavigation} needs from its session. */
 export interface NavigationOptions {
@@ -152,7 +153,9 @@ export class SessionNavigation {
 
   /** The user messages of the current branch, oldest first. */
   forkMessages(): { entryId: string; text: string }[] {
-    return this.#options.conversation.log.tree.branch().flatMap((entry) => {
+    const { tree } = this.#options.conversation.log;
+    const isUser: RoleFilter = (role) => role === undefined || role === "user";
+    return tree.branch(tree.leafId, isUser).flatMap((entry) => {
       const message = userMessageOf(entry);
       return message === undefined ? [] : [{ entryId: entry.id, text: userText(message) }];
     });
@@ -215,7 +218,7 @@ export class SessionNavigation {
     if (since === undefined) return { entries: [...tree.entries], leafId: tree.leafId };
     const index = tree.indexOf(since);
     if (index === undefined) throw new SessionError("entry_not_found", { entryId: since });
-    return { entries: tree.entries.slice(index + 1), leafId: tree.leafId };
+    return { entries: tree.slice(index + 1), leafId: tree.leafId };
   }
 
   /** The whole tree; entries whose parent is missing are roots. */
@@ -299,10 +302,9 @@ export class SessionNavigation {
     await replaceLog(() => {
       // Read only now, because ending the run has recorded the results of pending calls.
       const leafId = leafOf();
-      const branch = leafId === null ? [] : log.tree.branch(leafId);
-      const labels = labelsOf(log.tree.entries, new Set(branch.map(({ id }) => id)));
       const next = createLog({ parentSession: log.path });
-      next.takeOver(branch);
+      next.takeOverBranch(log, leafId);
+      const labels = labelsOf(log.tree.parsed, next.tree);
       answerLeftCalls(next);
       for (const [targetId, label] of labels) next.append({ type: "label", targetId, label });
       return next;

@@ -71,6 +71,11 @@ export const settingsTable = {
     "immediate",
     "Whether steering skips the remaining tool calls or waits for the turn to end.",
   ),
+  toolExecution: choice(
+    ["sequential", "parallel"],
+    "sequential",
+    "Whether the tool calls of a reply run one after the other (neighbours that only read together), or all together (those that write one file in order).",
+  ),
 
   defaultTools: list(
     undefined,

@@ -74,8 +74,14 @@ export class SessionTodos {
 /** Goes back from the leaf only to the latest entry that sets a list, or to a known state. */
 function find({ tree }: SessionLog, known: KnownTodos | undefined): readonly TodoItem[] {
   let isPromptedSince = false;
-  for (const entry of tree.ancestors()) {
-    const items = entry.id === known?.leafId ? known.items : todosOf(entry);
+  const knownAt = known?.leafId ? tree.indexOf(known.leafId) : undefined;
+  for (const position of tree.positions()) {
+    const role = position === knownAt ? undefined : tree.roleAt(position);
+    // Usual messages have no list, and are not read to find that out.
+    isPromptedSince ||= role === "user";
+    if (role !== undefined) continue;
+    const entry = tree.at(position) as SessionEntry;
+    const items = position === knownAt ? known?.items : todosOf(entry);
     // A list that was finished before the user's next message is dropped.
     if (items !== undefined) return isPromptedSince && !items.some(isOpen) ? [] : items;
     isPromptedSince ||= isUserMessage(entry);

@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import { noParams } from "./shared.ts";
 
 /** The fields of a command besides `id` and `type`. */
 export type ParamsShape = z.ZodMiniObject;
@@ -15,6 +16,8 @@ export interface Command<
   /** One sentence for the reference. */
   readonly summary: string;
   readonly params: () => P;
+  /** Whether it has fields besides `id` and `type`; where there are none, there is nothing to check. */
+  readonly hasFields: boolean;
   /** The response's `data`. */
   readonly result: () => R;
   /** `initialized`: `data` is only sent after `initialize`, since the document shows none. */
@@ -52,12 +55,22 @@ export function command<
 }): Command<P, R, K> {
   return {
     summary: definition.summary,
-    params: definition.params,
+    params: once(definition.params),
+    hasFields: definition.params !== noParams,
     result: definition.result,
     data: definition.data ?? "always",
     positional: definition.positional ?? ([] as unknown as K),
     awaitsSessionChange: definition.awaitsSessionChange ?? false,
     takesLong: definition.takesLong ?? false,
     beginsWork: definition.beginsWork ?? false,
+  };
+}
+
+/** Builds a schema at its first use, not for each line (rows "`get_state` idle", "2 000 in one write"). */
+function once<Schema>(build: () => Schema): () => Schema {
+  let built: Schema | undefined;
+  return () => {
+    built ??= build();
+    return built;
   };
 }

@@ -47,6 +47,11 @@ export const connectionCommands = {
         protocol: z.optional(ProtocolName),
         /** The form in which replies are streamed. */
         stream: z.optional(StreamForm),
+        /**
+         * How long deltas of one block may wait to leave as one, in ms: 0 to 100, 25 unless said. With 0,
+         * each leaves as it comes while the client keeps up.
+         */
+        mergeMs: z.optional(z.number().check(z.gte(0), z.lte(100))),
         /** The client's name and version. */
         clientInfo: z.optional(
           z.object({

@@ -48,6 +48,8 @@ export const promptingCommands = {
             }),
           ),
         ),
+        /** A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`. */
+        outputSchema: z.optional(z.unknown()),
       }),
     result: PromptDisposition,
     data: "initialized",

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { command } from "./command.ts";
 import { noParams, nothing } from "./shared.ts";
-import { InterruptMode, QueueMode } from "./state.ts";
+import { InterruptMode, QueueMode, ToolExecutionMode } from "./state.ts";
 
 const mode = () =>
   z.object({
@@ -38,6 +38,17 @@ export const queueCommands = {
       z.object({
         /** Whether steering interrupts a batch of tool calls or waits for its end. */
         mode: InterruptMode,
+      }),
+    result: nothing,
+    data: "none",
+    positional: ["mode"],
+  }),
+  set_tool_execution: command({
+    summary: "Sets whether the tool calls of a reply run one after the other or all together.",
+    params: () =>
+      z.object({
+        /** `parallel` starts all calls together, except that those that write one file keep their order. */
+        mode: ToolExecutionMode,
       }),
     result: nothing,
     data: "none",

@@ -12,6 +12,13 @@ export type QueueMode = z.infer<typeof QueueMode>;
 export const InterruptMode = z.enum(["immediate", "wait"]);
 export type InterruptMode = z.infer<typeof InterruptMode>;
 
+/**
+ * Whether the tool calls of a reply run one after the other, except for neighbours that only read, or
+ * all together, except for those that write one file.
+ */
+export const ToolExecutionMode = z.enum(["sequential", "parallel"]);
+export type ToolExecutionMode = z.infer<typeof ToolExecutionMode>;
+
 const TokenCounts = z.object({
   /** Input tokens, without those read from or written to the cache. */
   input: z.number(),
@@ -43,6 +50,8 @@ export const SessionState = z.object({
   interruptMode: InterruptMode,
   /** Whether messages of `queue_message` are delivered all at once or one per turn. */
   queueMode: QueueMode,
+  /** Whether the tool calls of a reply run one after the other or all together. */
+  toolExecution: ToolExecutionMode,
   /** The session file; absent if the session is in memory or has no file yet. */
   sessionFile: z.optional(z.string()),
   /** The id of the session. */

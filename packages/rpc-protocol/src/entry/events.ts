@@ -1,6 +1,7 @@
 export { AgentEvent, ToolResult } from "../vocabulary/agent-event.ts";
 export {
   CompactionResult,
+  OutputStatus,
   PromptStatus,
   QueueItem,
   SessionEvent,

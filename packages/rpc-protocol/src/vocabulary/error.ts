@@ -72,6 +72,7 @@ export const errorTable = {
   summary_failed: { message: "Could not summarise the conversation: {reason}", retryable: true },
   invalid_settings: { message: "Invalid setting in {path}: {reason}", retryable: false },
   file_locked: { message: "{path} is locked by another process. Try again.", retryable: true },
+  invalid_schema: { message: "Invalid JSON Schema in {field}: {reason}", retryable: false },
   invalid_option: { message: "Invalid option {option}: {reason}", retryable: false },
   skill_unreadable: {
     message: "Could not read the skill {name} at {path}: {reason}",

@@ -1,8 +1,8 @@
 import type { AgentMessage, AssistantMessage } from "./message.ts";
-import type { PromptStatus } from "./session-event.ts";
+import type { OutputStatus, PromptStatus } from "./session-event.ts";
 
 /** How an accepted prompt ended: what `AgentSession.prompt` and `RpcClient.promptAndWait` return. */
-export interface PromptResult {
+export interface PromptResult<Output = unknown> {
   /** The id the prompt was sent with, if any. */
   readonly id: string | number | undefined;
   /** The id of the prompt, which its events carry; undefined from an older host. */
@@ -10,8 +10,14 @@ export interface PromptResult {
   readonly status: PromptStatus;
   /** The error message, when `status` is `error`; the client rejects with it instead. */
   readonly error?: string | undefined;
-  /** The text of the last reply; empty if there was none. */
+  /** The text of the last reply; with an output schema the last answer, as the model wrote it. */
   readonly text: string;
+  /** The answer to a prompt with an output schema, if `outputStatus` is `valid`. */
+  readonly output?: Output;
+  /** Whether the answer fits its schema; `absent` if the run failed or was aborted. */
+  readonly outputStatus?: OutputStatus | undefined;
+  /** How many answers the model gave. */
+  readonly outputAttempts?: number | undefined;
   /** Every message completed since the prompt, including the prompt itself. */
   readonly messages: readonly AgentMessage[];
 }

@@ -50,6 +50,22 @@ export type QueueItem = z.infer<typeof QueueItem>;
 export const PromptStatus = z.enum(["completed", "aborted", "error", "handled"]);
 export type PromptStatus = z.infer<typeof PromptStatus>;
 
+/** Whether the answer to a prompt with an output schema fits it. */
+export const OutputStatus = z.enum(["valid", "invalid", "absent"]);
+export type OutputStatus = z.infer<typeof OutputStatus>;
+
+/** What `prompt_result` also has for a prompt with an output schema. */
+export const outputResult = {
+  /** The answer, if it fits the schema. */
+  output: z.optional(z.unknown()),
+  /** Whether the answer fits its schema; `absent` if the run failed or was aborted. */
+  outputStatus: z.optional(OutputStatus),
+  /** How many answers the model gave. */
+  outputAttempts: z.optional(z.number()),
+  /** The last answer, as the model wrote it. */
+  text: z.optional(z.string()),
+};
+
 /** An event of a session that does not come from its agent loop. */
 export const SessionOnlyEvent = z.discriminatedUnion("type", [
   /** All work is done: nothing is running, queued, retrying or compacting. */
@@ -67,6 +83,7 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     status: PromptStatus,
     /** The error message, when `status` is `error`. */
     error: z.optional(z.string()),
+    ...outputResult,
   }),
   /** The queued messages have changed. */
   z.object({

@@ -255,3 +255,24 @@ describe("the command table", () => {
     expect(summary).toMatch(/^[A-Z].*\.$/);
   });
 });
+
+it.each([
+  [-1, "has to be at least 0"],
+  [101, "has to be at most 100"],
+  ["25", 'expected number, got "25"'],
+])("refuses mergeMs %j: it %s", (mergeMs, reason) => {
+  const frame = decodeClientFrame(JSON.stringify({ type: "initialize", mergeMs }));
+  expect(frame).toMatchObject({ kind: "error", code: "invalid_params" });
+  expect("error" in frame && frame.error).toContain(`mergeMs`);
+  expect("error" in frame && frame.error).toContain(reason);
+});
+
+it("builds the schema of a command once, and none to check a command without fields", () => {
+  const { set_model: withFields, get_state: without } = commands;
+  expect(withFields.params()).toBe(withFields.params());
+  expect([withFields.hasFields, without.hasFields]).toEqual([true, false]);
+  expect(decodeClientFrame('{"type":"get_state","id":1,"other":[]}')).toMatchObject({
+    id: 1,
+    params: {},
+  });
+});

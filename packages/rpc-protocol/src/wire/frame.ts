@@ -76,7 +76,11 @@ function decodeParams(
   id: RequestId | undefined,
   fields: Record<string, unknown>,
 ): ClientFrame | FrameError {
-  const { params, data, awaitsSessionChange } = commands[name];
+  const { params, hasFields, data, awaitsSessionChange } = commands[name];
+  // Whatever else is sent is left out (row "`get_state` idle").
+  if (!hasFields) {
+    return { kind: "command", id, name, params: {}, data, awaitsSessionChange } as CommandFrame;
+  }
   const schema = params();
   const parsed = schema.safeParse(withoutNulls(fields, schema));
   if (parsed.success) {
@@ -172,6 +176,7 @@ function expectation(issue: $ZodIssue, got: string): string {
     const least = `at least ${issue.minimum}`;
     return issue.origin === "number" ? `has to be ${least}` : `has to have ${least} characters`;
   }
+  if (issue.code === "too_big") return `has to be at most ${issue.maximum}`;
   if (issue.code === "invalid_union") return `does not have an accepted shape, got ${got}`;
   return issue.message;
 }

@@ -13,6 +13,7 @@ import {
 import { Usage } from "../vocabulary/message.ts";
 import {
   CompactionResult,
+  outputResult,
   type SessionEvent,
   SessionOnlyEvent,
 } from "../vocabulary/session-event.ts";
@@ -96,6 +97,7 @@ const frames: Record<ProtocolName, () => FrameSchema[]> = {
       ),
       /** Whether nothing runs and nothing waits any more. */
       sessionSettled: z.boolean(),
+      ...outputResult,
     }),
     own("SessionSettled", "Nothing runs and nothing waits any more.", {
       type: z.literal("session_settled"),

@@ -113,8 +113,12 @@ const lineSeparators = /[\u2028\u2029]/g;
  * express (a cycle, a BigInt) is replaced rather than lost with its frame.
  */
 export function encodeLine(value: unknown): string {
-  const json = stringify(value);
-  return `${json.replace(lineSeparators, (c) => (c === "\u2028" ? "\\u2028" : "\\u2029"))}\n`;
+  return `${escapeLineSeparators(stringify(value))}\n`;
+}
+
+/** JSON in which U+2028 and U+2029 are escaped, as in {@link encodeLine}. */
+export function escapeLineSeparators(json: string): string {
+  return json.replace(lineSeparators, (c) => (c === "\u2028" ? "\\u2028" : "\\u2029"));
 }
 
 function stringify(value: unknown): string {

@@ -9,7 +9,7 @@ import {
   type SessionEvent,
   type StreamForm,
 } from "@tau-agent/rpc-protocol";
-import { DeltaMerger } from "./delta-merger.ts";
+import { DeltaMerger, MERGE_INTERVAL_MS } from "./delta-merger.ts";
 import { EventEncoder } from "./encode-event.ts";
 import { encodeResponse } from "./encode-response.ts";
 import type { FrameWriter } from "./writer.ts";
@@ -23,6 +23,7 @@ export class Connection {
   #askedForm: StreamForm | undefined;
   #dialect: Dialect;
   #merger: DeltaMerger;
+  #mergeMs = MERGE_INTERVAL_MS;
   #events: ReadonlySet<string> | undefined;
   /** Set by `initialize`: the client accepts members that no document shows. */
   isInitialized = false;
@@ -52,6 +53,12 @@ export class Connection {
 
   get streamForm(): StreamForm {
     return this.#encoder.form;
+  }
+
+  /** Lets deltas of one block wait this long to leave as one, from now on. */
+  setMergeInterval(intervalMs: number): void {
+    this.#mergeMs = intervalMs;
+    this.#adoptForm();
   }
 
   /** Chooses how replies are streamed from now on. */
@@ -113,7 +120,7 @@ export class Connection {
 
   #createMerger(): DeltaMerger {
     const write = (...event: Parameters<Connection["send"]>) => this.#write(...event);
-    return new DeltaMerger({ write, reader: this.writer });
+    return new DeltaMerger({ write, reader: this.writer }, this.#mergeMs);
   }
 
   #write(event: SessionEvent, order: EventOrder): void | Promise<void> {

@@ -34,10 +34,11 @@ export interface DeltaSink {
 }
 
 /**
- * Deltas of one block are written at most this often (design decision 15). In both forms a frame is
+ * Deltas of one block are written at most this often, unless the client asks for another interval
+ * (`mergeMs` of `initialize`). In both forms a frame is
  * longer than what it brings: by the whole message in the full form, in the other by its envelope.
  */
-const MERGE_INTERVAL_MS = 25;
+export const MERGE_INTERVAL_MS = 25;
 
 /** More is not held back for a reader that is behind: the reply has to wait for it. */
 const MAX_HELD_CHARACTERS = 256 * 1024;
@@ -57,7 +58,7 @@ export class DeltaMerger {
   #writtenAtMs = Number.NEGATIVE_INFINITY;
   #isFirstOfBlock = true;
 
-  constructor(sink: DeltaSink, intervalMs = MERGE_INTERVAL_MS) {
+  constructor(sink: DeltaSink, intervalMs: number) {
     this.#sink = sink;
     this.#intervalMs = intervalMs;
   }

@@ -1,4 +1,4 @@
-import { encodeLine, type SessionTreeNode } from "@tau-agent/rpc-protocol";
+import { type DialectFrame, encodeLine, type SessionTreeNode } from "@tau-agent/rpc-protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { recordFrames } from "../../../test/recording/record-host.ts";
@@ -48,6 +48,14 @@ describe("encodeResponse", () => {
         expect(encodeResponse(frame)).not.toMatch(/[\u2028\u2029]/);
       }),
     );
+  });
+
+  it("writes messages that know their JSON without encoding them", () => {
+    const json = '[{"role":"user","content":"a\u2028b","timestamp":1}]';
+    const head = { id: "1", type: "response", command: "get_messages", success: true } as const;
+    const encoded = encodeResponse({ ...head, data: { messages: { json } } } as DialectFrame);
+    recordFrames([encoded]);
+    expect(encoded).toBe(encodeLine({ ...head, data: { messages: JSON.parse(json) } }));
   });
 
   it("leaves every other response as it is", () => {

@@ -1,20 +1,40 @@
-import { type DialectFrame, encodeLine, type SessionTreeNode } from "@tau-agent/rpc-protocol";
+import {
+  type DialectFrame,
+  encodeLine,
+  escapeLineSeparators,
+  type SessionTreeNode,
+} from "@tau-agent/rpc-protocol";
+
+/** A list that knows its JSON. */
+interface StoredList {
+  readonly json: string;
+}
 
 interface TreeData {
   readonly tree: readonly SessionTreeNode[];
 }
 
 /**
- * A response as a line. The tree of a session is as deep as the conversation is long. `JSON.stringify`
+ * A response as a line. Messages that are still in their file are copied from there. The tree of a session is as deep as the conversation is long. `JSON.stringify`
  * overflows the stack between 2000 and 4000 levels, so the tree is encoded without recursion.
  */
 export function encodeResponse(frame: DialectFrame): string {
-  if (!("data" in frame) || !isTreeData(frame.data)) return encodeLine(frame);
-  const { data: _, ...head } = frame;
-  const { tree, ...rest } = frame.data;
+  if (!("data" in frame)) return encodeLine(frame);
+  const { data, ...head } = frame;
+  if (isStored(data)) {
+    return `${open(head)},"data":{"messages":${escapeLineSeparators(data.messages.json)}}}\n`;
+  }
+  if (!isTreeData(data)) return encodeLine(frame);
+  const { tree, ...rest } = data;
   const more = encodeLine(rest).slice(1, -1);
-  const data = `{"tree":${encodeTree(tree)}${more === "}" ? "" : ","}${more}`;
-  return `${open(head)},"data":${data}}\n`;
+  const shown = `{"tree":${encodeTree(tree)}${more === "}" ? "" : ","}${more}`;
+  return `${open(head)},"data":${shown}}\n`;
+}
+
+function isStored(data: unknown): data is { readonly messages: StoredList } {
+  if (typeof data !== "object" || data === null || !("messages" in data)) return false;
+  const { messages } = data;
+  return typeof messages === "object" && messages !== null && "json" in messages;
 }
 
 function isTreeData(data: unknown): data is TreeData {

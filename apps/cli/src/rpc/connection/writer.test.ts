@@ -35,6 +35,16 @@ describe("FrameWriter", () => {
     expect(output.text.split("\n").slice(0, -1).map(Number)).toEqual([...Array(1000).keys()]);
   });
 
+  it("writes at once when told that nothing more comes, and nothing twice", async () => {
+    const { output, writer } = create();
+    void writer.write("a\n");
+    void writer.write("b\n");
+    writer.flush();
+    expect(output.writes).toEqual(["a\nb\n"]);
+    await turnOfLoop();
+    expect(output.writes).toEqual(["a\nb\n"]);
+  });
+
   it("does not gather without end while the event loop does not turn", () => {
     const { output, writer } = create();
     output.accepts = false;

@@ -32,13 +32,13 @@ export class FrameWriter {
     this.#buffer.push(line);
     this.#gathered += line.length;
     if (this.#gathered > MAX_GATHERED_CHARACTERS) {
-      this.#flush();
+      this.flush();
     } else if (!this.#isScheduled) {
       this.#isScheduled = true;
       // After this turn of the event loop: what one network chunk brought leaves in one write.
       setImmediate(() => {
         this.#isScheduled = false;
-        this.#flush();
+        this.flush();
       });
     }
     return this.whenDrained();
@@ -63,7 +63,7 @@ export class FrameWriter {
 
   /** Fulfilled when everything queued was handed to the operating system. */
   async end(): Promise<void> {
-    this.#flush();
+    this.flush();
     if (this.#isClosed) return;
     await new Promise<void>((resolve) => {
       this.#output.write("", resolve);
@@ -78,7 +78,8 @@ export class FrameWriter {
     this.#drain = undefined;
   }
 
-  #flush(): void {
+  /** Hands over what was gathered, for those who know that nothing more comes in this turn. */
+  flush(): void {
     if (this.#buffer.length === 0 || this.#isClosed) return;
     const text = this.#buffer.join("");
     this.#buffer = [];

@@ -44,10 +44,11 @@ export const connectionHandlers = {
 /** What is not said stays as it was, however often a client initializes. */
 function adopt(
   { connection, requests }: Host,
-  { stream, events, capabilities }: Params<"initialize">,
+  { stream, mergeMs, events, capabilities }: Params<"initialize">,
 ): Result<"initialize"> {
   connection.isInitialized = true;
   if (stream !== undefined) connection.setStreamForm(stream);
+  if (mergeMs !== undefined) connection.setMergeInterval(mergeMs);
   if (events !== undefined) connection.setEventFilter(events ?? undefined);
   if (capabilities !== undefined) requests.answered = capabilities.hostRequests || undefined;
   return hostInfo(connection);

@@ -1,13 +1,15 @@
-import type { PromptAcceptance } from "@tau-agent/coding-agent";
+import type { OutputSchema, PromptAcceptance } from "@tau-agent/coding-agent";
 import type { Handlers, Result } from "@tau-agent/rpc-protocol";
 import type { promptingCommands } from "@tau-agent/rpc-protocol/commands";
 import type { Host } from "./host.ts";
 
 export const promptingHandlers = {
-  prompt: ({ session }, { message, streamingBehavior, ...input }, { id }) =>
+  prompt: ({ session }, { message, streamingBehavior, outputSchema, ...input }, { id }) =>
     answered(
       session.submit(message, {
         ...input,
+        // Whatever was sent: the session says what is wrong with it.
+        outputSchema: (outputSchema ?? undefined) as OutputSchema | undefined,
         streamingBehavior: streamingBehavior === "follow-up" ? "followUp" : streamingBehavior,
         id,
       }),

@@ -1,6 +1,7 @@
 import type { CommandInfo } from "@tau-agent/coding-agent";
 import type { Handlers } from "@tau-agent/rpc-protocol";
 import type { stateCommands } from "@tau-agent/rpc-protocol/commands";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { Host } from "./host.ts";
 
 const scopes = { user: "user", project: "project", path: "temporary" } as const;
@@ -15,7 +16,10 @@ function withSource(command: CommandInfo) {
 
 export const stateHandlers = {
   get_state: ({ session }) => session.state,
-  get_messages: ({ session }) => ({ messages: [...session.messages] }),
+  // A dialect and the encoder treat stored messages like a list.
+  get_messages: ({ session }) => ({
+    messages: (session.storedMessages as AgentMessage[] | undefined) ?? [...session.messages],
+  }),
   get_session_stats: ({ session }) => session.stats,
   get_commands: async ({ session }) => {
     await session.hooks?.begin();

@@ -8,6 +8,7 @@ import {
   schemaFaults,
   unknownMembers,
 } from "./common.ts";
+import { outputConfigFaults } from "./output-form.ts";
 import { type Rule, type RuleMemory, type RuleRequest, rule } from "./rule.ts";
 
 const api = "anthropic-messages";
@@ -254,6 +255,7 @@ export const anthropicRules: readonly Rule[] = [
   rule(api, "thinking", thinking),
   rule(api, "tools", tools),
   rule(api, "system-places", systemPlaces),
+  rule(api, "output", ({ body }) => outputConfigFaults(objectOf(body.output_config))),
   {
     api,
     rule: "bound-thinking",

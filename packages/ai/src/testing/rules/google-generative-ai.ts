@@ -1,5 +1,13 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
-import { isFilledList, isObject, repeated, schemaFaults, unknownMembers } from "./common.ts";
+import {
+  isFilledList,
+  isObject,
+  modelOf,
+  repeated,
+  schemaFaults,
+  unknownMembers,
+} from "./common.ts";
+import { responseSchemaFaults } from "./output-form.ts";
 import { type Rule, type RuleRequest, rule } from "./rule.ts";
 
 const api = "google-generative-ai";
@@ -169,6 +177,14 @@ function* thinking({ body }: RuleRequest): Generator<string> {
   }
 }
 
+function* output({ body, path }: RuleRequest): Generator<string> {
+  const hasFunctions = listOf(body.tools).some(
+    ({ functionDeclarations }) => listOf(functionDeclarations).length > 0,
+  );
+  const place = { model: modelOf(body, path), hasFunctions };
+  yield* responseSchemaFaults(objectOf(body.generationConfig), place);
+}
+
 /** What Google's generateContent refuses. */
 export const googleRules: readonly Rule[] = [
   rule(api, "required", required),
@@ -177,4 +193,5 @@ export const googleRules: readonly Rule[] = [
   rule(api, "pairs", pairs),
   rule(api, "tools", tools),
   rule(api, "thinking", thinking),
+  rule(api, "output", output),
 ];

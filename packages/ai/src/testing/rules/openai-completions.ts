@@ -1,6 +1,7 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
 import { isFilledList, isObject, repeated, unknownMembers } from "./common.ts";
 import { functionFaults } from "./openai-functions.ts";
+import { jsonSchemaFaults } from "./output-form.ts";
 import { type Rule, type RuleRequest, rule } from "./rule.ts";
 
 const api = "openai-completions";
@@ -147,6 +148,17 @@ function* tools(request: RuleRequest): Generator<string> {
   }
 }
 
+function* output({ body }: RuleRequest): Generator<string> {
+  const format = body.response_format;
+  if (format === undefined) return;
+  const { type, json_schema: given } = objectOf(format);
+  if (type === "json_schema")
+    yield* jsonSchemaFaults(objectOf(given), "response_format.json_schema");
+  else if (type !== "text" && type !== "json_object") {
+    yield `Invalid value: '${textOf(type)}'. Supported values are: 'json_object', 'json_schema', and 'text'. (response_format.type)`;
+  }
+}
+
 /** What OpenAI's chat completions refuse, and servers that speak the same. */
 export const completionsRules: readonly Rule[] = [
   rule(api, "required", required),
@@ -154,4 +166,5 @@ export const completionsRules: readonly Rule[] = [
   rule(api, "calls", calls),
   rule(api, "pairs", pairs),
   rule(api, "tools", tools),
+  rule(api, "output", output),
 ];

@@ -1,6 +1,7 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../wire/json.ts";
 import { isFilledList, repeated, unknownMembers } from "./common.ts";
 import { functionFaults } from "./openai-functions.ts";
+import { jsonSchemaFaults } from "./output-form.ts";
 import { type Rule, type RuleRequest, rule } from "./rule.ts";
 
 const api = "openai-responses";
@@ -199,6 +200,16 @@ function* settings({ body }: RuleRequest): Generator<string> {
   }
 }
 
+function* output({ body }: RuleRequest): Generator<string> {
+  const { format } = objectOf(body.text);
+  if (format === undefined) return;
+  const { type } = objectOf(format);
+  if (type === "json_schema") yield* jsonSchemaFaults(objectOf(format), "text.format");
+  else if (type !== "text" && type !== "json_object") {
+    yield `Invalid value: '${textOf(type)}'. Supported values are: 'json_object', 'json_schema', and 'text'. (text.format.type)`;
+  }
+}
+
 /** What OpenAI's Responses API refuses. */
 export const responsesRules: readonly Rule[] = [
   rule(api, "required", required),
@@ -209,4 +220,5 @@ export const responsesRules: readonly Rule[] = [
   rule(api, "reasoning", reasoning),
   rule(api, "tools", tools),
   rule(api, "settings", settings),
+  rule(api, "output", output),
 ];

@@ -1,6 +1,9 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { readTextFileNow } from "./read-text.ts";
 
+/** A file that was written less than this ago may be written again in the same tick of its clock. */
+const recentMs = 2_000;
+
 /** What is made of a file's text, made again once the file has changed. */
 export class DerivedText<Value> {
   readonly #path: string;
@@ -16,21 +19,25 @@ export class DerivedText<Value> {
   }
 
   get value(): Value {
-    const stamp = stampOf(this.#path);
-    if (stamp === undefined) return this.#empty;
-    if (this.#made?.stamp !== stamp) {
-      const file = readTextFileNow(this.#path);
-      const value = file.kind === "text" ? this.#derive(file.text) : this.#empty;
-      this.#made = { stamp, value };
-    }
-    return this.#made.value;
+    const found = statOf(this.#path);
+    if (found === undefined) return this.#empty;
+    const stamp = stampOf(found);
+    if (this.#made !== undefined && this.#made.stamp === stamp) return this.#made.value;
+    const file = readTextFileNow(this.#path);
+    const value = file.kind === "text" ? this.#derive(file.text) : this.#empty;
+    this.#made = isRecent(found) ? undefined : { stamp, value };
+    return value;
   }
 }
 
-/** Differs when a file was written or replaced; nothing for a file that is not there. */
-function stampOf(path: string): string | undefined {
-  const found = statOf(path);
-  return found && [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join();
+/** Differs when a file was written or replaced. */
+function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join();
+}
+
+function isRecent({ mtimeMs, ctimeMs }: BigIntStats): boolean {
+  const changed = mtimeMs > ctimeMs ? mtimeMs : ctimeMs;
+  return Date.now() - Number(changed) < recentMs;
 }
 
 function statOf(path: string): BigIntStats | undefined {

@@ -5,9 +5,14 @@ import { basename, dirname, join } from "node:path";
 export class FileQueue {
   readonly #tails = new Map<string, Promise<void>>();
 
+  /** The real path, by which changes are put in order. */
+  keyOf(path: string): string {
+    return realPathOf(path);
+  }
+
   /** Runs `change` after the earlier ones for the same real file; other files are not waited for. */
   async run<Result>(path: string, change: () => Promise<Result>): Promise<Result> {
-    const key = realPathOf(path);
+    const key = this.keyOf(path);
     const earlier = this.#tails.get(key) ?? Promise.resolve();
     const result = earlier.then(change);
     const tail = result.then(

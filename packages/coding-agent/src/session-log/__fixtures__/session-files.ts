@@ -1,7 +1,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AgentMessage, AssistantMessage, UserMessage } from "@tau-agent/rpc-protocol/messages";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "@tau-agent/rpc-protocol/messages";
 import { onTestFinished } from "vitest";
 
 /** A folder that is gone after the test. */
@@ -32,6 +37,20 @@ export function assistant(text: string, overrides: Partial<AssistantMessage> = {
     },
     stopReason: "stop",
     timestamp: 2,
+    ...overrides,
+  };
+  return message;
+}
+
+/** A result of a tool that reads. */
+export function toolResult(toolCallId: string, overrides: Partial<ToolResultMessage> = {}) {
+  const message: ToolResultMessage = {
+    role: "toolResult",
+    toolCallId,
+    toolName: "read",
+    content: [{ type: "text", text: "read" }],
+    isError: false,
+    timestamp: 3,
     ...overrides,
   };
   return message;

@@ -19,6 +19,13 @@ import { randomHex } from "../../base/random.ts";
 import type { FileTail } from "./read-session-file.ts";
 import { SessionLease } from "./session-lease.ts";
 
+/** What there is of a session file (row "`read` turn: system calls": one look for each entry). */
+export interface FoundFile {
+  /** The file was deleted or replaced, so that appended lines would be lost. */
+  readonly isGone: boolean;
+  readonly sizeBytes: number;
+}
+
 /**
  * The one writer of a session file. Each record is handed to the operating system before the call
  * returns. A write that fails half-way is undone, so that the file always ends in a whole line.
@@ -100,21 +107,34 @@ export class SessionFile {
    * @throws {SessionError} `session_write_failed` (nothing of `lines` is in the file then),
    *   `session_changed` when another program has written to it, `disposed`
    */
-  append(lines: string): void {
+  append(lines: string, found?: FoundFile): void {
+    this.appendAll([Buffer.from(lines, "utf8")], found);
+  }
+
+  /**
+   * Appends whole lines in pieces, of which none stays in the file if one cannot be written.
+   *
+   * @throws {SessionError} as {@link append}, and what `pieces` throws
+   */
+  appendAll(pieces: Iterable<Uint8Array>, found?: FoundFile): void {
     if (!this.#isOpen) throw new SessionError("disposed");
-    if (this.#isTorn) this.#takeBack();
-    this.#refuseForeignGrowth();
-    const bytes = Buffer.from(lines, "utf8");
-    let written = 0;
+    const wasTorn = this.#isTorn;
+    if (wasTorn) this.#takeBack();
+    this.#refuseForeignGrowth(wasTorn ? undefined : found);
+    let added = 0;
     try {
-      while (written < bytes.length) {
-        written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
+      for (const piece of pieces) {
+        let written = 0;
+        while (written < piece.length) {
+          written += writeSync(this.#descriptor, piece, written, piece.length - written);
+        }
+        added += piece.length;
       }
     } catch (error) {
       this.#takeBack();
-      throw writeFailed(this.path, error);
+      throw error instanceof SessionError ? error : writeFailed(this.path, error);
     }
-    this.#sizeBytes += bytes.length;
+    this.#sizeBytes += added;
   }
 
   /** Asks the operating system to flush everything to disk. */
@@ -122,13 +142,13 @@ export class SessionFile {
     if (this.#isOpen) fsyncSync(this.#descriptor);
   }
 
-  /** Whether the file was deleted or replaced, so that appended lines would be lost. */
-  get isGone(): boolean {
-    const { nlink, ino, dev } = fstatSync(this.#descriptor);
-    if (nlink > 0) return false;
+  /** What there is of the file now; an `append` right after it need not look again. */
+  look(): FoundFile {
+    const { nlink, ino, dev, size: sizeBytes } = fstatSync(this.#descriptor);
+    if (nlink > 0) return { isGone: false, sizeBytes };
     // On file systems that do not count links, the path tells.
     const there = statSync(this.path, { throwIfNoEntry: false });
-    return there?.ino !== ino || there.dev !== dev;
+    return { isGone: there?.ino !== ino || there.dev !== dev, sizeBytes };
   }
 
   /**
@@ -137,10 +157,11 @@ export class SessionFile {
    * @throws {SessionError} `session_changed`
    */
   check(): void {
-    if (this.isGone && existsSync(this.path)) {
+    const found = this.look();
+    if (found.isGone && existsSync(this.path)) {
       throw new SessionError("session_changed", { path: this.path });
     }
-    this.#refuseForeignGrowth();
+    this.#refuseForeignGrowth(found);
   }
 
   /** Closes the file and releases the lease. */
@@ -151,8 +172,8 @@ export class SessionFile {
     this.#lease.release();
   }
 
-  #refuseForeignGrowth(): void {
-    if (fstatSync(this.#descriptor).size !== this.#sizeBytes) {
+  #refuseForeignGrowth(found: FoundFile = this.look()): void {
+    if (found.sizeBytes !== this.#sizeBytes) {
       throw new SessionError("session_changed", { path: this.path });
     }
   }

@@ -1,7 +1,7 @@
 import { ToolError } from "@tau-agent/agent";
+import { readAnswerSchema } from "../../structured-output/answer-schema.ts";
 import { type AgentDefinition, maySpawn } from "../agents/agent-definition.ts";
 import { type LoadedAgents, loadAgents } from "../agents/load-agents.ts";
-import { readAnswerSchema } from "../tasks/answer-schema.ts";
 import type { Task, TaskOrder } from "../tasks/task-order.ts";
 import { maySpawnAt, type TaskServices } from "../tasks/task-services.ts";
 import { readVerifyRequest } from "../verification/verify-config.ts";

@@ -1,6 +1,6 @@
+import type { AnswerSchema } from "../../structured-output/answer-schema.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { VerifyRequest } from "../verification/verify-config.ts";
-import type { AnswerSchema } from "./answer-schema.ts";
 
 /** One task, ready to execute. */
 export interface Task {

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { ToolError } from "@tau-agent/agent";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ToolEnvironment } from "../../processes/environment.ts";
@@ -114,6 +114,42 @@ describe("the bash tool", () => {
     expect(describe(600_000)).toContain("killed after 600 seconds");
     expect(describe(0)).not.toContain("seconds");
     expect(describe(0)).toContain("cd and variables do not carry over");
+    expect(describe(0)).toContain("Background processes (&, nohup, setsid) outlive their call");
+  });
+
+  describe.each([
+    ["&", (command: string) => `${command} &`],
+    ["nohup", (command: string) => `nohup ${command} > /dev/null 2>&1 &`],
+    ["setsid", (command: string) => `setsid ${command} < /dev/null > /dev/null 2>&1 &`],
+  ])("as its text says, a background process (%s)", (_, start) => {
+    const seconds = ownSeconds(41);
+    const isRunning = () => processesWith(`sleep\0${seconds}`).length > 0;
+
+    it("outlives its call, and ends with the agent", async () => {
+      expect(textOf(await bash(`${start(`sleep ${seconds}`)} echo started`))).toBe("started\n");
+      expect(await eventually(isRunning)).toBe(true);
+      workspace.processes.killAll();
+      expect(await eventually(() => !isRunning())).toBe(true);
+    });
+
+    it("ends with a call that times out or is aborted", async () => {
+      const line = `${start(`sleep ${seconds}`)} sleep 0.1; echo up; sleep ${ownSeconds(42)}`;
+      expect((await failure(bash(line, {}, 0.5))).message).toContain("up\n\nCommand timed out");
+      expect(await eventually(() => !isRunning())).toBe(true);
+      const controller = new AbortController();
+      const running = failure(bash(line, {}, undefined, toolCall(controller.signal)));
+      expect(await eventually(isRunning)).toBe(true);
+      controller.abort();
+      expect((await running).message).toContain("Command aborted");
+      expect(await eventually(() => !isRunning())).toBe(true);
+    });
+  });
+
+  it("loses what a background process says after its call, unless it goes to a file", async () => {
+    const says = "(sleep 0.5; echo lost; echo kept > kept; sleep 0.2; echo alive > alive)";
+    expect(textOf(await bash(`${says} & echo started`))).toBe("started\n");
+    expect(await eventually(() => existsSync(workspace.path("alive")))).toBe(true);
+    expect(workspace.read("kept")).toBe("kept\n");
   });
 
   it.each([

@@ -18,6 +18,7 @@ export const bashTool = toolRow({
     required: ["command"],
   },
   promptSnippet: "Run shell commands",
+  isReadOnlyCall: ({ command }, environment) => onlyReads(command, environment),
   prepareArguments: (received) =>
     Array.isArray(received.command)
       ? { ...received, command: commandLine(received.command) }
@@ -29,12 +30,23 @@ const purpose =
   "Run a shell command; returns stdout and stderr together. " +
   "Each call is a new shell in the working directory: cd and variables do not carry over. " +
   "Shows the last 2000 lines or 50KB; a file has longer output. " +
-  "Commands get no input; start servers in the background with &.";
+  "Commands get no input. Background processes (&, nohup, setsid) outlive their call unless it is " +
+  "aborted or times out, and end with the agent; their later output is lost unless sent to a file.";
 
 function limitText({ bashTimeoutMs }: ToolEnvironment): string {
   return isTimed(bashTimeoutMs)
     ? `By default killed after ${bashTimeoutMs / 1000} seconds.`
     : "By default it may take any time.";
+}
+
+/** What is known of lines holds for shells of one family, and for all that they are given to run. */
+async function onlyReads(
+  command: unknown,
+  { shellPath = "", shellCommandPrefix = "" }: ToolEnvironment,
+): Promise<boolean> {
+  if (typeof command !== "string" || !/^$|(?:^|\/)(?:ba|da|z)?sh$/.test(shellPath)) return false;
+  const { isReadOnlyLine } = await import("../../shell-lines/is-read-only-line.ts");
+  return isReadOnlyLine(shellCommandPrefix ? `${shellCommandPrefix}\n${command}` : command);
 }
 
 /** Accepts a command as a list of words, as models send it that were trained with such a tool. */

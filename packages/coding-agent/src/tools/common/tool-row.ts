@@ -26,6 +26,16 @@ interface RowParts<Name extends string, Environment>
   readonly name: Name;
   /** Text for the model; where it depends on the session, a function that is called once for each. */
   readonly description: string | ((environment: Environment) => () => string);
+  /** For the order of calls: whether this one only reads. */
+  readonly isReadOnlyCall?: (
+    args: Record<string, unknown>,
+    environment: Environment,
+  ) => boolean | Promise<boolean>;
+  /** For the order of calls: the real path of the file that this one writes. */
+  readonly writtenPath?: (
+    args: Record<string, unknown>,
+    environment: Environment,
+  ) => Promise<string | undefined>;
 }
 
 interface TypedRow<Name extends string, Schema, Environment> extends RowParts<Name, Environment> {
@@ -57,14 +67,21 @@ export function createTool<Name extends string, Environment>(
   row: ToolRow<Name, Environment>,
   environment: Environment,
 ): NamedTool<Name> {
-  const { load, description: text, ...described } = row;
+  const { load, description: text, isReadOnlyCall, writtenPath, ...described } = row;
   const describe = typeof text === "string" ? () => text : text(environment);
+  let run: Awaited<ReturnType<typeof load>> | undefined;
   return {
     label: row.name,
     ...described,
     get description() {
       return describe();
     },
-    execute: async (args, call) => (await load())(args, environment, call),
+    ...(isReadOnlyCall && { isReadOnlyCall: (args) => isReadOnlyCall(args, environment) }),
+    ...(writtenPath && { writtenPath: (args) => writtenPath(args, environment) }),
+    execute: async (args, call) => {
+      // An import costs as much as a small file, also of what is loaded (row "`read` turn: CPU").
+      run ??= await load();
+      return run(args, environment, call);
+    },
   };
 }

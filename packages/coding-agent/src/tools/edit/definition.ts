@@ -34,6 +34,10 @@ export const editTool = toolRow({
     "Use edit for changes in existing files; keep oldText as short as it can be and still be unique.",
   ],
   prepareArguments: prepareEditArguments,
+  writtenPath: async ({ path }, environment) => {
+    const { resolveExistingPath } = await import("../common/paths.ts");
+    return environment.fileQueue.keyOf(resolveExistingPath(String(path), environment));
+  },
   load: async () => (await import("./edit.ts")).runEditTool,
 });
 

@@ -3,6 +3,7 @@ import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { fileError } from "../../base/files/file-error.ts";
 import { openRegularFile } from "../../base/files/open-regular-file.ts";
+import { readSmallFile } from "../../base/files/read-small-file.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { formatSize, maxOutputBytes } from "../../processes/truncate.ts";
 import { detectImageType } from "../../user-input/images/image-type.ts";
@@ -10,7 +11,7 @@ import { resolveExistingPath } from "../common/paths.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
 import { countArgument } from "../common/schema.ts";
 import { readImage } from "./read-image.ts";
-import { readTextRange, type TextRange } from "./text-range.ts";
+import { readTextRange, type TextRange, textRangeOf } from "./text-range.ts";
 
 type ReadEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
 
@@ -30,18 +31,20 @@ export async function runReadTool(
   const path = resolveExistingPath(args.path, environment);
   let file: FileHandle | undefined;
   try {
-    file = await openFile(path, args.path);
-    const start = Buffer.alloc(64);
-    const { bytesRead } = await file.read(start, 0, start.length, 0);
-    const type = detectImageType(start.subarray(0, bytesRead));
-    if (type !== undefined) return await readImage(file, args.path, environment);
     const firstLine = countArgument(args.offset) ?? 1;
-    const limit = countArgument(args.limit);
-    const range = await readTextRange(file, {
-      firstLine,
-      lineCount: limit ?? Number.MAX_SAFE_INTEGER,
-      signal: call.signal,
-    });
+    const lineCount = countArgument(args.limit) ?? Number.MAX_SAFE_INTEGER;
+    const small = readSmallFile(path);
+    let range: TextRange;
+    if (small !== undefined && detectImageType(small.subarray(0, headBytes)) === undefined) {
+      range = textRangeOf(small, { firstLine, lineCount });
+    } else {
+      file = await openFile(path, args.path);
+      const start = Buffer.alloc(headBytes);
+      const { bytesRead } = await file.read(start, 0, start.length, 0);
+      const type = detectImageType(start.subarray(0, bytesRead));
+      if (type !== undefined) return await readImage(file, args.path, environment);
+      range = await readTextRange(file, { firstLine, lineCount, signal: call.signal });
+    }
     const result = textResult(args.path, firstLine, range);
     const isAll = firstLine === 1 && range.truncation.outputLines >= range.fileLines;
     environment.readLedger.note(path, isAll ? undefined : range.truncation.content);
@@ -52,6 +55,9 @@ export async function runReadTool(
     await file?.close();
   }
 }
+
+/** How much of a file tells whether it is an image. */
+const headBytes = 64;
 
 async function openFile(path: string, shown: string): Promise<FileHandle> {
   const found = await stat(path);

@@ -41,6 +41,17 @@ export async function readTextRange(
   return collector.finish();
 }
 
+/** The same of a file whose bytes are there. */
+export function textRangeOf(
+  bytes: Buffer,
+  range: { readonly firstLine: number; readonly lineCount: number },
+): TextRange {
+  const collector = new RangeCollector(range.firstLine, range.lineCount);
+  const decoder = wideDecoder(bytes);
+  collector.add(decoder === undefined ? bytes : Buffer.from(decoder.decode(bytes)));
+  return collector.finish();
+}
+
 // UTF-16 is recognised by its byte order mark.
 function wideDecoder(start: Buffer): TextDecoder | undefined {
   if (start[0] === 0xff && start[1] === 0xfe) return new TextDecoder("utf-16le");

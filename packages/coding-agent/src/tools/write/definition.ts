@@ -15,5 +15,9 @@ export const writeTool = toolRow({
   },
   promptSnippet: "Create a file or replace all of it",
   promptGuidelines: ["Use write only for new files and complete rewrites."],
+  writtenPath: async ({ path }, environment) => {
+    const { resolvePath } = await import("../common/paths.ts");
+    return environment.fileQueue.keyOf(resolvePath(String(path), environment));
+  },
   load: async () => (await import("./write.ts")).runWriteTool,
 });

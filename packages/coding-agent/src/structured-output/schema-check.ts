@@ -1,6 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 
 /**
  * A regular expression in a JSON Schema and its path, such as `outputSchema.properties.a.pattern`.

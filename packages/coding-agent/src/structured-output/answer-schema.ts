@@ -1,6 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isJsonObject } from "../../base/files/read-json.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
 import { checkSchema, type SchemaPattern } from "./schema-check.ts";
 
 /** The time limit of a check; usual ones take well under a millisecond. */
@@ -14,6 +14,10 @@ export interface AnswerSchema {
   readonly instruction: string;
   /** The value in an answer, or the reason why there is none. */
   check(text: string): { readonly value: unknown } | { readonly problem: string };
+  /** Why a value does not fit; undefined when it does. */
+  problemOf(value: unknown): string | undefined;
+  /** The values that a text may mean, likeliest first; it gives up when checks take too long. */
+  read(text: string): Iterable<unknown>;
 }
 
 /**
@@ -40,18 +44,26 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
   const instruction = `Your last message must be one JSON value and nothing else, fitting this JSON Schema:\n${JSON.stringify(schema)}`;
   return {
     instruction,
+    problemOf,
+    read,
     check: (text) => {
       const problems: string[] = [];
-      const deadline = performance.now() + CHECK_LIMIT_MS;
-      for (const value of readAnswer(text)) {
+      for (const value of read(text)) {
         const problem = problemOf(value);
         if (problem === undefined) return { value };
         problems.push(problem);
-        if (performance.now() > deadline) break;
       }
       return { problem: problems[0] ?? "It is not JSON." };
     },
   };
+}
+
+function* read(text: string): Generator<unknown> {
+  const deadline = performance.now() + CHECK_LIMIT_MS;
+  for (const value of readAnswer(text)) {
+    yield value;
+    if (performance.now() > deadline) return;
+  }
 }
 
 type InTime = <T>(limitMs: number, work: () => T) => T | undefined;

@@ -1,0 +1,69 @@
+import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
+import type { AgentTool } from "../tools/tool.ts";
+
+/**
+ * Whether the calls of a reply run one after the other, except for neighbours that only read, or all
+ * together, except for those that write one file.
+ */
+export type ToolExecutionMode = "sequential" | "parallel";
+
+/** Puts calls that may start together into groups; the groups run in order. */
+export async function groupCalls<Item>(
+  items: readonly Item[],
+  tools: readonly AgentTool[],
+  { mode, callOf }: { readonly mode: ToolExecutionMode; readonly callOf: (item: Item) => ToolCall },
+): Promise<Item[][]> {
+  if (items.length === 0) return [];
+  if (mode === "parallel" || items.length === 1) return [[...items]];
+  const groups: Item[][] = [];
+  let previousIsReadOnly = false;
+  for (const item of items) {
+    const isReadOnly = await onlyReads(callOf(item), tools);
+    const last = groups.at(-1);
+    if (last && isReadOnly && previousIsReadOnly) last.push(item);
+    else groups.push([item]);
+    previousIsReadOnly = isReadOnly;
+  }
+  return groups;
+}
+
+async function onlyReads(call: ToolCall, tools: readonly AgentTool[]): Promise<boolean> {
+  const tool = tools.find(({ name }) => name === call.name);
+  if (tool?.isReadOnly) return true;
+  try {
+    return (await tool?.isReadOnlyCall?.(call.arguments)) ?? false;
+  } catch {
+    // Arguments that it cannot judge are not known to read.
+    return false;
+  }
+}
+
+/** The file that a call writes, if its tool can tell. */
+export async function fileWritten(
+  tool: AgentTool,
+  args: Record<string, unknown>,
+): Promise<string | undefined> {
+  try {
+    return await tool.writtenPath?.(args);
+  } catch {
+    // The call will say what is wrong with its path.
+    return undefined;
+  }
+}
+
+/** Starts work on all items at once, but on those with the same key in order. */
+export function startInOrder<Item, Result>(
+  items: readonly Item[],
+  keys: readonly (string | undefined)[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result>[] {
+  const last = new Map<string, Promise<unknown>>();
+  return items.map((item, index) => {
+    const key = keys[index];
+    if (key === undefined) return work(item);
+    const begin = () => work(item);
+    const started = last.get(key)?.then(begin, begin) ?? begin();
+    last.set(key, started);
+    return started;
+  });
+}

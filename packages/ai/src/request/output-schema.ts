@@ -1,0 +1,19 @@
+import { toolRules } from "./tool-rules.ts";
+import { UnusableSchema, wireSchema } from "./tool-schema.ts";
+
+/** The name under which a schema is sent, where the vendor wants one. */
+export const OUTPUT_NAME = "output";
+
+/** The schema as the vendor takes it; undefined if it cannot be said there. */
+export function outputSchemaFor(
+  api: string,
+  schema: Readonly<Record<string, unknown>> | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    return wireSchema(JSON.parse(JSON.stringify(schema)), toolRules(api));
+  } catch (error) {
+    if (error instanceof UnusableSchema) return undefined;
+    throw error;
+  }
+}

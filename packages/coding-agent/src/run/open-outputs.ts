@@ -1,0 +1,62 @@
+import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
+import type { OutputAnswer } from "../structured-output/output-answer.ts";
+
+/** The type of the custom message that tells the model why its answer does not fit. */
+const RETRY_TYPE = "output_schema";
+
+/** The answers that prompts with an output schema still need. */
+export class OpenOutputs {
+  readonly #answers = new Map<string, OutputAnswer>();
+  /** In the order of their prompts' delivery. */
+  #asked: OutputAnswer[] = [];
+
+  /** A prompt asks for an answer. */
+  add(promptId: string, answer: OutputAnswer): void {
+    this.#answers.set(promptId, answer);
+  }
+
+  /** The answer that a prompt asks for. */
+  of(promptId: string | undefined): OutputAnswer | undefined {
+    return promptId === undefined ? undefined : this.#answers.get(promptId);
+  }
+
+  /** The answer that the model owes: that of the latest prompt comes first. */
+  get current(): OutputAnswer | undefined {
+    return this.#asked.findLast((answer) => !answer.isClosed);
+  }
+
+  /** A prompt has become part of the conversation. */
+  noteDelivery(promptId: string | undefined): void {
+    const answer = this.of(promptId);
+    if (answer !== undefined) this.#asked.push(answer);
+  }
+
+  /** A prompt has its result. */
+  forget(promptId: string): void {
+    const answer = this.#answers.get(promptId);
+    this.#answers.delete(promptId);
+    this.#asked = this.#asked.filter((other) => other !== answer);
+  }
+
+  /**
+   * Judges the reply with which the model wants to end; returns what the run continues with. A reply
+   * that was cut is continued first.
+   */
+  judge({ stopReason }: AssistantMessage, messages: readonly AgentMessage[]): AgentMessage[] {
+    const answer = this.current;
+    if (answer === undefined || stopReason === "length") return [];
+    const problem = answer.judge(lastReplyParts(messages));
+    const next = problem ?? this.current?.instruction;
+    if (next === undefined) return [];
+    return [
+      {
+        role: "custom",
+        customType: RETRY_TYPE,
+        content: next,
+        display: false,
+        timestamp: Date.now(),
+      },
+    ];
+  }
+}

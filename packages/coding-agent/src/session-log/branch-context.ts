@@ -1,0 +1,198 @@
+import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import {
+  type CompactionEntry,
+  type ContextItem,
+  collectMessages,
+  latestLevel,
+  latestModel,
+  messageOf,
+  type ResumedModel,
+  type SessionContext,
+  summaryMessage,
+} from "./session-context.ts";
+import type { RoleFilter, SessionTree } from "./session-tree.ts";
+
+/** What {@link contextOfBranch} needs of a tree. */
+type BranchReader = Pick<
+  SessionTree,
+  | "at"
+  | "roleAt"
+  | "indexOf"
+  | "leafId"
+  | "positions"
+  | "parsed"
+  | "ancestors"
+  | "messagesAt"
+  | "messageLists"
+>;
+
+/**
+ * Builds the conversation of a branch of a tree, and reads no message before the latest compaction
+ * (rows "100 000 entries compacted near the end").
+ */
+export function contextOfBranch(
+  tree: BranchReader,
+  leafId: string | null = tree.leafId,
+): SessionContext {
+  const { compaction, all, first } = countingPositions(tree, leafId);
+  const parsed = all.filter((position) => tree.roleAt(position) === undefined);
+  const others = parsed.map((position) => tree.at(position) as SessionEntry);
+  // An edit names its entry, so the entries are needed.
+  const hasEdits = others.some((entry) => entry.type === "context_edit");
+  const counting = all.slice(first).filter((position) => position !== compaction);
+  const found = collectMessages({
+    compaction: compaction === undefined ? undefined : (tree.at(compaction) as CompactionEntry),
+    items: hasEdits
+      ? counting.map((position) => tree.at(position) as SessionEntry)
+      : itemsAt(tree, counting),
+    others,
+  });
+  return { ...found, ...resumedModel(tree, leafId) };
+}
+
+/** The choice of a branch. */
+export function resumedModel(
+  tree: Pick<SessionTree, "ancestors" | "leafId" | "parsed">,
+  leafId: string | null = tree.leafId,
+): ResumedModel {
+  const isReply: RoleFilter = (role) =>
+    role === undefined || role === "assistant" || role === "failedAssistant";
+  return {
+    // In two passes: a level is usually set at the beginning of a session, and no message says it.
+    // Most sessions of other hosts say none, which takes no walk to the root to know.
+    thinkingLevel: tree.parsed.some(({ type }) => type === "thinking_level_change")
+      ? latestLevel(tree.ancestors(leafId, isParsed))
+      : undefined,
+    model: latestModel(tree.ancestors(leafId, isReply)),
+  };
+}
+
+const isParsed: RoleFilter = (role) => role === undefined;
+
+/** A branch without the messages that its latest compaction replaces, oldest first. */
+export function entriesForContext(
+  tree: BranchReader,
+  leafId: string | null = tree.leafId,
+): SessionEntry[] {
+  const { all } = countingPositions(tree, leafId);
+  return all.map((position) => tree.at(position) as SessionEntry);
+}
+
+/** Usual messages are read together, and need no look at anything but the message. */
+function itemsAt(tree: BranchReader, positions: readonly number[]): ContextItem[] {
+  const isScanned = (position: number) => tree.roleAt(position) !== undefined;
+  const messages = tree.messagesAt(positions.filter(isScanned)).values();
+  return positions.map((position) =>
+    isScanned(position)
+      ? { scanned: messages.next().value as AgentMessage }
+      : (tree.at(position) as SessionEntry),
+  );
+}
+
+/** The positions of a branch, oldest first, as far as they matter for its context. */
+interface CountingPositions {
+  /** Of the latest compaction. */
+  readonly compaction: number | undefined;
+  /** Of the entries whose messages count, and of the parsed ones before them. */
+  readonly all: readonly number[];
+  /** Where those whose messages count begin in `all`. */
+  readonly first: number;
+}
+
+/** Goes without the messages that the latest compaction replaces. */
+function countingPositions(tree: BranchReader, leafId: string | null): CountingPositions {
+  const branch = [...tree.positions(leafId)].reverse();
+  const parsedAt = (position: number) =>
+    tree.roleAt(position) === undefined ? tree.at(position) : undefined;
+  const isCompacted = tree.parsed.some(({ type }) => type === "compaction");
+  const end = isCompacted
+    ? branch.findLastIndex((position) => parsedAt(position)?.type === "compaction")
+    : -1;
+  if (end === -1) return { compaction: undefined, all: branch, first: 0 };
+  const compaction = branch[end] as number;
+  const { firstKeptEntryId } = tree.at(compaction) as CompactionEntry;
+  const start = indexInBranch(tree, branch, firstKeptEntryId);
+  const kept = start === -1 || start > end ? end : start;
+  const before = branch.slice(0, kept).filter((position) => parsedAt(position) !== undefined);
+  return { compaction, all: [...before, ...branch.slice(kept)], first: before.length };
+}
+
+function indexInBranch(tree: BranchReader, branch: readonly number[], id: string): number {
+  const position = tree.indexOf(id);
+  if (position === undefined) return -1;
+  const index = branch.indexOf(position);
+  // Another branch may end in an entry of the same id, in files that someone put together.
+  return index === -1 ? branch.findIndex((other) => tree.at(other)?.id === id) : index;
+}
+
+/**
+ * How many messages {@link contextOfBranch} finds; undefined if the messages have to be read to know
+ * (row "100 000 entries: spawn").
+ */
+export function countMessages(tree: BranchReader, leafId: string | null): number | undefined {
+  const { compaction, all, first } = countingPositions(tree, leafId);
+  let count = compaction === undefined ? 0 : 1;
+  for (const [index, position] of all.entries()) {
+    const role = tree.roleAt(position);
+    // It may have been retried, or stopped by a rule.
+    if (role === "failedAssistant") return undefined;
+    if (role !== undefined) {
+      count += 1;
+      continue;
+    }
+    const entry = tree.at(position) as KnownSessionEntry;
+    if (entry.type === "context_edit" || isFailedReply(entry)) return undefined;
+    if (index >= first && messageOf(entry) !== undefined) count += 1;
+  }
+  return count;
+}
+
+function isFailedReply(entry: KnownSessionEntry): boolean {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return false;
+  return entry.message.stopReason === "error" || entry.message.stopReason === "aborted";
+}
+
+/** The messages of a branch as the file has them, for clients that get them as they are. */
+export class StoredMessages {
+  readonly #tree: BranchReader;
+  readonly #leafId: string | null;
+
+  constructor(tree: BranchReader, leafId: string | null) {
+    this.#tree = tree;
+    this.#leafId = leafId;
+  }
+
+  /** The messages as a list in JSON, without parsing the usual ones (row "100 000 entries: get_messages"). */
+  get json(): string {
+    const { compaction, all, first } = countingPositions(this.#tree, this.#leafId);
+    const lists: string[] = [];
+    if (compaction !== undefined) {
+      lists.push(JSON.stringify(summaryMessage(this.#tree.at(compaction) as CompactionEntry)));
+    }
+    let run: number[] = [];
+    const endRun = () => {
+      if (run.length > 0) for (const list of this.#tree.messageLists(run)) lists.push(list);
+      run = [];
+    };
+    for (const position of all.slice(first)) {
+      if (this.#tree.roleAt(position) !== undefined) run.push(position);
+      else {
+        endRun();
+        const message = messageOf(this.#tree.at(position) as SessionEntry);
+        if (message !== undefined) lists.push(JSON.stringify(message));
+      }
+    }
+    endRun();
+    return `[${lists.join(",")}]`;
+  }
+
+  /** As the method of a list. */
+  map<Result>(change: (message: AgentMessage) => Result): Result[] {
+    return this.toJSON().map((message) => change(message));
+  }
+
+  toJSON(): AgentMessage[] {
+    return contextOfBranch(this.#tree, this.#leafId).messages;
+  }
+}

@@ -1,0 +1,163 @@
+import { read } from "node:fs";
+import type { SessionHeader } from "@tau-agent/rpc-protocol";
+import { errorMessage, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { SessionError } from "../../base/errors.ts";
+import type { ScannedLine } from "../scan/entry-columns.ts";
+import { EntryScan } from "../scan/entry-scan.ts";
+import { unsure } from "../scan/json-bytes.ts";
+import type { FileTail } from "./read-session-file.ts";
+import { MAX_LINE_BYTES, type RawEntry, RecordReader } from "./record-reader.ts";
+
+const CHUNK_BYTES = 1024 * 1024;
+const [LINE_FEED, CARRIAGE_RETURN] = [0x0a, 0x0d];
+
+/** Receives the entries of a file in order. */
+export interface EntrySink {
+  /** An entry that had to be parsed. */
+  readonly add: (entry: RawEntry, header: SessionHeader) => void;
+  /** A usual message of a file of this version; nothing of it is valid after the call. */
+  readonly addScanned: (line: ScannedLine) => void;
+}
+
+/** What {@link indexSessionFile} learns besides the entries. */
+export interface IndexedFile {
+  /** Undefined if the file is empty. */
+  readonly header: SessionHeader | undefined;
+  readonly diagnostics: Diagnostic[];
+  readonly tail: FileTail;
+}
+
+/**
+ * Reads a session file like `readSessionFile`, with the same result for any bytes, but parses only the
+ * lines that are not usual messages (rows "100 000 entries: spawn, switch_session, RSS").
+ *
+ * @param descriptor - the file, open and at its beginning
+ * @throws {SessionError} `session_invalid`, as `readSessionFile`
+ */
+export async function indexSessionFile(
+  path: string,
+  descriptor: number,
+  sink: EntrySink,
+): Promise<IndexedFile> {
+  const indexer = new Indexer(path, sink);
+  try {
+    while (await indexer.readFrom(descriptor));
+  } catch (error) {
+    if (error instanceof SessionError) throw error;
+    const reason = errorMessage(error);
+    throw new SessionError("session_invalid", { path, reason }, { cause: error });
+  }
+  return indexer.finish();
+}
+
+class Indexer {
+  readonly #records: RecordReader;
+  readonly #sink: EntrySink;
+  readonly #scan = new EntryScan();
+  readonly #text = new TextDecoder();
+  /** Begins with the line that is not complete yet. */
+  #buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  #filled = 0;
+  /** Where the buffer begins in the file. */
+  #bufferStart = 0;
+  /** Where the line that is not complete yet begins in the file. */
+  #lineStart = 0;
+  /** The line that is not complete yet is too long to be an entry. */
+  #isSkipping = false;
+  /** The header has been read, and its version needs no migration. */
+  #isCurrent = false;
+
+  constructor(path: string, sink: EntrySink) {
+    this.#sink = sink;
+    this.#records = new RecordReader(path, sink.add);
+  }
+
+  /** Reads and takes the next bytes; false at the end. */
+  async readFrom(descriptor: number): Promise<boolean> {
+    if (this.#filled === this.#buffer.length) this.#makeRoom();
+    const bytesRead = await readInto(this.#buffer, this.#filled, descriptor);
+    const searched = this.#filled;
+    this.#filled += bytesRead;
+    const lastFeed = this.#buffer.subarray(searched, this.#filled).lastIndexOf(LINE_FEED);
+    if (lastFeed !== -1) this.#takeLines(searched + lastFeed + 1);
+    return bytesRead > 0;
+  }
+
+  finish(): IndexedFile {
+    const sizeBytes = this.#bufferStart + this.#filled;
+    const isUnterminated = this.#filled > 0 || this.#isSkipping;
+    const text = this.#isSkipping ? undefined : this.#textBetween(0, this.#filled);
+    const isTailComplete = !isUnterminated || this.#records.takeLast(text);
+    this.#records.finish(sizeBytes);
+    const { header, diagnostics } = this.#records;
+    const unterminatedFrom = isUnterminated ? this.#lineStart : undefined;
+    return { header, diagnostics, tail: { sizeBytes, unterminatedFrom, isTailComplete } };
+  }
+
+  /** Takes the lines before `end`, and moves the rest to the beginning of the buffer. */
+  #takeLines(end: number): void {
+    let at = 0;
+    if (this.#isSkipping) {
+      this.#isSkipping = false;
+      at = this.#buffer.indexOf(LINE_FEED) + 1;
+      this.#records.take(undefined);
+    }
+    while (at < end) at = this.#takeLine(at);
+    this.#buffer.copyWithin(0, end, this.#filled);
+    this.#filled -= end;
+    this.#bufferStart += end;
+    this.#lineStart = this.#bufferStart;
+  }
+
+  /** Takes the line at an index; returns the index of the next one. */
+  #takeLine(at: number): number {
+    const scanned = this.#isCurrent ? this.#scan.scan(this.#buffer, at) : unsure;
+    const next = scanned === unsure ? unsure : this.#lineEndAt(scanned);
+    if (next !== unsure) {
+      const start = this.#bufferStart + at;
+      const line = { scan: this.#scan, bytes: this.#buffer, at, start, length: scanned - at };
+      this.#records.noteEntry();
+      this.#sink.addScanned(line);
+      return next;
+    }
+    const end = this.#buffer.indexOf(LINE_FEED, at);
+    this.#records.take(this.#textBetween(at, end));
+    this.#isCurrent = this.#records.header?.version === SESSION_VERSION;
+    return end + 1;
+  }
+
+  /** The index behind the line feed that follows an entry at once. */
+  #lineEndAt(at: number): number {
+    const feed = this.#buffer[at] === CARRIAGE_RETURN ? at + 1 : at;
+    return this.#buffer[feed] === LINE_FEED ? feed + 1 : unsure;
+  }
+
+  #textBetween(from: number, to: number): string {
+    const end = to > from && this.#buffer[to - 1] === CARRIAGE_RETURN ? to - 1 : to;
+    return this.#text.decode(this.#buffer.subarray(from, end));
+  }
+
+  /** The buffer holds the beginning of one line and nothing else. */
+  #makeRoom(): void {
+    if (this.#isSkipping || this.#filled > MAX_LINE_BYTES) {
+      this.#isSkipping = true;
+      this.#bufferStart += this.#filled;
+      this.#filled = 0;
+      return;
+    }
+    const larger = Buffer.allocUnsafeSlow(this.#buffer.length * 2);
+    this.#buffer.copy(larger, 0, 0, this.#filled);
+    this.#buffer = larger;
+  }
+}
+
+/** Reads the next bytes of a file into the rest of a buffer. */
+function readInto(buffer: Buffer, offset: number, descriptor: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    read(descriptor, buffer, offset, buffer.length - offset, null, (error, bytesRead) => {
+      if (error === null) resolve(bytesRead);
+      else reject(error);
+    });
+  });
+}

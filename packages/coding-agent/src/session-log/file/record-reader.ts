@@ -1,0 +1,124 @@
+import type { SessionHeader } from "@tau-agent/rpc-protocol";
+import { SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { SessionError } from "../../base/errors.ts";
+
+/** Images make long lines; a longer line than this is not a session entry. */
+export const MAX_LINE_BYTES = 512 * 1024 * 1024;
+
+/** An entry as it is in a file of any version. */
+export type RawEntry = Record<string, unknown>;
+
+/**
+ * Takes the lines of a session file one after the other: first the header, then entries. Malformed
+ * lines are reported with their number.
+ */
+export class RecordReader {
+  readonly diagnostics: Diagnostic[] = [];
+  /** Undefined before the first line that is not blank. */
+  header: SessionHeader | undefined;
+  readonly #path: string;
+  readonly #onEntry: (entry: RawEntry, header: SessionHeader) => void;
+  #line = 0;
+
+  constructor(path: string, onEntry: (entry: RawEntry, header: SessionHeader) => void) {
+    this.#path = path;
+    this.#onEntry = onEntry;
+  }
+
+  /**
+   * Takes a line; undefined for one that is too long.
+   *
+   * @returns whether it is blank or a record
+   * @throws {SessionError} `session_invalid`
+   */
+  take(text: string | undefined): boolean {
+    this.#line += 1;
+    if (text?.trim() === "") return true;
+    const value = text === undefined ? undefined : parseRecord(text);
+    if (this.header === undefined) {
+      if (value === undefined || !isHeader(value))
+        this.#refuse("its first line is not a session header");
+      this.header = value as SessionHeader;
+      this.#refuseNewer(this.header.version ?? 1);
+      return true;
+    }
+    if (value === undefined || !isEntry(value, this.header)) {
+      this.diagnostics.push({
+        severity: "warning",
+        message: "This line is not a session entry; it is ignored and stays in the file.",
+        path: this.#path,
+        line: this.#line,
+      });
+      return false;
+    }
+    this.#onEntry(value, this.header);
+    return true;
+  }
+
+  /** Takes a last line without a line feed; as {@link take}. */
+  takeLast(text: string | undefined): boolean {
+    const reported = this.diagnostics.length;
+    const isWhole = this.take(text);
+    // A torn record does not stay in the file; the code that sets it aside reports it.
+    this.diagnostics.length = Math.min(this.diagnostics.length, reported);
+    return isWhole;
+  }
+
+  /** Counts an entry that was read without this object. */
+  noteEntry(): void {
+    this.#line += 1;
+  }
+
+  /**
+   * Checks that a file that is not empty had a header.
+   *
+   * @throws {SessionError} `session_invalid`
+   */
+  finish(sizeBytes: number): void {
+    if (this.header === undefined && sizeBytes > 0) this.#refuse("it has no session header");
+  }
+
+  /** A later version may give its entries another meaning, so nothing is added to them. */
+  #refuseNewer(version: number): void {
+    if (version > SESSION_VERSION) {
+      this.#refuse(
+        `it has version ${version}; this host supports versions up to ${SESSION_VERSION}`,
+      );
+    }
+  }
+
+  #refuse(reason: string): never {
+    throw new SessionError("session_invalid", { path: this.#path, reason });
+  }
+}
+
+function parseRecord(text: string): RawEntry | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as RawEntry)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isHeader(value: RawEntry): boolean {
+  return value.type === "session" && typeof value.id === "string";
+}
+
+/** Version 1 entries have no ids yet. */
+function isEntry(value: RawEntry, header: SessionHeader): boolean {
+  if (typeof value.type !== "string") return false;
+  if ((header.version ?? 1) < 2) return true;
+  const { id, parentId } = value;
+  if (typeof id !== "string" || (parentId !== null && typeof parentId !== "string")) return false;
+  return value.type !== "message" || isMessage(value.message);
+}
+
+function isMessage(value: unknown): boolean {
+  return (
+    typeof value === "object" && value !== null && "role" in value && typeof value.role === "string"
+  );
+}

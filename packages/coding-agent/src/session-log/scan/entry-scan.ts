@@ -1,0 +1,81 @@
+import { bytesOf, isAt, skipWord, unsure } from "./json-bytes.ts";
+import { MemberScan } from "./member-scan.ts";
+import { MessageScan } from "./message-scan.ts";
+import { skipTime, timeAt } from "./scan-time.ts";
+
+const message = bytesOf('"message"');
+const nothing = bytesOf("null");
+
+/**
+ * Reads what the index of a session needs from the bytes of an entry that holds a usual message, and
+ * makes sure that the line is valid. Everything else is left to `JSON.parse`: one byte that
+ * leaves doubt is enough.
+ */
+export class EntryScan {
+  /** Between the quotes. */
+  idStart = 0;
+  idEnd = 0;
+  /** Both 0 for a root. */
+  parentStart = 0;
+  parentEnd = 0;
+  /** Both 0 for a message that is not a prompt. */
+  promptStart = 0;
+  promptEnd = 0;
+  /** The JSON of the message. */
+  messageStart = 0;
+  messageEnd = 0;
+  /** The time of the entry. */
+  timeMs = 0;
+  readonly message = new MessageScan();
+  readonly #members = new MemberScan({
+    type: (bytes, at) => (isAt(bytes, at, message) ? at + message.length : unsure),
+    id: (bytes, at) => {
+      const end = skipWord(bytes, at);
+      this.idStart = at + 1;
+      this.idEnd = end - 1;
+      return end;
+    },
+    parentId: (bytes, at) => this.#skipParent(bytes, at),
+    promptId: (bytes, at) => {
+      const end = skipWord(bytes, at);
+      this.promptStart = at + 1;
+      this.promptEnd = end - 1;
+      return end;
+    },
+    timestamp: (bytes, at) => {
+      this.timeMs = timeAt(bytes, at);
+      return skipTime(bytes, at);
+    },
+    message: (bytes, at) => {
+      this.messageStart = at;
+      this.messageEnd = this.message.skip(bytes, at);
+      return this.messageEnd;
+    },
+  });
+  readonly #needed = this.#members.bits("type", "id", "parentId", "timestamp", "message");
+
+  /**
+   * Reads the entry that begins at an index.
+   *
+   * @param bytes - end in a line feed
+   * @returns the index behind the entry, or `unsure`
+   */
+  scan(bytes: Uint8Array, at: number): number {
+    this.promptStart = 0;
+    this.promptEnd = 0;
+    const end = this.#members.skip(bytes, at);
+    return (this.#members.seen & this.#needed) === this.#needed ? end : unsure;
+  }
+
+  #skipParent(bytes: Uint8Array, at: number): number {
+    if (isAt(bytes, at, nothing)) {
+      this.parentStart = 0;
+      this.parentEnd = 0;
+      return at + nothing.length;
+    }
+    const end = skipWord(bytes, at);
+    this.parentStart = at + 1;
+    this.parentEnd = end - 1;
+    return end;
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Steps over JSON in bytes without making values of it. Every function takes the index to read at and
+ * returns the index behind what it read, or {@link unsure}: the bytes are not JSON, or they are but not
+ * in the compact form of `JSON.stringify`. The bytes end in a line feed, which stops every loop.
+ */
+
+/** The line must be parsed to know what it says. */
+export const unsure = -1;
+
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+const [zero, nine, minus, plus, dot] = [0x30, 0x39, 0x2d, 0x2b, 0x2e];
+
+/** Deeper values are left to `JSON.parse`. */
+const MAX_DEPTH = 100;
+
+/** ASCII characters that stand for themselves in a string. */
+const isWord = new Uint8Array(256).fill(1, 0x20, 0x80);
+isWord[quote] = 0;
+isWord[backslash] = 0;
+
+/** What may follow a backslash, except `u`. */
+const isEscape = flags('"\\/bfnrt');
+const isHex = flags("0123456789abcdefABCDEF");
+
+function flags(characters: string): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const character of characters) table[character.charCodeAt(0)] = 1;
+  return table;
+}
+
+/** Steps over a string. */
+export function skipString(bytes: Uint8Array, at: number): number {
+  if (bytes[at] !== quote) return unsure;
+  let next = at + 1;
+  for (;;) {
+    // Two thirds of the time of the rows "100 000 entries: spawn, switch_session" are spent here.
+    let byte = bytes[next] as number;
+    while (byte !== quote && byte !== backslash && byte >= 0x20) byte = bytes[++next] as number;
+    if (byte === quote) return next + 1;
+    if (byte !== backslash) return unsure;
+    const escaped = bytes[next + 1] as number;
+    if (isEscape[escaped] === 1) next += 2;
+    else if (escaped === 0x75 && isHexAt(bytes, next + 2)) next += 6;
+    else return unsure;
+  }
+}
+
+function isHexAt(bytes: Uint8Array, at: number): boolean {
+  for (let index = at; index < at + 4; index++) {
+    if (isHex[bytes[index] as number] !== 1) return false;
+  }
+  return true;
+}
+
+/** Steps over a string of ASCII characters without escapes, such as a name or an id. */
+export function skipWord(bytes: Uint8Array, at: number): number {
+  if (bytes[at] !== quote) return unsure;
+  let next = at + 1;
+  while (isWord[bytes[next] as number] === 1) next++;
+  return bytes[next] === quote ? next + 1 : unsure;
+}
+
+/** Steps over a number. */
+export function skipNumber(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] === minus ? at + 1 : at;
+  let next = skipDigits(bytes, first);
+  if (next === first || (bytes[first] === zero && next > first + 1)) return unsure;
+  if (bytes[next] === dot) {
+    const fraction = next + 1;
+    next = skipDigits(bytes, fraction);
+    if (next === fraction) return unsure;
+  }
+  if (bytes[next] === 0x65 || bytes[next] === 0x45) {
+    const sign = bytes[next + 1];
+    const exponent = sign === minus || sign === plus ? next + 2 : next + 1;
+    next = skipDigits(bytes, exponent);
+    if (next === exponent) return unsure;
+  }
+  return next;
+}
+
+function skipDigits(bytes: Uint8Array, at: number): number {
+  let next = at;
+  while ((bytes[next] as number) >= zero && (bytes[next] as number) <= nine) next++;
+  return next;
+}
+
+/** The number in `bytes` between two indices, as {@link skipNumber} found it. */
+export function numberIn(bytes: Uint8Array, from: number, to: number): number {
+  let value = 0;
+  // Fifteen digits are exact; everything else is rare.
+  for (let index = from; index < to; index++) {
+    const byte = bytes[index] as number;
+    if (byte < zero || byte > nine || to - from > 15) return Number(textIn(bytes, from, to));
+    value = value * 10 + byte - zero;
+  }
+  return value;
+}
+
+/** The ASCII text between two indices. */
+export function textIn(bytes: Uint8Array, from: number, to: number): string {
+  return String.fromCharCode(...bytes.subarray(from, to));
+}
+
+/** Whether the bytes at an index are those of `word`. */
+export function isAt(bytes: Uint8Array, at: number, word: Uint8Array): boolean {
+  for (let index = 0; index < word.length; index++) {
+    if (bytes[at + index] !== word[index]) return false;
+  }
+  return true;
+}
+
+const literals = [bytesOf("true"), bytesOf("false"), bytesOf("null")];
+
+/** The ASCII characters of a word. */
+export function bytesOf(word: string): Uint8Array {
+  return Uint8Array.from(word, (character) => character.charCodeAt(0));
+}
+
+/** Steps over a value of any kind. */
+export function skipValue(bytes: Uint8Array, at: number, depth = 0): number {
+  const byte = bytes[at];
+  if (byte === quote) return skipString(bytes, at);
+  if (byte === openBrace || byte === openBracket) return skipMembers(bytes, at, depth + 1);
+  const literal = literals.find((word) => word[0] === byte);
+  if (literal === undefined) return skipNumber(bytes, at);
+  return isAt(bytes, at, literal) ? at + literal.length : unsure;
+}
+
+/** Steps over an object. */
+export function skipObject(bytes: Uint8Array, at: number): number {
+  return bytes[at] === openBrace ? skipMembers(bytes, at, 1) : unsure;
+}
+
+/** Steps over `true` or `false`. */
+export function skipBoolean(bytes: Uint8Array, at: number): number {
+  return bytes[at] === 0x74 || bytes[at] === 0x66 ? skipValue(bytes, at) : unsure;
+}
+
+function skipMembers(bytes: Uint8Array, at: number, depth: number): number {
+  if (depth > MAX_DEPTH) return unsure;
+  const isObject = bytes[at] === openBrace;
+  const close = isObject ? closeBrace : closeBracket;
+  if (bytes[at + 1] === close) return at + 2;
+  let next = at;
+  do {
+    next += 1;
+    if (isObject) {
+      next = skipString(bytes, next);
+      if (next === unsure || bytes[next] !== colon) return unsure;
+      next += 1;
+    }
+    next = skipValue(bytes, next, depth);
+    if (next === unsure) return unsure;
+  } while (bytes[next] === comma);
+  return bytes[next] === close ? next + 1 : unsure;
+}

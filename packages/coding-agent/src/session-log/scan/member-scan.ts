@@ -1,0 +1,91 @@
+import { bytesOf, isAt, skipValue, skipWord, unsure } from "./json-bytes.ts";
+
+/** Steps over a value; see `json-bytes.ts`. */
+export type Skip = (bytes: Uint8Array, at: number) => number;
+
+interface Member {
+  /** The name with its quotes and the colon. */
+  readonly word: Uint8Array;
+  readonly bit: number;
+  readonly skip: Skip;
+  /** What came after it in the object before: hosts write their members in one order. */
+  follower: Member | undefined;
+}
+
+const [openBrace, closeBrace, comma, colon] = [0x7b, 0x7d, 0x2c, 0x3a];
+
+/** Steps over objects of one kind, and notes which of their known members they have. */
+export class MemberScan<Name extends string> {
+  /** The known members of the object before, as bits; see {@link bits}. */
+  seen = 0;
+  readonly #bits = new Map<string, number>();
+  readonly #members: readonly Member[];
+  #first: Member | undefined;
+
+  /** @param members - how to step over each known member; any other may be anything */
+  constructor(members: Readonly<Record<Name, Skip>>) {
+    this.#members = Object.entries<Skip>(members).map(([name, skip], index) => {
+      this.#bits.set(name, 1 << index);
+      return { word: bytesOf(`"${name}":`), bit: 1 << index, skip, follower: undefined };
+    });
+    this.#first = this.#members[0];
+  }
+
+  /** The bits of these members. */
+  bits(...names: readonly Name[]): number {
+    return names.reduce((sum, name) => sum | (this.#bits.get(name) ?? 0), 0);
+  }
+
+  /** Steps over an object that has each known member at most once, and with the right kind of value. */
+  readonly skip: Skip = (bytes, at) => {
+    if (bytes[at] !== openBrace) return unsure;
+    let seen = 0;
+    let before: Member | undefined;
+    let next = bytes[at + 1] === closeBrace ? at + 1 : at;
+    while (bytes[next] !== closeBrace) {
+      if (bytes[next] !== comma && next !== at) return unsure;
+      next += 1;
+      let member = before === undefined ? this.#first : before.follower;
+      if (member === undefined || !isAt(bytes, next, member.word)) {
+        const end = skipWord(bytes, next);
+        if (end === unsure || bytes[end] !== colon) return unsure;
+        member = this.#find(bytes, next, end + 1);
+        if (before === undefined) this.#first = member;
+        else before.follower = member;
+        if (member === undefined) {
+          next = skipValue(bytes, end + 1);
+          if (next === unsure) return unsure;
+          continue;
+        }
+      }
+      if ((seen & member.bit) !== 0) return unsure;
+      seen |= member.bit;
+      before = member;
+      next = member.skip(bytes, next + member.word.length);
+      if (next === unsure) return unsure;
+    }
+    // Only now: the value of a member may have been an object of the same kind.
+    this.seen = seen;
+    return next + 1;
+  };
+
+  #find(bytes: Uint8Array, from: number, to: number): Member | undefined {
+    return this.#members.find(({ word }) => word.length === to - from && isAt(bytes, from, word));
+  }
+}
+
+/** Steps over a list of values of one kind. */
+export function listOf(skip: Skip): Skip {
+  return (bytes, at) => {
+    if (bytes[at] !== 0x5b) return unsure;
+    let next = at + 1;
+    if (bytes[next] === 0x5d) return at + 2;
+    for (;;) {
+      next = skip(bytes, next);
+      if (next === unsure) return unsure;
+      if (bytes[next] !== 0x2c) break;
+      next += 1;
+    }
+    return bytes[next] === 0x5d ? next + 1 : unsure;
+  };
+}

@@ -1,0 +1,125 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol";
+import type { AssistantMessage, PromptResult, ToolCall } from "@tau-agent/rpc-protocol/messages";
+import type { Checked, OutputCheck } from "./output-schema.ts";
+
+/** The most attempts at an answer. */
+const MAX_ATTEMPTS = 3;
+
+/** The tool with which a model answers; permissions and extensions are not asked about it. */
+const OUTPUT_TOOL = "structured_output";
+
+/** What `prompt_result` tells of an answer. */
+export type OutputResult = Pick<
+  PromptResult,
+  "output" | "outputStatus" | "outputAttempts" | "text"
+>;
+
+/** The answer to one prompt, as it comes about. */
+export class OutputAnswer {
+  /** Offers the schema to a model that has no form of its own for it. */
+  readonly tool: AgentTool;
+  readonly #check: OutputCheck;
+  #attempts = 0;
+  #text = "";
+  #found: { readonly value: unknown } | undefined;
+
+  constructor(check: OutputCheck) {
+    this.#check = check;
+    this.tool = this.#createTool();
+  }
+
+  /** The schema as models get it. */
+  get wireSchema(): Readonly<Record<string, unknown>> {
+    return this.#check.wireSchema;
+  }
+
+  /** Whether nothing more is asked: the answer fits, or the last attempt failed. */
+  get isClosed(): boolean {
+    return this.#found !== undefined || this.#attempts >= MAX_ATTEMPTS;
+  }
+
+  /** The text that tells the model what is expected; it joins the prompt in requests. */
+  get instruction(): string {
+    return `<output-format>\nEnd your work on this message with one JSON value that fits this JSON Schema:\n${JSON.stringify(this.wireSchema)}\nIf there is a tool ${OUTPUT_TOOL}, call it with the value. Otherwise your last message must be the value and nothing else.\n</output-format>`;
+  }
+
+  /**
+   * Judges a reply with which the model wants to end.
+   *
+   * @returns the text for the model; undefined when nothing more is asked
+   */
+  judge(parts: readonly AssistantMessage[]): string | undefined {
+    if (this.isClosed) return undefined;
+    const text = textOf(parts);
+    const problem = this.#note(this.#check.checkText(text), text);
+    if (problem === undefined || this.isClosed) return undefined;
+    return `<system-reminder>\n${retryText(problem)}\n${this.instruction}\n</system-reminder>`;
+  }
+
+  /** The result for a prompt that ended like this. */
+  result(status: PromptResult["status"], lastText: string): OutputResult {
+    const said = {
+      outputAttempts: this.#attempts,
+      text: this.#attempts > 0 ? this.#text : lastText,
+    };
+    if (status !== "completed") return { ...said, outputStatus: "absent" };
+    if (this.#found === undefined) return { ...said, outputStatus: "invalid" };
+    return { ...said, outputStatus: "valid", output: this.#found.value };
+  }
+
+  #note(checked: Checked, text: string): string | undefined {
+    this.#attempts += 1;
+    this.#text = text;
+    if ("problem" in checked) return checked.problem;
+    this.#found = checked;
+    return undefined;
+  }
+
+  #createTool(): AgentTool {
+    let malformed: string | undefined;
+    return {
+      name: OUTPUT_TOOL,
+      label: "answer",
+      description:
+        "Gives the final answer to the user's message, in the form it asks for. Call it once, alone, when all work is done.",
+      parameters: this.#check.wireSchema,
+      readArguments: (call: ToolCall) => {
+        malformed = call.argumentsError;
+        return call.arguments;
+      },
+      execute: async (args) => this.#take(args, malformed),
+    };
+  }
+
+  #take(args: Record<string, unknown>, malformed: string | undefined): ToolResult {
+    if (this.isClosed)
+      return { content: [textBlock("There is an answer already.")], terminate: true };
+    const text = malformed ?? JSON.stringify(args);
+    const { checkText, checkValue } = this.#check;
+    const problem = this.#note(malformed === undefined ? checkValue(args) : checkText(text), text);
+    if (problem === undefined) {
+      return { content: [textBlock("The answer fits.")], terminate: true };
+    }
+    return {
+      content: [textBlock(retryText(problem))],
+      isError: true,
+      terminate: this.isClosed,
+    };
+  }
+}
+
+function retryText(problem: string): string {
+  return `That answer does not fit the schema:\n${problem}\nSend the whole answer again.`;
+}
+
+function textBlock(text: string) {
+  return { type: "text" as const, text };
+}
+
+function textOf(parts: readonly AssistantMessage[]): string {
+  return parts
+    .flatMap(({ content }) => content)
+    .map((block) => (block.type === "text" ? block.text : ""))
+    .join("");
+}

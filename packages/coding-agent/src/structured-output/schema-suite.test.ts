@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import { readOutputSchema } from "./output-schema.ts";
+
+interface Group {
+  readonly description: string;
+  readonly schema: unknown;
+  readonly tests: readonly {
+    readonly description: string;
+    readonly data: unknown;
+    valid: boolean;
+  }[];
+}
+
+const folder = new URL("./__fixtures__/json-schema-test-suite/", import.meta.url);
+const groups = readdirSync(folder)
+  .filter((name) => name.endsWith(".json"))
+  .flatMap((name) =>
+    (JSON.parse(readFileSync(new URL(name, folder), "utf8")) as Group[]).map((group) => ({
+      ...group,
+      title: `${name}: ${group.description}`,
+    })),
+  );
+
+/** We refuse schemas that refer to another document and mere booleans, and ajv an empty enum. */
+function isTaken({ schema }: Group): boolean {
+  const text = JSON.stringify(schema);
+  const isElsewhere = /"\$(?:ref|id|anchor|dynamicRef)":"(?!#(?:\/|"))/.test(text);
+  const isEmpty = text.includes('"enum":[]');
+  return typeof schema === "object" && schema !== null && !isElsewhere && !isEmpty;
+}
+
+const taken = groups.filter(isTaken);
+
+describe("the JSON-Schema-Test-Suite", () => {
+  it("is taken nearly whole", () => {
+    expect(taken.length).toBeGreaterThan(200);
+    expect(taken.flatMap(({ tests }) => tests).length).toBeGreaterThan(700);
+  });
+
+  it.each(taken)("agrees with us, and ajv does: $title", async ({ schema, tests }) => {
+    const check = await readOutputSchema(schema);
+    const ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true });
+    const second = ajv.compile(schema as object);
+    const isWrapped = check.wireSchema !== schema;
+    const onWire = isWrapped ? ajv.compile(check.wireSchema) : second;
+    for (const { description, data, valid } of tests) {
+      // The one name that ajv does not see as a member.
+      if (description.includes("__proto__")) continue;
+      expect(second(data), `ajv: ${description}`).toBe(valid);
+      // What a model would send.
+      const sent = isWrapped ? { value: data } : data;
+      expect(onWire(sent), `on the wire: ${description}`).toBe(valid);
+      expect("value" in check.checkValue(sent), description).toBe(valid);
+      if (!valid) continue;
+      expect(check.checkText(JSON.stringify(sent)), description).toEqual({ value: data });
+    }
+  });
+});

@@ -1,0 +1,53 @@
+import { isJsonObject } from "../base/files/read-json.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The member that holds a value whose schema is not one of objects. */
+const WRAPPED = "value";
+
+/** Keywords beside which `type: "object"` does not say everything: vendors refuse them at the root. */
+const mixed = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref", "if", "$dynamicRef"];
+
+/** A schema whose root vendors take: an object. */
+export interface WireSchema {
+  readonly schema: Schema;
+  /** The value in what the model sent. */
+  unwrap(sent: unknown): unknown;
+}
+
+/** Wraps a schema whose root is not plainly an object. */
+export function wrapSchema(schema: Schema): WireSchema {
+  const isObject = schema.type === "object" && mixed.every((keyword) => !(keyword in schema));
+  if (isObject) return { schema, unwrap: (sent) => sent };
+  const { $schema, ...rest } = schema;
+  return {
+    schema: {
+      ...($schema === undefined ? {} : { $schema }),
+      type: "object",
+      properties: { [WRAPPED]: moved(rest) },
+      required: [WRAPPED],
+      additionalProperties: false,
+    },
+    unwrap: (sent) => (isWrapper(sent) ? sent[WRAPPED] : sent),
+  };
+}
+
+function isWrapper(sent: unknown): sent is Readonly<Record<typeof WRAPPED, unknown>> {
+  return isJsonObject(sent) && Object.keys(sent).join() === WRAPPED;
+}
+
+/** References that begin at the root begin one level further down. */
+function moved(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(moved);
+  if (!isJsonObject(schema)) return schema;
+  // A schema with a name of its own is the root of the references in it.
+  if (typeof schema.$id === "string") return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (keyword === "enum" || keyword === "const" || keyword === "default")
+        return [keyword, value];
+      if (keyword !== "$ref" || typeof value !== "string") return [keyword, moved(value)];
+      return [keyword, value.replace(/^#(?=\/|$)/, `#/properties/${WRAPPED}`)];
+    }),
+  );
+}
