@@ -29,7 +29,15 @@ class Reply {
   #blockCount = 0;
   #firstThinking: string | undefined;
 
-  *read(chunk: CompletionsChunk | null): Generator<Delta> {
+  read(chunk: CompletionsChunk | null): Iterable<Delta> {
+    const text = this.#open?.type === "text" ? onlyText(chunk) : "";
+    if (text !== "" && this.#open !== undefined && this.#hasResponse) {
+      return [{ type: "text", key: this.#open.key, text }];
+    }
+    return this.#readAll(chunk);
+  }
+
+  *#readAll(chunk: CompletionsChunk | null): Generator<Delta> {
     if (chunk === null || typeof chunk !== "object") return;
     yield* this.#identify(chunk);
     const [choice] = asList(chunk.choices);
@@ -126,6 +134,24 @@ class Reply {
     if (stop.reason !== "error") yield* this.#calls.end();
     yield stop;
   }
+}
+
+const textMembers: ReadonlySet<string> = new Set(["content", "role"]);
+
+/**
+ * The text of a chunk that has nothing else, as nearly all have; otherwise empty. It spares eight
+ * generators for each (rows "8 hosts, a prompt of 1 000 deltas: CPU", "one delta a millisecond").
+ */
+function onlyText(chunk: CompletionsChunk | null): string {
+  const choice = Array.isArray(chunk?.choices) ? chunk.choices[0] : undefined;
+  const delta = choice?.delta;
+  if (typeof delta !== "object" || delta === null) return "";
+  const rest = [choice?.finish_reason, choice?.usage, chunk?.usage, chunk?.x_groq, chunk?.error];
+  if (rest.some((member) => member !== undefined && member !== null)) return "";
+  for (const [name, value] of Object.entries(delta)) {
+    if (value !== null && !textMembers.has(name)) return "";
+  }
+  return typeof delta.content === "string" ? delta.content : "";
 }
 
 function detailText(detail: ReasoningDetail): string {

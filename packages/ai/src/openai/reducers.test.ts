@@ -123,3 +123,28 @@ describe("a stop reason that is a name of every object", () => {
     });
   });
 });
+
+describe("a chunk with nothing but text", () => {
+  it("is read as it is with other members beside its text", () => {
+    const part = fc.constantFrom("", "a", "b");
+    const member = fc.constantFrom<object>({}, { refusal: null }, { role: "assistant" });
+    const chunk = fc.record({
+      id: fc.constantFrom("r", null),
+      content: fc.oneof(part, fc.constant(null), fc.constant([{ text: "listed" }])),
+      more: fc.oneof(member, fc.constantFrom({ reasoning: "t" }, { refusal: "no" })),
+      finish_reason: fc.constantFrom(null, undefined, "stop", ""),
+      usage: fc.constantFrom(undefined, null, { prompt_tokens: 1 }),
+    });
+    const read = (chunks: readonly Record<string, unknown>[], beside: object): Delta[] => {
+      const reduce = createCompletionsReducer();
+      return chunks.flatMap(({ id, content, more, finish_reason, usage }) => {
+        const delta = { content, ...(more as object), ...beside };
+        return [...reduce({ id, choices: [{ delta, finish_reason }], usage } as never)];
+      });
+    };
+    const check = (chunks: Record<string, unknown>[]) => {
+      expect(read(chunks, {})).toEqual(read(chunks, { unknown: 1 }));
+    };
+    fc.assert(fc.property(fc.array(chunk), check));
+  });
+});
