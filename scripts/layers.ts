@@ -20,11 +20,11 @@ export const layers: readonly Layers[] = [
     floors: [
       ["base", "shell-lines"],
       ["settings", "processes", "host-requests"],
-      ["models", "resources"],
+      ["models", "resources", "permissions"],
       ["session-log"],
       ["user-input", "todos", "stream-rules"],
       ["tools", "compaction", "structured-output"],
-      ["subagents", "export-html"],
+      ["subagents", "export-html", "approvals"],
       ["run"],
       ["session"],
       ["extensions"],
@@ -36,6 +36,7 @@ export const layers: readonly Layers[] = [
   { root: `${codingAgent}/base`, floors: [["files"]], hasLooseBottom: true },
   { root: `${codingAgent}/shell-lines`, floors: [["line"], ["commands", "read-only"]] },
   { root: `${codingAgent}/models`, floors: [["auth"]] },
+  { root: `${codingAgent}/permissions`, floors: [["rules"]] },
   {
     root: `${codingAgent}/resources`,
     floors: [["files"], ["packages", "rules", "skills", "templates"]],

@@ -62,6 +62,20 @@ describe("the three ways in", () => {
     expect(done).toMatchObject({ exitCode: 0, stdout: "Ticket 7 is closed now.\n", stderr: "" });
   });
 
+  it("decides about a command in approvals.ts", async () => {
+    const cwd = folderWithOneFile();
+    const done = await runProgram([node, inExamples("approvals.ts")], { cwd });
+    expect(done).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(done.stdout.split("\n")).toEqual([
+      "Allow bash: ls && rm -rf build?",
+      "  allow: ls",
+      "  ask: rm -rf build",
+      "I left everything as it is: nothing may be deleted.",
+      "",
+    ]);
+    rmSync(cwd, { recursive: true });
+  });
+
   it("lists, continues, forks, exports and deletes what it saved in saved-sessions.ts", async () => {
     const done = await runProgram([node, inExamples("saved-sessions.ts")]);
     expect(done).toMatchObject({ exitCode: 0, stderr: "" });

@@ -117,15 +117,18 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   const shutdown = new Shutdown(exit);
   shutdown.listen();
   const notices = new UiNotices();
+  const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
   const [dialect, session] = await Promise.all([
     chooseDialect(options.protocol, process.env),
     openSession(options, logger, {
       sendUiRequest: (request) => notices.send(request),
       onShutdown: () => void shutdown.begin(0),
+      clientReady,
       beforeExtensions: preparation(shutdown, process.stdin),
     }),
   ]);
-  serve({ session, dialect, notices, input: process.stdin, output, shutdown, logger });
+  const input = process.stdin;
+  serve({ session, dialect, notices, onFirstAnswer, input, output, shutdown, logger });
 }
 
 async function runOneShot(

@@ -1,9 +1,7 @@
-import type { TestHost } from "@tau-agent/conformance";
 import { describe, expect, it } from "vitest";
 import { memoryHost } from "./support/hosts.ts";
 import type { PlaceSetup } from "./support/place.ts";
-
-type Frame = Record<string, unknown>;
+import { type Frame, TestClient } from "./support/test-client.ts";
 
 /** Commands that ask; what they hear is noticed. */
 const asking = `
@@ -25,48 +23,19 @@ const setup: PlaceSetup = {
   files: { "agent/extensions/ask.ts": asking },
 };
 
-/** A host with what a client of the test does with it. */
-class Client implements AsyncDisposable {
-  readonly #host: TestHost;
-
-  constructor(host: TestHost) {
-    this.#host = host;
-  }
-
+class Client extends TestClient {
   static async start(capabilities?: object, more: PlaceSetup = {}): Promise<Client> {
     const client = new Client(await memoryHost({ ...setup, ...more }));
     if (capabilities !== undefined) await client.initialize({ capabilities });
     return client;
   }
 
-  send(frame: object): void {
-    this.#host.send(JSON.stringify(frame));
-  }
-
-  async initialize(params: object): Promise<Frame> {
-    this.send({ type: "initialize", ...params });
-    return this.until({ command: "initialize" });
-  }
-
   ask(kind: string): void {
     this.send({ type: "prompt", message: `/ask ${kind}` });
   }
 
-  /** The next frame with these members; others are passed over. */
-  async until(members: Frame): Promise<Frame> {
-    for (;;) {
-      const frame = await this.#host.next();
-      if (frame === undefined) throw new Error(`nothing came like ${JSON.stringify(members)}`);
-      if (Object.entries(members).every(([name, value]) => frame[name] === value)) return frame;
-    }
-  }
-
   heard(): Promise<Frame> {
     return this.until({ type: "extension_ui_request", method: "notify" });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#host[Symbol.asyncDispose]();
   }
 }
 

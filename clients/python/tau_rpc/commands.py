@@ -27,6 +27,7 @@ from .protocol import (
     GetLastAssistantTextData,
     GetMessagesData,
     GetPendingRequestsData,
+    GetPermissionsData,
     GetTodosData,
     GetTreeData,
     HostInfo,
@@ -36,11 +37,15 @@ from .protocol import (
     ListSessionsData,
     Model,
     NavigateTreeData,
+    OnTimeout,
+    PermissionMode,
+    PermissionRule,
     PromptDisposition,
     QueueMode,
     SessionState,
     SessionStats,
     SetEventFilterData,
+    SetPermissionsData,
     SetSubagentSubscriptionData,
     SetTodosCommandPhases,
     SetTodosCommandTodos,
@@ -571,6 +576,35 @@ class CommandMethods:
             _given(todos=todos, phases=phases),
             timeout=timeout,
         )
+        return data
+
+    async def set_permissions(
+        self,
+        *,
+        mode: PermissionMode | None = None,
+        rules: list[PermissionRule] | None = None,
+        on_timeout: OnTimeout | None = None,
+        timeout_ms: float | None = None,
+        timeout: float | None = None,
+    ) -> SetPermissionsData:
+        """Changes the permissions of this session; what is absent stays, and `rules` replaces
+        the session's own. Open approvals are judged again.
+
+        `mode`: How tools are approved where no rule fits.
+        `rules`: The session's own rules.
+        `on_timeout`: What happens to an approval that nobody answers.
+        `timeout_ms`: How long an approval waits, in ms; 0 for no limit.
+        """
+        data: SetPermissionsData = await self.request(
+            "set_permissions",
+            _given(mode=mode, rules=rules, onTimeout=on_timeout, timeoutMs=timeout_ms),
+            timeout=timeout,
+        )
+        return data
+
+    async def get_permissions(self, *, timeout: float | None = None) -> GetPermissionsData:
+        """Returns the permission mode and the rules of all sources."""
+        data: GetPermissionsData = await self.request("get_permissions", {}, timeout=timeout)
         return data
 
     async def get_pending_requests(self, *, timeout: float | None = None) -> GetPendingRequestsData:

@@ -170,6 +170,41 @@ class AnySessionEntry(TypedDict):
     """When it was written, in ISO 8601."""
 
 
+class _ApprovalEntry(TypedDict):
+    type: Literal["approval"]
+    id: str
+    """The id of the entry."""
+    parentId: str | None
+    """The id of the entry before it; null at the root."""
+    timestamp: str
+    """When it was written, in ISO 8601."""
+    phase: Literal["asked", "answered"]
+    """Whether a person is about to be asked, or has answered."""
+    toolCallId: str
+    """The tool call in question."""
+
+
+class ApprovalEntry(_ApprovalEntry, total=False):
+    requestId: str
+    """The id of the host request; absent from a denial without a question."""
+    promptId: str
+    """The prompt whose run asks."""
+    agentId: str
+    """The subagent whose call it is."""
+    toolName: str
+    """The name of the tool."""
+    input: dict[str, Any]
+    """The arguments that are asked about, or that the answer gives instead."""
+    decision: Literal["allow", "deny"]
+    """Whether the call may run."""
+    by: Literal["client", "rule", "mode", "timeout", "abort", "end", "nobody"]
+    """Who or what decided."""
+    scope: Literal["once", "session", "always"]
+    """Whether the answer holds for the call, for the session, or is saved."""
+    message: str
+    """What the person said to the model."""
+
+
 class _ApprovalParams(TypedDict):
     toolName: str
     """The name of the tool."""
@@ -1814,6 +1849,45 @@ class GetPendingRequestsResponse(_GetPendingRequestsResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _GetPermissionsCommand(TypedDict):
+    type: Literal["get_permissions"]
+
+
+class GetPermissionsCommand(_GetPermissionsCommand, total=False):
+    """Returns the permission mode and the rules of all sources."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetPermissionsData(TypedDict):
+    """The result of the command."""
+
+    mode: PermissionMode
+    """How tools are approved where no rule fits."""
+    rules: list[SourcedRule]
+    """The rules of all sources."""
+    onTimeout: OnTimeout
+    """What happens to an approval that nobody answers."""
+    timeoutMs: float
+    """How long an approval waits, in ms; 0 for no limit."""
+
+
+class _GetPermissionsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_permissions"]
+    success: Literal[True]
+    data: GetPermissionsData
+    """The result of the command."""
+
+
+class GetPermissionsResponse(_GetPermissionsResponse, total=False):
+    """Answers `get_permissions`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
 class _GetSessionStatsCommand(TypedDict):
     type: Literal["get_session_stats"]
 
@@ -2947,6 +3021,8 @@ class _SessionState(TypedDict):
     """Tokens used in the whole session file."""
     cost: float
     """Cost of the session in US dollars."""
+    permissionMode: PermissionMode
+    """How tools are approved where no rule fits."""
     pendingRequests: list[str]
     """The ids of the open host requests, oldest first."""
 
@@ -3267,6 +3343,55 @@ class _SetModelResponse(TypedDict):
 
 class SetModelResponse(_SetModelResponse, total=False):
     """Answers `set_model`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
+class _SetPermissionsCommand(TypedDict):
+    type: Literal["set_permissions"]
+
+
+class SetPermissionsCommand(_SetPermissionsCommand, total=False):
+    """Changes the permissions of this session; what is absent stays, and `rules` replaces the
+    session's own. Open approvals are judged again.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    mode: PermissionMode
+    """How tools are approved where no rule fits."""
+    rules: list[PermissionRule]
+    """The session's own rules."""
+    onTimeout: OnTimeout
+    """What happens to an approval that nobody answers."""
+    timeoutMs: float
+    """How long an approval waits, in ms; 0 for no limit."""
+
+
+class SetPermissionsData(TypedDict):
+    """The result of the command."""
+
+    mode: PermissionMode
+    """How tools are approved where no rule fits."""
+    rules: list[SourcedRule]
+    """The rules of all sources."""
+    onTimeout: OnTimeout
+    """What happens to an approval that nobody answers."""
+    timeoutMs: float
+    """How long an approval waits, in ms; 0 for no limit."""
+
+
+class _SetPermissionsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_permissions"]
+    success: Literal[True]
+    data: SetPermissionsData
+    """The result of the command."""
+
+
+class SetPermissionsResponse(_SetPermissionsResponse, total=False):
+    """Answers `set_permissions`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -4471,6 +4596,8 @@ ClientFrame: TypeAlias = Union[
     GetBudgetCommand,
     GetTodosCommand,
     SetTodosCommand,
+    SetPermissionsCommand,
+    GetPermissionsCommand,
     GetPendingRequestsCommand,
     SetSessionNameCommand,
     SwitchSessionCommand,
@@ -4598,6 +4725,8 @@ HostFrame: TypeAlias = Union[
     GetBudgetResponse,
     GetTodosResponse,
     SetTodosResponse,
+    SetPermissionsResponse,
+    GetPermissionsResponse,
     GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
@@ -4698,6 +4827,7 @@ KnownSessionEntry: TypeAlias = Union[
     CustomMessageEntry,
     LabelEntry,
     ContextEditEntry,
+    ApprovalEntry,
     SessionInfoEntry,
 ]
 """A node of the session tree; every line after the header is one."""
@@ -4718,6 +4848,10 @@ PendingRequest: TypeAlias = Union[
     PendingRequestHostTool,
 ]
 """An open request, as `get_pending_requests` lists it."""
+
+
+PermissionMode: TypeAlias = Literal["all", "acceptEdits", "ask", "readOnly"]
+"""How strict a session is where no rule fits."""
 
 
 PromptStatus: TypeAlias = Literal["completed", "aborted", "error", "handled"]
@@ -4764,6 +4898,8 @@ Response: TypeAlias = Union[
     GetBudgetResponse,
     GetTodosResponse,
     SetTodosResponse,
+    SetPermissionsResponse,
+    GetPermissionsResponse,
     GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
@@ -4834,6 +4970,7 @@ __all__ = [
     "AgentSettledEvent",
     "AgentStartEvent",
     "AnySessionEntry",
+    "ApprovalEntry",
     "ApprovalParams",
     "AssistantContent",
     "AssistantMessage",
@@ -4955,6 +5092,9 @@ __all__ = [
     "GetPendingRequestsCommand",
     "GetPendingRequestsData",
     "GetPendingRequestsResponse",
+    "GetPermissionsCommand",
+    "GetPermissionsData",
+    "GetPermissionsResponse",
     "GetSessionStatsCommand",
     "GetSessionStatsResponse",
     "GetStateCommand",
@@ -5014,6 +5154,7 @@ __all__ = [
     "PendingRequestDialog",
     "PendingRequestHostTool",
     "PendingRequestToolApproval",
+    "PermissionMode",
     "PermissionRule",
     "PromptCommand",
     "PromptCommandInfo",
@@ -5056,6 +5197,9 @@ __all__ = [
     "SetLabelResponse",
     "SetModelCommand",
     "SetModelResponse",
+    "SetPermissionsCommand",
+    "SetPermissionsData",
+    "SetPermissionsResponse",
     "SetQueueModeCommand",
     "SetQueueModeResponse",
     "SetSessionNameCommand",

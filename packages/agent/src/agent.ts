@@ -3,6 +3,7 @@ import type { ToolExecutionMode } from "./loop/call-groups.ts";
 import type { RunOutcome } from "./loop/loop.ts";
 import { MessageQueue } from "./loop/message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
+import type { ResumedReply } from "./loop/turn.ts";
 import { Validators } from "./tools/validate-arguments.ts";
 
 /**
@@ -64,15 +65,24 @@ export class Agent {
    *
    * @param input - the new messages; none to continue from the current conversation.
    * @param signal - ends the run like {@link abort}, at once if it is already aborted.
+   * @param resumed - the last reply, whose calls this run begins with; `input` must be empty then
    */
-  async run(input: readonly AgentMessage[], signal?: AbortSignal): Promise<RunOutcome> {
+  async run(
+    input: readonly AgentMessage[],
+    signal?: AbortSignal,
+    resumed?: ResumedReply,
+  ): Promise<RunOutcome> {
     const controller = new AbortController();
     this.#controller = controller;
     const ends = signal === undefined ? [] : [signal];
     try {
       // Starting a host runs no loop: bench row `start-up`.
       const { runLoop } = await import("./loop/loop.ts");
-      return await runLoop(this.#createRun(AbortSignal.any([controller.signal, ...ends])), input);
+      return await runLoop(
+        this.#createRun(AbortSignal.any([controller.signal, ...ends])),
+        input,
+        resumed,
+      );
     } finally {
       this.#controller = undefined;
     }

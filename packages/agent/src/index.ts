@@ -4,14 +4,16 @@ export type { RunOutcome } from "./loop/loop.ts";
 export { MessageQueue, type QueueMode } from "./loop/message-queue.ts";
 export type { ResolveToolCall } from "./loop/real-calls.ts";
 export type { ReplyWatch, StoppedTurn } from "./loop/reply-watch.ts";
-export type {
-  AgentOptions,
-  BeforeToolCallResult,
-  InterruptMode,
-  ModelRequest,
-  ToolHooks,
+export {
+  type AgentOptions,
+  type BeforeToolCallResult,
+  decideToolCall,
+  type InterruptMode,
+  type ModelRequest,
+  type ToolHooks,
 } from "./loop/run.ts";
 export { SKIPPED_TEXT } from "./loop/tool-execution.ts";
+export type { ResumedReply } from "./loop/turn.ts";
 export {
   type ArgumentsSchema,
   defineTool,
@@ -20,4 +22,4 @@ export {
 } from "./tools/define-tool.ts";
 export { ToolError } from "./tools/errors.ts";
 export type { AgentTool, ToolCallContext } from "./tools/tool.ts";
-export { validateArguments } from "./tools/validate-arguments.ts";
+export { argumentsCheck, validateArguments } from "./tools/validate-arguments.ts";

@@ -6,12 +6,16 @@ export {
 } from "@tau-agent/agent";
 export type { StreamFunction } from "@tau-agent/ai";
 export type {
+  ApprovalParams,
+  ApprovalResult,
   BudgetLimits,
   BudgetSnapshot,
   CompactionResult,
   ErrorCode,
   ExtensionUiRequest,
   ExtensionUiResponse,
+  PermissionMode,
+  PermissionRule,
   SessionEntry,
   SessionEvent,
   SessionState,
@@ -48,6 +52,7 @@ export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";
 export type { HostModules } from "./extensions/load/host-imports.ts";
+export type { ApprovalRequest, Approve } from "./host-requests/approve.ts";
 export { answerDialog } from "./host-requests/dialogs.ts";
 export {
   HostRequests,
@@ -65,6 +70,8 @@ export {
 export type { ModelSelection } from "./models/model-selection.ts";
 export { ModelRegistry } from "./models/registry.ts";
 export type { Retry } from "./models/retry.ts";
+export { type PermissionChange, permissionProblem } from "./permissions/permission-settings.ts";
+export type { PermissionState, SessionPermissions } from "./permissions/session-permissions.ts";
 export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";

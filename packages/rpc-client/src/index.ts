@@ -29,6 +29,7 @@ export {
   RpcError,
 } from "./base/errors.ts";
 export type { RequestOptions } from "./connection/connection.ts";
+export type { ApprovalRequest, Approve } from "./events/approve.ts";
 export type { EventIterator } from "./events/event-queue.ts";
 export type { ExtensionUiHandlers } from "./events/extension-ui.ts";
 export type { HostCommandOptions } from "./host/host-command.ts";

@@ -3,6 +3,7 @@ import {
   type CommandName,
   commands,
   type ExtensionUiRequest,
+  type HostResponse,
   type Params,
   type Result,
   type StreamForm,
@@ -10,10 +11,12 @@ import {
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { ConnectionClosedError, type HostExit, RpcError } from "./base/errors.ts";
 import { Connection, type RequestOptions } from "./connection/connection.ts";
+import type { Approve } from "./events/approve.ts";
 import { EventFilter } from "./events/event-filter.ts";
 import { EventHub } from "./events/event-hub.ts";
 import { type EventIterator, EventQueue } from "./events/event-queue.ts";
 import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./events/extension-ui.ts";
+import { answeredMethods, HostRequestHandler } from "./events/host-requests.ts";
 import { describeExit } from "./host/describe-exit.ts";
 import { type HostCommandOptions, hostCommand, hostEnvironment } from "./host/host-command.ts";
 import { HostProcess, type HostProcessOptions, type StopOptions } from "./host/host-process.ts";
@@ -50,6 +53,11 @@ export interface RpcClientOptions extends HostCommandOptions {
   readonly onStderr?: (text: string) => void;
   /** Shows what extensions ask for; a dialog without a handler is cancelled. */
   readonly ui?: ExtensionUiHandlers;
+  /**
+   * Decides about tool calls that need an approval. Without it they are shown as a select dialog by
+   * `ui.select`, and denied if there is none.
+   */
+  readonly approve?: Approve;
   /** Sent to the host. */
   readonly clientInfo?: { readonly name: string; readonly version?: string };
 }
@@ -291,7 +299,11 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
       onLine: (line) => connection.receive(line),
       onSkipped: (...skipped) => connection.skip(...skipped),
     });
+    const requests = this.#hostRequests((response) => connection.answerHostRequest(response));
     const connection = new Connection({
+      onHostRequest: (request) => requests?.open(request),
+      onHostRequestResolved: (resolved) => requests?.close(resolved),
+      onRefused: (id, message) => requests?.refuse(id, message),
       write: (line) => child.write(line),
       onEvent: (event) => this.#hub.emit(event),
       onUiRequest: (request) => void this.#showUi(connection, request),
@@ -299,7 +311,16 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     });
     this.#process = child;
     this.#connection = connection;
-    void child.ended.then((exit) => this.#closed(connection, exit));
+    void child.ended.then((exit) => {
+      requests?.end();
+      this.#closed(connection, exit);
+    });
+  }
+
+  /** Undefined for a client that is asked by dialogs only. */
+  #hostRequests(send: (response: HostResponse) => void): HostRequestHandler | undefined {
+    const { approve, ui = {} } = this.#options;
+    return approve === undefined ? undefined : new HostRequestHandler({ approve, ui, send });
   }
 
   #startProcess(options: HostProcessOptions): HostProcess {
@@ -325,7 +346,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   }
 
   async #initialize(): Promise<Result<"initialize"> | undefined> {
-    const { clientInfo, mergeMs, stream = "delta" } = this.#options;
+    const { clientInfo, approve, mergeMs, stream = "delta" } = this.#options;
     try {
       // The environment may have chosen a dialect for others; events are handed on in this one.
       const asked = {
@@ -333,6 +354,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
         stream,
         ...(mergeMs !== undefined && { mergeMs }),
         ...(clientInfo && { clientInfo }),
+        ...(approve && { capabilities: { hostRequests: [...answeredMethods] } }),
       } as const;
       return await this.request("initialize", asked);
     } catch (error) {

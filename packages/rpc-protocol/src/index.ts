@@ -62,6 +62,8 @@ export {
   SourcedRule,
 } from "./vocabulary/permission.ts";
 export {
+  type ApprovalEntry,
+  type DecidedBy,
   KnownSessionEntry,
   type SessionEntry,
   type SessionEntryOf,

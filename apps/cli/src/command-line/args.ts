@@ -1,6 +1,7 @@
-import type { ToolExecutionMode } from "@tau-agent/rpc-protocol";
+import type { PermissionMode, ToolExecutionMode } from "@tau-agent/rpc-protocol";
 import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
+import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 
 /** What the command line says. */
 export interface CliOptions {
@@ -14,6 +15,7 @@ export interface CliOptions {
   model?: string;
   models?: string;
   thinking?: ThinkingLevel;
+  permissionMode?: PermissionMode;
   toolExecution?: ToolExecutionMode;
   apiKey?: string;
   systemPrompt?: string;
@@ -116,6 +118,12 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "value",
     choices: thinkingLevels,
     help: `Thinking level: ${thinkingLevels.join(", ")}`,
+  },
+  "permission-mode": {
+    key: "permissionMode",
+    kind: "value",
+    choices: permissionModes,
+    help: `How tools are approved where no rule fits: ${permissionModes.join(", ")}`,
   },
   "tool-execution": {
     key: "toolExecution",

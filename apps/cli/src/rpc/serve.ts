@@ -26,6 +26,8 @@ export interface ServeOptions {
   readonly dialect: Dialect;
   /** What extensions tell the client. */
   readonly notices: UiNotices;
+  /** Called once the first command has been answered. */
+  readonly onFirstAnswer: () => void;
   readonly input: NodeJS.ReadableStream;
   readonly output: FrameOutput;
   readonly shutdown: Shutdown;
@@ -55,6 +57,7 @@ export function serve(options: ServeOptions): void {
     onHostAnswer: (answer: HostAnswer) => requests.answer(answer),
     onAnswered: ({ name }: CommandFrame) => {
       if (name === "initialize") requests.repeat();
+      options.onFirstAnswer();
     },
     onInternalError: (error: unknown) => logger.error("A command failed unexpectedly", error),
   };

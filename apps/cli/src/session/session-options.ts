@@ -14,13 +14,13 @@ import type { ProcessEnvironment } from "../process/environment.ts";
 export type ExtensionSeams = Pick<ExtensionOptions, "sendUiRequest" | "onShutdown"> & {
   /** Called before the first extension is loaded. */
   readonly beforeExtensions?: () => Promise<void>;
-};
+} & Pick<CreateAgentSessionOptions, "clientReady">;
 
 /** The session that a command line asks for. */
 export async function sessionOptions(
   options: CliOptions,
   environment: ProcessEnvironment,
-  { sendUiRequest, onShutdown, beforeExtensions }: ExtensionSeams = {},
+  { sendUiRequest, onShutdown, beforeExtensions, clientReady }: ExtensionSeams = {},
 ): Promise<CreateAgentSessionOptions> {
   const isScripted = options.provider === "scripted";
   return {
@@ -38,6 +38,8 @@ export async function sessionOptions(
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
     name: options.name,
+    permissions: { mode: options.permissionMode },
+    clientReady,
     trustProject: options.approve ? true : options.noApprove ? false : undefined,
     tools: {
       only: list(options.tools),

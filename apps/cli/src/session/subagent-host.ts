@@ -13,12 +13,13 @@ const KILL_AFTER_MS = 500;
  * gets what the command line said of this host, as far as that holds for subagents too.
  */
 export async function startSubagentHost(
-  { command, args, cwd, variables, signal, onEvent }: SubagentHostRequest,
+  { command, args, cwd, variables, signal, onEvent, approve }: SubagentHostRequest,
   { options, environment }: { options: CliOptions; environment: ProcessEnvironment },
 ): Promise<SubagentHost> {
   const { program, agentDirectory } = environment;
   const client = new RpcClient({
     command: command ?? program,
+    approve,
     args: [...inheritedArguments(options, environment.cwd), ...args],
     cwd,
     env: {
@@ -57,6 +58,9 @@ export async function startSubagentHost(
     },
     setBudget: async (limits) => {
       await client.setBudget(limits);
+    },
+    setPermissions: async ({ mode, rules, onTimeout, timeoutMs }) => {
+      await client.setPermissions({ mode, rules: rules && [...rules], onTimeout, timeoutMs });
     },
     setEventLevel: async (level) => {
       await client.setSubagentSubscription(level);

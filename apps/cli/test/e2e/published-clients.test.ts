@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
@@ -56,7 +56,12 @@ async function startClient(index: string, protocol: string, place: Place) {
   const methods = Object.getOwnPropertyNames(RpcClient.prototype);
   const unused = () =>
     methods.filter((method) => !called.has(method) && !internal.includes(method));
-  return { call, unused, methods };
+  // Its application answers dialogs itself; the client has no method for it.
+  const answer = (response: object): void => {
+    const { stdin } = Reflect.get(client, "process") as unknown as { stdin: Writable };
+    stdin.write(`${JSON.stringify({ type: "extension_ui_response", ...response })}\n`);
+  };
+  return { call, unused, methods, answer };
 }
 
 const scenario = [
@@ -161,6 +166,32 @@ describe.each(clients)(
       expect(unused()).toEqual(["send", "getData"]);
     });
 
+    it("shows approvals as select dialogs, and their answers count", async () => {
+      const touch = { content: [toolCall("bash", { command: "touch made" })] };
+      const place = makePlace({
+        scenario: [touch, { content: "no" }, touch, { content: "yes" }],
+        arguments: ["--permission-mode", "ask"],
+      });
+      const { call, answer } = await startClient(index, protocol, place);
+      await call("start");
+      const values = ["Deny", "Allow once"];
+      const dialogs: Record<string, unknown>[] = [];
+      await call("onEvent", (event: Record<string, unknown>) => {
+        if (event.type !== "extension_ui_request") return;
+        dialogs.push(event);
+        answer({ id: event.id, value: values[dialogs.length - 1] });
+      });
+      const isMade = (): boolean => existsSync(join(place.cwd, "made"));
+      await call("promptAndWait", "one");
+      expect(isMade()).toBe(false);
+      await call("promptAndWait", "two");
+      expect(isMade()).toBe(true);
+      expect(dialogs).toMatchObject([
+        { method: "select", title: "Allow bash: touch made?" },
+        { options: ["Allow once", "Allow for this session", "Deny"] },
+      ]);
+    });
+
     it("receives a compaction and a streaming reply", async () => {
       const long = { content: "word ".repeat(400), usage: { input: 9000, output: 500 } };
       const place = makePlace({
@@ -191,6 +222,8 @@ describe.each(clients)(
 /** JSON-RPC over the stdio of an adapter. */
 class Adapter {
   readonly updates: Record<string, unknown>[] = [];
+  /** What the editor was asked; it takes the first option. */
+  readonly questions: Record<string, unknown>[] = [];
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #pending = new Map<number, PromiseWithResolvers<Record<string, unknown>>>();
   #id = 0;
@@ -223,6 +256,12 @@ class Adapter {
   #take(line: string): void {
     const frame = JSON.parse(line);
     if (frame.method === "session/update") this.updates.push(frame.params.update);
+    if (frame.method === "session/request_permission") {
+      this.questions.push(frame.params);
+      const { optionId } = frame.params.options[0];
+      const result = { outcome: { outcome: "selected", optionId } };
+      this.#child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: frame.id, result })}\n`);
+    }
     const waiting = this.#pending.get(frame.id);
     if (frame.method !== undefined || waiting === undefined) return;
     if (frame.error) waiting.reject(new RangeError(JSON.stringify(frame.error)));
@@ -234,6 +273,9 @@ describe("pi-acp", () => {
   it("lets an editor that speaks the Agent Client Protocol talk to the host", async () => {
     const server = await startLoopbackServer({
       scenario: ({ lastUserText, toolResults }) => {
+        if (lastUserText.includes("touch") && toolResults.length === 0) {
+          return { content: [toolCall("bash", { command: "touch made" }, { id: "call_2" })] };
+        }
         if (lastUserText.includes("wait")) return { content: "Slowly. ".repeat(50), delayMs: 50 };
         const [result] = toolResults;
         if (result === undefined) return { content: [toolCall("ls", {}, { id: "call_1" })] };
@@ -251,7 +293,11 @@ describe("pi-acp", () => {
     const agent = join(place.folder, "agent");
     mkdirSync(agent, { recursive: true });
     writeFileSync(join(agent, "models.json"), JSON.stringify({ providers: { loopback } }));
-    const settings = { defaultProvider: "loopback", defaultModel: "scripted" };
+    const settings = {
+      defaultProvider: "loopback",
+      defaultModel: "scripted",
+      "permissions.mode": "ask",
+    };
     writeFileSync(join(agent, "settings.json"), JSON.stringify(settings));
     const program = fileURLToPath(import.meta.resolve("pi-acp"));
     const path = `${dirname(process.execPath)}:${place.variables.PATH}`;
@@ -272,6 +318,10 @@ describe("pi-acp", () => {
     expect(adapter.updates).toContainEqual(
       expect.objectContaining({ sessionUpdate: "tool_call_update", status: "completed" }),
     );
+
+    expect(await ask("Please touch it.")).toMatchObject({ stopReason: "end_turn" });
+    expect(JSON.stringify(adapter.questions)).toContain("Allow bash: touch made?");
+    expect(existsSync(join(place.cwd, "made"))).toBe(true);
 
     const waiting = ask("wait");
     await expect.poll(() => adapter.updates.length).toBeGreaterThan(said.length + 2);

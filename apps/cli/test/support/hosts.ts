@@ -27,10 +27,12 @@ export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
     variables: place.variables,
   };
   const notices = new UiNotices();
+  const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
   const shutdown = new Shutdown(() => {});
   const options = await sessionOptions(parseArgs(place.arguments), environment, {
     sendUiRequest: (request) => notices.send(request),
     onShutdown: () => void shutdown.begin(0),
+    clientReady,
   });
   const session = await createAgentSession(options);
   const check = new SchemaCheck(place);
@@ -52,7 +54,7 @@ export async function memoryHost(setup: PlaceSetup): Promise<TestHost> {
   };
   const logger = { warn() {}, error() {}, debug() {}, diagnostics() {} };
   const dialect = await chooseDialect(parseArgs(place.arguments).protocol, place.variables);
-  serve({ session, dialect, notices, input, output, shutdown, logger });
+  serve({ session, dialect, notices, onFirstAnswer, input, output, shutdown, logger });
   return {
     folder: place.folder,
     send: (line) => {

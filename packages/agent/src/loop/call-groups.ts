@@ -29,7 +29,7 @@ export async function groupCalls<Item>(
 
 async function onlyReads(call: ToolCall, tools: readonly AgentTool[]): Promise<boolean> {
   const tool = tools.find(({ name }) => name === call.name);
-  if (tool?.isReadOnly) return true;
+  if (tool?.isParallel ?? tool?.isReadOnly) return true;
   try {
     return (await tool?.isReadOnlyCall?.(call.arguments)) ?? false;
   } catch {

@@ -3,7 +3,7 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { ABORTED_TEXT, failedReply } from "./failed-reply.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import { addMessage, emit, type Run } from "./run.ts";
-import { runTurn, type TurnOutcome } from "./turn.ts";
+import { type ResumedReply, runTurn, type TurnOutcome } from "./turn.ts";
 
 /** How a run ended. */
 export interface RunOutcome {
@@ -21,33 +21,46 @@ export interface RunOutcome {
  * delivered between turns, and follow-ups when the model has nothing more to do. A failed or
  * aborted reply ends the run; the queues keep their messages.
  */
-export async function runLoop(run: Run, input: readonly AgentMessage[]): Promise<RunOutcome> {
+export async function runLoop(
+  run: Run,
+  input: readonly AgentMessage[],
+  resumed?: ResumedReply,
+): Promise<RunOutcome> {
   let reply: StreamResult | undefined;
   try {
     await emit(run, { type: "agent_start" });
-    reply = await runTurns(run, input);
+    reply = await runTurns(run, input, resumed);
   } catch (error) {
     run.failure ??= error;
   }
-  const aborted = run.signal.aborted || reply?.message.stopReason === "aborted";
+  const isSuspended = run.options.hooks?.isSuspended?.() === true;
+  const aborted = isSuspended || run.signal.aborted || reply?.message.stopReason === "aborted";
   const outcome = { messages: run.added, reply, aborted };
   return run.failure === undefined ? outcome : { ...outcome, failure: run.failure };
 }
 
-async function runTurns(run: Run, input: readonly AgentMessage[]): Promise<StreamResult> {
+async function runTurns(
+  run: Run,
+  input: readonly AgentMessage[],
+  resumed: ResumedReply | undefined,
+): Promise<StreamResult> {
+  let left = resumed;
   let pending: readonly AgentMessage[] = input;
   let source: MessageQueue | undefined;
   /** Messages that the end of the previous turn added. */
   let inserted: readonly AgentMessage[] = [];
   for (;;) {
-    const along = run.nextTurn.take();
-    const turn = await runTurn(run, [...inserted, ...pending, ...along]).catch((error: unknown) => {
+    const along = left === undefined ? run.nextTurn.take() : [];
+    const messages = [...inserted, ...pending, ...along];
+    const turn = await runTurn(run, messages, left).catch((error: unknown) => {
       // Messages that left their queue but did not get into the conversation go back.
       const isLeft = (message: AgentMessage): boolean => !run.added.includes(message);
       source?.putBack(pending.filter(isLeft));
       run.nextTurn.putBack(along.filter(isLeft));
       throw error;
     });
+    left = undefined;
+    if (turn.isSuspended) return turn.reply;
     inserted = await insertsAfter(run, turn);
     if (inserted.length > 0) {
       source = run.steering;

@@ -24,15 +24,42 @@ export interface BeforeToolCallResult {
   readonly reason?: string;
   /** For a blocked call: end the run if every result of the batch asks for it. */
   readonly terminate?: boolean;
+  /** For a blocked call: the `details` of its result. */
+  readonly details?: unknown;
   /** Replaces the arguments, which are validated again. */
   readonly arguments?: Record<string, unknown>;
+  /**
+   * The host ends before the call is decided: it and those after it stay without a result, so that they
+   * can be decided later.
+   */
+  readonly isSuspended?: boolean;
+  /** Whether a person was asked about the call already. */
+  readonly wasAsked?: boolean;
+  /** The rest of the decision, which may wait for a person. Calls that run together wait together. */
+  readonly ask?: () => Promise<BeforeToolCallResult | undefined>;
 }
 
 /** Functions around every tool call. If `before` throws, the call is blocked. */
 export interface ToolHooks {
-  beforeToolCall?(call: ToolCall, tool: AgentTool): Promise<BeforeToolCallResult | undefined>;
+  beforeToolCall?(
+    call: ToolCall,
+    tool: AgentTool,
+    signal?: AbortSignal,
+  ): Promise<BeforeToolCallResult | undefined>;
   /** Given fields replace those of the result. */
   afterToolCall?(call: ToolCall, result: ToolResult): Promise<Partial<ToolResult> | undefined>;
+  /** Whether calls that have not begun stay without a result; see `isSuspended`. */
+  isSuspended?(): boolean;
+}
+
+/** Asks the hooks about a call, and the person they ask in turn. */
+export async function decideToolCall(
+  hooks: ToolHooks | undefined,
+  call: ToolCall,
+  { tool, signal }: { readonly tool: AgentTool; readonly signal: AbortSignal },
+): Promise<BeforeToolCallResult | undefined> {
+  const decision = await hooks?.beforeToolCall?.(call, tool, signal);
+  return decision?.ask === undefined ? decision : decision.ask();
 }
 
 /** What a model call needs, requested before each call so that a switch takes effect at once. */
@@ -64,6 +91,8 @@ export interface AgentOptions {
   /** May replace what one model call reads; the conversation itself is unchanged. */
   readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
   readonly hooks?: ToolHooks | undefined;
+  /** The tools of a run that begins with calls of an earlier reply; default those of a request. */
+  readonly currentTools?: (() => readonly AgentTool[]) | undefined;
   /** Understands names and arguments of other hosts' tools; events and records carry the real ones. */
   readonly resolveToolCall?: ResolveToolCall | undefined;
   /** May replace a tool's result, after the hooks and before it is announced and recorded. */

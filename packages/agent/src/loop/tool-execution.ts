@@ -6,7 +6,7 @@ import type { AgentTool } from "../tools/tool.ts";
 import { validateArguments } from "../tools/validate-arguments.ts";
 import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
 import { fileWritten, groupCalls, startInOrder } from "./call-groups.ts";
-import { addMessage, emit, type Run } from "./run.ts";
+import { addMessage, type BeforeToolCallResult, emit, type Run } from "./run.ts";
 
 /** The text of a call that was skipped because of a steering message; clients match on it. */
 export const SKIPPED_TEXT = "Skipped due to queued user message.";
@@ -20,6 +20,8 @@ const STOPPED_TEXT = "Not run: the reply was stopped before this tool call could
 export interface ToolBatch {
   readonly results: ToolResultMessage[];
   readonly terminate: boolean;
+  /** Some calls have no result: they are decided when the session is opened again. */
+  readonly isSuspended?: boolean;
 }
 
 /** Why the calls of a message are answered without running them. */
@@ -48,13 +50,18 @@ export async function executeToolCalls(
   const callOf = (call: ToolCall) => call;
   const groups = await groupCalls(calls, tools, { mode: run.toolExecution(), callOf });
   for (const [index, group] of groups.entries()) {
+    if (run.options.hooks?.isSuspended?.()) {
+      return { results, terminate: false, isSuspended: true };
+    }
     const reason = index === 0 ? abortReason(run) : (abortReason(run) ?? steeringReason(run));
     if (reason !== undefined) {
       const rest = groups.slice(index).flat();
       results.push(...(await skipToolCalls(run, rest, reason)));
       return { results, terminate: false };
     }
-    for (const { message, terminate } of await executeGroup(run, group, tools)) {
+    const outcomes = await executeGroup(run, group, tools);
+    if (outcomes === undefined) return { results, terminate: false, isSuspended: true };
+    for (const { message, terminate } of outcomes) {
       results.push(message);
       allTerminate &&= terminate;
     }
@@ -99,6 +106,9 @@ interface ToolOutcome {
 interface PreparedCall {
   /** The arguments after the hooks. */
   readonly call: ToolCall;
+  /** The rest of the decision, if a person makes it. */
+  readonly settle?: () => Promise<PreparedCall>;
+  readonly isSuspended?: boolean;
   /** The tool will not run: it does not exist, its arguments are wrong, or a hook blocked it. */
   readonly isRefused: boolean;
   /** A hook replaced the arguments. */
@@ -109,16 +119,23 @@ interface PreparedCall {
   execute(): Promise<ToolResult>;
 }
 
-/** Hooks may ask the user, so they run one after another; the tools themselves run in parallel. */
+/**
+ * Hooks may ask the user, so they run one after another; what they leave to a question is asked
+ * together, and then the tools run in parallel.
+ *
+ * @returns undefined if the calls are to be decided when the session is opened again
+ */
 async function executeGroup(
   run: Run,
   group: readonly ToolCall[],
   tools: readonly AgentTool[],
-): Promise<ToolOutcome[]> {
+): Promise<ToolOutcome[] | undefined> {
   const prepared: PreparedCall[] = [];
   for (const call of group) prepared.push(await startToolCall(run, call, tools));
+  const settled = await Promise.all(prepared.map((call) => settleToolCall(call)));
+  if (settled.some(({ isSuspended }) => isSuspended)) return undefined;
   const outcomes: ToolOutcome[] = [];
-  for (const calls of await regroup(run, prepared, tools)) {
+  for (const calls of await regroup(run, settled, tools)) {
     const files = calls.length > 1 ? await Promise.all(calls.map(fileOf)) : [];
     const started = startInOrder(calls, files, (call) => finishToolCall(run, call));
     // One that fails is heard of at once, also while another one is waited for.
@@ -151,6 +168,16 @@ async function regroup(
   return groupCalls(calls, tools, { mode: run.toolExecution(), callOf });
 }
 
+async function settleToolCall(prepared: PreparedCall): Promise<PreparedCall> {
+  const { call, settle } = prepared;
+  if (settle === undefined) return prepared;
+  return settle().catch((error) => refused(call, async () => resultOfError(error)));
+}
+
+function refused(call: ToolCall, execute: PreparedCall["execute"]): PreparedCall {
+  return { call, isRefused: true, execute };
+}
+
 async function startToolCall(
   run: Run,
   call: ToolCall,
@@ -160,7 +187,7 @@ async function startToolCall(
   try {
     return await prepare(run, call, tools);
   } catch (error) {
-    return { call, isRefused: true, execute: async () => resultOfError(error) };
+    return refused(call, async () => resultOfError(error));
   }
 }
 
@@ -174,21 +201,38 @@ async function prepare(
   };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
-  let args = await validateArguments(tool, call, run.validators);
+  const args = await validateArguments(tool, call, run.validators);
   refuseAborted();
-  const decision = await withinGrace(
-    Promise.resolve(run.options.hooks?.beforeToolCall?.({ ...call, arguments: args }, tool)),
-    { signal: run.signal, graceMs: 0, error: abortedError },
-  );
+  const checked = { ...call, arguments: args };
+  const inTime = <Value>(work: Value | Promise<Value>): Promise<Value> =>
+    withinGrace(Promise.resolve(work), { signal: run.signal, graceMs: 0, error: abortedError });
+  const decision = await inTime(run.options.hooks?.beforeToolCall?.(checked, tool, run.signal));
+  const decided = { run, tool, call: checked };
+  if (decision?.ask === undefined) return apply(decided, decision);
+  const settle = async () => apply(decided, await inTime(decision.ask?.()));
+  return { ...refused(call, async () => resultOfError(abortedError())), settle };
+}
+
+/** What the hooks have decided about a call. */
+async function apply(
+  { run, tool, call }: { readonly run: Run; readonly tool: AgentTool; readonly call: ToolCall },
+  decision: BeforeToolCallResult | undefined,
+): Promise<PreparedCall> {
+  const refuseAborted = (): void => {
+    if (run.signal.aborted) throw abortedError();
+  };
+  if (decision?.isSuspended) {
+    const suspended = refused(call, async () => resultOfError(abortedError()));
+    return { ...suspended, isSuspended: true };
+  }
   if (decision?.block) {
-    const { reason = "Tool execution was blocked", terminate = false } = decision;
-    const execute = async () => ({ ...errorResult(reason), terminate });
-    return { call, isRefused: true, execute };
+    const { reason = "Tool execution was blocked", terminate = false, details } = decision;
+    return refused(call, async () => ({ ...errorResult(reason, details), terminate }));
   }
-  if (decision?.arguments !== undefined) {
-    const replaced = { ...call, arguments: decision.arguments };
-    args = await validateArguments(tool, replaced, run.validators);
-  }
+  const args =
+    decision?.arguments === undefined
+      ? call.arguments
+      : await validateArguments(tool, { ...call, arguments: decision.arguments }, run.validators);
   const wanted = { ...call, arguments: args };
   const execute = async () => {
     refuseAborted();

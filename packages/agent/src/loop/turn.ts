@@ -22,6 +22,8 @@ export interface TurnOutcome {
   readonly continues: boolean;
   /** What stopped the reply; it decides how the run continues. */
   readonly stoppedBy?: ReplyWatch | undefined;
+  /** Some calls wait to be decided later, so nothing may follow. */
+  readonly isSuspended?: boolean;
 }
 
 /** A reply, the tools it could call, and what stopped it, if anything. */
@@ -32,9 +34,14 @@ interface WatchedReply {
 }
 
 /** Adds the input, calls the model and runs its tools. */
-export async function runTurn(run: Run, input: readonly AgentMessage[]): Promise<TurnOutcome> {
+export async function runTurn(
+  run: Run,
+  input: readonly AgentMessage[],
+  resumed?: ResumedReply,
+): Promise<TurnOutcome> {
   await emit(run, { type: "turn_start" });
-  const { reply, stoppedBy, batch } = await play(run, input).catch(async (error: unknown) => {
+  const played = resumed === undefined ? play(run, input) : resume(run, resumed);
+  const { reply, stoppedBy, batch } = await played.catch(async (error: unknown) => {
     // Clients rely on an end for each beginning, even when nothing can be recorded any more.
     const message = replyInstead(run, undefined, error);
     await emit(run, { type: "turn_end", message, toolResults: [] }).catch(() => undefined);
@@ -48,7 +55,24 @@ export async function runTurn(run: Run, input: readonly AgentMessage[]): Promise
   const isWanted = run.options.wantsNextTurn?.() ?? false;
   const hasResults = batch.results.length > 0 && !batch.terminate && !isCut;
   const continues = !failed && (hasResults || isWanted);
-  return { reply, toolResults: batch.results, continues, stoppedBy };
+  const { isSuspended = false } = batch;
+  return { reply, toolResults: batch.results, continues, stoppedBy, isSuspended };
+}
+
+/** A reply of an earlier run, whose last calls have not been decided. */
+export interface ResumedReply {
+  readonly message: AssistantMessage;
+  readonly calls: readonly ToolCall[];
+}
+
+async function resume(
+  run: Run,
+  { message, calls }: ResumedReply,
+): Promise<WatchedReply & { readonly batch: ToolBatch }> {
+  const tools =
+    run.options.currentTools?.() ?? (await orAborted(run, run.options.prepareRequest())).tools;
+  const batch = await executeToolCalls(run, calls, tools);
+  return { reply: { message }, tools, batch };
 }
 
 async function play(

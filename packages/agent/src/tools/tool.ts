@@ -18,8 +18,13 @@ export interface ToolCallContext {
 export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefinition {
   /** Short display name; `name` by default. */
   readonly label?: string;
-  /** Adjacent calls of read-only tools run in parallel. False by default. */
+  /**
+   * It changes nothing: adjacent calls run in parallel, and permissions do not ask before it. False by
+   * default.
+   */
   readonly isReadOnly?: boolean;
+  /** Whether adjacent calls run in parallel, whatever it changes; `isReadOnly` by default. */
+  readonly isParallel?: boolean;
   /** Whether one call only reads, so that it runs beside others that do; nothing else follows. */
   isReadOnlyCall?(args: Record<string, unknown>): boolean | Promise<boolean>;
   /**

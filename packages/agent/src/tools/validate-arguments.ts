@@ -33,6 +33,24 @@ export async function validateArguments(
   call: ToolCall,
   validators: Validators = new Validators(),
 ): Promise<Record<string, unknown>> {
+  const check = await argumentsCheck(tool, validators);
+  return check(call);
+}
+
+/** The same as a function that needs no waiting once it is there. */
+export async function argumentsCheck(
+  tool: AgentTool,
+  validators: Validators = new Validators(),
+): Promise<(call: ToolCall) => Record<string, unknown>> {
+  const validator = await validators.of(tool);
+  return (call) => checkArguments(validator, tool, call);
+}
+
+function checkArguments(
+  validator: Validator,
+  tool: AgentTool,
+  call: ToolCall,
+): Record<string, unknown> {
   if (tool.readArguments !== undefined) return tool.readArguments(call);
   if (call.argumentsError !== undefined) {
     throw new ToolError(
@@ -40,7 +58,6 @@ export async function validateArguments(
     );
   }
   const received = tool.prepareArguments?.(call.arguments) ?? call.arguments;
-  const validator = await validators.of(tool);
   // Arguments that fit are left alone, because coercion is a guess.
   if (validator.validate(received).valid) return received;
   const args = coerceArguments(received, tool.parameters);

@@ -5,6 +5,8 @@
 export interface Diagnostic {
   readonly severity: "warning" | "error";
   readonly message: string;
+  /** What kind of problem it is, where programs should know. */
+  readonly code?: string;
   /** The file it is about. */
   readonly path?: string;
   /** Line in `path`, from 1. */

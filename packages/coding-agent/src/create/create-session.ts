@@ -2,14 +2,16 @@ import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import { approveSink, firstSink } from "../host-requests/approve.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
-import { HostRequests } from "../host-requests/host-requests.ts";
+import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
 import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
+import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import { ProcessRegistry } from "../processes/process-registry.ts";
 import { listTextCommands } from "../resources/list-commands.ts";
 import { PromptResources } from "../resources/resources.ts";
@@ -30,6 +32,7 @@ import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { currentEnvironment } from "./current-environment.ts";
+import { createPermissions, ruleSaver } from "./permissions.ts";
 import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
 import { SessionExtensions } from "./session-extensions.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
@@ -52,6 +55,7 @@ interface Surroundings {
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
   readonly processes: ProcessRegistry;
   readonly requests: HostRequests;
+  readonly permissions: SessionPermissions;
   readonly extensions: SessionExtensions | undefined;
   readonly logOptions: SessionLogOptions;
   readonly log: SessionLog;
@@ -82,7 +86,10 @@ export async function createSession(options: CreateAgentSessionOptions): Promise
   diagnostics.push(...(await decideTrust(options, { places, given }, settings, extensions)));
   diagnostics.push(...(stored?.diagnostics ?? []));
   await extensions?.loadProject();
-  const logOptions = sessionLogOptions(options, places, settings);
+  const permissions = createPermissions(settings, options.permissions);
+  diagnostics.push(...permissions.diagnostics);
+  const keepsQuestions = options.clientReady !== undefined || options.approve !== undefined;
+  const logOptions = { ...sessionLogOptions(options, places, settings), keepsQuestions };
   const [loaded, scope] = await Promise.all([
     openSession(stored?.session ?? options.session, logOptions),
     resolveScope(registry, options.models ?? settings.get("enabledModels"), diagnostics),
@@ -90,7 +97,7 @@ export async function createSession(options: CreateAgentSessionOptions): Promise
   const { log } = loaded;
   diagnostics.push(...loaded.diagnostics);
   try {
-    const files = { fetch, extensions, logOptions, log, scope, diagnostics };
+    const files = { fetch, extensions, permissions, logOptions, log, scope, diagnostics };
     return await assemble(options, { ...own, ...files });
   } catch (error) {
     log.close();
@@ -142,7 +149,7 @@ async function assemble(
     rules: () => resources.rules(),
     session: () => ({ ...parts, settings }),
   });
-  const builtIn = [...createTools(toolEnvironment), ...tasks.tools];
+  const builtIn: readonly AgentTool[] = [...createTools(toolEnvironment), ...tasks.tools];
   const { opened } = extensions ?? {};
   const selectAll = (added: readonly AgentTool[]) =>
     selectTools(builtIn, [...added, ...(options.customTools ?? [])], options.tools, settings);
@@ -160,6 +167,13 @@ async function assemble(
     ),
     toolExecution: options.toolExecution,
     budget: tasks.budget,
+    isBuiltIn: (tool) => builtIn.includes(tool),
+    saveRules: ruleSaver({
+      ...surroundings,
+      agentDirectory: places.agentDirectory,
+      note: (diagnostic) => parts.problems.note(diagnostic),
+    }),
+    asksAgain: options.clientReady ?? (options.approve && Promise.resolve()),
     feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
@@ -179,9 +193,20 @@ async function assemble(
   const session: AgentSession = new AgentSession(parts);
   tasks.follow(session);
   opened?.connect({ session, parts, resources, textCommands, selectTools: selectAll });
-  const sendUiRequest = options.extensions?.sendUiRequest;
-  if (sendUiRequest !== undefined) surroundings.requests.attach(dialogSink(sendUiRequest));
+  surroundings.requests.attach(embedderSink(options, surroundings.requests));
   return { session, parts };
+}
+
+/** What an embedder answers itself; the host of a client attaches another. */
+function embedderSink(
+  { approve, extensions }: CreateAgentSessionOptions,
+  requests: HostRequests,
+): RequestSink {
+  const sendUiRequest = extensions?.sendUiRequest;
+  return firstSink([
+    ...(approve === undefined ? [] : [approveSink(approve, requests)]),
+    ...(sendUiRequest === undefined ? [] : [dialogSink(sendUiRequest)]),
+  ]);
 }
 
 function createResources(

@@ -1,7 +1,9 @@
 import type { AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { Approve } from "../host-requests/approve.ts";
 import type { CustomProvider } from "../models/custom-models.ts";
+import type { PermissionChange } from "../permissions/permission-settings.ts";
 import type { PromptResourcesOptions } from "../resources/resources.ts";
 import type { SessionStart } from "../session-log/open-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -64,6 +66,18 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly settings?: SettingsStore | undefined;
   /** The user's code that extends the session; without this no extension is looked for. */
   readonly extensions?: ExtensionOptions | undefined;
+  /** The mode and rules to begin with, besides those of settings files. */
+  readonly permissions?: PermissionChange | undefined;
+  /**
+   * Decides about calls that need an approval. Without it, and without a client, such calls are denied at
+   * once.
+   */
+  readonly approve?: Approve | undefined;
+  /**
+   * For hosts: a client is attached to `session.requests`, and can be asked once this is fulfilled. Questions
+   * that an earlier host left open are asked again then.
+   */
+  readonly clientReady?: Promise<void> | undefined;
   /** Trusts the project or not, regardless of saved decisions. */
   readonly trustProject?: boolean | undefined;
 }

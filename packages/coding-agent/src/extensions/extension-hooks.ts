@@ -70,7 +70,7 @@ export class ExtensionHooks implements SessionHooks {
 
   constructor(options: ExtensionHooksOptions) {
     this.#options = options;
-    this.tools = toolHooks(() => this.#runner);
+    this.tools = toolHooks(() => this.#runner, options.ui);
     this.decideCompaction = async (preparation, request, signal) => {
       const result = await askBeforeSession(this.#runner, {
         type: "session_before_compact",

@@ -1,4 +1,4 @@
-import type { AgentTool } from "@tau-agent/agent";
+import type { AgentTool, ToolHooks } from "@tau-agent/agent";
 import type { ExtensionUiRequest, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
@@ -47,6 +47,7 @@ export class OpenExtensions {
   readonly #tools = new WeakMap<ExtensionTool, AgentTool>();
   readonly #early: Diagnostic[] = [];
   #session: AgentSession | undefined;
+  #gate: ToolHooks | undefined;
   #resources: PromptResources | undefined;
 
   constructor(options: OpenExtensionsOptions) {
@@ -86,7 +87,16 @@ export class OpenExtensions {
   /** The tools of extensions as the loop runs them. */
   get tools(): AgentTool[] {
     const { tools, context } = this.system.runner;
-    const nested = { active: () => this.#session?.tools.active ?? [], hooks: this.hooks.tools };
+    const { gate, active } = {
+      gate: () => this.#gate ?? this.hooks.tools,
+      active: () => this.#session?.tools.active ?? [],
+    };
+    const nested = {
+      active,
+      get hooks() {
+        return gate();
+      },
+    };
     return tools.map((owned) => {
       const known = this.#tools.get(owned.tool) ?? agentToolOf(owned, context, nested);
       this.#tools.set(owned.tool, known);
@@ -103,6 +113,7 @@ export class OpenExtensions {
   /** Lets extensions act on the session and receive its events. */
   connect({ session, parts, resources, textCommands, selectTools }: ConnectedParts): void {
     this.#session = session;
+    this.#gate = parts.gate;
     this.#resources = resources;
     let known: readonly SlashCommandInfo[] = [];
     const port = new AgentSessionPort({

@@ -268,7 +268,14 @@ function requestOf(order: RequestOrder<unknown>): PendingRequest {
 
 function withdrawalOf(signal: AbortSignal | undefined): Withdrawal {
   const reason: unknown = signal?.reason;
-  return reason instanceof Withdrawal ? reason : new Withdrawal("abort");
+  if (reason instanceof Withdrawal) return reason;
+  // The end of the same question where it was asked first.
+  const by = isResolved(reason) ? reason.by : "abort";
+  return new Withdrawal(by === "client" ? "abort" : by);
+}
+
+function isResolved(reason: unknown): reason is HostRequestResolved {
+  return Object(reason).type === "host_request_resolved";
 }
 
 /** A timer for any time: those of the system run for 24 days at most. */

@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, type ToolExecutionMode } from "@tau-agent/agent";
+import { Agent, type AgentOptions, type ToolExecutionMode, type ToolHooks } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -14,6 +14,8 @@ export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watch
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
   readonly hooks?: SessionHooks | undefined;
+  /** What every tool call passes. */
+  readonly gate: ToolHooks;
   /** Takes precedence over the setting. */
   readonly toolExecution?: ToolExecutionMode | undefined;
   /** Takes known keys out of what tools say. */
@@ -33,7 +35,7 @@ type Owner = Pick<
 
 /** The loop of a session: how it asks the model, fits results and lets extensions in. */
 export function createSessionLoop(
-  { stream, settings, hooks, watchReply, tools, toolExecution, maskKeys }: SessionLoopOptions,
+  { stream, settings, hooks, gate, watchReply, tools, toolExecution, maskKeys }: SessionLoopOptions,
   { noteOf, replaced, ...owner }: Owner,
 ): Agent {
   const mask: KeyMask = (value) =>
@@ -42,6 +44,8 @@ export function createSessionLoop(
     ...owner,
     emit: (event) => owner.emit(event.type === "tool_execution_update" ? mask(event) : event),
     stream,
+    hooks: gate,
+    currentTools: () => tools.active,
     watchReply,
     resolveToolCall: createCallResolver(() => tools.all),
     finishResult: async (result) => mask(await fitResult(result, settings)),

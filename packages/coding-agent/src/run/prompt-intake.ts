@@ -2,7 +2,7 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
-import { randomUuid } from "../base/random.ts";
+import { randomHex, randomUuid } from "../base/random.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
 import type { Admission } from "./admission.ts";
@@ -30,6 +30,8 @@ export interface PromptIntakeOptions {
   /** Refuses a prompt that could never be answered. */
   readonly check: () => Promise<void>;
   readonly hooks?: SessionHooks | undefined;
+  /** A message waits that interrupts the run. */
+  readonly onSteer?: (() => void) | undefined;
   /** Which message is which prompt. */
   readonly origins: PromptOrigins;
   /** The answers that prompts with an output schema need. */
@@ -342,6 +344,7 @@ export class PromptIntake {
     }
     for (const message of messages) queues[queueName].enqueue(message);
     this.#queues.update();
+    if (queueName === "steer") this.#options.onSteer?.();
     return "queued";
   }
 
@@ -366,7 +369,7 @@ function identityOf(
     const reason = "expected 1 to 128 letters, digits, _ and -";
     throw new SessionError("invalid_option", { option: "promptId", reason });
   }
-  return { id, promptId: promptId ?? randomUuid(), isAnnounced };
+  return { id, promptId: promptId ?? randomHex(8), isAnnounced };
 }
 
 /** What checks answers is loaded with the first schema. */

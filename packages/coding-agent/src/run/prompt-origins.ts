@@ -40,6 +40,11 @@ export class PromptOrigins {
     for (const message of input.toReversed()) this.noteDelivery(message);
   }
 
+  /** A run goes on that another host began. */
+  continueRun(promptId: string | undefined): void {
+    this.#current = promptId ?? this.#current;
+  }
+
   /** A message becomes part of the conversation: what follows belongs to its prompt. */
   noteDelivery(message: AgentMessage): void {
     this.#current = this.#origins.get(message)?.promptId ?? this.#current;

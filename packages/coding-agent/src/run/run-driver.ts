@@ -1,4 +1,4 @@
-import type { Agent, RunOutcome } from "@tau-agent/agent";
+import type { Agent, ResumedReply, RunOutcome } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
 /** What the owner of a {@link RunDriver} does around its runs. */
@@ -83,6 +83,19 @@ export class RunDriver {
   }
 
   /**
+   * Admits a run that begins with the calls of an earlier reply, once `ready` is fulfilled or the run
+   * is stopped.
+   */
+  resume(reply: ResumedReply, ready: Promise<void>): void {
+    const { signal } = this.#begin();
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+    signal.addEventListener("abort", () => stop(), { once: true });
+    this.#idle = Promise.race([ready, stopped])
+      .then(nextTurn)
+      .then(() => this.#drive([], reply));
+  }
+
+  /**
    * Stops the current work and lets nothing queued begin until {@link perform} or {@link release}.
    */
   async hold(): Promise<void> {
@@ -135,14 +148,16 @@ export class RunDriver {
     this.#options.onStop?.();
   }
 
-  async #drive(first: readonly AgentMessage[]): Promise<void> {
+  async #drive(first: readonly AgentMessage[], reply?: ResumedReply): Promise<void> {
     const { agent, onRunBegin, onRunEnd, onSettled } = this.#options;
+    let resumed = reply;
     let input = first;
     let outcome: RunOutcome;
     for (;;) {
       const signal = this.#controller?.signal ?? AbortSignal.abort();
       onRunBegin(input);
-      outcome = await agent.run(input, signal);
+      outcome = await agent.run(input, signal, resumed);
+      resumed = undefined;
       const next = await this.#guard(() => onRunEnd(input, outcome, signal));
       if (next !== undefined) {
         input = next;
@@ -184,4 +199,11 @@ export class RunDriver {
       return undefined;
     }
   }
+}
+
+/** A turn of the event loop later. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }

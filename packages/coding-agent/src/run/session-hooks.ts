@@ -144,9 +144,8 @@ export function loopHooks(
     readonly replaced: (from: AgentMessage, to: AgentMessage) => void;
     readonly messages: () => readonly AgentMessage[];
   },
-): Pick<AgentOptions, "hooks" | "transformContext" | "replaceMessage" | "wantsNextTurn"> {
+): Pick<AgentOptions, "transformContext" | "replaceMessage" | "wantsNextTurn"> {
   return {
-    hooks: hooks.tools,
     replaceMessage: async (message) => {
       const finished = await hooks.finishMessage(message);
       replaced(message, finished);

@@ -1,5 +1,6 @@
-import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import { lastCalls } from "./last-calls.ts";
+import { openQuestions } from "./open-questions.ts";
 import type { SessionLog } from "./session-log.ts";
 
 const LOST_TEXT =
@@ -7,14 +8,28 @@ const LOST_TEXT =
 const LEFT_TEXT =
   "No result provided: the conversation goes on from before this call had one. What it was doing may be done.";
 
+/** How {@link answerOpenCalls} treats a log. */
+export interface OpenCallOptions {
+  /** The file the host wrote, if the log is a copy of it. */
+  readonly writtenIn?: string | undefined;
+  /** Leaves calls open that wait for an approval: they are asked about again. */
+  readonly keepsQuestions?: boolean | undefined;
+}
+
 /**
  * Gives the calls that a killed host was carrying out a result that says so. Otherwise clients
  * would show them as running forever, and the use of their subagents would not be counted.
  *
- * @param writtenIn - the file the host wrote, if the log is a copy of it
+ * Calls that wait for an approval are left open if the session goes on with them.
  */
-export async function answerOpenCalls(log: SessionLog, writtenIn = log.path): Promise<void> {
+export async function answerOpenCalls(
+  log: SessionLog,
+  { writtenIn = log.path, keepsQuestions = false }: OpenCallOptions = {},
+): Promise<void> {
+  const waiting = new Set(keepsQuestions ? openQuestions(log)?.calls.map(({ id }) => id) : []);
   for (const call of openCalls(log)) {
+    // Asked about when the host ended, or after such a call: decided when the session goes on.
+    if (waiting.has(call.id)) continue;
     const lost =
       call.name === "task" && writtenIn !== undefined
         ? await import("./lost-task.ts")
@@ -52,20 +67,6 @@ function noResult({ id, name }: ToolCall, text: string, details?: object): ToolR
 }
 
 /** The calls of the last reply, if nothing follows but some of their results. */
-function openCalls(log: SessionLog): ToolCall[] {
-  const answered = new Set<string>();
-  for (const entry of log.tree.ancestors()) {
-    const known = entry as KnownSessionEntry;
-    if (known.type === "compaction" || known.type === "branch_summary") return [];
-    if (known.type !== "message") continue;
-    const { message } = known;
-    if (message.role === "toolResult") answered.add(message.toolCallId);
-    else if (message.role === "assistant") {
-      // Calls of a failed or aborted reply are never read again.
-      if (message.stopReason === "error" || message.stopReason === "aborted") return [];
-      const calls = message.content.filter((block) => block.type === "toolCall");
-      return calls.filter(({ id }) => !answered.has(id));
-    } else if (message.role !== "bashExecution") return [];
-  }
-  return [];
+function openCalls(log: SessionLog): readonly ToolCall[] {
+  return lastCalls(log)?.open ?? [];
 }

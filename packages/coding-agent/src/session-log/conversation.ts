@@ -202,6 +202,11 @@ export class Conversation {
     this.#hasMoved = true;
   }
 
+  /** The open calls of the last reply are carried out now, so they are not left. */
+  resumeCalls(): void {
+    this.#hasMoved = false;
+  }
+
   /** Opens a session to go on with; the current one stays in use. */
   async open(path: string): Promise<SessionLog> {
     const { log, diagnostics } = await this.#options.openLog(path);

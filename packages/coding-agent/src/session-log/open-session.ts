@@ -53,7 +53,7 @@ export async function openSession(
     case "id":
       return openWithId(start.id, options);
     case "log":
-      await answerOpenCalls(start.log);
+      await answerOpenCalls(start.log, { keepsQuestions: options.keepsQuestions });
       return { log: start.log, diagnostics: [] };
     case "fork":
       return forkSession(start.from, start.id, options);
@@ -77,7 +77,7 @@ export async function openExistingSession(
 
 async function load(path: string, options: SessionLogOptions): Promise<OpenedSession> {
   const opened = await SessionLog.load(path, options);
-  await answerOpenCalls(opened.log);
+  await answerOpenCalls(opened.log, { keepsQuestions: options.keepsQuestions });
   return opened;
 }
 
@@ -114,7 +114,7 @@ async function forkSession(
   log.takeOver(migrateEntries({ header, entries }));
   // If its host is alive, the calls continue there; only the copy lacks their results.
   if (SessionLease.isHeld(path)) answerLeftCalls(log);
-  else await answerOpenCalls(log, path);
+  else await answerOpenCalls(log, { writtenIn: path });
   return { log, diagnostics };
 }
 

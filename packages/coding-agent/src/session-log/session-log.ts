@@ -34,6 +34,8 @@ export interface SessionLogOptions {
   readonly id?: string | undefined;
   readonly parentSession?: string | undefined;
   readonly fsync?: FsyncMode | undefined;
+  /** Leaves calls open that wait for an approval, because the session asks again. */
+  readonly keepsQuestions?: boolean | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ToolExecutionMode } from "@tau-agent/agent";
 import type {
+  ApprovalResult,
   CompactionResult,
   EventOrder,
   SessionEvent,
@@ -18,9 +19,11 @@ import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
 import type { Compaction } from "../compaction/compaction.ts";
+import type { ApprovalRequest } from "../host-requests/approve.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
+import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
@@ -57,6 +60,8 @@ export class AgentSession implements AsyncDisposable {
   readonly settings: SettingsStore;
   /** What the session asks its client or embedder. */
   readonly requests: HostRequests;
+  /** What tools may do without a question. */
+  readonly permissions: SessionPermissions;
   /** What extensions do; undefined without any. */
   readonly hooks: SessionHooks | undefined;
   readonly #parts: SessionParts;
@@ -75,6 +80,7 @@ export class AgentSession implements AsyncDisposable {
     this.navigation = parts.navigation;
     this.settings = parts.inputs.settings;
     this.requests = parts.inputs.requests;
+    this.permissions = parts.inputs.permissions;
     this.hooks = parts.inputs.hooks;
   }
 
@@ -223,6 +229,11 @@ export class AgentSession implements AsyncDisposable {
     return work.perform((signal) =>
       compaction.run({ reason: "manual", customInstructions }, signal),
     );
+  }
+
+  /** Asks, for a subagent, whether its tool may run. */
+  approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult> {
+    return this.#parts.gate.questions.askForSubagent(agentId, request, signal);
   }
 
   /** Resolves once nothing is running and nothing is queued. */

@@ -1,7 +1,10 @@
 import type { Agent } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { ApprovalLog } from "../approvals/approval-log.ts";
+import { ToolGate } from "../approvals/tool-gate.ts";
 import { EventBus } from "../base/event-bus.ts";
 import { Compaction } from "../compaction/compaction.ts";
+import { Withdrawal } from "../host-requests/host-requests.ts";
 import { ModelSelection } from "../models/model-selection.ts";
 import { Retry } from "../models/retry.ts";
 import { Admission } from "../run/admission.ts";
@@ -17,6 +20,7 @@ import { RunDriver } from "../run/run-driver.ts";
 import { RunEnd } from "../run/run-end.ts";
 import { Conversation } from "../session-log/conversation.ts";
 import { noteOf } from "../session-log/environment-note.ts";
+import { openQuestions } from "../session-log/open-questions.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import { SessionNavigation } from "./session-navigation.ts";
@@ -43,6 +47,7 @@ interface Reports {
 
 interface Loop {
   readonly agent: Agent;
+  readonly gate: ToolGate;
   readonly driver: RunDriver;
   readonly models: ModelSelection;
   readonly conversation: Conversation;
@@ -94,25 +99,41 @@ function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
 
 function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop {
   const { events, emit, problems, origins, outputs } = reports;
-  const agent = createSessionLoop(inputs, {
-    prepareRequest: () => requests.prepare(),
-    currentModel: () => models.model,
-    noteOf: (message) => noteOf(conversation.notes, message),
-    record: (message) => {
-      conversation.record(message, origins.of(message));
-      if (message.role === "user") later().compaction.notePrompt();
-      later().intake.noteRecorded(message);
-    },
-    conclude: (reply) => outputs.judge(reply, agent.messages),
-    replaced: (from, to) => origins.transfer(from, to),
-    emit: (event) => {
-      if (event.type === "message_start") origins.noteDelivery(event.message);
-      const wait = emit(event);
-      if (!isWholeReply(event)) return wait;
-      return Promise.resolve(wait).then(() => later().continuation.noteReply());
-    },
-    beforeModelCall: () => later().compaction.runWhenDue(driver.signal),
+  const { permissions, requests: asked, saveRules, isBuiltIn, toolEnvironment } = inputs;
+  const gate = new ToolGate({
+    permissions,
+    requests: asked,
+    environment: toolEnvironment,
+    log: new ApprovalLog((entry) => conversation.append({ type: "approval", ...entry })),
+    isBuiltIn,
+    extensions: inputs.hooks?.tools,
+    isProjectTrusted: inputs.isProjectTrusted,
+    saveRules,
+    promptId: () => origins.current,
+    endRun: () => agent.abort(),
   });
+  const agent = createSessionLoop(
+    { ...inputs, gate },
+    {
+      prepareRequest: () => requests.prepare(),
+      currentModel: () => models.model,
+      noteOf: (message) => noteOf(conversation.notes, message),
+      record: (message) => {
+        conversation.record(message, origins.of(message));
+        if (message.role === "user") later().compaction.notePrompt();
+        later().intake.noteRecorded(message);
+      },
+      conclude: (reply) => outputs.judge(reply, agent.messages),
+      replaced: (from, to) => origins.transfer(from, to),
+      emit: (event) => {
+        if (event.type === "message_start") origins.noteDelivery(event.message);
+        const wait = emit(event);
+        if (!isWholeReply(event)) return wait;
+        return Promise.resolve(wait).then(() => later().continuation.noteReply());
+      },
+      beforeModelCall: () => later().compaction.runWhenDue(driver.signal),
+    },
+  );
   const driver = new RunDriver({
     agent,
     onRunBegin: (input) => origins.beginRun(input),
@@ -152,13 +173,13 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     sessionId: () => conversation.log.header.id,
     onDiagnostic: (diagnostic) => problems.note(diagnostic),
   });
-  return { agent, driver, models, conversation, requests };
+  return { agent, gate, driver, models, conversation, requests };
 }
 
 function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
   const { emit, problems, origins, outputs } = reports;
   const { settings, hooks, toolEnvironment, registry } = inputs;
-  const { agent, driver, models, conversation, requests } = loop;
+  const { agent, gate, driver, models, conversation, requests } = loop;
   const shared = { ...inputs, emit, agent, driver, conversation };
   const admission = new Admission();
   const intake = new PromptIntake({
@@ -167,6 +188,9 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     outputs,
     admission,
     check: () => requests.check(),
+    onSteer: () => {
+      if (agent.interruptMode === "immediate") gate.questions.withdraw(new Withdrawal("abort"));
+    },
   });
   const retry = new Retry({ settings, emit, logins: registry.keys });
   const prepareRequest = () => requests.prepare();
@@ -193,12 +217,22 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     hooks,
   });
   const runEnd = new RunEnd({ ...shared, continuation, intake, problems, bash, origins });
-  const work = new SessionWork({ ...shared, admission, intake, bash });
+  const work = new SessionWork({ ...shared, admission, intake, bash, gate });
+  const askAgain = (ready = Promise.resolve()): void => {
+    const questions = openQuestions(conversation.log);
+    if (questions === undefined || inputs.asksAgain === undefined) return;
+    conversation.resumeCalls();
+    gate.resume(questions.requestIds);
+    origins.continueRun(questions.promptId);
+    driver.resume(questions, ready);
+  };
+  if (inputs.asksAgain !== undefined) askAgain(inputs.asksAgain);
   const navigation = new SessionNavigation({
     ...shared,
     cwd: toolEnvironment.cwd,
     replaceLog: (next, isContinued) => work.replaceLog(next, isContinued),
     perform: (moving) => work.perform(moving),
+    onContinued: () => askAgain(),
     summarizer: { ...inputs, prepareRequest, retry },
   });
   const begun = { admission, intake, retry, compaction, todos, bash };

@@ -35,6 +35,7 @@ export function describeState(parts: Described): SessionState {
     queuedMessageCount: pending,
     tokens: { ...log.totals.tokens },
     cost: log.totals.cost,
+    permissionMode: inputs.permissions.state.mode,
     pendingRequests: inputs.requests.pending.map(({ id }) => id),
   };
 }

@@ -1,11 +1,13 @@
 import type { AgentOptions, AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { QuestionsOptions } from "../approvals/questions.ts";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
+import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
@@ -22,6 +24,14 @@ export interface SessionInputs {
   readonly log: SessionLog;
   /** What the session asks its client or embedder. */
   readonly requests: HostRequests;
+  /** What tools may do. */
+  readonly permissions: SessionPermissions;
+  /** Saves rules of an answer to a settings file. */
+  readonly saveRules: QuestionsOptions["saveRules"];
+  /** Whether a tool is one of Tau's own. */
+  readonly isBuiltIn: (tool: AgentTool) => boolean;
+  /** Fulfilled once a client can be asked; undefined if questions of an earlier host are not asked again. */
+  readonly asksAgain?: Promise<void> | undefined;
   readonly settings: SettingsStore;
   readonly registry: ModelRegistry;
   readonly model: Model | undefined;

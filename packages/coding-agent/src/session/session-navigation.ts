@@ -34,6 +34,8 @@ export interface NavigationOptions {
   readonly replaceLog: (next: () => SessionLog, isContinued: boolean) => Promise<void>;
   /** Does work that no run may overlap, after ending the current run. */
   readonly perform: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+  /** Another session goes on: what it was asked about is asked again. */
+  readonly onContinued: () => void;
   /** Summarises an abandoned branch. */
   readonly summarizer: SummarizerOptions;
 }
@@ -148,6 +150,7 @@ export class SessionNavigation {
     await hooks?.leave(change, targetPath);
     await replace();
     await hooks?.enter(change, previousPath);
+    if (change === "resume") this.#options.onContinued();
     return { cancelled: false };
   }
 

@@ -1,3 +1,5 @@
+import type { ToolGate } from "../approvals/tool-gate.ts";
+import { type HostRequests, Withdrawal } from "../host-requests/host-requests.ts";
 import type { Admission } from "../run/admission.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptIntake } from "../run/prompt-intake.ts";
@@ -14,6 +16,8 @@ export interface SessionWorkOptions {
   readonly bash: BashCommands;
   readonly conversation: Conversation;
   readonly budget: SessionBudget;
+  readonly gate: ToolGate;
+  readonly requests: HostRequests;
 }
 
 /** Work that no run may overlap: compactions, moves in the tree, changes of the session. */
@@ -62,7 +66,10 @@ export class SessionWork {
 
   /** Ends everything that runs. Nothing is admitted any more. */
   async end(): Promise<void> {
-    const { admission, driver, intake, bash } = this.#options;
+    const { admission, driver, intake, bash, gate, requests } = this.#options;
+    // Open questions stay open in the file, to be asked when the session is opened again.
+    gate.suspend();
+    requests.end();
     const bashEnded = bash.close();
     intake.dropQueued();
     await driver.hold();
@@ -73,8 +80,9 @@ export class SessionWork {
 
   /** Ends what runs, drops what is queued, and reports both. */
   async #endConversation(bashEnded: Promise<void>): Promise<void> {
-    const { driver, intake } = this.#options;
+    const { driver, intake, requests } = this.#options;
     intake.dropQueued();
+    requests.withdrawAll(new Withdrawal("end"), ({ method }) => method !== "dialog");
     await driver.hold();
     await bashEnded;
     await driver.release();

@@ -9,6 +9,7 @@ import {
   list,
   packageSources,
   ratio,
+  raw,
   record,
   resources,
   type SettingValueOf,
@@ -81,6 +82,27 @@ export const settingsTable = {
     undefined,
     "Active built-in tools: plain names replace the default set, +name and -name change it.",
   ),
+  "permissions.mode": raw(
+    '"all" | "acceptEdits" | "ask" | "readOnly"',
+    "all",
+    "How tools are approved where no rule fits.",
+  ),
+  "permissions.rules": raw(
+    "list of {tool, match?, action}",
+    undefined,
+    "Permission rules; those of all settings files count together.",
+  ),
+  "permissions.onTimeout": raw(
+    '"deny" | "cancel"',
+    "deny",
+    "Whether an approval that nobody answers denies the call, or ends the run, too.",
+  ),
+  "permissions.timeoutMs": raw(
+    "whole number ≥ 0",
+    300_000,
+    "How long an approval waits, in ms; 0 means no limit.",
+  ),
+
   shellPath: text(undefined, "The shell that runs commands."),
   shellCommandPrefix: text(undefined, "Line added before every command of the bash tool."),
   "bash.inheritKeys": flag(false, "Whether commands see provider keys from the environment."),

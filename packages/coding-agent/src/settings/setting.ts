@@ -35,6 +35,11 @@ function row<T>(
   };
 }
 
+/** A value that its reader checks itself. */
+export function raw<T>(type: string, value: T, description: string): Setting<T> {
+  return row({ type, accepts: () => true }, { default: value, description });
+}
+
 /** A yes or no. */
 export function flag(value: boolean, description: string): Setting<boolean> {
   return row(

@@ -1,7 +1,12 @@
 import { dirname, join } from "node:path";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
-import { type JsonFile, readJsonFile } from "../base/files/read-json.ts";
+import {
+  isJsonObject,
+  type JsonFile,
+  type JsonObject,
+  readJsonFile,
+} from "../base/files/read-json.ts";
 import { mergedValue, readLayer, type SettingsLayer, settingProblem } from "./layer.ts";
 import type { SettingsChange } from "./save.ts";
 import {
@@ -40,17 +45,41 @@ interface FileLayer {
   readonly baseDirectory: string;
   readonly layer: SettingsLayer;
   readonly diagnostics: readonly Diagnostic[];
+  readonly path: string;
+  /** What the file says of permissions, as it is written; undefined if nothing. */
+  readonly permissions: unknown;
+}
+
+/** What one place says of permissions, for those who understand it. */
+export interface PermissionEntry {
+  readonly path: string;
+  readonly scope: SettingsScope;
+  readonly value: unknown;
 }
 
 function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
-  const baseDirectory = dirname(file.path);
-  if (file.kind === "missing") return { scope, baseDirectory, layer: new Map(), diagnostics: [] };
+  const { path } = file;
+  const place = { scope, path, baseDirectory: dirname(path) };
+  const nothing = { layer: new Map(), permissions: undefined };
+  if (file.kind === "missing") return { ...place, ...nothing, diagnostics: [] };
   if (file.kind === "unreadable") {
-    return { scope, baseDirectory, layer: new Map(), diagnostics: [file.diagnostic] };
+    return { ...place, ...nothing, diagnostics: [file.diagnostic] };
   }
   const diagnostics: Diagnostic[] = [];
-  const source = { path: file.path, isProject: scope === "project" };
-  return { scope, baseDirectory, layer: readLayer(file.value, source, diagnostics), diagnostics };
+  const source = { path, isProject: scope === "project" };
+  const layer = readLayer(file.value, source, diagnostics);
+  return { ...place, layer, diagnostics, permissions: permissionsOf(file.value) };
+}
+
+/** The members may be in an object, or have dotted names. */
+function permissionsOf(file: JsonObject): unknown {
+  const { permissions } = file;
+  const prefix = "permissions.";
+  const dotted = Object.entries(file)
+    .filter(([name]) => name.startsWith(prefix))
+    .map(([name, value]) => [name.slice(prefix.length), value] as const);
+  if (dotted.length === 0) return permissions;
+  return { ...(isJsonObject(permissions) ? permissions : {}), ...Object.fromEntries(dotted) };
 }
 
 /**
@@ -63,6 +92,7 @@ export class SettingsStore {
   /** What was wrong with settings that come from no file. */
   readonly #given: Diagnostic[] = [];
   #files: readonly FileLayer[] = [];
+  #permissions: readonly PermissionEntry[] = [];
   #isProjectTrusted: boolean;
   #writeProject: ProjectWrite = (write) => write();
 
@@ -85,6 +115,8 @@ export class SettingsStore {
   static inMemory(values: SettingValues = {}): SettingsStore {
     const store = new SettingsStore({ agentDirectory: "", cwd: "" });
     const source = { path: "the settings of this session", isProject: false };
+    const value = permissionsOf(values as JsonObject);
+    if (value !== undefined) store.#permissions = [{ path: source.path, scope: "user", value }];
     for (const [key, value] of Object.entries(values)) {
       if (isSettingKey(key)) {
         store.#override(key, value);
@@ -109,6 +141,22 @@ export class SettingsStore {
       ),
     );
     this.#files = await Promise.all(reads);
+    this.#permissions = this.#files
+      .filter(({ permissions }) => permissions !== undefined)
+      .map(({ path, scope, permissions: value }) => ({ path, scope, value }));
+  }
+
+  /**
+   * What each file says of permissions, the weakest first, the project's too: it may tighten them
+   * before it is trusted.
+   */
+  get permissionFiles(): readonly PermissionEntry[] {
+    return this.#permissions;
+  }
+
+  /** The folder of the user's files; empty for settings without files. */
+  get agentDirectory(): string {
+    return this.#options.agentDirectory;
   }
 
   /** From now on the project's settings count; `writeProject` runs what is saved to them. */

@@ -7,7 +7,7 @@ import type { Checked, OutputCheck } from "./output-schema.ts";
 const MAX_ATTEMPTS = 3;
 
 /** The tool with which a model answers; permissions and extensions are not asked about it. */
-const OUTPUT_TOOL = "structured_output";
+export const OUTPUT_TOOL = "structured_output";
 
 /** What `prompt_result` tells of an answer. */
 export type OutputResult = Pick<

@@ -1,9 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
+import type { ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { ApprovalRequest } from "../host-requests/approve.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModel, type ScopedModel } from "../models/resolver.ts";
+import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { createTool } from "../tools/common/tool-row.ts";
@@ -38,6 +41,8 @@ interface TaskingAgentSession extends BudgetedSession {
     readonly thinkingLevel: ThinkingLevel;
   };
   readonly isProjectTrusted: boolean;
+  readonly permissions: SessionPermissions;
+  approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
   readonly tools: ToolSet;
 }
 
@@ -97,6 +102,8 @@ export function createSessionTasks(
         isProjectTrusted,
         findModel: (pattern) => findModel(models, pattern),
         report: (event) => session.report(event),
+        permissions: session.permissions,
+        approve: (agentId, request, signal) => session.approve(agentId, request, signal),
       };
     },
   });

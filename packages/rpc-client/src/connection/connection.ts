@@ -5,6 +5,9 @@ import {
   type ExtensionUiRequest,
   type ExtensionUiResponse,
   encodeLine,
+  type HostRequestFrame,
+  type HostRequestResolved,
+  type HostResponse,
   type Params,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
@@ -31,6 +34,11 @@ export interface ConnectionOptions {
   readonly write: (line: string) => void;
   readonly onEvent: (event: ClientEvent) => void;
   readonly onUiRequest: (request: ExtensionUiRequest) => void;
+  /** What the host asks a client that said it answers such requests. */
+  readonly onHostRequest?: ((request: HostRequestFrame) => void) | undefined;
+  readonly onHostRequestResolved?: ((resolved: HostRequestResolved) => void) | undefined;
+  /** The host refuses an answer to such a request. */
+  readonly onRefused?: ((id: string, message: string) => void) | undefined;
   /** Called with each line that is not a frame. */
   readonly onNoise: (line: string) => void;
 }
@@ -112,6 +120,10 @@ export class Connection {
     if (!this.#closed) this.#options.write(encodeLine(response));
   }
 
+  answerHostRequest(response: HostResponse): void {
+    if (!this.#closed) this.#options.write(encodeLine(response));
+  }
+
   /** Handles one line of the host. */
   receive(text: string): void {
     const line = decodeHostLine(text);
@@ -121,6 +133,12 @@ export class Connection {
         return;
       case "ui_request":
         this.#options.onUiRequest(line.request);
+        return;
+      case "host_request":
+        this.#options.onHostRequest?.(line.request);
+        return;
+      case "host_request_resolved":
+        this.#options.onHostRequestResolved?.(line.resolved);
         return;
       case "bad_ui_request":
         this.answerUiRequest({ type: "extension_ui_response", id: line.id, cancelled: true });
@@ -174,6 +192,10 @@ export class Connection {
   }
 
   #settle(frame: ResponseFrame): void {
+    if (frame.command === "host_response") {
+      if (!frame.success) this.#options.onRefused?.(String(frame.id), frame.error ?? "");
+      return;
+    }
     const request = this.#requestOf(frame);
     if (request === undefined) return;
     this.#pending.delete(request.id);

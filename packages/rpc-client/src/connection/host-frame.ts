@@ -2,6 +2,8 @@ import {
   type ClientEvent,
   type EventOrder,
   ExtensionUiRequest,
+  type HostRequestFrame,
+  type HostRequestResolved,
   type RequestId,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
@@ -31,6 +33,8 @@ export interface DeltaStep {
 export type HostLine =
   | { readonly kind: "response"; readonly frame: ResponseFrame }
   | { readonly kind: "ui_request"; readonly request: ExtensionUiRequest }
+  | { readonly kind: "host_request"; readonly request: HostRequestFrame }
+  | { readonly kind: "host_request_resolved"; readonly resolved: HostRequestResolved }
   | { readonly kind: "bad_ui_request"; readonly id: string }
   | { readonly kind: "event"; readonly event: ClientEvent }
   | { readonly kind: "delta"; readonly update: DeltaUpdate }
@@ -50,6 +54,8 @@ export function decodeHostLine(line: string): HostLine {
   if (!isRecord(value) || typeof value.type !== "string") return { kind: "noise" };
   if (value.type === "response") return decodeResponse(value);
   if (value.type === "extension_ui_request") return decodeUiRequest(value);
+  if (value.type === "host_request") return decodeHostRequest(value);
+  if (value.type === "host_request_resolved") return decodeResolved(value);
   if (value.type === "message_update" && !isRecord(value.message)) return decodeDelta(value);
   return isEvent(value) ? { kind: "event", event: value } : { kind: "noise" };
 }
@@ -71,6 +77,18 @@ function decodeUiRequest(value: Record<string, unknown>): HostLine {
   return typeof value.id === "string"
     ? { kind: "bad_ui_request", id: value.id }
     : { kind: "noise" };
+}
+
+/** A request of a kind that this client does not know is left to others. */
+function decodeHostRequest(value: Record<string, unknown>): HostLine {
+  const isWhole = typeof value.id === "string" && isRecord(value.params);
+  if (!isWhole) return { kind: "noise" };
+  return { kind: "host_request", request: value as HostRequestFrame };
+}
+
+function decodeResolved(value: Record<string, unknown>): HostLine {
+  if (typeof value.id !== "string") return { kind: "noise" };
+  return { kind: "host_request_resolved", resolved: value as HostRequestResolved };
 }
 
 function decodeDelta(value: Record<string, unknown>): HostLine {

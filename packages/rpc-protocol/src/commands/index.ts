@@ -5,6 +5,7 @@ import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
 import { modelCommands } from "./model.ts";
+import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
 import { queueCommands } from "./queue.ts";
 import { requestCommands } from "./requests.ts";
@@ -18,6 +19,7 @@ export {
   compactionCommands,
   connectionCommands,
   modelCommands,
+  permissionCommands,
   promptingCommands,
   queueCommands,
   requestCommands,
@@ -36,6 +38,7 @@ export const commands = {
   ...bashCommands,
   ...budgetCommands,
   ...todoCommands,
+  ...permissionCommands,
   ...requestCommands,
   ...sessionCommands,
   ...connectionCommands,

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { AgentMessage } from "../vocabulary/message.ts";
 import { Model, ThinkingLevel } from "../vocabulary/model.ts";
+import { PermissionMode } from "../vocabulary/permission.ts";
 import { command } from "./command.ts";
 import { noParams } from "./shared.ts";
 
@@ -70,6 +71,8 @@ export const SessionState = z.object({
   tokens: TokenCounts,
   /** Cost of the session in US dollars. */
   cost: z.number(),
+  /** How tools are approved where no rule fits. */
+  permissionMode: PermissionMode,
   /** The ids of the open host requests, oldest first. */
   pendingRequests: z.array(z.string()),
 });

@@ -123,6 +123,32 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
     ),
   }),
   z.object({
+    type: z.literal("approval"),
+    ...node,
+    /** Whether a person is about to be asked, or has answered. */
+    phase: z.enum(["asked", "answered"]),
+    /** The id of the host request; absent from a denial without a question. */
+    requestId: z.optional(z.string()),
+    /** The tool call in question. */
+    toolCallId: z.string(),
+    /** The prompt whose run asks. */
+    promptId: z.optional(z.string()),
+    /** The subagent whose call it is. */
+    agentId: z.optional(z.string()),
+    /** The name of the tool. */
+    toolName: z.optional(z.string()),
+    /** The arguments that are asked about, or that the answer gives instead. */
+    input: z.optional(z.record(z.string(), z.unknown())),
+    /** Whether the call may run. */
+    decision: z.optional(z.enum(["allow", "deny"])),
+    /** Who or what decided. */
+    by: z.optional(z.enum(["client", "rule", "mode", "timeout", "abort", "end", "nobody"])),
+    /** Whether the answer holds for the call, for the session, or is saved. */
+    scope: z.optional(z.enum(["once", "session", "always"])),
+    /** What the person said to the model. */
+    message: z.optional(z.string()),
+  }),
+  z.object({
     type: z.literal("session_info"),
     ...node,
     /** The new name of the session; absent to remove it. */
@@ -130,6 +156,26 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
   }),
 ]);
 export type KnownSessionEntry = z.infer<typeof KnownSessionEntry>;
+
+type ApprovalMembers = Omit<
+  Extract<KnownSessionEntry, { type: "approval" }>,
+  "type" | "phase" | keyof typeof node
+>;
+
+/** Who or what decides about a call. */
+export type DecidedBy = NonNullable<ApprovalMembers["by"]>;
+
+/** A question whether a tool may run, or its answer, as an entry holds it. */
+export type ApprovalEntry =
+  | ({ phase: "asked" } & Pick<ApprovalMembers, "toolCallId" | "promptId" | "agentId"> & {
+        requestId: string;
+        toolName: string;
+        input: Record<string, unknown>;
+      })
+  | ({ phase: "answered" } & Pick<
+      ApprovalMembers,
+      "toolCallId" | "requestId" | "scope" | "input" | "message"
+    > & { decision: "allow" | "deny"; by: DecidedBy });
 
 /** An entry of a type this version does not know; kept as it is. */
 export interface UnknownSessionEntry {

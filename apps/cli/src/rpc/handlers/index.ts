@@ -5,6 +5,7 @@ import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
 import { modelHandlers } from "./model.ts";
+import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
 import { queueHandlers } from "./queue.ts";
 import { requestHandlers } from "./requests.ts";
@@ -22,6 +23,7 @@ export const handlers = {
   ...bashHandlers,
   ...budgetHandlers,
   ...todoHandlers,
+  ...permissionHandlers,
   ...requestHandlers,
   ...sessionHandlers,
   ...connectionHandlers,

@@ -42,6 +42,8 @@ export interface ExtensionTool<Parameters = Record<string, unknown>> {
   prepareArguments?(received: Record<string, unknown>): Record<string, unknown>;
   /** `parallel` lets adjacent calls run together; `sequential` by default. */
   readonly executionMode?: "sequential" | "parallel" | undefined;
+  /** It changes nothing: permissions do not ask before it. */
+  readonly readOnly?: boolean | undefined;
   readonly annotations?: { readonly readOnlyHint?: boolean | undefined } | undefined;
   /** `false` registers the tool without activating it; `true` by default. */
   readonly defaultActive?: boolean | undefined;

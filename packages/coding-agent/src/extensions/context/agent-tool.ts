@@ -13,15 +13,16 @@ export function agentToolOf(
   nested: NestedTools,
 ): AgentTool {
   const { name, description, promptSnippet, promptGuidelines } = tool;
-  const isReadOnly =
-    tool.executionMode === "parallel" ||
-    (tool.executionMode === undefined && tool.annotations?.readOnlyHint === true);
+  const isReadOnly = tool.readOnly ?? tool.annotations?.readOnlyHint === true;
+  const isParallel =
+    tool.executionMode === undefined ? isReadOnly : tool.executionMode === "parallel";
   return {
     name,
     label: tool.label ?? name,
     description: description ?? "",
     parameters: jsonSchemaOf(tool.parameters),
     isReadOnly,
+    isParallel,
     ...(promptSnippet === undefined ? {} : { promptSnippet }),
     ...(promptGuidelines === undefined ? {} : { promptGuidelines }),
     ...(tool.prepareArguments === undefined

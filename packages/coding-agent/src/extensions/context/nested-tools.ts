@@ -1,4 +1,9 @@
-import { type AgentTool, type ToolHooks, validateArguments } from "@tau-agent/agent";
+import {
+  type AgentTool,
+  decideToolCall,
+  type ToolHooks,
+  validateArguments,
+} from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { randomUuid } from "../../base/random.ts";
@@ -37,13 +42,14 @@ function recordOf(args: unknown): Record<string, unknown> {
 
 async function execute(
   call: ToolCall,
-  { active, hooks }: NestedTools,
+  nested: NestedTools,
   given: Parameters<AgentTool["execute"]>[1],
 ): Promise<NestedOutcome> {
+  const { hooks } = nested;
   const began = performance.now();
   let result: ToolResult;
   try {
-    result = await runChecked(call, { tools: active(), hooks, given });
+    result = await runChecked(call, { tools: nested.active(), hooks, given });
     result = { ...result, ...(await hooks.afterToolCall?.(call, result)) };
   } catch (error) {
     result = { content: [{ type: "text", text: reasonOf(error) }], details: {}, isError: true };
@@ -66,8 +72,10 @@ async function runChecked(
   if (tool === undefined)
     throw new ExtensionError("handler_failed", `There is no tool ${call.name}`);
   const checked = await validateArguments(tool, call);
-  const decision = await hooks.beforeToolCall?.({ ...call, arguments: checked }, tool);
-  if (decision?.block) {
+  const { signal } = given;
+  const decided = { ...call, arguments: checked };
+  const decision = await decideToolCall(hooks, decided, { tool, signal });
+  if (decision?.block || decision?.isSuspended) {
     throw new ExtensionError("handler_failed", decision.reason ?? "The call was blocked");
   }
   const args =

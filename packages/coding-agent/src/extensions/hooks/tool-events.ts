@@ -2,14 +2,21 @@ import type { BeforeToolCallResult, ToolHooks } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { reasonOf } from "../api/errors.ts";
+import type { UiPort } from "../ui/ui-port.ts";
 import { type ExtensionRunner, STOP } from "./runner.ts";
 
 /** The hooks of the loop around each tool call, answered by extensions. */
-export function toolHooks(current: () => ExtensionRunner | undefined): ToolHooks {
+export function toolHooks(
+  current: () => ExtensionRunner | undefined,
+  ui?: Pick<UiPort, "watch">,
+): ToolHooks {
   return {
     beforeToolCall: async (call) => {
       const runner = current();
-      return runner?.has("tool_call") ? askBefore(runner, call) : undefined;
+      if (!runner?.has("tool_call")) return undefined;
+      if (ui === undefined) return askBefore(runner, call);
+      const { value, wasAsked } = await ui.watch(() => askBefore(runner, call));
+      return { ...value, wasAsked };
     },
     afterToolCall: async (call, result) => {
       const runner = current();

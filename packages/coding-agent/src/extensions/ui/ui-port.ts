@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type {
   DialogParams,
   ExtensionUiRequest,
@@ -34,6 +35,8 @@ export interface UiPort {
   readonly hasUi: boolean;
   /** Takes a client's answer; late and unknown ones are ignored. */
   answer(response: ExtensionUiResponse): void;
+  /** Runs code, and says whether a dialog it opened was answered by a person. */
+  watch<Value>(work: () => Promise<Value>): Promise<{ value: Value; wasAsked: boolean }>;
   /** Dismisses all open dialogs: the run was aborted, or the session ends. */
   settleAll(by: "abort" | "end"): void;
   /** The same for good: a dialog that opens from now on is dismissed at once. */
@@ -61,6 +64,7 @@ export function createUiPort(options: UiPortOptions): UiPort {
     ui: terminalUi(clientUi(dialogs, tell)),
     answer: (response) => answerDialog(options.requests, response),
     settleAll: (by) => dialogs.settleAll(by),
+    watch: (work) => dialogs.watch(work),
     close: () => dialogs.close(),
   };
 }
@@ -83,6 +87,7 @@ export function createHeadlessUiPort(): UiPort {
     ui: terminalUi(nobody),
     answer: () => {},
     settleAll: () => {},
+    watch: async (work) => ({ value: await work(), wasAsked: false }),
     close: () => {},
   };
 }
@@ -90,10 +95,18 @@ export function createHeadlessUiPort(): UiPort {
 class OpenDialogs {
   readonly #options: UiPortOptions;
   readonly #open = new Set<AbortController>();
+  /** Tells dialogs of one handler from those of code that runs beside it. */
+  readonly #watched = new AsyncLocalStorage<{ wasAsked: boolean }>();
   #isClosed = false;
 
   constructor(options: UiPortOptions) {
     this.#options = options;
+  }
+
+  async watch<Value>(work: () => Promise<Value>): Promise<{ value: Value; wasAsked: boolean }> {
+    const seen = { wasAsked: false };
+    const value = await this.#watched.run(seen, work);
+    return { value, wasAsked: seen.wasAsked };
   }
 
   settleAll(by: "abort" | "end"): void {
@@ -115,7 +128,8 @@ class OpenDialogs {
     signal?.addEventListener("abort", withdraw, { once: true });
     this.#open.add(controller);
     onDialog?.("start", method, title);
-    const { result = dismissed } = await requests.ask<DialogResult>({
+    const watched = this.#watched.getStore();
+    const { by, result = dismissed } = await requests.ask<DialogResult>({
       method: "dialog",
       params,
       onTimeout: "cancel",
@@ -124,6 +138,7 @@ class OpenDialogs {
       unanswered: "cancelled",
       read: readDialogResult(method),
     });
+    if (watched !== undefined && by === "client") watched.wasAsked = true;
     this.#open.delete(controller);
     signal?.removeEventListener("abort", withdraw);
     onDialog?.("end", method, title);

@@ -39,6 +39,13 @@ const replacement: Rule = {
   mend: () => undefined,
 };
 
+const oneOf = (...words: readonly string[]): Rule => ({
+  fits: (value) => words.some((word) => word === value),
+  mend: () => undefined,
+});
+
+const members: Rule = { fits: isJsonObject, mend: () => undefined };
+
 const stamped = rulesOf({ timestamp });
 
 /** For each type: the members it needs, and rules for all others. */
@@ -67,6 +74,21 @@ const types: Readonly<Record<KnownSessionEntry["type"], { needs?: Rules; mends: 
     mends: rulesOf({ label: optional(text), timestamp }),
   },
   context_edit: { needs: rulesOf({ targetId: text, replacement }), mends: stamped },
+  approval: {
+    needs: rulesOf({ phase: oneOf("asked", "answered"), toolCallId: text }),
+    mends: rulesOf({
+      requestId: optional(text),
+      promptId: optional(text),
+      agentId: optional(text),
+      toolName: optional(text),
+      input: optional(members),
+      decision: optional(oneOf("allow", "deny")),
+      by: optional(oneOf("client", "rule", "mode", "timeout", "abort", "end", "nobody")),
+      scope: optional(oneOf("once", "session", "always")),
+      message: optional(text),
+      timestamp,
+    }),
+  },
   session_info: { mends: rulesOf({ name: optional(text), timestamp }) },
 };
 

@@ -1,5 +1,7 @@
 import type { PromptStatus, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { Approve } from "../../host-requests/approve.ts";
+import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import {
   excludedFor,
@@ -24,11 +26,16 @@ interface SubagentSessionOptions {
   readonly trustProject: boolean;
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
+  readonly approve: Approve;
+  /** They are set as the caller's change, so none are given at the start. */
+  readonly permissions: undefined;
+  readonly clientReady: undefined;
 }
 
 /** The part of a session that a subagent uses. */
 interface SubagentSession {
   readonly budget: SessionBudget;
+  readonly permissions: { set(change: PermissionChange): void };
   readonly log: { readonly path: string | undefined };
   readonly lastAssistantText: string | null;
   subscribe(listener: (event: SessionEvent) => void): () => void;
@@ -49,6 +56,7 @@ export type CreateSubagentSession = (
 export function createInProcessRunner(create: CreateSubagentSession): SubagentRunner {
   return async (request) => {
     const session = await create(sessionOptions(request), request.agent.systemPrompt);
+    session.permissions.set(request.permissions);
     session.budget.setLimits(request.budget);
     session.subscribe((event) => request.onEvent(event));
     return subagentOf(session);
@@ -69,6 +77,9 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
     taskAgents: agent.spawns,
+    approve: request.approve,
+    permissions: undefined,
+    clientReady: undefined,
   };
 }
 
@@ -84,6 +95,7 @@ function subagentOf(session: SubagentSession): Subagent {
     },
     setEventLevel: (level) => session.setSubagentLevel(level),
     setBudget: async (change) => session.budget.setLimits(change),
+    setPermissions: async (change) => session.permissions.set(change),
     stop: () => session.dispose(),
   };
 }

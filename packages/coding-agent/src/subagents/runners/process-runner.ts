@@ -1,6 +1,8 @@
 import { ToolError } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { Approve } from "../../host-requests/approve.ts";
+import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import {
   excludedFor,
@@ -21,6 +23,8 @@ export interface SubagentHostRequest {
   /** Ends the host, even one that does not start up. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: SessionEvent) => void;
+  /** Answers what its tools need an approval for. */
+  readonly approve: Approve;
 }
 
 /** The part of an RPC client that a subagent uses. */
@@ -42,14 +46,14 @@ export interface ProcessRunnerOptions {
 export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunner {
   const { command, environment } = options;
   return async (request) => {
-    const { cwd, onEvent, budget, signal } = request;
+    const { cwd, onEvent, budget, signal, approve, permissions } = request;
     const own = command() ?? [];
     const words = own.length === 0 ? undefined : own.map((word) => word.replaceAll("{cwd}", cwd));
     const args = hostArguments(request);
     const planned = environment.processes.prepareHost(environment.environment);
     const { variables } = planned;
     const started = await options
-      .startHost({ command: words, args, cwd, variables, signal, onEvent })
+      .startHost({ command: words, args, cwd, variables, signal, onEvent, approve })
       .catch((error: unknown) => {
         environment.processes.hostEnded(planned);
         if (words === undefined) throw error;
@@ -62,28 +66,40 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
           },
         );
       });
-    const host: SubagentHost = {
+    const host: SubagentHost & Required<Pick<SubagentHost, "setPermissions">> = {
       get sessionFile() {
         return started.sessionFile;
       },
       prompt: (text) => started.prompt(text),
       setBudget: (change) => started.setBudget(change),
+      setPermissions: async (change) => {
+        if (started.setPermissions === undefined) {
+          throw new ToolError("The subagent's host cannot limit what its tools may do.");
+        }
+        await started.setPermissions(change);
+      },
       setEventLevel: (level) => started.setEventLevel(level),
       stop: async () => {
         // Its command may have started processes that outlive it.
         await started.stop().finally(() => environment.processes.hostEnded(planned));
       },
     };
-    if (Object.keys(budget).length > 0) {
-      try {
-        await host.setBudget(budget);
-      } catch (error) {
-        await host.stop();
-        throw error;
-      }
+    try {
+      await host.setPermissions(permissions).catch((error: unknown) => {
+        // A host without permissions may still run what needs none.
+        if (!allowsAll(permissions)) throw error;
+      });
+      if (Object.keys(budget).length > 0) await host.setBudget(budget);
+    } catch (error) {
+      await host.stop();
+      throw error;
     }
     return host;
   };
+}
+
+function allowsAll({ mode, rules = [] }: PermissionChange): boolean {
+  return mode === "all" && rules.every(({ action }) => action === "allow");
 }
 
 function hostArguments(request: SubagentRequest): string[] {

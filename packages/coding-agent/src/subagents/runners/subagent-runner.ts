@@ -1,5 +1,7 @@
 import type { BudgetLimits, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { Approve } from "../../host-requests/approve.ts";
+import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { BudgetChange } from "../budgets/session-budget.ts";
 
@@ -26,6 +28,10 @@ export interface SubagentRequest {
   /** Aborts the subagent, even before it has started. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: SessionEvent) => void;
+  /** The caller's permissions, which the subagent gets before it does anything. */
+  readonly permissions: PermissionChange;
+  /** Asks the caller's client. */
+  readonly approve: Approve;
 }
 
 /** How a prompt to a subagent ended. */
@@ -42,6 +48,8 @@ export interface Subagent {
   prompt(text: string): Promise<SubagentReply>;
   /** Changes its limits, which apply to all its prompts together. */
   setBudget(change: BudgetChange): Promise<void>;
+  /** Changes its permissions. Without it, a session whose permissions are limited has no subagents. */
+  setPermissions?(change: PermissionChange): Promise<void>;
   /** Sets which events of its own subagents it sends. */
   setEventLevel(level: SubagentLevel): Promise<void>;
   /** Ends it and everything it started. May be called during a prompt. */

@@ -14,6 +14,7 @@ import {
 import type { Subagent, SubagentReply, SubagentRequest } from "../runners/subagent-runner.ts";
 import { verifyWork } from "../verification/verify-work.ts";
 import { BudgetShare } from "./budget-share.ts";
+import { PermissionShare } from "./permission-share.ts";
 import type { Task, TaskOrder } from "./task-order.ts";
 import { exitCodeOf, type TaskResult, type TaskStatus } from "./task-result.ts";
 import { maySpawnAt, type TaskServices } from "./task-services.ts";
@@ -70,6 +71,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   const meter = new SubagentMeter();
   const { budget } = services;
   const share = new BudgetShare({ budget, count: run.shares, used: () => meter.total });
+  const permissions = new PermissionShare(services.session().permissions);
   let subagent: Subagent | undefined;
   let tree: IsolatedTree | undefined;
   let work: Work | undefined;
@@ -84,9 +86,16 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
     run.signal.throwIfAborted();
     await emit({ type: "subagent_start", ...name, isolated: order.isolated });
     hasStarted = true;
-    subagent = await startSubagent(task, run, { cwd: tree?.cwd, meter, share, emit });
+    subagent = await startSubagent(task, run, {
+      cwd: tree?.cwd,
+      meter,
+      share,
+      permissions,
+      emit,
+    });
     await services.feed.join(subagent);
     await share.bind(subagent);
+    await permissions.bind(subagent);
     run.signal.throwIfAborted();
     work = await doWork({ task, run, subagent, tree, emit });
   } catch (error) {
@@ -94,6 +103,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   }
   run.signal.removeEventListener("abort", stop);
   share.end();
+  permissions.end();
   if (subagent !== undefined) services.feed.leave(subagent);
   await subagent?.stop().catch(() => undefined);
   const kept = await keepAll(run, { work, tree }).catch((error: unknown): KeptResult => {
@@ -139,6 +149,7 @@ async function startSubagent(
     cwd: string | undefined;
     meter: SubagentMeter;
     share: BudgetShare;
+    permissions: PermissionShare;
     emit: (event: SessionEvent) => void | Promise<void>;
   },
 ): Promise<Subagent> {
@@ -156,6 +167,8 @@ async function startSubagent(
     maySpawn: maySpawnAt(services, services.depth + 1) && task.agent.spawns?.length !== 0,
     isProjectTrusted: session.isProjectTrusted,
     budget: context.share.limits,
+    permissions: context.permissions.change,
+    approve: (asked, { signal }) => session.approve(task.id, asked, signal),
     signal: run.signal,
     onEvent: (event) => {
       const used = context.meter.note(event);

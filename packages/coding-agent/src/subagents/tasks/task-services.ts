@@ -1,6 +1,8 @@
-import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { ApprovalResult, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
+import type { ApprovalRequest } from "../../host-requests/approve.ts";
 import type { ScopedModel } from "../../models/resolver.ts";
+import type { SessionPermissions } from "../../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import type { SettingsStore } from "../../settings/store.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
@@ -22,6 +24,9 @@ interface TaskingSession {
    */
   findModel(pattern: string): Promise<ScopedModel | undefined>;
   report(event: SessionEvent): void | Promise<void>;
+  readonly permissions: SessionPermissions;
+  /** Asks this session's client, for a subagent. */
+  approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
 }
 
 /** The services that tasks use. */

@@ -47,6 +47,17 @@ export async function runEditTool(
   });
 }
 
+/** What an edit would change, as a unified diff; nothing is written. */
+export async function previewEdit(
+  args: EditArguments,
+  environment: ToolEnvironment,
+): Promise<string> {
+  const edits = editsOf(args);
+  const before = await readText(resolveExistingPath(args.path, environment), args.path);
+  const { text: after } = await applyEdits(args.path, before, edits);
+  return (await describeChange(args.path, before, after)).patch;
+}
+
 function editsOf({ oldText, newText, edits = [] }: EditArguments): TextEdit[] {
   const all: TextEdit[] = [...edits];
   if (oldText !== undefined || newText !== undefined) {

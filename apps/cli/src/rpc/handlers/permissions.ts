@@ -1,0 +1,20 @@
+import { permissionProblem } from "@tau-agent/coding-agent";
+import { type Handlers, ProtocolError } from "@tau-agent/rpc-protocol";
+import type { permissionCommands } from "@tau-agent/rpc-protocol/commands";
+import type { Host } from "./host.ts";
+
+export const permissionHandlers = {
+  set_permissions: ({ session: { permissions } }, change) => {
+    const problem = permissionProblem(change);
+    if (problem !== undefined) {
+      throw new ProtocolError("invalid_params", { command: "set_permissions", ...problem });
+    }
+    permissions.set(change);
+    return stateOf(permissions);
+  },
+  get_permissions: ({ session: { permissions } }) => stateOf(permissions),
+} satisfies Pick<Handlers<Host>, keyof typeof permissionCommands>;
+
+function stateOf({ state }: Host["session"]["permissions"]) {
+  return { ...state, rules: [...state.rules] };
+}

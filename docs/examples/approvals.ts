@@ -1,0 +1,22 @@
+// A program that decides what tools may do: node docs/examples/approvals.ts
+import { fileURLToPath } from "node:url";
+import { RpcClient } from "@tau-agent/rpc-client";
+
+const client = new RpcClient({
+  provider: "scripted",
+  model: fileURLToPath(new URL("scenarios/clean-up.json", import.meta.url)),
+  args: ["--no-session", "--permission-mode", "ask"],
+  approve: async ({ title, parts = [] }) => {
+    console.log(title);
+    for (const { text, action } of parts) console.log(`  ${action}: ${text}`);
+    // A real program asks a person here.
+    const isHarmless = parts.every(({ text }) => text === "ls" || text.startsWith("git "));
+    if (isHarmless) return { decision: "allow", scope: "session" };
+    return { decision: "deny", message: "nothing may be deleted" };
+  },
+});
+await client.start();
+await client.setPermissions({ rules: [{ tool: "bash", match: "ls *", action: "allow" }] });
+const { text } = await client.promptAndWait("Clean up this folder.");
+console.log(text);
+await client.stop();

@@ -1,0 +1,471 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AgentTool, defineTool } from "@tau-agent/agent";
+import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
+import type { ApprovalResult, PermissionRule } from "@tau-agent/rpc-protocol";
+import { describe, expect, it } from "vitest";
+import {
+  createTestSession,
+  placesIn,
+  temporaryFolder,
+  unpaired,
+} from "../create/__fixtures__/test-session.ts";
+import type { CreateAgentSessionOptions } from "../create/session-options.ts";
+import type { ApprovalRequest, Approve } from "../host-requests/approve.ts";
+
+type Answer = ApprovalResult | ((request: ApprovalRequest) => unknown);
+
+/** A session that asks, what it asked, and what its tools did. */
+async function asking(
+  scenario: Scenario,
+  answers: readonly Answer[],
+  more: Partial<CreateAgentSessionOptions> = {},
+) {
+  const folder = temporaryFolder();
+  const places = placesIn(folder);
+  const asked: ApprovalRequest[] = [];
+  const approve: Approve = (request) => {
+    asked.push(request);
+    const answer = answers[asked.length - 1] ?? { decision: "deny" };
+    return (typeof answer === "function" ? answer(request) : answer) as ApprovalResult;
+  };
+  const test = await createTestSession(scenario, {
+    ...places,
+    permissions: { mode: "ask" },
+    approve,
+    ...more,
+  });
+  const results = () =>
+    test.session.messages.flatMap((message) => (message.role === "toolResult" ? [message] : []));
+  const approvals = () => test.written().filter(({ type }) => type === "approval");
+  return { ...test, asked, results, approvals, cwd: places.cwd, agent: join(folder, "agent") };
+}
+
+const bash = (command: string) => toolCall("bash", { command });
+const writeCall = (path: string, content = "x\n") => toolCall("write", { path, content });
+const allow: ApprovalResult = { decision: "allow" };
+
+describe("a call that needs an approval", () => {
+  it("is asked about after its start, and runs once it is allowed", async () => {
+    const test = await asking([turn(bash("echo hi > out")), "done"], [allow]);
+    const result = await test.session.prompt("go");
+    expect(result.status).toBe("completed");
+    const [request] = test.asked;
+    expect(request).toMatchObject({
+      toolName: "bash",
+      input: { command: "echo hi > out" },
+      cwd: test.cwd,
+      title: "Allow bash: echo hi > out?",
+      reason: "The permission mode ask does not allow bash without a question.",
+      parts: [
+        { text: "> out", action: "ask" },
+        { text: "echo hi", action: "ask" },
+      ],
+    });
+    expect(request?.deadlineAt).toBeGreaterThan(Date.now() + 290_000);
+    expect(readFileSync(join(test.cwd, "out"), "utf8")).toBe("hi\n");
+    const starts = test.events.findIndex(({ type }) => type === "tool_execution_start");
+    expect(starts).toBeGreaterThan(-1);
+    expect(test.approvals()).toMatchObject([
+      { phase: "asked", requestId: request?.id, toolName: "bash" },
+      { phase: "answered", requestId: request?.id, decision: "allow", by: "client" },
+    ]);
+  });
+
+  it("shows what an edit and a write change", async () => {
+    const edit = toolCall("edit", { path: "a.txt", oldText: "one", newText: "two" });
+    const test = await asking([turn(edit), turn(writeCall("b.txt")), "done"], [allow, allow]);
+    writeFileSync(join(test.cwd, "a.txt"), "one\n");
+    await test.session.prompt("go");
+    expect(test.asked[0]?.diff).toMatch(/-one\n\+two/);
+    expect(test.asked[0]?.path).toBe(join(test.cwd, "a.txt"));
+    expect(test.asked[1]?.diff).toContain("+x");
+    expect(test.asked[1]?.suggestions).toEqual([
+      { tool: "write", match: "b.txt", action: "allow" },
+    ]);
+  });
+
+  it("that is denied does not run, says why, and leaves the others alone", async () => {
+    const calls = turn([bash("touch a"), bash("touch b")]);
+    const test = await asking([calls, "done"], [{ decision: "deny", message: "not now" }, allow]);
+    expect((await test.session.prompt("go")).status).toBe("completed");
+    expect([existsSync(join(test.cwd, "a")), existsSync(join(test.cwd, "b"))]).toEqual([
+      false,
+      true,
+    ]);
+    expect(test.results()[0]).toMatchObject({
+      isError: true,
+      content: [{ text: "Denied by the user: not now" }],
+      details: { denied: { by: "client", message: "not now" } },
+    });
+    expect(test.results()[1]).toMatchObject({ isError: false });
+  });
+
+  it("that is denied with the end of the run gets no further request to the model", async () => {
+    const calls = turn([bash("touch a"), bash("touch b")]);
+    const test = await asking([calls, "never"], [{ decision: "deny", endRun: true }]);
+    expect((await test.session.prompt("go")).status).toBe("aborted");
+    expect(test.results()[1]).toMatchObject({ details: { skipped: "aborted" } });
+    expect(test.asked).toHaveLength(1);
+    expect(unpaired(test.session.messages)).toEqual([]);
+  });
+
+  it.each([
+    ["throws", () => Promise.reject(new Error("no idea"))],
+    ["returns nothing", () => undefined],
+    ["returns something else", () => ({ decision: "maybe" })],
+    [
+      "returns a rule without an action",
+      () => ({ decision: "allow", scope: "session", rules: [{ tool: "x" }] }),
+    ],
+    ["returns arguments that do not fit", () => ({ decision: "allow", input: {} })],
+  ])("is denied if the function %s", async (_, answer) => {
+    const test = await asking([turn(bash("touch a")), "done"], [answer]);
+    await test.session.prompt("go");
+    expect(existsSync(join(test.cwd, "a"))).toBe(false);
+    expect(test.results()[0]).toMatchObject({ details: { denied: { by: "client" } } });
+  });
+
+  it("runs with the arguments of the answer, and the model learns that", async () => {
+    const answer = { decision: "allow", input: { command: "echo other" } } as const;
+    const test = await asking([turn(bash("rm -rf .")), "done"], [answer]);
+    await test.session.prompt("go");
+    expect(test.results()[0]?.content).toMatchObject([
+      {
+        text: 'The user changed the arguments of this call. It ran with {"command":"echo other"}.',
+      },
+      { text: expect.stringContaining("other") },
+    ]);
+    expect(test.approvals()[1]).toMatchObject({ input: { command: "echo other" } });
+  });
+
+  it("does not run with arguments that a rule denies", async () => {
+    const rules: PermissionRule[] = [{ tool: "bash", match: "rm *", action: "deny" }];
+    const answer = { decision: "allow", input: { command: "rm x" } } as const;
+    const permissions = { mode: "ask", rules } as const;
+    const test = await asking([turn(bash("ls")), "done"], [answer], { permissions });
+    writeFileSync(join(test.cwd, "x"), "");
+    await test.session.prompt("go");
+    expect(existsSync(join(test.cwd, "x"))).toBe(true);
+    expect(test.results()[0]).toMatchObject({ details: { denied: { by: "rule" } } });
+  });
+
+  it("is denied at its deadline, and the run ends if it says so", async () => {
+    const forever = () => new Promise(() => {});
+    for (const onTimeout of ["deny", "cancel"] as const) {
+      const permissions = { mode: "ask", timeoutMs: 20, onTimeout } as const;
+      const test = await asking([turn(bash("ls")), "done"], [forever], { permissions });
+      const { status } = await test.session.prompt("go");
+      expect(status).toBe(onTimeout === "deny" ? "completed" : "aborted");
+      expect(test.results()[0]).toMatchObject({ details: { denied: { by: "timeout" } } });
+    }
+  });
+
+  it("is denied at once where nobody can be asked", async () => {
+    const test = await asking([turn(bash("touch a")), "done"], [], { approve: undefined });
+    expect((await test.session.prompt("go")).status).toBe("completed");
+    expect(test.results()[0]).toMatchObject({ details: { denied: { by: "nobody" } } });
+    expect(test.approvals()).toMatchObject([{ phase: "answered", by: "nobody", decision: "deny" }]);
+    expect(test.approvals()[0]).not.toHaveProperty("requestId");
+  });
+});
+
+describe("rules and modes", () => {
+  it("deny without a question, and name the rule", async () => {
+    const permissions = { rules: [{ tool: "bash", match: "rm *", action: "deny" }] } as const;
+    const test = await asking([turn(bash("ls; /bin/rm x")), "done"], [], { permissions });
+    await test.session.prompt("go");
+    expect(test.results()[0]).toMatchObject({
+      isError: true,
+      content: [
+        { text: 'Denied by the rule for bash with "rm *" of the program that runs this session.' },
+      ],
+      details: { denied: { by: "rule" } },
+    });
+    expect(test.asked).toEqual([]);
+  });
+
+  it("of readOnly deny everything else, and say so", async () => {
+    const test = await asking(
+      [turn([toolCall("ls", {}), bash("ls"), toolCall("todo_write", { todos: [] })]), "done"],
+      [],
+      { permissions: { mode: "readOnly" } },
+    );
+    await test.session.prompt("go");
+    expect(test.results().map(({ isError }) => isError)).toEqual([false, true, false]);
+    expect(test.results()[1]).toMatchObject({ details: { denied: { by: "mode" } } });
+  });
+
+  it("place tools of your own by what they say of themselves", async () => {
+    const make = (name: string, isReadOnly: boolean): AgentTool =>
+      defineTool({
+        name,
+        description: name,
+        isReadOnly,
+        parameters: { type: "object" },
+        execute: async () => ({ content: [{ type: "text", text: name }] }),
+      });
+    const customTools = [make("look", true), make("change", false), make("bash", true)];
+    const test = await asking(
+      [turn([toolCall("look", {}), toolCall("change", {}), bash("x")]), "done"],
+      [],
+      { customTools },
+    );
+    await test.session.prompt("go");
+    expect(test.asked.map(({ toolName }) => toolName)).toEqual(["change", "bash"]);
+  });
+
+  it("ask about calls of one read-only group together", async () => {
+    const permissions = { rules: [{ tool: "ls", action: "ask" }] } as const;
+    let open = 0;
+    const both = Promise.withResolvers<void>();
+    const answer = async (): Promise<ApprovalResult> => {
+      open += 1;
+      if (open === 2) both.resolve();
+      await both.promise;
+      return allow;
+    };
+    const calls = turn([toolCall("ls", {}), toolCall("ls", { path: "." })]);
+    const test = await asking([calls, "done"], [answer, answer], { permissions });
+    expect((await test.session.prompt("go")).status).toBe("completed");
+    expect(test.results().map(({ isError }) => isError)).toEqual([false, false]);
+  });
+
+  it("hold for the session once an answer says so", async () => {
+    const scenario = [turn(bash("echo a")), turn(bash("echo a")), turn(bash("echo b")), "done"];
+    const test = await asking(scenario, [{ decision: "allow", scope: "session" }]);
+    await test.session.prompt("go");
+    expect(test.asked.map(({ input }) => input.command)).toEqual(["echo a", "echo b"]);
+    expect(test.session.permissions.state.rules).toEqual([
+      { tool: "bash", match: "echo a", action: "allow", source: "session" },
+    ]);
+  });
+
+  it("are saved where the answer says, with comments and all else kept", async () => {
+    const rules: PermissionRule[] = [{ tool: "bash", match: "echo *", action: "allow" }];
+    const answer: ApprovalResult = { decision: "allow", scope: "always", rules };
+    const test = await asking([turn(bash("echo a")), turn(bash("echo b")), "done"], [answer]);
+    const path = join(test.agent, "settings.json");
+    mkdirSync(test.agent, { recursive: true });
+    writeFileSync(path, '{\n  // mine\n  "theme": "dark",\n}\n');
+    await test.session.prompt("go");
+    expect(test.asked).toHaveLength(1);
+    const text = readFileSync(path, "utf8");
+    expect(text).toContain("// mine");
+    expect(text).toContain('"match": "echo *"');
+    expect(test.session.permissions.state.rules).toMatchObject([{ source: "user" }]);
+  });
+
+  it("that cannot be saved count for this session, with a diagnostic", async () => {
+    const answer: ApprovalResult = { decision: "allow", scope: "always" };
+    const test = await asking([turn(bash("echo a")), turn(bash("echo a")), "done"], [answer]);
+    mkdirSync(test.agent, { recursive: true });
+    writeFileSync(join(test.agent, "settings.json"), "{ broken");
+    await test.session.prompt("go");
+    expect(test.asked).toHaveLength(1);
+    expect(readFileSync(join(test.agent, "settings.json"), "utf8")).toBe("{ broken");
+    expect(test.session.diagnostics).toMatchObject([{ code: "invalid_settings" }]);
+  });
+
+  it("are not saved to a project that is not trusted", async () => {
+    const answer: ApprovalResult = { decision: "allow", scope: "always", saveTo: "project" };
+    const test = await asking([turn(bash("echo a")), "done"], [answer]);
+    await test.session.prompt("go");
+    expect(test.results()[0]).toMatchObject({ details: { denied: { by: "client" } } });
+    expect(existsSync(join(test.cwd, ".pi"))).toBe(false);
+  });
+
+  it("of the settings count, and an untrusted project's only tighten", async () => {
+    const folder = temporaryFolder();
+    const places = placesIn(folder);
+    mkdirSync(join(places.cwd, ".pi"), { recursive: true });
+    const rules = [{ tool: "bash", match: "touch *", action: "deny" }];
+    writeFileSync(
+      join(places.cwd, ".pi", "settings.json"),
+      JSON.stringify({ "permissions.rules": rules, "permissions.mode": "all" }),
+    );
+    const test = await createTestSession([turn(bash("touch a")), "done"], places);
+    await test.session.prompt("go");
+    expect(existsSync(join(places.cwd, "a"))).toBe(false);
+    expect(test.session.permissions.state.mode).toBe("all");
+  });
+});
+
+describe("while a question is open", () => {
+  /** Starts a run that waits for an answer. */
+  async function waiting(more: Partial<CreateAgentSessionOptions> = {}) {
+    const open = Promise.withResolvers<AbortSignal>();
+    const test = await asking([turn([bash("touch a"), bash("touch b")]), "done", "more"], [], {
+      approve: (_, { signal }) => {
+        open.resolve(signal);
+        return new Promise<ApprovalResult>(() => {});
+      },
+      ...more,
+    });
+    const ended = test.session.prompt("go");
+    const signal = await open.promise;
+    return { ...test, ended, signal };
+  }
+
+  it("the session is busy and says what it asks", async () => {
+    const { session } = await waiting();
+    expect(session.state).toMatchObject({ isStreaming: true, permissionMode: "ask" });
+    expect(session.state.pendingRequests).toEqual(session.requests.pending.map(({ id }) => id));
+    await expect(session.prompt("now")).rejects.toMatchObject({ code: "busy" });
+    await session.abort();
+  });
+
+  it("a changed mode or rule decides it", async () => {
+    for (const [change, isRun] of [
+      [{ mode: "all" }, true],
+      [{ mode: "readOnly" }, false],
+      [{ rules: [{ tool: "bash", match: "touch *", action: "allow" }] }, true],
+      [{ rules: [{ tool: "bash", action: "deny" }] }, false],
+    ] as const) {
+      const { session, ended, signal, cwd, approvals } = await waiting();
+      session.permissions.set(change);
+      expect((await ended).status).toBe("completed");
+      expect(signal.reason).toMatchObject({ by: "rule", outcome: isRun ? "allow" : "deny" });
+      expect(existsSync(join(cwd, "a"))).toBe(isRun);
+      expect(approvals()[1]).toMatchObject({ phase: "answered", by: "rule" });
+    }
+  });
+
+  it("a steering message takes it back and skips the rest", async () => {
+    const { session, ended, signal, results, cwd } = await waiting();
+    await session.steer("stop that");
+    await ended;
+    expect(signal.reason).toMatchObject({ by: "abort" });
+    expect(results()).toMatchObject([
+      { details: { denied: { by: "abort" } } },
+      { details: { skipped: "steering" } },
+    ]);
+    expect(existsSync(join(cwd, "a"))).toBe(false);
+  });
+
+  it("a steering message that waits for the turn, and a follow-up, leave it open", async () => {
+    const { session } = await waiting();
+    session.setQueueModes({ interrupt: "wait" });
+    await session.steer("later");
+    await session.followUp("much later");
+    expect(session.requests.size).toBe(1);
+    await session.abort();
+  });
+
+  it.each([
+    ["abort", "abort", (session: Session) => session.abort()],
+    ["abort_and_prompt", "abort", (session: Session) => session.abortAndPrompt("else")],
+    ["compact", "abort", (session: Session) => session.compact().catch(() => {})],
+    ["new_session", "end", (session: Session) => session.newSession()],
+    ["clone", "end", (session: Session) => session.navigation.clone()],
+  ] as const)("%s closes it by %s, and nothing runs", async (_, by, act) => {
+    const { session, ended, signal, cwd, parts } = await waiting();
+    const path = session.log.path ?? "";
+    await act(session);
+    await ended;
+    expect(signal.reason).toMatchObject({ by });
+    expect(existsSync(join(cwd, "a"))).toBe(false);
+    const lines = readFileSync(path, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.filter(({ type }) => type === "approval")).toMatchObject([
+      { phase: "asked" },
+      { phase: "answered", decision: "deny", by },
+    ]);
+    expect(parts.inputs.requests.size).toBe(0);
+  });
+
+  it("the end of the host leaves it open in the file, and it is asked again with its id", async () => {
+    const first = await waiting();
+    const { session, ended, folder: _, cwd } = first;
+    const path = session.log.path ?? "";
+    const [request] = session.requests.pending;
+    await session.dispose();
+    expect((await ended).status).toBe("aborted");
+    const text = readFileSync(path, "utf8");
+    expect(text).not.toContain('"answered"');
+    expect(text).not.toContain('"toolResult"');
+    const again = await asking(["done"], [allow, { decision: "deny" }], {
+      cwd,
+      session: { kind: "file", path },
+      permissions: { mode: "all" },
+    });
+    expect(again.session.isStreaming).toBe(true);
+    await again.session.waitForIdle();
+    expect(again.asked[0]).toMatchObject({ id: request?.id, toolCallId: request?.toolCallId });
+    expect(existsSync(join(cwd, "a"))).toBe(true);
+    // The mode is another now, so the next call needs no question.
+    expect(again.asked).toHaveLength(1);
+    expect(existsSync(join(cwd, "b"))).toBe(true);
+    expect(again.session.lastAssistantText).toBe("done");
+    expect(unpaired(again.session.messages)).toEqual([]);
+  });
+
+  it("a deny rule closes a question that is asked again", async () => {
+    const { session, ended, cwd } = await waiting();
+    const path = session.log.path ?? "";
+    await session.dispose();
+    await ended;
+    const rules: PermissionRule[] = [{ tool: "bash", action: "deny" }];
+    const again = await asking(["done"], [], {
+      cwd,
+      session: { kind: "file", path },
+      permissions: { rules },
+    });
+    await again.session.waitForIdle();
+    expect(again.asked).toEqual([]);
+    expect(again.results()[0]).toMatchObject({ details: { denied: { by: "rule" } } });
+  });
+
+  it("a session that nobody answers for closes the call as interrupted", async () => {
+    const { session, ended, cwd } = await waiting();
+    const path = session.log.path ?? "";
+    await session.dispose();
+    await ended;
+    const again = await asking(["done"], [], {
+      cwd,
+      session: { kind: "file", path },
+      approve: undefined,
+    });
+    expect(again.session.isStreaming).toBe(false);
+    expect(again.results()).toMatchObject([
+      { details: { interrupted: true } },
+      { details: { interrupted: true } },
+    ]);
+  });
+
+  it("an answered call without a result is never repeated", async () => {
+    const test = await asking([turn([bash("echo a"), bash("touch b")]), "done"], [allow, allow]);
+    await test.session.prompt("go");
+    const path = test.session.log.path ?? "";
+    await test.session.dispose();
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    const asked = lines.findLastIndex((line) => line.includes('"phase":"asked"'));
+    // As if the host had been killed while the second question was open, and the first result lost.
+    const kept = lines.slice(0, asked + 1).filter((line) => !line.includes('"toolResult"'));
+    const parents = kept.map((line) => JSON.parse(line));
+    for (let at = 2; at < parents.length; at += 1) parents[at].parentId = parents[at - 1].id;
+    writeFileSync(path, `${parents.map((line) => JSON.stringify(line)).join("\n")}\n`);
+    const again = await asking(["done"], [allow], {
+      cwd: test.cwd,
+      session: { kind: "file", path },
+    });
+    await again.session.waitForIdle();
+    expect(again.asked).toHaveLength(1);
+    expect(again.results()).toMatchObject([{ details: { interrupted: true } }, { isError: false }]);
+  });
+});
+
+type Session = Awaited<ReturnType<typeof asking>>["session"];
+
+it("never asks about the answer of a prompt with a schema", async () => {
+  const answer = toolCall("structured_output", { ok: true });
+  const test = await asking([turn(answer)], [], {
+    permissions: { mode: "ask", rules: [{ tool: "*", action: "ask" }] },
+  });
+  const outputSchema = { type: "object", properties: { ok: { type: "boolean" } } };
+  const result = await test.session.prompt("go", { outputSchema });
+  expect(result).toMatchObject({ outputStatus: "valid", output: { ok: true } });
+  expect(test.asked).toEqual([]);
+});

@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import type { PermissionRule } from "@tau-agent/rpc-protocol";
+import type { QuestionsOptions } from "../approvals/questions.ts";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
+import { type PermissionChange, readPermissions } from "../permissions/permission-settings.ts";
+import { SessionPermissions } from "../permissions/session-permissions.ts";
+import type { SettingsStore } from "../settings/store.ts";
+
+/**
+ * The permissions that a session begins with.
+ *
+ * @throws {SessionError} `invalid_option` naming the member of the option that is wrong
+ */
+export function createPermissions(
+  settings: SettingsStore,
+  given: PermissionChange | undefined,
+): SessionPermissions {
+  const { change, problems } = readPermissions(given);
+  const [problem] = problems;
+  if (problem !== undefined) {
+    const option = problem.field === "" ? "permissions" : `permissions.${problem.field}`;
+    throw new SessionError("invalid_option", { option, reason: problem.reason });
+  }
+  return new SessionPermissions(settings, change);
+}
+
+/**
+ * Saves rules of an answer, which count at once. A file that cannot be changed is left alone; the rules
+ * then count for this session.
+ */
+export function ruleSaver(context: {
+  readonly settings: SettingsStore;
+  readonly permissions: SessionPermissions;
+  readonly agentDirectory: string;
+  readonly note: (diagnostic: Diagnostic) => void;
+}): QuestionsOptions["saveRules"] {
+  const { permissions, note } = context;
+  return async (rules, saveTo) => {
+    try {
+      for (const rule of rules) await save(context, rule, saveTo);
+      permissions.refresh();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `The permission rule could not be saved: ${reason} It counts for this session.`;
+      note({ severity: "warning", code: "invalid_settings", message });
+    }
+    const known = new Set(permissions.state.rules.map(textOf));
+    permissions.add(rules.filter((rule) => !known.has(textOf(rule))));
+  };
+}
+
+async function save(
+  { settings, agentDirectory }: { settings: SettingsStore; agentDirectory: string },
+  rule: PermissionRule,
+  saveTo: "user" | "project",
+): Promise<void> {
+  if (settings.agentDirectory !== "") {
+    await settings.append(saveTo, "permissions.rules", rule);
+    return;
+  }
+  // Settings that an embedder gave are of no file; the answer names the user's own.
+  const { saveSettings } = await import("../settings/save.ts");
+  const path = join(agentDirectory, "settings.json");
+  await saveSettings(path, [{ key: "permissions.rules", appended: rule }]);
+}
+
+function textOf({ tool, match, action }: PermissionRule): string {
+  return JSON.stringify([tool, match, action]);
+}

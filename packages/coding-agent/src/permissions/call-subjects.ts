@@ -1,0 +1,83 @@
+import { join, resolve } from "node:path";
+import { readShellLine } from "../shell-lines/read-shell-line.ts";
+import { realPathOf } from "./real-path.ts";
+import type { CallPath, Subject, ToolTraits } from "./rules/subject.ts";
+
+/** A call whose arguments fit the tool's schema. */
+export interface JudgedCall {
+  readonly tool: ToolTraits;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Whether it is a tool of Tau's own, not of somebody else under that name. */
+  readonly isBuiltIn: boolean;
+}
+
+/** How paths of calls are understood. */
+export interface PathContext {
+  readonly cwd: string;
+  readonly homeDirectory: string;
+  /** The files that a built-in tool may mean by a path. */
+  readonly resolveOwn: (path: string) => readonly string[];
+}
+
+/** Everything a call does that is judged by itself. */
+export async function subjectsOf(
+  { tool, input, isBuiltIn }: JudgedCall,
+  context: PathContext,
+): Promise<readonly Subject[]> {
+  if (tool.name === "bash" && typeof input.command === "string") {
+    return subjectsOfLine(input.command, tool, context);
+  }
+  const path = pathOf(tool, input, isBuiltIn);
+  if (path === undefined) return [{ kind: "call", tool }];
+  const paths = isBuiltIn ? context.resolveOwn(path) : [fromShell(path, context)];
+  return [{ kind: "path", tool, paths: paths.map(callPath), text: path }];
+}
+
+/** Built-in tools that search do so in the working folder by default. */
+const searchesFolder: ReadonlySet<string> = new Set(["grep", "find", "ls"]);
+
+function pathOf(
+  { name }: ToolTraits,
+  { path }: Readonly<Record<string, unknown>>,
+  isBuiltIn: boolean,
+): string | undefined {
+  if (typeof path === "string") return path;
+  return isBuiltIn && searchesFolder.has(name) ? "." : undefined;
+}
+
+async function subjectsOfLine(
+  line: string,
+  tool: ToolTraits,
+  context: PathContext,
+): Promise<readonly Subject[]> {
+  const read = await readShellLine(line);
+  if (!read.understood) return [{ kind: "opaque", tool, reason: read.reason }];
+  const write: ToolTraits = { name: "write", isReadOnly: false, isNeverAsked: false };
+  const subjects = read.parts.map((part): Subject => {
+    if (part.kind === "write") {
+      const paths = [callPath(fromShell(part.path, context))];
+      return { kind: "path", tool: write, paths, text: part.path };
+    }
+    const { text, name, isWrapper = false } = part;
+    const baseName = name.slice(name.lastIndexOf("/") + 1);
+    const hasPath = baseName !== name && text.startsWith(name);
+    const baseText = hasPath ? `${baseName}${text.slice(name.length)}` : undefined;
+    return { kind: "command", tool, text, baseText, isWrapper };
+  });
+  // A line that only writes or assigns is still a call of the shell.
+  const isJudged = subjects.some((subject) => subject.kind === "command" && !subject.isWrapper);
+  return isJudged ? subjects : [...subjects, { kind: "call", tool }];
+}
+
+function fromShell(path: string, { cwd, homeDirectory }: PathContext): string {
+  if (path === "~") return homeDirectory;
+  return path.startsWith("~/") ? join(homeDirectory, path.slice(2)) : resolve(cwd, path);
+}
+
+function callPath(given: string): CallPath {
+  return { given: posix(given), real: posix(realPathOf(given)) };
+}
+
+function posix(path: string): string {
+  return process.platform === "win32" ? path.replaceAll("\\", "/") : path;
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { settlePermissions } from "./permission-settings.ts";
+
+const user = (value: unknown) => ({ path: "/u/settings.json", scope: "user", value }) as const;
+const project = (value: unknown) =>
+  ({ path: "/p/settings.json", scope: "project", value }) as const;
+
+describe("permissions of settings files", () => {
+  it("allow all by default, and wait five minutes", () => {
+    expect(settlePermissions([], false)).toMatchObject({
+      mode: "all",
+      rules: [],
+      onTimeout: "deny",
+      timeoutMs: 300_000,
+      diagnostics: [],
+    });
+  });
+
+  it("of a trusted project replace the user's mode, and all rules count", () => {
+    const files = [
+      user({ mode: "ask", rules: [{ tool: "bash", match: "git *", action: "allow" }] }),
+      project({ mode: "all", rules: [{ tool: "write", action: "allow" }], timeoutMs: 5 }),
+    ];
+    expect(settlePermissions(files, true)).toMatchObject({
+      mode: "all",
+      timeoutMs: 5,
+      rules: [{ source: "user" }, { source: "project" }],
+    });
+  });
+
+  it("of an untrusted project only tighten", () => {
+    const rules = ["allow", "ask", "deny"].map((action) => ({ tool: "bash", action }));
+    const files = [
+      user({ mode: "ask" }),
+      project({ mode: "all", rules, timeoutMs: 0, onTimeout: "cancel" }),
+    ];
+    expect(settlePermissions(files, false)).toMatchObject({
+      mode: "ask",
+      timeoutMs: 300_000,
+      onTimeout: "deny",
+      rules: [{ action: "ask" }, { action: "deny" }],
+    });
+    expect(settlePermissions([project({ mode: "readOnly" })], false).mode).toBe("readOnly");
+  });
+
+  it.each([
+    [{ rules: [{ tool: "bash", action: "never" }] }, "permissions.rules[0].action"],
+    [{ rules: [{ tool: "ls", action: "deny" }, { action: "deny" }] }, "permissions.rules[1].tool"],
+    [{ rules: [{ tool: "task", match: "x", action: "deny" }] }, "permissions.rules[0].match"],
+    [{ rules: [{ tool: "bash", match: 5, action: "deny" }] }, "permissions.rules[0].match"],
+    [{ rules: ["bash"] }, "permissions.rules[0]"],
+    [{ rules: {} }, "permissions.rules"],
+    [{ mode: "yolo" }, "permissions.mode"],
+    [{ onTimeout: "allow" }, "permissions.onTimeout"],
+    [{ timeoutMs: -1 }, "permissions.timeoutMs"],
+    ["ask", "permissions"],
+  ])("that are wrong are named, dropped alone, and make the mode stricter: %j", (value, name) => {
+    const found = settlePermissions([user(value)], false);
+    expect(found.mode).toBe("ask");
+    expect(found.diagnostics).toMatchObject([
+      { severity: "error", code: "invalid_settings", path: "/u/settings.json" },
+    ]);
+    expect(found.diagnostics[0]?.message).toContain(`${name}:`);
+  });
+
+  it("that are wrong leave a stricter mode and the other rules", () => {
+    const rules = [
+      { tool: "bash", action: "no" },
+      { tool: "bash", match: "rm *", action: "deny" },
+    ];
+    expect(settlePermissions([user({ mode: "readOnly", rules })], false)).toMatchObject({
+      mode: "readOnly",
+      rules: [{ match: "rm *" }],
+    });
+  });
+});

@@ -1,0 +1,174 @@
+import type {
+  OnTimeout,
+  PermissionMode,
+  PermissionRule,
+  RuleSource,
+  SourcedRule,
+} from "@tau-agent/rpc-protocol";
+import { permissionModes } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
+import { stricterMode } from "./rules/judge.ts";
+import { readRule } from "./rules/rule.ts";
+
+/** How long an approval waits by default, in ms. */
+const DEFAULT_TIMEOUT_MS = 300_000;
+
+/** The permissions that one file, or one caller, asks for. */
+export interface PermissionChange {
+  readonly mode?: PermissionMode | undefined;
+  readonly rules?: readonly PermissionRule[] | undefined;
+  readonly onTimeout?: OnTimeout | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A member of permissions that has no meaning. */
+interface PermissionProblem {
+  readonly [member: string]: string;
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** What could be read, and what could not. */
+export interface ReadPermissions {
+  readonly change: PermissionChange;
+  readonly problems: readonly PermissionProblem[];
+}
+
+/** Reads permissions from a file or a command; a member that is wrong is left out alone. */
+export function readPermissions(value: unknown): ReadPermissions {
+  if (value === undefined || value === null) return { change: {}, problems: [] };
+  if (!isJsonObject(value)) {
+    return { change: {}, problems: [{ field: "", reason: "expected an object" }] };
+  }
+  const problems: PermissionProblem[] = [];
+  const { mode, rules, onTimeout, timeoutMs, ...rest } = value;
+  for (const name of Object.keys(rest)) {
+    problems.push({ field: name, reason: "there is no such setting" });
+  }
+  const change = {
+    mode: oneOf("mode", mode, permissionModes, problems),
+    rules: readRules(rules, problems),
+    onTimeout: oneOf("onTimeout", onTimeout, ["deny", "cancel"] as const, problems),
+    timeoutMs: readTimeout(timeoutMs, problems),
+  };
+  return { change: withoutAbsent(change), problems };
+}
+
+/** The first thing wrong with permissions; undefined if nothing is. */
+export function permissionProblem(value: unknown): PermissionProblem | undefined {
+  return readPermissions(value).problems[0];
+}
+
+function withoutAbsent(change: PermissionChange): PermissionChange {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+function oneOf<const Word extends string>(
+  field: string,
+  value: unknown,
+  words: readonly Word[],
+  problems: PermissionProblem[],
+): Word | undefined {
+  const known = words.find((word) => word === value);
+  if (known === undefined && value !== undefined && value !== null) {
+    const wanted = words.map((word) => `"${word}"`).join(", ");
+    problems.push({ field, reason: `expected one of ${wanted}, got ${JSON.stringify(value)}` });
+  }
+  return known;
+}
+
+function readRules(
+  value: unknown,
+  problems: PermissionProblem[],
+): readonly PermissionRule[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) {
+    problems.push({ field: "rules", reason: "expected a list of rules" });
+    return undefined;
+  }
+  return value.flatMap((each, index) => {
+    const read = readRule(each);
+    if (!("field" in read)) return [read];
+    const member = read.field === "" ? "" : `.${read.field}`;
+    problems.push({ field: `rules[${index}]${member}`, reason: read.reason });
+    return [];
+  });
+}
+
+function readTimeout(value: unknown, problems: PermissionProblem[]): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value);
+  const reason = `expected a whole number of ms, got ${JSON.stringify(value)}`;
+  problems.push({ field: "timeoutMs", reason });
+  return undefined;
+}
+
+/** The `permissions` of one settings file. */
+export interface PermissionFile {
+  readonly path: string;
+  readonly scope: "user" | "project";
+  readonly value: unknown;
+}
+
+/** The permissions of all settings files together. */
+export interface SettledPermissions {
+  readonly mode: PermissionMode;
+  readonly rules: readonly SourcedRule[];
+  readonly onTimeout: OnTimeout;
+  readonly timeoutMs: number;
+  /** Whether some member was wrong: the mode is then `ask` at least. */
+  readonly isDamaged: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Joins the permissions of files, the weakest first. A project that is not trusted may only tighten
+ * them. Where something could not be read, the mode is the stricter of the configured one and `ask`.
+ */
+export function settlePermissions(
+  files: readonly PermissionFile[],
+  isProjectTrusted: boolean,
+): SettledPermissions {
+  const diagnostics: Diagnostic[] = [];
+  const rules: SourcedRule[] = [];
+  let mode: PermissionMode = "all";
+  let onTimeout: OnTimeout = "deny";
+  let timeoutMs = DEFAULT_TIMEOUT_MS;
+  for (const { path, scope, value } of files) {
+    const { change, problems } = readPermissions(value);
+    diagnostics.push(...problems.map((problem) => diagnosticOf(problem, path)));
+    if (scope === "user" || isProjectTrusted) {
+      mode = change.mode ?? mode;
+      onTimeout = change.onTimeout ?? onTimeout;
+      timeoutMs = change.timeoutMs ?? timeoutMs;
+      rules.push(...sourced(change.rules, scope));
+    } else {
+      mode = stricterMode(mode, change.mode ?? mode);
+      rules.push(...sourced(change.rules, scope).filter(({ action }) => action !== "allow"));
+    }
+  }
+  const isDamaged = diagnostics.length > 0;
+  return {
+    mode: isDamaged ? stricterMode(mode, "ask") : mode,
+    rules,
+    onTimeout,
+    timeoutMs,
+    isDamaged,
+    diagnostics,
+  };
+}
+
+/** Rules with their origin. */
+export function sourced(
+  rules: readonly PermissionRule[] = [],
+  source: RuleSource,
+): readonly SourcedRule[] {
+  return rules.map((rule) => ({ ...rule, source }));
+}
+
+function diagnosticOf({ field, reason }: PermissionProblem, path: string): Diagnostic {
+  const name = field === "" ? "permissions" : `permissions.${field}`;
+  const message = `Invalid setting ${name}: ${reason}. It is ignored, and the mode is "ask" at least. (in ${path})`;
+  return { severity: "error", code: "invalid_settings", message, path };
+}

@@ -1,0 +1,29 @@
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+
+/** More links than this in a row are a loop. */
+const MAX_LINKS = 40;
+
+/**
+ * A path with all links resolved. What does not exist yet is where it would be made: below the real
+ * folder, or where a link that leads nowhere points to.
+ */
+export function realPathOf(path: string, links = 0): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const parent = dirname(path);
+    if (parent === path || links > MAX_LINKS) return path;
+    const target = linkTarget(path);
+    if (target !== undefined) return realPathOf(resolve(parent, target), links + 1);
+    return join(realPathOf(parent, links), basename(path));
+  }
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}

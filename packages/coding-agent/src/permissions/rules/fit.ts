@@ -1,0 +1,85 @@
+import type { SourcedRule } from "@tau-agent/rpc-protocol";
+import { commandMatcher, type Matcher, nameMatcher, pathMatcher } from "./glob.ts";
+import type { RuleFolders, Subject } from "./subject.ts";
+
+/** A rule with its patterns compiled. */
+export interface CompiledRule {
+  readonly rule: SourcedRule;
+  readonly fitsTool: Matcher;
+  /** Whether it fits every call of its tools. */
+  readonly fitsAll: boolean;
+  readonly fitsCommand: Matcher;
+  readonly fitsPath: Matcher;
+}
+
+/** Compiles a rule for the folders of a session. */
+export function compileRule(rule: SourcedRule, folders: RuleFolders): CompiledRule {
+  const { tool, match = "*" } = rule;
+  const bases = [...new Set([folders.cwd, folders.realCwd])];
+  let paths: Matcher[] | undefined;
+  let commands: Matcher | undefined;
+  return {
+    rule,
+    fitsTool: nameMatcher(tool),
+    fitsAll: match === "*",
+    fitsCommand: (text) => {
+      commands ??= commandMatcher(match);
+      return commands(text);
+    },
+    fitsPath: (path) => {
+      paths ??= bases.map((base) => fromFolder(match, base, folders.homeDirectory));
+      return paths.some((fits) => fits(path));
+    },
+  };
+}
+
+/** A pattern is absolute, below the home directory, or below the folder. */
+function fromFolder(pattern: string, cwd: string, homeDirectory: string): Matcher {
+  if (pattern.startsWith("/")) return pathMatcher("", pattern);
+  if (pattern === "~") return pathMatcher(homeDirectory, "");
+  if (pattern.startsWith("~/")) return pathMatcher(slashed(homeDirectory), pattern.slice(2));
+  let base = cwd;
+  let rest = pattern;
+  for (;;) {
+    if (rest.startsWith("./")) rest = rest.slice(2);
+    else if (rest.startsWith("../")) {
+      rest = rest.slice(3);
+      base = base.slice(0, Math.max(0, base.lastIndexOf("/")));
+    } else break;
+  }
+  return rest === "." ? pathMatcher(base, "") : pathMatcher(slashed(base), rest);
+}
+
+function slashed(folder: string): string {
+  return folder.endsWith("/") ? folder : `${folder}/`;
+}
+
+/**
+ * Whether a rule fits. In doubt a rule that denies or asks fits, and one that allows does not: it
+ * must fit the file that is really meant, and the command as it is written.
+ */
+export function fits(compiled: CompiledRule, subject: Subject): boolean {
+  const { rule, fitsTool, fitsAll, fitsCommand, fitsPath } = compiled;
+  if (!fitsTool(subject.tool.name)) return false;
+  if (fitsAll) return true;
+  const isAllow = rule.action === "allow";
+  switch (subject.kind) {
+    case "path":
+      return isAllow
+        ? subject.paths.every(({ real }) => fitsPath(real))
+        : subject.paths.some(({ given, real }) => fitsPath(given) || fitsPath(real));
+    case "command": {
+      const { text, baseText } = subject;
+      if (fitsCommand(text)) return true;
+      return !isAllow && baseText !== undefined && fitsCommand(baseText);
+    }
+    default:
+      return false;
+  }
+}
+
+/** Whether a rule that denies or asks is about a part of a line, or about writing files. */
+export function isAboutParts({ rule, fitsTool, fitsAll }: CompiledRule): boolean {
+  if (rule.action === "allow") return false;
+  return (fitsTool("bash") && !fitsAll) || fitsTool("write");
+}

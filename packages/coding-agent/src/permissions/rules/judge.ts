@@ -1,0 +1,148 @@
+import type {
+  CallPart,
+  PermissionMode,
+  PermissionRule,
+  RuleAction,
+  SourcedRule,
+} from "@tau-agent/rpc-protocol";
+import { permissionModes, ruleActions } from "@tau-agent/rpc-protocol/plain";
+import { type CompiledRule, fits, isAboutParts } from "./fit.ts";
+import { escapeCommand, escapeGlob } from "./glob.ts";
+import type { RuleFolders, Subject } from "./subject.ts";
+
+/** The rules and the mode that decide. */
+export interface Policy {
+  readonly mode: PermissionMode;
+  readonly rules: readonly CompiledRule[];
+  readonly folders: RuleFolders;
+}
+
+/** What is to happen to a call, and why. */
+export interface Verdict {
+  readonly action: RuleAction;
+  /** The rule that decides; undefined if the mode does. */
+  readonly rule: SourcedRule | undefined;
+  /** Whether a rule asks, for some part at least. */
+  readonly isAskedByRule: boolean;
+  /** Why a shell line can not be judged by its parts. */
+  readonly opaque: string | undefined;
+  /** The parts of a shell line. */
+  readonly parts: readonly CallPart[] | undefined;
+  /** Rules that would allow exactly this call. */
+  readonly suggestions: readonly PermissionRule[];
+}
+
+interface Judgement {
+  readonly subject: Subject;
+  readonly action: RuleAction;
+  readonly rule?: SourcedRule | undefined;
+}
+
+/** The stricter of two modes. */
+export function stricterMode(one: PermissionMode, other: PermissionMode): PermissionMode {
+  return permissionModes.indexOf(one) > permissionModes.indexOf(other) ? one : other;
+}
+
+/** Judges a call by everything it does; the strictest verdict counts. */
+export function judge(subjects: readonly Subject[], policy: Policy): Verdict {
+  const judgements = subjects.map((subject) => judgeSubject(subject, policy));
+  const strictest = judgements.reduce((a, b) => (isStricter(b.action, a.action) ? b : a));
+  const asked = judgements.filter(({ action }) => action === "ask");
+  const isAskedByRule = asked.some(({ rule }) => rule !== undefined);
+  const opaque = subjects.find((subject) => subject.kind === "opaque")?.reason;
+  const canSuggest = strictest.action === "ask" && !isAskedByRule && opaque === undefined;
+  return {
+    action: strictest.action,
+    rule: strictest.rule,
+    isAskedByRule,
+    opaque,
+    parts: subjects.some(isOfLine) ? partsOf(judgements) : undefined,
+    suggestions: canSuggest ? suggestionsFor(asked, policy.folders) : [],
+  };
+}
+
+function isStricter(one: RuleAction, other: RuleAction): boolean {
+  return ruleActions.indexOf(one) > ruleActions.indexOf(other);
+}
+
+function judgeSubject(subject: Subject, policy: Policy): Judgement {
+  const { mode, rules } = policy;
+  const fitting = rules
+    .filter((compiled) => fits(compiled, subject))
+    .map(({ rule }) => rule)
+    // A project must not open what its reader closed.
+    .filter(
+      ({ action, source }) => mode !== "readOnly" || action !== "allow" || source !== "project",
+    );
+  const rule = strictestRule(fitting);
+  const action = rule?.action ?? actionOfMode(subject, policy);
+  if (subject.kind !== "opaque" || action !== "allow") return { subject, action, rule };
+  // What it hides may be what a rule is there to stop.
+  const evaded = rules.find(isAboutParts)?.rule;
+  return evaded === undefined
+    ? { subject, action, rule }
+    : { subject, action: "ask", rule: evaded };
+}
+
+function strictestRule(rules: readonly SourcedRule[]): SourcedRule | undefined {
+  return ["deny", "ask", "allow"]
+    .map((action) => rules.find((rule) => rule.action === action))
+    .find((rule) => rule !== undefined);
+}
+
+function actionOfMode(subject: Subject, { mode, folders }: Policy): RuleAction {
+  const { tool } = subject;
+  if (mode === "all" || tool.isReadOnly || tool.isNeverAsked) return "allow";
+  // The command it starts is judged by itself.
+  if (subject.kind === "command" && subject.isWrapper) return "allow";
+  if (mode === "acceptEdits" && isOwnEdit(subject, folders)) return "allow";
+  return mode === "readOnly" ? "deny" : "ask";
+}
+
+/** What must not be edited without a question: it decides what runs later. */
+const guarded = /(?:^|\/)(?:\.git|\.pi)(?:\/|$)|(?:^|\/)\.mcp\.json$/i;
+
+function isOwnEdit(subject: Subject, { realCwd }: RuleFolders): boolean {
+  if (subject.kind !== "path") return false;
+  if (subject.tool.name !== "edit" && subject.tool.name !== "write") return false;
+  return subject.paths.every(
+    ({ real }) => real.startsWith(`${realCwd}/`) && !guarded.test(real.slice(realCwd.length + 1)),
+  );
+}
+
+function isOfLine({ kind, tool }: Subject): boolean {
+  return kind === "command" || (kind === "opaque" && tool.name === "bash");
+}
+
+function partsOf(judgements: readonly Judgement[]): CallPart[] {
+  return judgements.flatMap(({ subject, action, rule }) => {
+    const text = textOf(subject);
+    return text === undefined ? [] : [{ text, action, ...(rule === undefined ? {} : { rule }) }];
+  });
+}
+
+function textOf(subject: Subject): string | undefined {
+  if (subject.kind === "command") return subject.text;
+  return subject.kind === "path" ? `> ${subject.text}` : undefined;
+}
+
+function suggestionsFor(
+  asked: readonly Judgement[],
+  { realCwd }: RuleFolders,
+): readonly PermissionRule[] {
+  const rules = asked.map(({ subject }): PermissionRule => {
+    const tool = escapeGlob(subject.tool.name);
+    const match = matchOf(subject, realCwd);
+    return { tool, ...(match === undefined ? {} : { match }), action: "allow" };
+  });
+  return [...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).values()];
+}
+
+function matchOf(subject: Subject, realCwd: string): string | undefined {
+  if (subject.kind === "command") return escapeCommand(subject.text);
+  const real = subject.kind === "path" ? subject.paths[0]?.real : undefined;
+  if (real === undefined) return undefined;
+  if (!real.startsWith(`${realCwd}/`)) return escapeGlob(real);
+  const path = escapeGlob(real.slice(realCwd.length + 1));
+  return path.startsWith("~") ? `./${path}` : path;
+}

@@ -1,0 +1,50 @@
+import type { PermissionRule, SourcedRule } from "@tau-agent/rpc-protocol";
+import { ruleActions } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject } from "../../base/files/read-json.ts";
+
+/** A member of a rule that has no meaning. */
+export interface RuleProblem {
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** Tools that a rule can only name as a whole. */
+const withoutMatch: ReadonlySet<string> = new Set(["task", "todo_write"]);
+
+/** Reads a rule as a person or a client wrote it. */
+export function readRule(value: unknown): PermissionRule | RuleProblem {
+  if (!isJsonObject(value)) return { field: "", reason: `expected an object, got ${shown(value)}` };
+  const { tool, match = undefined, action } = value;
+  if (typeof tool !== "string" || tool === "") {
+    return { field: "tool", reason: `expected the name of a tool, got ${shown(tool)}` };
+  }
+  if (match !== undefined && match !== null && (typeof match !== "string" || match === "")) {
+    return { field: "match", reason: `expected a pattern, got ${shown(match)}` };
+  }
+  if (typeof match === "string" && withoutMatch.has(tool)) {
+    return { field: "match", reason: `${tool} has nothing to match; leave it out` };
+  }
+  const known = ruleActions.find((one) => one === action);
+  if (known === undefined) {
+    const wanted = ruleActions.map((one) => `"${one}"`).join(", ");
+    return { field: "action", reason: `expected one of ${wanted}, got ${shown(action)}` };
+  }
+  return { tool, ...(typeof match === "string" ? { match } : {}), action: known };
+}
+
+/** A rule as the text of a result names it. */
+export function describeRule({ tool, match, source }: SourcedRule): string {
+  const places = {
+    user: "the user's settings",
+    project: "the project's settings",
+    session: "this session",
+    host: "the program that runs this session",
+  };
+  const what = match === undefined ? tool : `${tool} with "${match}"`;
+  return `the rule for ${what} of ${places[source]}`;
+}
+
+function shown(value: unknown): string {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

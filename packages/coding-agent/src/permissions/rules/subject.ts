@@ -1,0 +1,47 @@
+/** A path that a call works on: as given made absolute, and with all links resolved. */
+export interface CallPath {
+  readonly given: string;
+  readonly real: string;
+}
+
+/** What rules and modes know of a tool. */
+export interface ToolTraits {
+  readonly name: string;
+  /** It changes nothing. */
+  readonly isReadOnly: boolean;
+  /** It is harmless, or what it starts is judged by itself. */
+  readonly isNeverAsked: boolean;
+}
+
+/** One thing a call does that is judged by itself. */
+export type Subject =
+  /** The call of a tool without a path. */
+  | { readonly kind: "call"; readonly tool: ToolTraits }
+  /** The call of a tool with a path; several where it is not sure which one the tool means. */
+  | {
+      readonly kind: "path";
+      readonly tool: ToolTraits;
+      readonly paths: readonly CallPath[];
+      /** As shown to a person. */
+      readonly text: string;
+    }
+  /** A command of a shell line. */
+  | {
+      readonly kind: "command";
+      readonly tool: ToolTraits;
+      readonly text: string;
+      /** With the base name of a program given by its path, where it is. */
+      readonly baseText?: string | undefined;
+      /** It only starts another command, which is a subject of its own. */
+      readonly isWrapper: boolean;
+    }
+  /** A shell line in which a command could hide. */
+  | { readonly kind: "opaque"; readonly tool: ToolTraits; readonly reason: string };
+
+/** The folders that patterns start from. */
+export interface RuleFolders {
+  readonly cwd: string;
+  /** The same with all links resolved. */
+  readonly realCwd: string;
+  readonly homeDirectory: string;
+}

@@ -1,0 +1,150 @@
+import type {
+  OnTimeout,
+  PermissionMode,
+  PermissionRule,
+  SourcedRule,
+} from "@tau-agent/rpc-protocol";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import {
+  type PermissionChange,
+  type PermissionFile,
+  type SettledPermissions,
+  settlePermissions,
+  sourced,
+} from "./permission-settings.ts";
+import { compileRule } from "./rules/fit.ts";
+import { type Policy, stricterMode } from "./rules/judge.ts";
+import type { RuleFolders } from "./rules/subject.ts";
+
+/** Where permissions are read from: the settings files that there are. */
+export interface PermissionSource {
+  /** The same list until something changes. */
+  readonly permissionFiles: readonly PermissionFile[];
+  readonly isProjectTrusted: boolean;
+}
+
+/** The permissions of a session as clients see them. */
+export interface PermissionState {
+  readonly mode: PermissionMode;
+  readonly rules: readonly SourcedRule[];
+  readonly onTimeout: OnTimeout;
+  readonly timeoutMs: number;
+}
+
+/**
+ * The mode and the rules of a session: of the settings files, of the program that embeds it, and of
+ * the session itself. Each may change at any time.
+ */
+export class SessionPermissions {
+  readonly #source: PermissionSource;
+  readonly #host: PermissionChange;
+  readonly #listeners = new Set<() => void>();
+  #own: PermissionChange = {};
+  #settled: { files: readonly PermissionFile[]; isTrusted: boolean; value: SettledPermissions };
+  #policy: { state: PermissionState; folders: RuleFolders; value: Policy } | undefined;
+  #state: PermissionState | undefined;
+
+  constructor(source: PermissionSource, host: PermissionChange = {}) {
+    this.#source = source;
+    this.#host = host;
+    this.#settled = this.#settle();
+  }
+
+  /** What was wrong in settings files. */
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#files.diagnostics;
+  }
+
+  /** Mode, rules and the time that an approval waits, as they are now. */
+  get state(): PermissionState {
+    const files = this.#files;
+    this.#state ??= {
+      mode: this.#own.mode ?? this.#hostMode(files),
+      rules: [
+        ...files.rules,
+        ...sourced(this.#host.rules, "host"),
+        ...sourced(this.#own.rules, "session"),
+      ],
+      onTimeout: this.#own.onTimeout ?? this.#host.onTimeout ?? files.onTimeout,
+      timeoutMs: this.#own.timeoutMs ?? this.#host.timeoutMs ?? files.timeoutMs,
+    };
+    return this.#state;
+  }
+
+  /** Whether every call is allowed without a look at it. */
+  get allowsAll(): boolean {
+    const { mode, rules } = this.state;
+    return mode === "all" && rules.every(({ action }) => action === "allow");
+  }
+
+  /** Changes the permissions of this session; what is absent stays. */
+  set(change: PermissionChange): void {
+    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    this.#own = { ...this.#own, ...Object.fromEntries(given) };
+    this.#changed();
+  }
+
+  /** Adds rules to this session's own. */
+  add(rules: readonly PermissionRule[]): void {
+    const own = this.#own.rules ?? [];
+    const known = new Set(own.map((rule) => JSON.stringify(rule)));
+    const added = rules.filter((rule) => !known.has(JSON.stringify(rule)));
+    if (added.length > 0) this.set({ rules: [...own, ...added] });
+  }
+
+  /** The rules ready to judge with. */
+  policy(folders: RuleFolders): Policy {
+    const { state } = this;
+    const last = this.#policy;
+    if (last?.state === state && isSame(last.folders, folders)) return last.value;
+    const rules = state.rules.map((rule) => compileRule(rule, folders));
+    const value = { mode: state.mode, rules, folders };
+    this.#policy = { state, folders, value };
+    return value;
+  }
+
+  /** Calls the listener after each change; returns the function that removes it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The settings files have changed. */
+  refresh(): void {
+    this.#changed();
+  }
+
+  get #files(): SettledPermissions {
+    const { permissionFiles, isProjectTrusted } = this.#source;
+    const { files, isTrusted } = this.#settled;
+    if (files !== permissionFiles || isTrusted !== isProjectTrusted) {
+      this.#settled = this.#settle();
+      this.#state = undefined;
+    }
+    return this.#settled.value;
+  }
+
+  #hostMode({ mode, isDamaged }: SettledPermissions): PermissionMode {
+    const given = this.#host.mode;
+    if (given === undefined) return mode;
+    return isDamaged ? stricterMode(given, "ask") : given;
+  }
+
+  #settle() {
+    const { permissionFiles: files, isProjectTrusted: isTrusted } = this.#source;
+    return { files, isTrusted, value: settlePermissions(files, isTrusted) };
+  }
+
+  #changed(): void {
+    this.#state = undefined;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function isSame(one: RuleFolders, other: RuleFolders): boolean {
+  return (
+    one.cwd === other.cwd &&
+    one.realCwd === other.realCwd &&
+    one.homeDirectory === other.homeDirectory
+  );
+}

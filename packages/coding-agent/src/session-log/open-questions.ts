@@ -1,0 +1,49 @@
+import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import type { AssistantMessage, ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { lastCalls } from "./last-calls.ts";
+import type { SessionLog } from "./session-log.ts";
+
+/** A reply whose calls were being asked about when the host ended. */
+export interface OpenQuestions {
+  readonly message: AssistantMessage;
+  /** The calls to go on with, in order: the first that waits for an answer, and those after it. */
+  readonly calls: readonly ToolCall[];
+  /** The ids of the open questions, by call. */
+  readonly requestIds: ReadonlyMap<string, string>;
+  /** The prompt whose run was asking. */
+  readonly promptId: string | undefined;
+}
+
+/** The questions that have no answer yet; undefined if there are none. */
+export function openQuestions(log: SessionLog): OpenQuestions | undefined {
+  const last = lastCalls(log);
+  if (last === undefined) return undefined;
+  const { asked, answered, promptId } = approvalsOf(log);
+  const requestIds = new Map(
+    last.open.flatMap(({ id }) => {
+      const requestId = asked.get(id);
+      return requestId === undefined || answered.has(id) ? [] : [[id, requestId] as const];
+    }),
+  );
+  const first = last.open.findIndex(({ id }) => requestIds.has(id));
+  if (first === -1) return undefined;
+  // An answered call may have begun, and is never repeated.
+  const calls = last.open.slice(first).filter(({ id }) => !answered.has(id));
+  return { message: last.message, calls, requestIds, promptId };
+}
+
+/** Approvals since the last reply; those of subagents are their own. */
+function approvalsOf(log: SessionLog) {
+  const asked = new Map<string, string>();
+  const answered = new Set<string>();
+  let promptId: string | undefined;
+  for (const entry of log.tree.ancestors() as Iterable<KnownSessionEntry>) {
+    if (entry.type === "message" && entry.message.role === "assistant") break;
+    if (entry.type !== "approval" || entry.agentId !== undefined) continue;
+    const { phase, toolCallId, requestId } = entry;
+    promptId ??= entry.promptId;
+    if (phase === "asked" && requestId !== undefined) asked.set(toolCallId, requestId);
+    else answered.add(entry.toolCallId);
+  }
+  return { asked, answered, promptId };
+}

@@ -1,0 +1,50 @@
+import type { PermissionChange } from "../../permissions/permission-settings.ts";
+import type { SessionPermissions } from "../../permissions/session-permissions.ts";
+import type { Subagent } from "../runners/subagent-runner.ts";
+
+/** The permissions of a session for a subagent: at its start, and whenever they change. */
+export class PermissionShare {
+  readonly #permissions: SessionPermissions;
+  readonly #unfollow: () => void;
+  #subagent: Pick<Subagent, "setPermissions" | "stop"> | undefined;
+  #isStale = false;
+
+  constructor(permissions: SessionPermissions) {
+    this.#permissions = permissions;
+    this.#unfollow = permissions.onChange(() => void this.#pass());
+  }
+
+  /**
+   * What the subagent gets. What a project allows, a subagent in that project allows itself; its
+   * questions have no deadline of their own, because the caller's have one.
+   */
+  get change(): PermissionChange {
+    const { mode, rules } = this.#permissions.state;
+    const passed = rules.filter(({ source, action }) => source !== "project" || action !== "allow");
+    return {
+      mode,
+      rules: passed.map(({ source: _, ...rule }) => rule),
+      onTimeout: "deny",
+      timeoutMs: 0,
+    };
+  }
+
+  /** Passes on what changed while the subagent started. */
+  async bind(subagent: Pick<Subagent, "setPermissions" | "stop">): Promise<void> {
+    this.#subagent = subagent;
+    if (this.#isStale) await this.#pass();
+  }
+
+  /** Stops passing on changes. */
+  end(): void {
+    this.#unfollow();
+  }
+
+  /** One that does not take the change must not go on with what it had. */
+  async #pass(): Promise<void> {
+    this.#isStale = true;
+    const subagent = this.#subagent;
+    const passed = subagent?.setPermissions?.(this.change);
+    await passed?.catch(() => subagent?.stop().catch(() => undefined));
+  }
+}

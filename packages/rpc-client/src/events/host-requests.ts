@@ -1,0 +1,62 @@
+import type { HostRequestFrame, HostRequestResolved, HostResponse } from "@tau-agent/rpc-protocol";
+import { asDialog, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
+import { Approvals, type Approve } from "./approve.ts";
+import { answerUiRequest, type ExtensionUiHandlers } from "./extension-ui.ts";
+
+/** What a client with an `approve` function answers as a host request; dialogs stay dialogs. */
+export const answeredMethods = ["tool_approval", "budget"] as const;
+
+/** What a {@link HostRequestHandler} works with. */
+export interface HostRequestHandlerOptions {
+  readonly approve: Approve;
+  /** Shows what has no function of its own. */
+  readonly ui: ExtensionUiHandlers;
+  readonly send: (response: HostResponse) => void;
+}
+
+/** Answers what the host of one connection asks. */
+export class HostRequestHandler {
+  readonly #options: HostRequestHandlerOptions;
+  readonly #approvals: Approvals;
+
+  constructor(options: HostRequestHandlerOptions) {
+    this.#options = options;
+    this.#approvals = new Approvals(options.approve, options.send);
+  }
+
+  /** Takes a request. */
+  open(request: HostRequestFrame): void {
+    if (request.method === "tool_approval") void this.#approvals.open(request);
+    else void this.#show(request);
+  }
+
+  /** A request has ended. */
+  close(resolved: HostRequestResolved): void {
+    this.#approvals.close(resolved);
+  }
+
+  /** The host refuses an answer. */
+  refuse(id: string, message: string): void {
+    this.#approvals.refuse(id, message);
+  }
+
+  /** The connection is gone. */
+  end(): void {
+    this.#approvals.end();
+  }
+
+  /** As a dialog, where this client can show one. */
+  async #show(request: HostRequestFrame): Promise<void> {
+    const { ui, send } = this.#options;
+    const { id } = request;
+    const dialog = asDialog(request, Date.now());
+    try {
+      const answer = dialog && (await answerUiRequest(dialog, ui));
+      if (answer === undefined)
+        send({ type: "host_response", id, error: { message: "not shown" } });
+      else send({ type: "host_response", id, result: resultOfDialog(request, answer) });
+    } catch (error) {
+      send({ type: "host_response", id, error: { message: String(error) } });
+    }
+  }
+}

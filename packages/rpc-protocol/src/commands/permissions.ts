@@ -1,0 +1,49 @@
+import * as z from "zod/mini";
+import {
+  OnTimeout,
+  PermissionMode,
+  PermissionRule,
+  SourcedRule,
+} from "../vocabulary/permission.ts";
+import { command } from "./command.ts";
+import { noParams } from "./shared.ts";
+
+const milliseconds = z.number().check(z.nonnegative());
+
+const permissions = () =>
+  z.object({
+    /** How tools are approved where no rule fits. */
+    mode: PermissionMode,
+    /** The rules of all sources. */
+    rules: z.array(SourcedRule),
+    /** What happens to an approval that nobody answers. */
+    onTimeout: OnTimeout,
+    /** How long an approval waits, in ms; 0 for no limit. */
+    timeoutMs: milliseconds,
+  });
+
+/** What tools may do. */
+export const permissionCommands = {
+  set_permissions: command({
+    summary:
+      "Changes the permissions of this session; what is absent stays, and `rules` replaces the session's own. Open approvals are judged again.",
+    params: () =>
+      z.object({
+        /** How tools are approved where no rule fits. */
+        mode: z.optional(PermissionMode),
+        /** The session's own rules. */
+        rules: z.optional(z.array(PermissionRule)),
+        /** What happens to an approval that nobody answers. */
+        onTimeout: z.optional(OnTimeout),
+        /** How long an approval waits, in ms; 0 for no limit. */
+        timeoutMs: z.optional(milliseconds),
+      }),
+    result: permissions,
+    positional: [],
+  }),
+  get_permissions: command({
+    summary: "Returns the permission mode and the rules of all sources.",
+    params: noParams,
+    result: permissions,
+  }),
+};
