@@ -46,10 +46,7 @@ export function createLogger(options: LoggerOptions): Logger {
       for (const { severity, code, message, path, line } of diagnostics) {
         const isNamed = path === undefined || message.includes(path);
         const place = isNamed ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
-        log(
-          severity === "error" ? "error" : "warn",
-          `${place}${message}${hintFor(code)}`,
-        );
+        log(severity === "error" ? "error" : "warn", `${place}${message}${hintFor(code)}`);
       }
     },
   };
