@@ -5,6 +5,7 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { approveSink, firstSink } from "../host-requests/approve.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
+import { KnownKeys } from "../models/auth/known-keys.ts";
 import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
@@ -125,7 +126,7 @@ async function assemble(
   diagnostics.push(...models, ...(extensions?.diagnostics ?? []), ...packages);
   const keySources: KeySources = {
     environment: options.environment ?? {},
-    agentDirectory: places.agentDirectory,
+    known: new KnownKeys(places.agentDirectory),
     used: () => registry.keys.secrets,
   };
   const toolEnvironment = createToolEnvironment({
