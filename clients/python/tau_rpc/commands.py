@@ -127,8 +127,8 @@ class CommandMethods:
     async def prompt(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
@@ -166,8 +166,8 @@ class CommandMethods:
     async def steer(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -188,8 +188,8 @@ class CommandMethods:
     async def follow_up(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -209,8 +209,8 @@ class CommandMethods:
     async def queue_message(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -231,8 +231,8 @@ class CommandMethods:
     async def abort_and_prompt(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:

@@ -11,7 +11,9 @@ import {
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { ConnectionClosedError, type HostExit, RpcError } from "./base/errors.ts";
 import { Connection, type RequestOptions } from "./connection/connection.ts";
+import { isRecord } from "./connection/host-frame.ts";
 import type { Approve } from "./events/approve.ts";
+import { type DeltaEvent, stepOnly } from "./events/delta-event.ts";
 import { EventFilter } from "./events/event-filter.ts";
 import { EventHub } from "./events/event-hub.ts";
 import { type EventIterator, EventQueue } from "./events/event-queue.ts";
@@ -177,10 +179,20 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
    * Calls `listener` with every event. One of a newer host may have a type that isn't listed.
    * Returns the function that ends it.
    */
-  onEvent(listener: (event: ClientEvent) => void): () => void {
+  onEvent(listener: (event: ClientEvent) => void): () => void;
+  /**
+   * As above, but each `message_update` has only its step, without the reply so far (`message` and
+   * `partial`): handing events on, for example as server-sent events, is linear in the reply's length.
+   */
+  onEvent(listener: (event: DeltaEvent) => void, options: { readonly stream: "delta" }): () => void;
+  onEvent(
+    listener: (event: never) => void,
+    { stream = "full" }: { readonly stream?: StreamForm } = {},
+  ): () => void {
+    const hear = listener as (event: ClientEvent | DeltaEvent) => void;
     return this.#hub.subscribe({
       onEvent: (event) => {
-        if (this.#filter.shows(event)) listener(event);
+        if (this.#filter.shows(event)) hear(stream === "delta" ? stepOnly(event) : event);
       },
     });
   }
@@ -224,7 +236,10 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
         { timeoutMs: this.#timeoutMs("prompt") },
       );
       run.requestId = request.id;
-      request.answer.catch(settle.reject);
+      run.promptId = params.promptId;
+      request.answer.then((data) => {
+        if (isRecord(data) && data.disposition === "duplicate") void run.onDuplicate();
+      }, settle.reject);
       return (event) => run.onEvent(event);
     });
     return end.catch((error: unknown) => {
