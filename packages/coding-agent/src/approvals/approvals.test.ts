@@ -215,7 +215,7 @@ describe("rules and modes", () => {
     expect(test.asked.map(({ toolName }) => toolName)).toEqual(["change", "bash"]);
   });
 
-  it("see the file that a tool in the place of one of Tau's means by an odd path", async () => {
+  it("see the file that a tool named like one of Tau's means by an odd path", async () => {
     const paths: unknown[] = [];
     const write = defineTool({
       name: "write",
