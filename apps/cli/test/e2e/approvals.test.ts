@@ -232,6 +232,19 @@ describe("a subagent's question", () => {
   });
 });
 
+it("a rule for a file of the project also holds for its copy of an isolated subagent", async () => {
+  const at = repositoryPlace([
+    ...worker("<inner>", call("write", { path: "secret/x", content: "x" })),
+    ...worker("start", call("task", { task: "<inner>", isolated: true })),
+  ]);
+  const host = startHost({}, { place: at });
+  const rules = [{ tool: "write", match: `${at.cwd}/secret/**`, action: "deny" }];
+  host.send({ type: "set_permissions", rules });
+  host.send({ type: "prompt", message: "start" });
+  await host.until({ "...": true, type: "agent_settled" }, 40_000);
+  expect(existsSync(join(at.cwd, "secret/x"))).toBe(false);
+});
+
 it("print mode denies what needs an approval, and says so to the model", async () => {
   const place = makePlace({ scenario, arguments: ["-p", "go", ...args] });
   const host = startHost({}, { place });

@@ -1,16 +1,27 @@
+import type { PermissionRule } from "@tau-agent/rpc-protocol";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
+import { realPathOf } from "../../permissions/real-path.ts";
+import { escapeGlob } from "../../permissions/rules/glob.ts";
 import type { SessionPermissions } from "../../permissions/session-permissions.ts";
 import type { Subagent } from "../runners/subagent-runner.ts";
+
+/** The folder that the caller's rules are about. */
+interface CallerFolder {
+  readonly cwd: string;
+  readonly homeDirectory: string;
+}
 
 /** The permissions of a session for a subagent: at its start, and whenever they change. */
 export class PermissionShare {
   readonly #permissions: SessionPermissions;
+  readonly #folder: CallerFolder;
   readonly #unfollow: () => void;
   #subagent: Pick<Subagent, "setPermissions" | "stop"> | undefined;
   #isStale = false;
 
-  constructor(permissions: SessionPermissions) {
+  constructor(permissions: SessionPermissions, folder: CallerFolder) {
     this.#permissions = permissions;
+    this.#folder = folder;
     this.#unfollow = permissions.onChange(() => void this.#pass());
   }
 
@@ -20,10 +31,12 @@ export class PermissionShare {
    */
   get change(): PermissionChange {
     const { mode, rules } = this.#permissions.state;
-    const passed = rules.filter(({ source, action }) => source !== "project" || action !== "allow");
+    const passed = rules
+      .filter(({ source, action }) => source !== "project" || action !== "allow")
+      .map(({ source: _, ...rule }) => rule);
     return {
       mode,
-      rules: passed.map(({ source: _, ...rule }) => rule),
+      rules: [...passed, ...passed.flatMap((rule) => relativeRules(rule, this.#folder))],
       onTimeout: "deny",
       timeoutMs: 0,
     };
@@ -47,4 +60,20 @@ export class PermissionShare {
     const passed = subagent?.setPermissions?.(this.change);
     await passed?.catch(() => subagent?.stop().catch(() => undefined));
   }
+}
+
+/**
+ * A rule for a file of the caller's folder also holds for its copy in the folder of an isolated
+ * subagent, whose changes come back.
+ */
+function relativeRules(
+  rule: PermissionRule,
+  { cwd, homeDirectory }: CallerFolder,
+): PermissionRule[] {
+  const { match = "", action } = rule;
+  if (action === "allow") return [];
+  const pattern = match.startsWith("~/") ? `${homeDirectory}${match.slice(1)}` : match;
+  const folders = [cwd, realPathOf(cwd)].flatMap((folder) => [folder, escapeGlob(folder)]);
+  const folder = folders.find((each) => pattern.startsWith(`${each}/`));
+  return folder === undefined ? [] : [{ ...rule, match: `.${pattern.slice(folder.length)}` }];
 }

@@ -71,7 +71,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   const meter = new SubagentMeter();
   const { budget } = services;
   const share = new BudgetShare({ budget, count: run.shares, used: () => meter.total });
-  const permissions = new PermissionShare(services.session().permissions);
+  const permissions = new PermissionShare(services.session().permissions, services.environment);
   let subagent: Subagent | undefined;
   let tree: IsolatedTree | undefined;
   let work: Work | undefined;
