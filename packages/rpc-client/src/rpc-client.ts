@@ -17,6 +17,7 @@ import { EventHub } from "./events/event-hub.ts";
 import { type EventIterator, EventQueue } from "./events/event-queue.ts";
 import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./events/extension-ui.ts";
 import { answeredMethods, HostRequestHandler } from "./events/host-requests.ts";
+import { type DefinedTool, HostToolRunner } from "./events/host-tools.ts";
 import { describeExit } from "./host/describe-exit.ts";
 import { type HostCommandOptions, hostCommand, hostEnvironment } from "./host/host-command.ts";
 import { HostProcess, type HostProcessOptions, type StopOptions } from "./host/host-process.ts";
@@ -92,6 +93,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   readonly #filter = new EventFilter();
   #process: HostProcess | undefined;
   #connection: Connection | undefined;
+  #tools: HostToolRunner | undefined;
   #host: Result<"initialize"> | undefined;
   #starting: Promise<this> | undefined;
   #isStopping = false;
@@ -261,6 +263,27 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     });
   }
 
+  /**
+   * Registers tools that run in this process, all of them each time; they count from the model's next
+   * request. Resolves to their names.
+   */
+  async setHostTools(tools: readonly DefinedTool[]): Promise<readonly string[]> {
+    const connected = this.#tools;
+    const previous = connected?.tools;
+    const added = new Map(tools.map((tool) => [tool.definition.name, tool]));
+    // Before the host knows them: its first call may come with its answer.
+    if (connected) connected.tools = new Map([...(previous ?? []), ...added]);
+    try {
+      const definitions = tools.map(({ definition }) => definition);
+      const { toolNames } = await this.request("set_host_tools", { tools: definitions });
+      if (connected) connected.tools = added;
+      return toolNames;
+    } catch (error) {
+      if (connected && previous) connected.tools = previous;
+      throw error;
+    }
+  }
+
   async #start(): Promise<this> {
     const stops = this.#stops;
     const stopped = (): ConnectionClosedError =>
@@ -300,7 +323,11 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
       onSkipped: (...skipped) => connection.skip(...skipped),
     });
     const requests = this.#hostRequests((response) => connection.answerHostRequest(response));
+    const tools = new HostToolRunner((frame) => connection.answerHostRequest(frame));
+    this.#tools = tools;
     const connection = new Connection({
+      onToolCall: (call) => void tools.run(call),
+      onToolCancel: (cancel) => tools.cancel(cancel),
       onHostRequest: (request) => requests?.open(request),
       onHostRequestResolved: (resolved) => requests?.close(resolved),
       onRefused: (id, message) => requests?.refuse(id, message),
@@ -313,6 +340,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     this.#connection = connection;
     void child.ended.then((exit) => {
       requests?.end();
+      tools.end();
       this.#closed(connection, exit);
     });
   }
