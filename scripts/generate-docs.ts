@@ -10,6 +10,7 @@ keepFieldTexts();
 const { errorsPage } = await import("./docs/errors-page.ts");
 const { protocolReference } = await import("./docs/protocol-reference.ts");
 const { protocolSchema } = await import("./docs/protocol-schema.ts");
+const { rpcClientMethods } = await import("./docs/rpc-client-methods.ts");
 const { settingsPage } = await import("./docs/settings-page.ts");
 const { pythonCommands, pythonProtocol } = await import(
   "../clients/python/generator/python-module.ts"
@@ -20,6 +21,7 @@ const pages = {
   "docs/errors.md": errorsPage,
   "docs/settings.md": settingsPage,
   "packages/rpc-protocol/generated/schema.json": protocolSchema,
+  "packages/rpc-client/src/generated/command-methods.ts": rpcClientMethods,
   "clients/python/tau_rpc/protocol.py": pythonProtocol,
   "clients/python/tau_rpc/commands.py": pythonCommands,
 };

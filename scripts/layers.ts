@@ -88,7 +88,7 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "packages/rpc-client/src",
-    floors: [["base"], ["connection", "events", "host"], ["prompt"]],
+    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"]],
     looseFiles: ["index.ts", "methods.ts", "rpc-client.ts"],
   },
   {

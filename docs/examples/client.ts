@@ -4,7 +4,7 @@ import { RpcClient } from "@tau-agent/rpc-client";
 const client = new RpcClient({
   // For a real model, set a key such as ANTHROPIC_API_KEY and leave this out.
   provider: "scripted",
-  args: ["--no-session"],
+  session: "memory",
 });
 await client.start();
 client.onEvent((event) => {

@@ -26,6 +26,8 @@ export class Child {
   updates = 0;
   /** When the last frame that was parsed had arrived completely. */
   lastFrameAt = 0;
+  /** Gets each frame of streamed text. */
+  onUpdate: ((line: Buffer) => void) | undefined;
   readonly #process: ChildProcess;
   readonly #stdin: Writable;
   readonly #waiters = new Set<Waiter>();
@@ -148,6 +150,7 @@ export class Child {
   #take(line: Buffer): void {
     if (line.subarray(0, updatePrefix.length).equals(updatePrefix)) {
       this.updates += 1;
+      this.onUpdate?.(line);
       if (this.#deltaWaiter && line.includes('"delta":"')) {
         this.#deltaWaiter(now());
         this.#deltaWaiter = undefined;

@@ -1,4 +1,5 @@
 /** Runs a `ModelServer` for the process that started this one, as `RemoteModelServer` asks. */
+import { now } from "./clock.ts";
 import { ModelServer, type Reply } from "./model-server.ts";
 import type { ModelServerOrder, ReplyPlan } from "./remote-model-server.ts";
 
@@ -26,5 +27,12 @@ function carryOut(order: ModelServerOrder): unknown {
 
 function reply(plan: ReplyPlan): Reply {
   if ("text" in plan) return { ...plan, text: Array(plan.count ?? 1).fill(plan.text) };
+  if ("stamps" in plan) {
+    return { text: stamps(plan.stamps), pauseMs: plan.pauseMs, eventsPerWrite: 1 };
+  }
   return plan;
+}
+
+function* stamps(count: number): Generator<string> {
+  for (let index = 0; index < count; index++) yield `${now()} `;
 }

@@ -13,6 +13,11 @@ export type ReplyPlan = { readonly times?: number } & (
       readonly pauseMs?: number;
       readonly eventsPerWrite?: number;
     }
+  | {
+      /** So many deltas, each with the time at which it was made. */
+      readonly stamps: number;
+      readonly pauseMs: number;
+    }
   | { readonly tool: string; readonly argumentDeltas: readonly string[] }
   | { readonly calls: readonly ToolCall[] }
 );

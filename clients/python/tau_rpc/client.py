@@ -17,6 +17,7 @@ from .lines import LineReader, decode_line, encode_line
 from .process import HostProcess
 from .protocol import Attachment, ExtensionUiRequest, HostInfo, ImageInput
 from .rebuild import MessageRebuilder
+from .options import host_words
 from .run import MAYBE_LAST, PromptRun
 from .ui import UiHandler, is_dialog, show
 
@@ -46,6 +47,12 @@ class TauClient(CommandMethods):
         command: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = "tau",
         *,
         args: Sequence[str | os.PathLike[str]] = (),
+        provider: str | None = None,
+        model: str | None = None,
+        session: Literal["memory", "continue"] | os.PathLike[str] | None = None,
+        tools: Sequence[str] | None = None,
+        extensions: Sequence[str | os.PathLike[str]] = (),
+        permissions: Literal["all", "ask", "acceptEdits", "readOnly"] | None = None,
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str | None] | None = None,
         stream: Literal["delta", "full"] = "delta",
@@ -61,6 +68,11 @@ class TauClient(CommandMethods):
         """
         `command`: a program, or a program and arguments, that start a host; `--mode rpc` follows
           unless a `--mode` is given, then come the `args`.
+        `session`: "memory" writes no file, "continue" goes on with the folder's latest, and a path
+          names a session file; a new one by default.
+        `tools`: the names of the tools the model may call; all by default.
+        `extensions`: paths of extensions to load.
+        `permissions`: what tools may do without being asked about.
         `env`: added to the environment of this process; None takes a variable away.
         `stream`: how replies travel. Events are the same either way; "full" gives each
           `message_update` a message of its own, at a cost.
@@ -72,7 +84,8 @@ class TauClient(CommandMethods):
         `on_stderr`: gets the host's stderr as it comes.
         `client_info`: name and version, told to the host.
         """
-        self._command = _whole_command(command, args)
+        words = host_words(provider, model, session, tools, extensions, permissions)
+        self._command = _whole_command(command, [*words, *args])
         self._cwd = cwd
         self._env = dict(env or {})
         self._stream: Literal["delta", "full"] = stream
@@ -259,10 +272,12 @@ class TauClient(CommandMethods):
     def run(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp"] | None = None,
+        prompt_id: str | None = None,
+        output_schema: Mapping[str, Any] | None = None,
     ) -> PromptRun:
         """Sends a prompt when iteration begins; its events up to its `prompt_result`."""
         params = {
@@ -270,14 +285,19 @@ class TauClient(CommandMethods):
             "images": images,
             "attachments": attachments,
             "streamingBehavior": streaming_behavior,
+            "promptId": prompt_id,
+            "outputSchema": output_schema,
         }
         return PromptRun(self, {name: value for name, value in params.items() if value is not None})
 
     async def prompt_and_wait(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
+        attachments: list[Attachment] | None = None,
+        prompt_id: str | None = None,
+        output_schema: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> PromptRun:
         """Sends a prompt and returns its run when all of its work is done.
@@ -285,7 +305,13 @@ class TauClient(CommandMethods):
         Raises RpcError when it is refused and, with the code `prompt_failed`, when its run fails.
         When `timeout` is over, the run goes on.
         """
-        run = self.run(message, images)
+        run = self.run(
+            message,
+            images=images,
+            attachments=attachments,
+            prompt_id=prompt_id,
+            output_schema=output_schema,
+        )
         try:
             await asyncio.wait_for(run.wait(), timeout)
         except RequestTimeoutError:

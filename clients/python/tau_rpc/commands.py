@@ -132,8 +132,8 @@ class CommandMethods:
     async def prompt(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
@@ -171,8 +171,8 @@ class CommandMethods:
     async def steer(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -193,8 +193,8 @@ class CommandMethods:
     async def follow_up(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -214,8 +214,8 @@ class CommandMethods:
     async def queue_message(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -236,8 +236,8 @@ class CommandMethods:
     async def abort_and_prompt(
         self,
         message: str,
-        images: list[ImageInput] | None = None,
         *,
+        images: list[ImageInput] | None = None,
         attachments: list[Attachment] | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:

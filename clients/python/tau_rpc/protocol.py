@@ -1065,6 +1065,29 @@ class DeleteSessionResponse(_DeleteSessionResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _DiagnosticEvent(TypedDict):
+    type: Literal["diagnostic"]
+    severity: Literal["warning", "error"]
+    """Whether something does not work, or only works differently."""
+    message: str
+    """What is wrong."""
+
+
+class DiagnosticEvent(_DiagnosticEvent, total=False):
+    """Something is wrong with files or settings, but nothing was stopped; sent after
+    `initialize`.
+    """
+
+    code: str
+    """The error code."""
+    path: str
+    """The file it is about."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 class _DialogParamsConfirm(TypedDict):
     method: Literal["confirm"]
     title: str
@@ -4809,6 +4832,7 @@ Event: TypeAlias = Union[
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
+    DiagnosticEvent,
     ErrorEvent,
 ]
 """Everything a session reports."""
@@ -4930,6 +4954,7 @@ HostFrame: TypeAlias = Union[
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
+    DiagnosticEvent,
     ErrorEvent,
     MessageUpdateDeltaEvent,
     ExtensionUiRequestSelect,
@@ -5176,6 +5201,7 @@ __all__ = [
     "CycleThinkingLevelResponse",
     "DeleteSessionCommand",
     "DeleteSessionResponse",
+    "DiagnosticEvent",
     "DialogParams",
     "DialogParamsConfirm",
     "DialogParamsEditor",

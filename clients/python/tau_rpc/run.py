@@ -11,6 +11,7 @@ from .protocol import (
     AgentMessage,
     AssistantMessage,
     Event,
+    OutputStatus,
     PromptDisposition,
     PromptResultEvent,
     PromptStatus,
@@ -52,12 +53,21 @@ class PromptRun(AsyncIterator[Event]):
         """How the prompt ended; None while it is on."""
         self.error: str | None = None
         """What went wrong, when `status` is "error"."""
+        self.output: Any = None
+        """The answer to a prompt with an `output_schema`, if `output_status` is "valid"."""
+        self.output_status: OutputStatus | None = None
+        """Whether the answer fits the schema; None without one, or while the prompt is on."""
+        self.output_attempts = 0
+        """How many answers the model gave."""
+        self._text: str | None = None
         self.messages: list[AgentMessage] = []
         """Every message that was completed since the prompt was sent."""
 
     @property
     def text(self) -> str:
-        """The text of the last reply; empty when there is none."""
+        """The text of the last reply; with an `output_schema` the last answer as it was written."""
+        if self._text is not None:
+            return self._text
         reply = self._last_reply()
         blocks = reply["content"] if reply is not None else []
         return "".join(block["text"] for block in blocks if block["type"] == "text")
@@ -134,6 +144,10 @@ class PromptRun(AsyncIterator[Event]):
     def _end(self, event: PromptResultEvent) -> None:
         self.status = event["status"]
         self.error = event.get("error")
+        self.output = event.get("output")
+        self.output_status = event.get("outputStatus")
+        self.output_attempts = int(event.get("outputAttempts", 0))
+        self._text = event.get("text")
 
     def _last_reply(self) -> AssistantMessage | None:
         for message in reversed(self.messages):

@@ -33,6 +33,16 @@ class Prompts(HostTest):
             self.assertEqual([it["role"] for it in run.messages], ["user", "assistant"])
         self.assertEqual(client.exit_code, 0)
 
+    async def test_asks_for_an_answer_of_a_shape(self) -> None:
+        async with self.client() as client:
+            run = await client.prompt_and_wait("hello", output_schema={"type": "number"}, prompt_id="mine")
+            self.assertEqual((run.output_status, run.output_attempts), ("invalid", 3))
+            self.assertIsNone(run.output)
+            self.assertTrue(run.text.startswith("You said:"))
+            answer = await client.prompt("again", prompt_id="mine")
+            assert answer is not None
+            self.assertEqual(answer["disposition"], "duplicate")
+
     async def test_runs_tools(self) -> None:
         async with self.client() as client:
             run = await client.prompt_and_wait("ls")

@@ -23,7 +23,9 @@ describe("the methods of a client", () => {
 
   it("have the types of their command", () => {
     expectTypeOf<RpcClient["prompt"]>().parameter(0).toEqualTypeOf<string>();
-    expectTypeOf<RpcClient["prompt"]>().parameter(1).toEqualTypeOf<ImageInput[] | undefined>();
+    type PromptOptions = NonNullable<Parameters<RpcClient["prompt"]>[1]>;
+    expectTypeOf<PromptOptions["images"]>().toEqualTypeOf<ImageInput[] | undefined>();
+    expectTypeOf<RpcClient["prompt"]>().returns.resolves.toHaveProperty("promptId");
     expectTypeOf<RpcClient["setModel"]>().toEqualTypeOf<
       (provider: string, modelId: string) => Promise<Model>
     >();

@@ -2,43 +2,7 @@ import { type CommandName, commands, type Params, type Result } from "@tau-agent
 import { RpcError } from "./base/errors.ts";
 import type { RequestOptions } from "./connection/connection.ts";
 import { isRecord } from "./connection/host-frame.ts";
-
-type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : S;
-
-type Positional<N extends CommandName> = (typeof commands)[N]["positional"];
-
-/** Whether a field may be `undefined`. */
-type IsOptional<P, K extends keyof P> = object extends Pick<P, K> ? true : false;
-
-type PositionalArguments<P, K extends readonly string[]> = K extends readonly [
-  infer Head extends keyof P & string,
-  ...infer Tail extends readonly string[],
-]
-  ? IsOptional<P, Head> extends true
-    ? [value?: P[Head], ...rest: PositionalArguments<P, Tail>]
-    : [value: P[Head], ...rest: PositionalArguments<P, Tail>]
-  : [];
-
-type NamedArguments<Rest> = keyof Rest extends never
-  ? []
-  : object extends Rest
-    ? [fields?: Rest]
-    : [fields: Rest];
-
-/**
- * A client method's arguments: the command's main fields in order, then the others as an object.
- */
-export type CommandArguments<N extends CommandName> = [
-  ...PositionalArguments<Params<N>, Positional<N>>,
-  ...NamedArguments<Omit<Params<N>, Positional<N>[number]>>,
-];
-
-/** One method per command of the protocol, in camelCase; each resolves to the response's `data`. */
-export type CommandMethods = {
-  [N in CommandName as CamelCase<N>]: (...values: CommandArguments<N>) => Promise<Result<N>>;
-};
+import type { CommandMethods } from "./generated/command-methods.ts";
 
 /** What the methods are built from. */
 interface Requester {

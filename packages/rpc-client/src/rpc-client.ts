@@ -11,13 +11,15 @@ import {
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { ConnectionClosedError, type HostExit, RpcError } from "./base/errors.ts";
 import { Connection, type RequestOptions } from "./connection/connection.ts";
+import { isRecord } from "./connection/host-frame.ts";
 import type { Approve } from "./events/approve.ts";
+import { type DeltaEvent, stepOnly } from "./events/delta-event.ts";
 import { EventFilter } from "./events/event-filter.ts";
 import { EventHub } from "./events/event-hub.ts";
 import { type EventIterator, EventQueue } from "./events/event-queue.ts";
 import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./events/extension-ui.ts";
 import { answeredMethods, HostRequestHandler } from "./events/host-requests.ts";
-import { type DefinedTool, HostToolRunner } from "./events/host-tools.ts";
+import { type DefinedTool, HostToolRunner, registerTools } from "./events/host-tools.ts";
 import { describeExit } from "./host/describe-exit.ts";
 import { type HostCommandOptions, hostCommand, hostEnvironment } from "./host/host-command.ts";
 import { HostProcess, type HostProcessOptions, type StopOptions } from "./host/host-process.ts";
@@ -179,10 +181,20 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
    * Calls `listener` with every event. One of a newer host may have a type that isn't listed.
    * Returns the function that ends it.
    */
-  onEvent(listener: (event: ClientEvent) => void): () => void {
+  onEvent(listener: (event: ClientEvent) => void): () => void;
+  /**
+   * As above, but each `message_update` has only its step, without the reply so far (`message` and
+   * `partial`): handing events on, for example as server-sent events, is linear in the reply's length.
+   */
+  onEvent(listener: (event: DeltaEvent) => void, options: { readonly stream: "delta" }): () => void;
+  onEvent(
+    listener: (event: never) => void,
+    { stream = "full" }: { readonly stream?: StreamForm } = {},
+  ): () => void {
+    const hear = listener as (event: ClientEvent | DeltaEvent) => void;
     return this.#hub.subscribe({
       onEvent: (event) => {
-        if (this.#filter.shows(event)) listener(event);
+        if (this.#filter.shows(event)) hear(stream === "delta" ? stepOnly(event) : event);
       },
     });
   }
@@ -226,7 +238,10 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
         { timeoutMs: this.#timeoutMs("prompt") },
       );
       run.requestId = request.id;
-      request.answer.catch(settle.reject);
+      run.promptId = params.promptId;
+      request.answer.then((data) => {
+        if (isRecord(data) && data.disposition === "duplicate") void run.onDuplicate();
+      }, settle.reject);
       return (event) => run.onEvent(event);
     });
     return end.catch((error: unknown) => {
@@ -267,21 +282,10 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
    * Registers tools that run in this process, all of them each time; they count from the model's next
    * request. Resolves to their names.
    */
-  async setHostTools(tools: readonly DefinedTool[]): Promise<readonly string[]> {
-    const connected = this.#tools;
-    const previous = connected?.tools;
-    const added = new Map(tools.map((tool) => [tool.definition.name, tool]));
-    // Before the host knows them: its first call may come with its answer.
-    if (connected) connected.tools = new Map([...(previous ?? []), ...added]);
-    try {
-      const definitions = tools.map(({ definition }) => definition);
-      const { toolNames } = await this.request("set_host_tools", { tools: definitions });
-      if (connected) connected.tools = added;
-      return toolNames;
-    } catch (error) {
-      if (connected && previous) connected.tools = previous;
-      throw error;
-    }
+  setHostTools(tools: readonly DefinedTool[]): Promise<readonly string[]> {
+    return registerTools(this.#tools, tools, (definitions) =>
+      this.request("set_host_tools", { tools: definitions }),
+    );
   }
 
   async #start(): Promise<this> {

@@ -154,12 +154,10 @@ describe("requests", () => {
 
   it("take the main fields in order and the others by name", () => {
     expectTypeOf<Parameters<RpcClient["setModel"]>>().toEqualTypeOf<
-      [value: string, value: string]
+      [provider: string, modelId: string]
     >();
     expectTypeOf<RpcClient["prompt"]>().toBeCallableWith("hi");
-    expectTypeOf<RpcClient["prompt"]>().toBeCallableWith("hi", undefined, {
-      streamingBehavior: "steer",
-    });
+    expectTypeOf<RpcClient["prompt"]>().toBeCallableWith("hi", { streamingBehavior: "steer" });
     expectTypeOf<RpcClient["compact"]>().toBeCallableWith();
     expectTypeOf<Parameters<RpcClient["getState"]>>().toEqualTypeOf<[]>();
     // @ts-expect-error a level is one of a few words

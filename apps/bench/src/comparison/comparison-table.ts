@@ -1,6 +1,17 @@
 import { bestPeer, type Comparison, floorRatio, holds, peerRatio } from "./comparison.ts";
 
-const head = ["Row", "Tau", "best peer", "floor", "× peer", "wanted", "× floor", "wanted", ""];
+const head = [
+  "Row",
+  "What",
+  "Tau",
+  "best peer",
+  "floor",
+  "× peer",
+  "wanted",
+  "× floor",
+  "wanted",
+  "",
+];
 
 /** Rows of the comparison as cells, the head first. */
 export function comparisonCells(rows: readonly Comparison[]): string[][] {
@@ -9,8 +20,8 @@ export function comparisonCells(rows: readonly Comparison[]): string[][] {
 
 /** The comparison as an aligned table, for a terminal. */
 export function comparisonTable(rows: readonly Comparison[]): string {
-  const named = rows.map((row) => [row.name, ...cells(row).slice(1)]);
-  const all = [head, ...named];
+  // A terminal has no room for sentences.
+  const all = comparisonCells(rows).map((row) => row.filter((_, column) => column !== 1));
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const pad = (cell: string, column: number) =>
     column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
@@ -22,6 +33,7 @@ function cells(row: Comparison): string[] {
     value === undefined ? "–" : `${number(value)} ${row.unit}`;
   const best = bestPeer(row);
   return [
+    row.name,
     row.what,
     amount(row.tau?.median),
     amount(best?.result.median),

@@ -38,6 +38,6 @@ ${failures.size > 0 ? `\nNot measured: ${[...failures].join("; ")}.\n` : ""}`;
 function markdown(rows: readonly Comparison[]): string {
   const [head = [], ...body] = comparisonCells(rows);
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  const rule = head.map((_, column) => (column === 0 ? "---" : "---:"));
+  const rule = head.map((_, column) => (column < 2 ? "---" : "---:"));
   return [head, rule, ...body].map(line).join("\n");
 }

@@ -84,7 +84,9 @@ export function extensionRpcClient({ program, agentDirectory, cwd }: ProcessEnvi
 
 /** A command as a method: it takes the main fields in order and returns an only member itself. */
 function methodOf(command: CommandName) {
-  const { positional } = commands[command];
+  const { positional: main } = commands[command];
+  // As pi's client has it.
+  const positional: readonly string[] = main[0] === "message" ? [...main, "images"] : main;
   const member = onlyMember(command);
   return async function method(
     this: { request(command: CommandName, params: object): Promise<unknown> },

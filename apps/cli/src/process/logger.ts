@@ -19,6 +19,15 @@ export interface LoggerOptions {
   readonly isVerbose?: boolean | undefined;
 }
 
+/** What a user of the command line does about a kind of problem. */
+const hints = {
+  project_untrusted: " Start with --approve in that folder to trust it.",
+} as const;
+
+function hintFor(code: string | undefined): string {
+  return code !== undefined && code in hints ? hints[code as keyof typeof hints] : "";
+}
+
 type Level = "debug" | "warn" | "error";
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -34,10 +43,10 @@ export function createLogger(options: LoggerOptions): Logger {
     error: (message, error) => log("error", message, error === undefined ? {} : { err: error }),
     debug: (message, fields) => log("debug", message, fields),
     diagnostics: (diagnostics) => {
-      for (const { severity, message, path, line } of diagnostics) {
+      for (const { severity, code, message, path, line } of diagnostics) {
         const isNamed = path === undefined || message.includes(path);
         const place = isNamed ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
-        log(severity === "error" ? "error" : "warn", `${place}${message}`);
+        log(severity === "error" ? "error" : "warn", `${place}${message}${hintFor(code)}`);
       }
     },
   };

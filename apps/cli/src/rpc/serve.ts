@@ -15,6 +15,7 @@ import type { FrameOutput } from "../process/output.ts";
 import type { Shutdown } from "../process/shutdown.ts";
 import { ClientRequests } from "./connection/client-requests.ts";
 import { Connection } from "./connection/connection.ts";
+import { DiagnosticEvents } from "./connection/diagnostic-events.ts";
 import { FrameWriter } from "./connection/writer.ts";
 import { dispatch } from "./dispatch.ts";
 import type { UiNotices } from "./ui-notices.ts";
@@ -49,6 +50,7 @@ export function serve(options: ServeOptions): void {
     if (session.requests.get(notice.id) === undefined) connection.ask(notice);
   });
   session.requests.attach(requests);
+  const diagnostics = new DiagnosticEvents(session, connection);
   void session.hooks?.begin();
   const dispatchOptions = {
     host: { session, connection, requests },
@@ -56,8 +58,10 @@ export function serve(options: ServeOptions): void {
     onUiResponse: (response: ExtensionUiResponse) => requests.answerDialog(response),
     onHostAnswer: (answer: HostAnswer) => requests.answer(answer),
     onAnswered: ({ name }: CommandFrame) => {
-      if (name === "initialize") requests.repeat();
       options.onFirstAnswer();
+      if (name !== "initialize") return;
+      diagnostics.update();
+      requests.repeat();
     },
     onInternalError: (error: unknown) => logger.error("A command failed unexpectedly", error),
   };

@@ -1,12 +1,9 @@
-import { resolve } from "node:path";
 import type {
   CreateAgentSessionOptions,
-  CustomProvider,
   ExtensionOptions,
   SessionStart,
 } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
-import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { type CliOptions, returnWords } from "../command-line/args.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 
@@ -22,7 +19,6 @@ export async function sessionOptions(
   environment: ProcessEnvironment,
   { sendUiRequest, onShutdown, beforeExtensions, clientReady }: ExtensionSeams = {},
 ): Promise<CreateAgentSessionOptions> {
-  const isScripted = options.provider === "scripted";
   return {
     cwd: environment.cwd,
     environment: environment.variables,
@@ -76,7 +72,6 @@ export async function sessionOptions(
         return loadHostModules(environment);
       },
     },
-    ...(isScripted ? await scripted(options, environment) : {}),
   };
 }
 
@@ -117,37 +112,4 @@ function list(value: string | undefined): string[] | undefined {
     ?.split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
-}
-
-/**
- * `--provider scripted --model <scenario file>`: the model plays a scenario from the file, or a short
- * built-in one without a file; everything else is real.
- */
-async function scripted(
-  { model: file }: CliOptions,
-  { cwd }: ProcessEnvironment,
-): Promise<Partial<CreateAgentSessionOptions>> {
-  const [{ createStream }, testing, { helloScenario }] = await Promise.all([
-    import("@tau-agent/ai"),
-    import("@tau-agent/ai/testing"),
-    import("./hello-scenario.ts"),
-  ]);
-  const model = testing.scriptedModel({ id: file === undefined ? "hello" : resolve(cwd, file) });
-  const provider =
-    file === undefined ? testing.scriptedProvider(helloScenario) : testing.scenarioFileProvider();
-  return {
-    model,
-    providers: [keylessProvider(model)],
-    stream: createStream({ providers: { scripted: async () => provider } }),
-  };
-}
-
-function keylessProvider(model: Model): CustomProvider {
-  return {
-    id: model.provider,
-    isKeyless: true,
-    usesAuthHeader: false,
-    models: () => [model],
-    headers: () => ({}),
-  };
 }

@@ -81,6 +81,62 @@ describe("our client and the built host", () => {
     await client.waitForIdle(5_000);
   });
 
+  it("hand on events without the reply so far", async () => {
+    const client = await start(byLastWord);
+    const steps: string[] = [];
+    client.onEvent(
+      (event) => {
+        if (event.type !== "message_update") return;
+        expect(event).not.toHaveProperty("message");
+        expect(event.assistantMessageEvent).not.toHaveProperty("partial");
+        expect(event.promptId).toBe("mine");
+        steps.push(event.assistantMessageEvent.type);
+      },
+      { stream: "delta" },
+    );
+    await client.promptAndWait("one", { promptId: "mine", timeoutMs: 20_000 });
+    expect(steps).toEqual(expect.arrayContaining(["text_start", "text_delta", "text_end"]));
+  });
+
+  it("start a prompt of one id once, and end for each who sends it", async () => {
+    const client = await start(byLastWord);
+    const options = { promptId: "mine", timeoutMs: 20_000 };
+    const [first, second] = await Promise.all([
+      client.promptAndWait("one", options),
+      client.promptAndWait("one", options),
+    ]);
+    expect([first.status, second.status]).toEqual(["completed", "completed"]);
+    expect((await client.promptAndWait("one", options)).status).toBe("handled");
+    expect(await client.prompt("one", { promptId: "mine" })).toEqual({
+      disposition: "duplicate",
+      promptId: "mine",
+    });
+    const { messages } = await client.getMessages();
+    expect(messages).toHaveLength(2);
+  });
+
+  it("tell what is wrong with the user's files as events", async () => {
+    const place = makePlace({ files: { "agent/settings.json": '{"noSuchSetting": 1}' } });
+    const diagnostics: string[] = [];
+    const client = new RpcClient({
+      cliPath: binPath,
+      cwd: place.cwd,
+      env: place.variables,
+      provider: "scripted",
+      session: "memory",
+    });
+    onTestFinished(async () => {
+      await client.stop();
+      place.remove();
+    });
+    client.onEvent((event) => {
+      if (event.type === "diagnostic") diagnostics.push(`${event.severity}: ${event.message}`);
+    });
+    await client.start();
+    await client.getState();
+    expect(diagnostics).toEqual([expect.stringContaining("noSuchSetting")]);
+  });
+
   it.each(["delta", "full"] as const)("wait and rebuild behind a filter, in %s", async (stream) => {
     const client = await start(byLastWord, { stream });
     const types: string[] = [];

@@ -190,6 +190,19 @@ describe("compacting by itself", () => {
     );
   });
 
+  it("answers an overflow although all of it could be kept, as the window is said to be larger", async () => {
+    const { session } = await compactable((request) => {
+      if (isSummary(request)) return "SUMMARY";
+      const isTooLong = JSON.stringify(request.messages).includes("first");
+      return isTooLong && request.lastUserText.endsWith("third")
+        ? turn("", { fault: { kind: "overflow" } })
+        : "short";
+    });
+    for (const prompt of ["first", "second"]) await session.prompt(prompt);
+    expect(await session.prompt("third")).toMatchObject({ status: "completed" });
+    expect(await session.prompt("fourth")).toMatchObject({ status: "completed" });
+  });
+
   it("gives up at a second overflow in a row", async () => {
     const { session, events } = await compactable((request) => {
       if (isSummary(request)) return "SUMMARY";

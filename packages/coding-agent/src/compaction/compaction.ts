@@ -9,6 +9,7 @@ import {
   type CompactionLimits,
   type CompactionPreparation,
   fitLimits,
+  limitsBelow,
   prepareCompaction,
 } from "./prepare.ts";
 import type { SummarizerOptions } from "./summarize.ts";
@@ -157,7 +158,7 @@ export class Compaction {
     const { conversation, decide } = this.#options;
     const model = this.#options.model();
     if (model === undefined) throw new SessionError("no_model");
-    const preparation = this.#prepare(model);
+    const preparation = this.#prepare(model, request.reason);
     if (typeof preparation === "string") throw new SessionError(preparation);
     const tokensBefore = contextTokens(conversation.messages);
     const asked = decide?.({ ...preparation, tokensBefore }, request, signal);
@@ -177,9 +178,15 @@ export class Compaction {
     return result;
   }
 
-  #prepare(model: Model): ReturnType<typeof prepareCompaction> {
-    const branch = entriesForContext(this.#options.conversation.log.tree);
-    return prepareCompaction(branch, this.#limits(model));
+  #prepare(model: Model, reason?: CompactionReason): ReturnType<typeof prepareCompaction> {
+    const { conversation } = this.#options;
+    const branch = entriesForContext(conversation.log.tree);
+    const limits = this.#limits(model);
+    const isTooLarge = reason === "overflow";
+    return prepareCompaction(
+      branch,
+      isTooLarge ? limitsBelow(limits, conversation.messages) : limits,
+    );
   }
 
   async #summarize(

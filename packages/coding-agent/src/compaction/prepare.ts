@@ -38,6 +38,22 @@ export function fitLimits(
 }
 
 /**
+ * Limits after the vendor refused a conversation: its window may be smaller than the catalogue or
+ * models.json says, so at most half of the conversation is kept, however small it seems.
+ */
+export function limitsBelow(
+  limits: CompactionLimits,
+  refused: readonly AgentMessage[],
+): CompactionLimits {
+  const half = Math.floor(refused.reduce((sum, message) => sum + estimateTokens(message), 0) / 2);
+  return {
+    ...limits,
+    keepRecentTokens: Math.min(limits.keepRecentTokens, half),
+    maxKeptTokens: Math.min(limits.maxKeptTokens, half),
+  };
+}
+
+/**
  * Decides what a compaction of this branch summarises; pure.
  *
  * @returns the error code that says why there is nothing to do

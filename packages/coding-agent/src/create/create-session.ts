@@ -6,6 +6,7 @@ import { approveSink, firstSink } from "../host-requests/approve.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
 import { HostTools, withHostTools } from "../host-tools/host-tools.ts";
+import { KnownKeys } from "../models/auth/known-keys.ts";
 import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
 import { proxiedFetch } from "../models/proxied-fetch.ts";
@@ -34,6 +35,7 @@ import { createToolEnvironment } from "./create-tool-environment.ts";
 import { currentEnvironment } from "./current-environment.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
 import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
+import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 import { keepTrustAcross, resolveProjectTrust } from "./trust.ts";
@@ -64,7 +66,8 @@ interface Surroundings {
 }
 
 /** Creates a session; see `createAgentSession`. */
-export async function createSession(options: CreateAgentSessionOptions): Promise<CreatedSession> {
+export async function createSession(asked: CreateAgentSessionOptions): Promise<CreatedSession> {
+  const options = await withScriptedModel(asked);
   const diagnostics: Diagnostic[] = [];
   const given = resolvePlaces(options);
   const first = await loadSettings(options, given);
@@ -125,7 +128,7 @@ async function assemble(
   diagnostics.push(...models, ...(extensions?.diagnostics ?? []), ...packages);
   const keySources: KeySources = {
     environment: options.environment ?? {},
-    agentDirectory: places.agentDirectory,
+    known: new KnownKeys(places.agentDirectory),
     used: () => registry.keys.secrets,
   };
   const toolEnvironment = createToolEnvironment({

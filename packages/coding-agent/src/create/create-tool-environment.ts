@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FileQueue } from "../base/files/file-queue.ts";
 import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyFileNames } from "../base/files/key-files.ts";
-import { createOutputMask, type KeySources, keyVariablesOf } from "../models/auth/mask-keys.ts";
+import { createOutputMask, type KeySources } from "../models/auth/mask-keys.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { AgentSession } from "../session/agent-session.ts";
@@ -42,7 +42,7 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     shellPath: settings.get("shellPath"),
     shellCommandPrefix: settings.get("shellCommandPrefix"),
     get keyVariables() {
-      return keyVariablesOf(agentDirectory);
+      return keySources.known.variables();
     },
     protectedFiles: keyFileNames.map((name) => join(agentDirectory, name)),
     bashTimeoutMs: settings.get("bash.timeoutMs"),

@@ -35,6 +35,7 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly agentDirectory?: string | undefined;
   readonly homeDirectory?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
+  /** With `scripted`, the model plays the scenario file that `model` names, or a short one. */
   readonly provider?: string | undefined;
   /** A pattern such as `sonnet` or `anthropic/claude-*`, or a model of your own. */
   readonly model?: string | Model | undefined;

@@ -59,7 +59,7 @@ it("means no without a decision, with one diagnostic that lists what was left ou
   expect(trust.diagnostics).toHaveLength(1);
   expect(trust.diagnostics[0]?.message).toContain(join(cwd, ".pi", "settings.json"));
   expect(trust.diagnostics[0]?.message).toContain(join(cwd, ".pi", "agent", "extensions"));
-  expect(trust.diagnostics[0]?.message).toContain("--approve");
+  expect(trust.diagnostics[0]?.message).toContain("Trust it");
 });
 
 it("is decided by the flag, then extensions, then the trust file, then the setting", async () => {

@@ -135,15 +135,19 @@ export async function resolveProjectTrust(input: TrustInput): Promise<ProjectTru
   }
   const { decision, diagnostics } = await readDecision(join(agentDirectory, "trust.json"), cwd);
   if (decision === true && (await hasChanged(input))) {
-    const message = `What the trusted project in ${cwd} loads has changed, so this was left out: ${loadedOf(input).join(", ")}. Start with --approve in that folder to trust it as it is now.`;
-    return decided(false, "trust_file", [{ severity: "warning", message, path: cwd }]);
+    const message = `What the trusted project in ${cwd} loads has changed, so this was left out: ${loadedOf(input).join(", ")}. Trust it again to load it as it is now.`;
+    return decided(false, "trust_file", [leftOut(message, cwd)]);
   }
   if (decision !== undefined) return decided(decision, "trust_file", diagnostics);
   const fallback = settings.getUserValue("defaultProjectTrust");
   if (fallback !== "ask") return decided(fallback === "always", "setting");
   if (gated.length === 0) return decided(false, "setting");
-  const message = `The project in ${cwd} is not trusted, so this was left out: ${gated.join(", ")}. Start with --approve in that folder to load it.`;
-  return decided(false, "setting", [{ severity: "warning", message, path: cwd }]);
+  const message = `The project in ${cwd} is not trusted, so this was left out: ${gated.join(", ")}. Trust it to load it.`;
+  return decided(false, "setting", [leftOut(message, cwd)]);
+}
+
+function leftOut(message: string, path: string): Diagnostic {
+  return { severity: "warning", code: "project_untrusted", message, path };
 }
 
 /** Everything that a trusted project adds. */

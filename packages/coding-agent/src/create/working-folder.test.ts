@@ -81,7 +81,7 @@ describe("a session that is continued from its file", () => {
     };
     const elsewhere = await open(true, here.places.cwd);
     expect(elsewhere.isProjectTrusted).toBe(false);
-    expect(elsewhere.problems).toEqual([expect.stringContaining("--approve in that folder")]);
+    expect(elsewhere.problems).toEqual([expect.stringContaining("Trust it to load it")]);
     expect((await open(true, there.places.cwd)).isProjectTrusted).toBe(true);
   });
 

@@ -8,7 +8,7 @@ export class ProblemReport {
   /** Problems found when the session was created, and since. */
   readonly diagnostics: Diagnostic[];
   readonly #emit: (event: SessionOnlyEvent) => void;
-  #onNote: ((diagnostic: Diagnostic) => void) | undefined;
+  readonly #onNote: ((diagnostic: Diagnostic) => void)[] = [];
 
   constructor(diagnostics: readonly Diagnostic[], emit: (event: SessionOnlyEvent) => void) {
     this.diagnostics = [...diagnostics];
@@ -26,7 +26,7 @@ export class ProblemReport {
   /** Notes a problem with the user's files that stopped nothing; clients are not notified. */
   note(diagnostic: Diagnostic): void {
     this.diagnostics.push(diagnostic);
-    this.#onNote?.(diagnostic);
+    for (const listener of this.#onNote) listener(diagnostic);
   }
 
   /** Notes a problem unless the same one is known. */
@@ -37,7 +37,7 @@ export class ProblemReport {
 
   /** Gets what is noted from now on, to show it where the first diagnostics were shown. */
   onNote(listener: (diagnostic: Diagnostic) => void): void {
-    this.#onNote = listener;
+    this.#onNote.push(listener);
   }
 
   /** Runs a step; a failure is reported instead of thrown. */

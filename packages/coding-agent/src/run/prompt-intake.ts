@@ -2,7 +2,7 @@ import type { RunOutcome } from "@tau-agent/agent";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult, UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "../base/errors.ts";
-import { randomUuid } from "../base/random.ts";
+import { randomHex, randomUuid } from "../base/random.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import type { PromptInput, UserInput } from "../user-input/input.ts";
 import type { Admission } from "./admission.ts";
@@ -369,7 +369,7 @@ function identityOf(
     const reason = "expected 1 to 128 letters, digits, _ and -";
     throw new SessionError("invalid_option", { option: "promptId", reason });
   }
-  return { id, promptId: promptId ?? randomUuid(), isAnnounced };
+  return { id, promptId: promptId ?? randomHex(8), isAnnounced };
 }
 
 /** What checks answers is loaded with the first schema. */

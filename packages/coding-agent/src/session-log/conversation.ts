@@ -262,6 +262,7 @@ export class Conversation {
 
   /** As the environment: requests keep it, but the user's words stay as they are. */
   #noteOutput(timestamp: number, text: string): void {
+    this.#readMessages();
     this.#log.append({ type: "custom", customType: OUTPUT_ENTRY, data: { text } });
     this.#addNote(timestamp, text);
   }

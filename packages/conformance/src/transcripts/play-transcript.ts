@@ -59,6 +59,8 @@ const additions: ReadonlySet<string> = new Set([
   "entry_appended",
   "compaction_start",
   "compaction_end",
+  "diagnostic",
+  "subagent_event",
 ]);
 
 /**

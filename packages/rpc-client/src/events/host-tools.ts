@@ -132,6 +132,28 @@ export class HostToolRunner {
   }
 }
 
+/** Registers tools with the host; where it refuses them, those before stay. */
+export async function registerTools(
+  runner: HostToolRunner | undefined,
+  tools: readonly DefinedTool[],
+  send: (
+    definitions: DefinedTool["definition"][],
+  ) => Promise<{ readonly toolNames: readonly string[] }>,
+): Promise<readonly string[]> {
+  const previous = runner?.tools ?? new Map();
+  const added = new Map(tools.map((tool) => [tool.definition.name, tool]));
+  // Before the host knows them: its first call may come with its answer.
+  if (runner) runner.tools = new Map([...previous, ...added]);
+  try {
+    const { toolNames } = await send(tools.map(({ definition }) => definition));
+    if (runner) runner.tools = added;
+    return toolNames;
+  } catch (error) {
+    if (runner) runner.tools = previous;
+    throw error;
+  }
+}
+
 function asResult(given: string | ToolResult): ToolResult {
   return typeof given === "string" ? { content: [{ type: "text", text: given }] } : given;
 }

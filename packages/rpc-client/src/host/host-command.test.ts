@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { hostCommand, hostEnvironment } from "./host-command.ts";
+import { type HostCommandOptions, hostCommand, hostEnvironment } from "./host-command.ts";
 
 describe("hostCommand", () => {
   it("runs a given entry with the current Node", () => {
@@ -50,5 +50,18 @@ describe("hostEnvironment", () => {
     const made = { ELECTRON_RUN_AS_NODE: "1" };
     expect(hostEnvironment(process.execPath, { A: "1" })).toEqual({ ...made, A: "1" });
     expect(hostEnvironment("tau", undefined)).toBeUndefined();
+  });
+
+  it("says the options in the host's words", () => {
+    const words = (options: HostCommandOptions) =>
+      hostCommand({ command: ["tau"], ...options }).slice(3);
+    expect(words({ session: "memory" })).toEqual(["--no-session"]);
+    expect(words({ session: "continue" })).toEqual(["--continue"]);
+    expect(words({ session: { path: "/a b" } })).toEqual(["--session", "/a b"]);
+    expect(words({ tools: ["read", "grep"] })).toEqual(["--tools", "read,grep"]);
+    expect(words({ tools: [] })).toEqual(["--no-tools"]);
+    expect(words({ extensions: ["a.ts", "b.ts"], permissions: "ask", args: ["--x"] })).toEqual([
+      ...["--extension", "a.ts", "--extension", "b.ts", "--permission-mode", "ask", "--x"],
+    ]);
   });
 });

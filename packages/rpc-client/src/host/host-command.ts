@@ -10,6 +10,17 @@ export interface HostCommandOptions {
   readonly cliPath?: string;
   readonly provider?: string;
   readonly model?: string;
+  /**
+   * The conversation: `memory` writes no file, `continue` goes on with the latest of the folder, and a
+   * path names a session file. A new one by default.
+   */
+  readonly session?: "memory" | "continue" | { readonly path: string };
+  /** The names of the tools the model may call; all by default. */
+  readonly tools?: readonly string[];
+  /** Extensions to load, by path, besides those found on the host's machine. */
+  readonly extensions?: readonly string[];
+  /** What tools may do without being asked about; `all` by default. */
+  readonly permissions?: "all" | "ask" | "acceptEdits" | "readOnly";
   /** More arguments for the host, after `--mode rpc`. */
   readonly args?: readonly string[];
 }
@@ -20,7 +31,22 @@ export function hostCommand(options: HostCommandOptions): [string, ...string[]] 
   const rest = [...first, "--mode", "rpc"];
   if (options.provider !== undefined) rest.push("--provider", options.provider);
   if (options.model !== undefined) rest.push("--model", options.model);
+  rest.push(...sessionArguments(options.session));
+  if (options.tools !== undefined) rest.push(...toolArguments(options.tools));
+  for (const path of options.extensions ?? []) rest.push("--extension", path);
+  if (options.permissions !== undefined) rest.push("--permission-mode", options.permissions);
   return [program ?? "tau", ...rest, ...(options.args ?? [])];
+}
+
+function sessionArguments(session: HostCommandOptions["session"]): string[] {
+  if (session === undefined) return [];
+  if (session === "memory") return ["--no-session"];
+  return session === "continue" ? ["--continue"] : ["--session", session.path];
+}
+
+/** A list without names is not the absence of a list. */
+function toolArguments(tools: readonly string[]): string[] {
+  return tools.length === 0 ? ["--no-tools"] : ["--tools", tools.join(",")];
 }
 
 /** Added to the host's environment; Electron's own program runs as Node only with this. */

@@ -1,4 +1,4 @@
-import type { PromptStatus, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { ClientEvent, PromptStatus } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { lastReplyParts, lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import { RpcError } from "../base/errors.ts";
@@ -9,11 +9,15 @@ import { type SettleSource, SettleWatch } from "./settle.ts";
 export class PromptRun {
   /** The id of its request. */
   requestId: string | undefined;
+  /** The prompt's own id, if it was given one. */
+  promptId: string | undefined;
+  readonly #source: SettleSource;
   readonly #settle: Settle<PromptResult>;
   readonly #fallback: SettleWatch | undefined;
   readonly #messages: AgentMessage[] = [];
 
   constructor(source: SettleSource, settle: Settle<PromptResult>) {
+    this.#source = source;
     this.#settle = settle;
     if (source.announcesSettled) return;
     this.#fallback = new SettleWatch(source, {
@@ -22,29 +26,57 @@ export class PromptRun {
     });
   }
 
-  onEvent(event: SessionEvent): void {
+  onEvent(event: ClientEvent): void {
     if (event.type === "message_end") this.#messages.push(event.message);
-    if (event.type === "prompt_result" && event.id === this.requestId) {
-      this.#end(event.status, event.error);
-    }
+    if (event.type === "prompt_result" && this.#isMeant(event)) this.#end(event);
     this.#fallback?.onEvent(event);
+  }
+
+  /** The host had the prompt before: unless it still works on it, its result has been sent. */
+  async onDuplicate(): Promise<void> {
+    try {
+      if (await this.#source.isIdle()) this.#end({ status: "handled" });
+    } catch (error) {
+      this.#settle.reject(error);
+    }
+  }
+
+  #isMeant({ id, promptId }: PromptEnd): boolean {
+    return id === this.requestId || (promptId !== undefined && promptId === this.promptId);
   }
 
   /** With a host that does not report outcomes, the last reply tells. */
   #endByLastReply(): void {
     const reply = lastReplyParts(this.#messages).at(-1);
-    if (reply?.stopReason === "error") this.#end("error", reply.errorMessage);
-    else this.#end(reply?.stopReason === "aborted" ? "aborted" : "completed", undefined);
+    if (reply?.stopReason === "error") this.#end({ status: "error", error: reply.errorMessage });
+    else this.#end({ status: reply?.stopReason === "aborted" ? "aborted" : "completed" });
   }
 
-  #end(status: PromptStatus, error: string | undefined): void {
+  #end({ status, error, promptId, ...end }: PromptEnd): void {
     if (status === "error") {
       const details = { code: "prompt_failed", command: "prompt", requestId: this.requestId };
       this.#settle.reject(new RpcError(error ?? "The prompt failed", details));
       return;
     }
     const messages = this.#messages;
-    const text = lastReplyText(messages);
-    this.#settle.resolve({ id: this.requestId, status, messages, text });
+    const text = end.text ?? lastReplyText(messages);
+    const { output, outputStatus, outputAttempts } = end;
+    this.#settle.resolve({
+      id: this.requestId,
+      ...(promptId === undefined ? {} : { promptId }),
+      status,
+      messages,
+      text,
+      ...(outputStatus === undefined ? {} : { outputStatus, outputAttempts }),
+      ...(outputStatus === "valid" ? { output } : {}),
+    });
   }
 }
+
+/** How a prompt ended, as far as its host says. */
+type PromptEnd = Partial<
+  Omit<Extract<ClientEvent, { type: "prompt_result" }>, "status" | "error">
+> & {
+  readonly status: PromptStatus;
+  readonly error?: string | undefined;
+};

@@ -14,7 +14,7 @@ export const errorTable = {
   },
   no_model: {
     message:
-      "No model selected. Set an API key (for example ANTHROPIC_API_KEY), define a provider in models.json, or pass --provider and --model.",
+      "No model selected. Set an API key (for example ANTHROPIC_API_KEY), define a provider in models.json, or name a provider and a model.",
     retryable: false,
   },
   model_not_found: { message: "Model not found: {model}", retryable: false },
@@ -24,7 +24,7 @@ export const errorTable = {
   },
   no_key: {
     message:
-      "No API key found for {provider}. Set {hint}, add a key to auth.json, or pass --api-key.",
+      "No API key found for {provider}. Set {hint}, add a key to auth.json, or pass one when you start.",
     retryable: false,
   },
   key_unresolved: {

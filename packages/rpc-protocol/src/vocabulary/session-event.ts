@@ -188,6 +188,18 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
   ...subagentEvents,
   ...budgetEvents,
   ...todoEvents,
+  /** Something is wrong with files or settings, but nothing was stopped; sent after `initialize`. */
+  z.object({
+    type: z.literal("diagnostic"),
+    /** Whether something does not work, or only works differently. */
+    severity: z.enum(["warning", "error"]),
+    /** The error code. */
+    code: z.optional(z.string()),
+    /** What is wrong. */
+    message: z.string(),
+    /** The file it is about. */
+    path: z.optional(z.string()),
+  }),
   /** A problem that belongs to no single command, such as a full disk during a run. */
   z.object({
     type: z.literal("error"),

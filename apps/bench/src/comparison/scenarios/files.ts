@@ -6,7 +6,7 @@ import { commonTools, runPrompt, startHost, turnTimes } from "../hosts.ts";
 import { type Contestant, type Stage, scenario } from "../scenario.ts";
 
 const FOLDERS = 200;
-const CALLS = 8;
+const CALLS = 5;
 
 /** Searches in a large tree. */
 export const searches = scenario({
@@ -28,6 +28,8 @@ export const searches = scenario({
 });
 
 const LINES = 400;
+/** More than searches: an edit is short, and the first ones compile code. */
+const EDITS = 25;
 
 /** A small change of a file of 20 KB. */
 export const edits = scenario({
@@ -47,7 +49,7 @@ export const edits = scenario({
         path: "long.txt",
         edits: [{ oldText: line(100 + index), newText: `${line(100 + index)} Changed.` }],
       });
-      return { "edit-line": await measure("edit", edit) };
+      return { "edit-line": await measure("edit", edit, EDITS) };
     };
   },
 });

@@ -6,7 +6,7 @@ import { largeOutput, pausedReader } from "./output.ts";
 import { fixedPart } from "./requests.ts";
 import { compactedSession, longSession, sessionLists } from "./sessions.ts";
 import { eightHosts, firstPrompt, start, startUncached } from "./start.ts";
-import { argumentStream, pacedStream, textStream } from "./streams.ts";
+import { argumentStream, pacedStream, textStream, unmergedDeltas } from "./streams.ts";
 import { bashCalls, readTurnCalls, readTurns, shortPrompts } from "./turns.ts";
 
 /** All rows of the comparison, in the order of the page. */
@@ -18,6 +18,7 @@ export const scenarios: readonly Scenario[] = [
   textStream,
   argumentStream,
   pacedStream,
+  unmergedDeltas,
   idleCommands,
   commandsUnderStream,
   shortPrompts,

@@ -1,4 +1,6 @@
 import type { Child } from "../../child.ts";
+import { now } from "../../clock.ts";
+import { summarize } from "../../measurement.ts";
 import type { ReplyPlan } from "../../remote-model-server.ts";
 import { runFloorPrompt, startFloor } from "../floors.ts";
 import { runPrompt, settled, startHost, timedRequest } from "../hosts.ts";
@@ -114,6 +116,32 @@ async function runPaced({ server }: Stage, host: Child, prompt: () => Promise<vo
     "last-byte": host.lastFrameAt - (exchange?.ended ?? Number.NaN),
   };
 }
+
+/** Deltas that are not merged: Tau is asked not to, others never do. */
+export const unmergedDeltas = scenario({
+  rows: {
+    "delta-delay": {
+      what: "each delta sent → at the client, without merging, p50",
+      unit: "ms",
+      most: 1,
+    },
+  },
+  rounds: 5,
+  host: async (stage, contestant) => {
+    const hello = contestant.hello && { ...contestant.hello, mergeMs: 0 };
+    const host = await startHost(stage, { ...contestant, ...(hello && { hello }) });
+    return async () => {
+      await stage.server.reply({ stamps: 200, pauseMs: 3 });
+      const delays: number[] = [];
+      host.onUpdate = (line) => {
+        const [, sent] = /"delta":"([\d.]+) "/.exec(line.toString()) ?? [];
+        if (sent !== undefined) delays.push(now() - Number(sent));
+      };
+      await runPrompt(host);
+      return { "delta-delay": summarize(delays).median };
+    };
+  },
+});
 
 async function abortReply({ server }: Stage, host: Child): Promise<number> {
   await server.reply({ ...PACE, count: 10_000 });

@@ -8,7 +8,7 @@ type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
  * How often the same `usage` is sent. Design decision 15 adds it to updates, and a client that looks
  * at a few of them finds it; with each delta of a long reply it would more than double the cost.
  */
-const MAX_SAME_USAGE = 64;
+const MAX_SAME_USAGE = 32;
 
 /** Makes the lines of a connection's events in the form it asked for. */
 export class EventEncoder {

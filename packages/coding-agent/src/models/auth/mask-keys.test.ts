@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { KnownKeys } from "./known-keys.ts";
 import { createKeyMask } from "./mask-keys.ts";
 
 let agentDirectory: string;
@@ -11,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(agentDirectory, { recursive: true }));
 
 const mask = (environment: Record<string, string> = {}, used: string[] = []) =>
-  createKeyMask({ environment, agentDirectory, used: () => used });
+  createKeyMask({ environment, known: new KnownKeys(agentDirectory), used: () => used });
 
 /** Writes a file; `ageSeconds` is how long ago that seems to be. */
 function write(name: string, text: string, ageSeconds = 0): void {

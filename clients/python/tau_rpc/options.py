@@ -1,0 +1,30 @@
+"""A client's options as words of the host's command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+
+def host_words(
+    provider: str | None,
+    model: str | None,
+    session: str | os.PathLike[str] | None,
+    tools: Sequence[str] | None,
+    extensions: Sequence[str | os.PathLike[str]],
+    permissions: str | None,
+) -> list[str]:
+    """The words for the options that are given."""
+    named = {"--provider": provider, "--model": model, "--permission-mode": permissions}
+    words = [word for name, value in named.items() if value is not None for word in (name, value)]
+    if session == "memory":
+        words.append("--no-session")
+    elif session == "continue":
+        words.append("--continue")
+    elif session is not None:
+        words += ["--session", os.fspath(session)]
+    if tools is not None:
+        words += ["--tools", ",".join(tools)] if tools else ["--no-tools"]
+    for path in extensions:
+        words += ["--extension", os.fspath(path)]
+    return words

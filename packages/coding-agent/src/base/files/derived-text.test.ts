@@ -1,0 +1,43 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { DerivedText } from "./derived-text.ts";
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "tau-derived-"));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(directory, { recursive: true });
+});
+
+it("reads a file again once it was written, replaced or removed, and not before", () => {
+  const path = join(directory, "a.txt");
+  // All these files are old.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10_000 });
+  let reads = 0;
+  const derived = new DerivedText(path, "none", (text) => {
+    reads++;
+    return text.toUpperCase();
+  });
+  expect(derived.value).toBe("none");
+  writeFileSync(path, "one");
+  expect([derived.value, derived.value, reads]).toEqual(["ONE", "ONE", 1]);
+  writeFileSync(path, "longer");
+  expect(derived.value).toBe("LONGER");
+  writeFileSync(`${path}.new`, "zigzag");
+  renameSync(`${path}.new`, path);
+  expect([derived.value, reads]).toEqual(["ZIGZAG", 3]);
+  rmSync(path);
+  expect(derived.value).toBe("none");
+});
+
+it("reads a file again that was written just now", () => {
+  const path = join(directory, "a.txt");
+  let reads = 0;
+  const derived = new DerivedText(path, 0, () => ++reads);
+  writeFileSync(path, "one");
+  expect([derived.value, derived.value]).toEqual([1, 2]);
+});

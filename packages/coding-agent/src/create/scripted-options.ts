@@ -1,0 +1,40 @@
+import { resolve } from "node:path";
+import type { Model } from "@tau-agent/rpc-protocol/messages";
+import type { CustomProvider } from "../models/custom-models.ts";
+import type { CreateAgentSessionOptions } from "./session-options.ts";
+
+/**
+ * With the provider `scripted`, the model plays a scenario from the file that `model` names, or a short
+ * built-in one; everything else is real. The test kit is loaded only then.
+ */
+export async function withScriptedModel(
+  options: CreateAgentSessionOptions,
+): Promise<CreateAgentSessionOptions> {
+  const { provider, model: file, stream, baseDirectory, cwd } = options;
+  if (provider !== "scripted" || stream !== undefined || typeof file === "object") return options;
+  const [{ createStream }, testing, { helloScenario }] = await Promise.all([
+    import("@tau-agent/ai"),
+    import("@tau-agent/ai/testing"),
+    import("./hello-scenario.ts"),
+  ]);
+  const id = file === undefined ? "hello" : resolve(baseDirectory ?? cwd, file);
+  const model = testing.scriptedModel({ id });
+  const scripted =
+    file === undefined ? testing.scriptedProvider(helloScenario) : testing.scenarioFileProvider();
+  return {
+    ...options,
+    model,
+    providers: [...(options.providers ?? []), keylessProvider(model)],
+    stream: createStream({ providers: { scripted: async () => scripted } }),
+  };
+}
+
+function keylessProvider(model: Model): CustomProvider {
+  return {
+    id: model.provider,
+    isKeyless: true,
+    usesAuthHeader: false,
+    models: () => [model],
+    headers: () => ({}),
+  };
+}
