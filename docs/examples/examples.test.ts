@@ -76,6 +76,12 @@ describe("the three ways in", () => {
     rmSync(cwd, { recursive: true });
   });
 
+  it("runs a tool of its own in host-tools.ts", async () => {
+    const done = await runProgram([node, inExamples("host-tools.ts")]);
+    const stdout = "Ticket core-7 is open.\n";
+    expect(done).toMatchObject({ exitCode: 0, stdout, stderr: "" });
+  });
+
   it("lists, continues, forks, exports and deletes what it saved in saved-sessions.ts", async () => {
     const done = await runProgram([node, inExamples("saved-sessions.ts")]);
     expect(done).toMatchObject({ exitCode: 0, stderr: "" });

@@ -29,6 +29,7 @@ from .protocol import (
     GetPendingRequestsData,
     GetPermissionsData,
     GetTodosData,
+    GetToolsData,
     GetTreeData,
     HostInfo,
     ImageInput,
@@ -44,7 +45,10 @@ from .protocol import (
     QueueMode,
     SessionState,
     SessionStats,
+    SetActiveToolsData,
     SetEventFilterData,
+    SetHostToolsCommandTools,
+    SetHostToolsData,
     SetPermissionsData,
     SetSubagentSubscriptionData,
     SetTodosCommandPhases,
@@ -101,6 +105,7 @@ ErrorCode: TypeAlias = Literal[
     "session_write_failed",
     "skill_unreadable",
     "summary_failed",
+    "tool_not_found",
     "unknown_command",
 ]
 """The codes of errors; a newer host may have more."""
@@ -574,6 +579,46 @@ class CommandMethods:
         data: SetTodosData = await self.request(
             "set_todos",
             _given(todos=todos, phases=phases),
+            timeout=timeout,
+        )
+        return data
+
+    async def set_host_tools(
+        self,
+        tools: list[SetHostToolsCommandTools],
+        *,
+        timeout: float | None = None,
+    ) -> SetHostToolsData:
+        """Registers the tools that the client runs, all of them each time; they count from the
+        next request to the model. A call arrives as `host_tool_call`.
+
+        `tools`: The tools; an empty list removes all.
+        """
+        data: SetHostToolsData = await self.request(
+            "set_host_tools",
+            _given(tools=tools),
+            timeout=timeout,
+        )
+        return data
+
+    async def get_tools(self, *, timeout: float | None = None) -> GetToolsData:
+        """Lists the tools the model may call in its next request."""
+        data: GetToolsData = await self.request("get_tools", {}, timeout=timeout)
+        return data
+
+    async def set_active_tools(
+        self,
+        tool_names: list[str],
+        *,
+        timeout: float | None = None,
+    ) -> SetActiveToolsData:
+        """Lets the model call exactly these tools.
+
+        `tool_names`: The names of the tools.
+        """
+        data: SetActiveToolsData = await self.request(
+            "set_active_tools",
+            _given(toolNames=tool_names),
             timeout=timeout,
         )
         return data

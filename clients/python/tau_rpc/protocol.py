@@ -2039,6 +2039,52 @@ class GetTodosResponse(_GetTodosResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _GetToolsCommand(TypedDict):
+    type: Literal["get_tools"]
+
+
+class GetToolsCommand(_GetToolsCommand, total=False):
+    """Lists the tools the model may call in its next request."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetToolsData(TypedDict):
+    """The result of the command."""
+
+    tools: list[GetToolsDataTools]
+    """The tools, in the order of the request."""
+
+
+class GetToolsDataTools(TypedDict):
+    name: str
+    """The name."""
+    description: str
+    """What the tool does, for the model."""
+    parameters: dict[str, Any]
+    """The arguments as JSON Schema."""
+    source: Literal["builtin", "custom", "host", "extension", "mcp"]
+    """Who brings the tool."""
+    readOnly: bool
+    """Whether it changes nothing."""
+
+
+class _GetToolsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_tools"]
+    success: Literal[True]
+    data: GetToolsData
+    """The result of the command."""
+
+
+class GetToolsResponse(_GetToolsResponse, total=False):
+    """Answers `get_tools`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
 class _GetTreeCommand(TypedDict):
     type: Literal["get_tree"]
 
@@ -3129,6 +3175,41 @@ class SessionTreeNode(_SessionTreeNode, total=False):
     """When the label was set."""
 
 
+class _SetActiveToolsCommand(TypedDict):
+    type: Literal["set_active_tools"]
+    toolNames: list[str]
+    """The names of the tools."""
+
+
+class SetActiveToolsCommand(_SetActiveToolsCommand, total=False):
+    """Lets the model call exactly these tools."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class SetActiveToolsData(TypedDict):
+    """The result of the command."""
+
+    toolNames: list[str]
+    """The names of the tools."""
+
+
+class _SetActiveToolsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_active_tools"]
+    success: Literal[True]
+    data: SetActiveToolsData
+    """The result of the command."""
+
+
+class SetActiveToolsResponse(_SetActiveToolsResponse, total=False):
+    """Answers `set_active_tools`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
 class _SetAutoCompactionCommand(TypedDict):
     type: Literal["set_auto_compaction"]
     enabled: bool
@@ -3282,6 +3363,61 @@ class _SetFollowUpModeResponse(TypedDict):
 
 class SetFollowUpModeResponse(_SetFollowUpModeResponse, total=False):
     """Answers `set_follow_up_mode`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
+class _SetHostToolsCommand(TypedDict):
+    type: Literal["set_host_tools"]
+    tools: list[SetHostToolsCommandTools]
+    """The tools; an empty list removes all."""
+
+
+class SetHostToolsCommand(_SetHostToolsCommand, total=False):
+    """Registers the tools that the client runs, all of them each time; they count from the next
+    request to the model. A call arrives as `host_tool_call`.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _SetHostToolsCommandTools(TypedDict):
+    name: str
+    """The name the model calls it by: letters, digits, `_` and `-`."""
+    description: str
+    """What the tool does, for the model."""
+    parameters: dict[str, Any]
+    """The arguments as JSON Schema of an object."""
+
+
+class SetHostToolsCommandTools(_SetHostToolsCommandTools, total=False):
+    label: str
+    """A short name to show."""
+    readOnly: bool
+    """Whether it changes nothing, so that permissions do not ask before it."""
+    timeoutMs: float
+    """How long a call may take, in ms; no limit if absent."""
+
+
+class SetHostToolsData(TypedDict):
+    """The result of the command."""
+
+    toolNames: list[str]
+    """The names of the tools."""
+
+
+class _SetHostToolsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_host_tools"]
+    success: Literal[True]
+    data: SetHostToolsData
+    """The result of the command."""
+
+
+class SetHostToolsResponse(_SetHostToolsResponse, total=False):
+    """Answers `set_host_tools`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -4619,6 +4755,9 @@ ClientFrame: TypeAlias = Union[
     GetBudgetCommand,
     GetTodosCommand,
     SetTodosCommand,
+    SetHostToolsCommand,
+    GetToolsCommand,
+    SetActiveToolsCommand,
     SetPermissionsCommand,
     GetPermissionsCommand,
     GetPendingRequestsCommand,
@@ -4749,6 +4888,9 @@ HostFrame: TypeAlias = Union[
     GetBudgetResponse,
     GetTodosResponse,
     SetTodosResponse,
+    SetHostToolsResponse,
+    GetToolsResponse,
+    SetActiveToolsResponse,
     SetPermissionsResponse,
     GetPermissionsResponse,
     GetPendingRequestsResponse,
@@ -4923,6 +5065,9 @@ Response: TypeAlias = Union[
     GetBudgetResponse,
     GetTodosResponse,
     SetTodosResponse,
+    SetHostToolsResponse,
+    GetToolsResponse,
+    SetActiveToolsResponse,
     SetPermissionsResponse,
     GetPermissionsResponse,
     GetPendingRequestsResponse,
@@ -5131,6 +5276,10 @@ __all__ = [
     "GetTodosDataTodoPhasesTasks",
     "GetTodosDataTodos",
     "GetTodosResponse",
+    "GetToolsCommand",
+    "GetToolsData",
+    "GetToolsDataTools",
+    "GetToolsResponse",
     "GetTreeCommand",
     "GetTreeData",
     "GetTreeResponse",
@@ -5206,6 +5355,9 @@ __all__ = [
     "SessionStatsContextUsage",
     "SessionStatsSubagents",
     "SessionTreeNode",
+    "SetActiveToolsCommand",
+    "SetActiveToolsData",
+    "SetActiveToolsResponse",
     "SetAutoCompactionCommand",
     "SetAutoCompactionResponse",
     "SetAutoRetryCommand",
@@ -5217,6 +5369,10 @@ __all__ = [
     "SetEventFilterResponse",
     "SetFollowUpModeCommand",
     "SetFollowUpModeResponse",
+    "SetHostToolsCommand",
+    "SetHostToolsCommandTools",
+    "SetHostToolsData",
+    "SetHostToolsResponse",
     "SetInterruptModeCommand",
     "SetInterruptModeResponse",
     "SetLabelCommand",

@@ -35,6 +35,18 @@ const nextSteps: readonly {
     fits: (error) => error.code === "invalid_request" && error.status === 404,
     step: "Check the model id and the base URL.",
   },
+  {
+    fits: (error) => error.code === "context_overflow",
+    step: "Compact the conversation, or choose a model with a larger context window.",
+  },
+  {
+    fits: ({ code, status }) => code === "rate_limited" && status !== undefined,
+    step: "Wait before the next prompt, or choose another model.",
+  },
+  {
+    fits: ({ code, status }) => code === "overloaded" && status !== undefined,
+    step: "Try again later, or choose another model.",
+  },
 ];
 
 function says(pattern: RegExp): (error: ProviderError) => boolean {

@@ -59,6 +59,8 @@ export {
   type RequestSink,
 } from "./host-requests/host-requests.ts";
 export { RequestError } from "./host-requests/request-error.ts";
+export type { ToolSource } from "./host-tools/host-tools.ts";
+export { readToolResult } from "./host-tools/tool-result.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export {

@@ -14,7 +14,7 @@ interface Requester {
 }
 
 /** A class with the methods of the command table. */
-export type CommandClient = abstract new () => CommandMethods;
+export type CommandClient = abstract new () => Omit<CommandMethods, "setHostTools">;
 
 /** Creates the class; a new command in the table needs no change here. */
 export function createCommandClient(): CommandClient {

@@ -19,6 +19,7 @@ import { EventHub } from "./events/event-hub.ts";
 import { type EventIterator, EventQueue } from "./events/event-queue.ts";
 import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "./events/extension-ui.ts";
 import { answeredMethods, HostRequestHandler } from "./events/host-requests.ts";
+import { type DefinedTool, HostToolRunner, registerTools } from "./events/host-tools.ts";
 import { describeExit } from "./host/describe-exit.ts";
 import { type HostCommandOptions, hostCommand, hostEnvironment } from "./host/host-command.ts";
 import { HostProcess, type HostProcessOptions, type StopOptions } from "./host/host-process.ts";
@@ -94,6 +95,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   readonly #filter = new EventFilter();
   #process: HostProcess | undefined;
   #connection: Connection | undefined;
+  #tools: HostToolRunner | undefined;
   #host: Result<"initialize"> | undefined;
   #starting: Promise<this> | undefined;
   #isStopping = false;
@@ -276,6 +278,16 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     });
   }
 
+  /**
+   * Registers tools that run in this process, all of them each time; they count from the model's next
+   * request. Resolves to their names.
+   */
+  setHostTools(tools: readonly DefinedTool[]): Promise<readonly string[]> {
+    return registerTools(this.#tools, tools, (definitions) =>
+      this.request("set_host_tools", { tools: definitions }),
+    );
+  }
+
   async #start(): Promise<this> {
     const stops = this.#stops;
     const stopped = (): ConnectionClosedError =>
@@ -315,7 +327,11 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
       onSkipped: (...skipped) => connection.skip(...skipped),
     });
     const requests = this.#hostRequests((response) => connection.answerHostRequest(response));
+    const tools = new HostToolRunner((frame) => connection.answerHostRequest(frame));
+    this.#tools = tools;
     const connection = new Connection({
+      onToolCall: (call) => void tools.run(call),
+      onToolCancel: (cancel) => tools.cancel(cancel),
       onHostRequest: (request) => requests?.open(request),
       onHostRequestResolved: (resolved) => requests?.close(resolved),
       onRefused: (id, message) => requests?.refuse(id, message),
@@ -328,6 +344,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
     this.#connection = connection;
     void child.ended.then((exit) => {
       requests?.end();
+      tools.end();
       this.#closed(connection, exit);
     });
   }

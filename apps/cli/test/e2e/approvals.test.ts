@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { type ApprovalRequest, RpcClient } from "@tau-agent/rpc-client";
+import { type ApprovalRequest, defineTool, RpcClient } from "@tau-agent/rpc-client";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
 import { makePlace } from "../support/place.ts";
 import { call, repositoryPlace, worker } from "../support/repository-place.ts";
 import { binPath, startHost } from "../support/start-host.ts";
@@ -187,6 +188,42 @@ describe("RpcClient", () => {
     await silent.client.promptAndWait("go");
     expect(silent.ran()).toBe(false);
   });
+});
+
+it("RpcClient runs tools of its own program", async () => {
+  const toolCall = { type: "toolCall" as const, name: "ticket", arguments: { number: 7 } };
+  const place = makePlace({ scenario: [{ content: [toolCall] }, { content: "done" }] });
+  const client = new RpcClient({
+    cliPath: binPath,
+    cwd: place.cwd,
+    env: place.variables,
+    args: [...place.arguments.slice(2), "--no-session"],
+  });
+  onTestFinished(async () => {
+    await client.stop();
+    place.remove();
+  });
+  await client.start();
+  const updates: unknown[] = [];
+  client.onEvent((event) => {
+    if (event.type === "tool_execution_update") updates.push(event.partialResult.content);
+  });
+  const ticket = defineTool({
+    name: "ticket",
+    description: "Looks up a ticket.",
+    parameters: z.object({ number: z.number(), project: z.string().default("core") }),
+    execute: ({ number, project }, { update }) => {
+      update("looking");
+      return `Ticket ${project}-${number} is open.`;
+    },
+  });
+  expect(await client.setHostTools([ticket])).toEqual(["ticket"]);
+  const { messages } = await client.promptAndWait("go");
+  expect(messages.find(({ role }) => role === "toolResult")).toMatchObject({
+    content: [{ text: "Ticket core-7 is open." }],
+    isError: false,
+  });
+  expect(updates).toEqual([[{ type: "text", text: "looking" }]]);
 });
 
 describe("a subagent's question", () => {

@@ -5,6 +5,7 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { approveSink, firstSink } from "../host-requests/approve.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
+import { HostTools, withHostTools } from "../host-tools/host-tools.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
 import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
@@ -113,8 +114,7 @@ async function assemble(
 ): Promise<CreatedSession> {
   const { settings, registry, scope, extensions, log, places, diagnostics } = surroundings;
   const { workingFolder } = surroundings;
-  const resumed = resumedModel(log.tree);
-  const choice = { registry, settings, scope, resumed, diagnostics };
+  const choice = { registry, settings, scope, resumed: resumedModel(log.tree), diagnostics };
   const chosen = await chooseModel(options, choice);
   const thinkingLevel = chooseLevel(options, choice, chosen);
   noteModel(log, chosen.model, thinkingLevel);
@@ -154,7 +154,13 @@ async function assemble(
   const builtIn: readonly AgentTool[] = [...createTools(toolEnvironment), ...tasks.tools];
   const { opened } = extensions ?? {};
   const selectAll = (added: readonly AgentTool[]) =>
-    selectTools(builtIn, [...added, ...(options.customTools ?? [])], options.tools, settings);
+    withHostTools(
+      selectTools(builtIn, [...added, ...(options.customTools ?? [])], options.tools, settings),
+      hostTools.tools,
+    );
+  const hostTools: HostTools = new HostTools(surroundings.requests, () =>
+    session.tools.replaceWith(selectAll(opened?.tools ?? []).all, hostTools.names),
+  );
   const selected = selectAll(opened?.tools ?? []);
   diagnostics.push(...selected.diagnostics);
   const textCommands = () => listTextCommands(resources, settings.get("enableSkillCommands"));
@@ -169,12 +175,8 @@ async function assemble(
     ),
     toolExecution: options.toolExecution,
     budget: tasks.budget,
-    isBuiltIn: (tool) => builtIn.includes(tool),
-    saveRules: ruleSaver({
-      ...surroundings,
-      agentDirectory: places.agentDirectory,
-      note: (diagnostic) => parts.problems.note(diagnostic),
-    }),
+    ...toolOrigins(builtIn, hostTools, () => opened?.tools ?? []),
+    saveRules: savesRules(surroundings, (diagnostic) => parts.problems.note(diagnostic)),
     asksAgain: options.clientReady ?? (options.approve && Promise.resolve()),
     feed: tasks.feed,
     watchReply: (run) => rules.watch(run),
@@ -197,6 +199,31 @@ async function assemble(
   opened?.connect({ session, parts, resources, textCommands, selectTools: selectAll });
   surroundings.requests.attach(embedderSink(options, surroundings.requests));
   return { session, parts };
+}
+
+function savesRules(
+  surroundings: Surroundings,
+  note: (diagnostic: Diagnostic) => void,
+): SessionInputs["saveRules"] {
+  const { agentDirectory } = surroundings.places;
+  return ruleSaver({ ...surroundings, agentDirectory, note });
+}
+
+/** Who brings which tool. */
+function toolOrigins(
+  builtIn: readonly AgentTool[],
+  hostTools: HostTools,
+  extensionTools: () => readonly AgentTool[],
+): Pick<SessionInputs, "hostTools" | "isBuiltIn" | "sourceOf"> {
+  return {
+    hostTools,
+    isBuiltIn: (tool) => builtIn.includes(tool),
+    sourceOf: (tool) => {
+      if (builtIn.includes(tool)) return "builtin";
+      if (hostTools.tools.includes(tool)) return "host";
+      return extensionTools().includes(tool) ? "extension" : "custom";
+    },
+  };
 }
 
 /** What an embedder answers itself; the host of a client attaches another. */

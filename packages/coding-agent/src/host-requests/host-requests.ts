@@ -43,6 +43,8 @@ export interface RequestOrder<Result> {
   readonly signal?: AbortSignal | undefined;
   /** The outcome unless an answer says otherwise. */
   readonly unanswered: RequestOutcome;
+  /** Takes what the client reports while it works on the answer. */
+  readonly onUpdate?: ((partial: unknown) => void) | undefined;
   /** Reads an answer. */
   readonly read: (result: unknown) => Answer<Result>;
 }
@@ -77,6 +79,7 @@ interface OpenRequest {
   readonly request: PendingRequest;
   readonly read: (result: unknown) => Answer<unknown>;
   readonly unanswered: RequestOutcome;
+  readonly onUpdate: ((partial: unknown) => void) | undefined;
   readonly close: (closed: ClosedRequest<unknown>) => void;
 }
 
@@ -147,6 +150,7 @@ export class HostRequests {
         request,
         read: order.read,
         unanswered: outcome,
+        onUpdate: order.onUpdate,
         close: (closed) => {
           timer.clear();
           signal?.removeEventListener("abort", withdraw);
@@ -174,6 +178,15 @@ export class HostRequests {
     const read = open.read(answer.result);
     if ("field" in read) throw RequestError.invalid(id, read);
     this.#end(id, { by: "client", outcome: read.outcome, result: read.result });
+  }
+
+  /**
+   * Takes a report of work on an answer.
+   *
+   * @throws {RequestError} `request_not_found`, `request_closed`
+   */
+  update(id: string, partial: unknown): void {
+    this.#find(id).onUpdate?.(partial);
   }
 
   /** Takes a request back. */

@@ -21,6 +21,7 @@ import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
 import type { Compaction } from "../compaction/compaction.ts";
 import type { ApprovalRequest } from "../host-requests/approve.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
+import type { HostTools } from "../host-tools/host-tools.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
@@ -39,6 +40,7 @@ import type { ToolSet } from "../tools/tool-set.ts";
 import type { PromptInput } from "../user-input/input.ts";
 import { addMessage, type SessionParts } from "./build-session.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
+import { describeTools } from "./describe-tools.ts";
 import type { SessionNavigation } from "./session-navigation.ts";
 
 /** A coding agent with its conversation. Every interface of Tau drives one of these. */
@@ -60,6 +62,8 @@ export class AgentSession implements AsyncDisposable {
   readonly settings: SettingsStore;
   /** What the session asks its client or embedder. */
   readonly requests: HostRequests;
+  /** The tools that the client runs. */
+  readonly hostTools: HostTools;
   /** What tools may do without a question. */
   readonly permissions: SessionPermissions;
   /** What extensions do; undefined without any. */
@@ -80,6 +84,7 @@ export class AgentSession implements AsyncDisposable {
     this.navigation = parts.navigation;
     this.settings = parts.inputs.settings;
     this.requests = parts.inputs.requests;
+    this.hostTools = parts.inputs.hostTools;
     this.permissions = parts.inputs.permissions;
     this.hooks = parts.inputs.hooks;
   }
@@ -283,6 +288,11 @@ export class AgentSession implements AsyncDisposable {
   /** Commands of extensions, templates and skills that a prompt may begin with. */
   listCommands(): Promise<CommandInfo[]> {
     return this.#parts.inputs.listCommands();
+  }
+
+  /** The tools the model may call in its next request, as clients see them. */
+  get activeTools() {
+    return describeTools(this.#parts.inputs);
   }
 
   /** The state as clients see it. */

@@ -26,6 +26,16 @@ export class ToolSet {
     this.#active = this.#all.filter((tool) => wanted.has(tool.name));
   }
 
+  /** Adopts another list, in which the tools of these names are active in any case. */
+  replaceWith(all: readonly AgentTool[], names: ReadonlySet<string>): void {
+    const before = new Set(this.#active.map(({ name }) => name));
+    const known = new Set(this.#all.map(({ name }) => name));
+    this.#all = all;
+    this.#active = all.filter(
+      ({ name }) => names.has(name) || before.has(name) || !known.has(name),
+    );
+  }
+
   /** Adopts another list; new tools become active as `active` says, others stay as they are. */
   replace(all: readonly AgentTool[], active: readonly AgentTool[]): void {
     const known = new Set(this.#all.map(({ name }) => name));

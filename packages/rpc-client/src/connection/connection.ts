@@ -5,9 +5,11 @@ import {
   type ExtensionUiRequest,
   type ExtensionUiResponse,
   encodeLine,
+  type HostAnswer,
   type HostRequestFrame,
   type HostRequestResolved,
-  type HostResponse,
+  type HostToolCall,
+  type HostToolCancel,
   type Params,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
@@ -37,6 +39,9 @@ export interface ConnectionOptions {
   /** What the host asks a client that said it answers such requests. */
   readonly onHostRequest?: ((request: HostRequestFrame) => void) | undefined;
   readonly onHostRequestResolved?: ((resolved: HostRequestResolved) => void) | undefined;
+  /** The host calls a tool of the client, or does not want its result any more. */
+  readonly onToolCall?: ((call: HostToolCall) => void) | undefined;
+  readonly onToolCancel?: ((cancel: HostToolCancel) => void) | undefined;
   /** The host refuses an answer to such a request. */
   readonly onRefused?: ((id: string, message: string) => void) | undefined;
   /** Called with each line that is not a frame. */
@@ -120,7 +125,7 @@ export class Connection {
     if (!this.#closed) this.#options.write(encodeLine(response));
   }
 
-  answerHostRequest(response: HostResponse): void {
+  answerHostRequest(response: HostAnswer): void {
     if (!this.#closed) this.#options.write(encodeLine(response));
   }
 
@@ -139,6 +144,12 @@ export class Connection {
         return;
       case "host_request_resolved":
         this.#options.onHostRequestResolved?.(line.resolved);
+        return;
+      case "host_tool_call":
+        this.#options.onToolCall?.(line.call);
+        return;
+      case "host_tool_cancel":
+        this.#options.onToolCancel?.(line.cancel);
         return;
       case "bad_ui_request":
         this.answerUiRequest({ type: "extension_ui_response", id: line.id, cancelled: true });
@@ -192,8 +203,9 @@ export class Connection {
   }
 
   #settle(frame: ResponseFrame): void {
-    if (frame.command === "host_response") {
-      if (!frame.success) this.#options.onRefused?.(String(frame.id), frame.error ?? "");
+    if (/^host_(response|tool_result|tool_update)$/.test(frame.command)) {
+      if (!frame.success && frame.command === "host_response")
+        this.#options.onRefused?.(String(frame.id), frame.error ?? "");
       return;
     }
     const request = this.#requestOf(frame);

@@ -4,6 +4,8 @@ import {
   ExtensionUiRequest,
   type HostRequestFrame,
   type HostRequestResolved,
+  type HostToolCall,
+  type HostToolCancel,
   type RequestId,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
@@ -35,6 +37,8 @@ export type HostLine =
   | { readonly kind: "ui_request"; readonly request: ExtensionUiRequest }
   | { readonly kind: "host_request"; readonly request: HostRequestFrame }
   | { readonly kind: "host_request_resolved"; readonly resolved: HostRequestResolved }
+  | { readonly kind: "host_tool_call"; readonly call: HostToolCall }
+  | { readonly kind: "host_tool_cancel"; readonly cancel: HostToolCancel }
   | { readonly kind: "bad_ui_request"; readonly id: string }
   | { readonly kind: "event"; readonly event: ClientEvent }
   | { readonly kind: "delta"; readonly update: DeltaUpdate }
@@ -56,6 +60,10 @@ export function decodeHostLine(line: string): HostLine {
   if (value.type === "extension_ui_request") return decodeUiRequest(value);
   if (value.type === "host_request") return decodeHostRequest(value);
   if (value.type === "host_request_resolved") return decodeResolved(value);
+  if (value.type === "host_tool_call") return decodeToolCall(value);
+  if (value.type === "host_tool_cancel") {
+    return { kind: "host_tool_cancel", cancel: value as HostToolCancel };
+  }
   if (value.type === "message_update" && !isRecord(value.message)) return decodeDelta(value);
   return isEvent(value) ? { kind: "event", event: value } : { kind: "noise" };
 }
@@ -84,6 +92,11 @@ function decodeHostRequest(value: Record<string, unknown>): HostLine {
   const isWhole = typeof value.id === "string" && isRecord(value.params);
   if (!isWhole) return { kind: "noise" };
   return { kind: "host_request", request: value as HostRequestFrame };
+}
+
+function decodeToolCall(value: Record<string, unknown>): HostLine {
+  if (typeof value.id !== "string" || !isRecord(value.arguments)) return { kind: "noise" };
+  return { kind: "host_tool_call", call: value as HostToolCall };
 }
 
 function decodeResolved(value: Record<string, unknown>): HostLine {

@@ -252,6 +252,26 @@ export interface CommandMethods {
   setTodos(todos?: Params<"set_todos">["todos"], options?: Omit<Params<"set_todos">, "todos">): Promise<Result<"set_todos">>;
 
   /**
+   * Registers the tools that the client runs, all of them each time; they count from the next
+   * request to the model. A call arrives as `host_tool_call`.
+   *
+   * @param tools - The tools; an empty list removes all.
+   */
+  setHostTools(tools: Params<"set_host_tools">["tools"]): Promise<Result<"set_host_tools">>;
+
+  /**
+   * Lists the tools the model may call in its next request.
+   */
+  getTools(): Promise<Result<"get_tools">>;
+
+  /**
+   * Lets the model call exactly these tools.
+   *
+   * @param toolNames - The names of the tools.
+   */
+  setActiveTools(toolNames: Params<"set_active_tools">["toolNames"]): Promise<Result<"set_active_tools">>;
+
+  /**
    * Changes the permissions of this session; what is absent stays, and `rules` replaces the
    * session's own. Open approvals are judged again.
    *

@@ -12,6 +12,7 @@ import { requestCommands } from "./requests.ts";
 import { sessionCommands } from "./session.ts";
 import { stateCommands } from "./state.ts";
 import { todoCommands } from "./todos.ts";
+import { toolCommands } from "./tools.ts";
 
 export {
   bashCommands,
@@ -26,6 +27,7 @@ export {
   sessionCommands,
   stateCommands,
   todoCommands,
+  toolCommands,
 };
 
 /** Every command of the protocol by its wire name. */
@@ -38,6 +40,7 @@ export const commands = {
   ...bashCommands,
   ...budgetCommands,
   ...todoCommands,
+  ...toolCommands,
   ...permissionCommands,
   ...requestCommands,
   ...sessionCommands,

@@ -95,6 +95,10 @@ export const errorTable = {
     retryable: false,
   },
   export_failed: { message: "Could not write the page to {path}: {reason}", retryable: true },
+  tool_not_found: {
+    message: "There is no tool {name}. get_tools lists those there are.",
+    retryable: false,
+  },
   request_not_found: {
     message: "There is no request {id}. get_pending_requests lists the open ones.",
     retryable: false,

@@ -1,4 +1,9 @@
-import type { HostRequests, RequestSink } from "@tau-agent/coding-agent";
+import {
+  type HostRequests,
+  RequestError,
+  type RequestSink,
+  readToolResult,
+} from "@tau-agent/coding-agent";
 import type {
   ExtensionUiResponse,
   HostAnswer,
@@ -11,8 +16,15 @@ import type { Connection } from "./connection.ts";
 /** What a client says it answers: everything, or these methods. */
 export type AnsweredMethods = true | readonly string[];
 
+type HostToolRequest = Extract<PendingRequest, { method: "host_tool" }>;
+
+const noContent = {
+  field: "result.content",
+  reason: "expected a list of text and image blocks; the call has ended as an error",
+};
+
 /** How a request went out. */
-type Form = "request" | "dialog";
+type Form = "request" | "dialog" | "tool";
 
 /**
  * Passes what a session asks to its client: as `host_request` to one that said it answers them, as a
@@ -23,6 +35,8 @@ export class ClientRequests implements RequestSink {
   readonly #requests: HostRequests;
   readonly #forms = new Map<string, Form>();
   #answered: AnsweredMethods | undefined;
+  /** The client has registered tools, and so runs them. */
+  runsTools = false;
 
   constructor(connection: Connection, requests: HostRequests) {
     this.#connection = connection;
@@ -45,7 +59,8 @@ export class ClientRequests implements RequestSink {
 
   open(request: PendingRequest): boolean {
     const form = this.#formOf(request.method);
-    if (form === undefined || request.method === "host_tool") return false;
+    if (request.method === "host_tool") return this.runsTools && this.#callTool(request);
+    if (form === undefined) return false;
     if (form === "request") this.#connection.sendRequest({ type: "host_request", ...request });
     else if (!this.#openDialog(request)) return false;
     this.#forms.set(request.id, form);
@@ -56,6 +71,10 @@ export class ClientRequests implements RequestSink {
     const form = this.#forms.get(id);
     this.#forms.delete(id);
     if (form === "request") this.#connection.sendRequest(resolved);
+    if (form === "tool" && resolved.by !== "client") {
+      const cancel = { type: "host_tool_cancel", id: crypto.randomUUID(), targetId: id } as const;
+      this.#connection.sendRequest(cancel);
+    }
     if (form !== "dialog" || resolved.by === "client") return;
     const { dialect, isInitialized } = this.#connection;
     // Before `initialize`, the dialogs of extensions are exactly as their document has them.
@@ -70,9 +89,22 @@ export class ClientRequests implements RequestSink {
    */
   answer(answer: HostAnswer): void {
     const { id } = answer;
-    if (answer.type !== "host_response") return;
-    const { error, result } = answer;
-    this.#requests.answer(id, error === undefined ? { result } : { error: error.message });
+    switch (answer.type) {
+      case "host_tool_update":
+        this.#requests.update(id, answer.partialResult);
+        break;
+      case "host_tool_result": {
+        const { result, isError } = answer;
+        this.#requests.answer(id, { result: { result, isError } });
+        // The call has ended as an error; the client learns why.
+        if (readToolResult(result) === undefined) throw RequestError.invalid(id, noContent);
+        break;
+      }
+      default: {
+        const { error, result } = answer;
+        this.#requests.answer(id, error === undefined ? { result } : { error: error.message });
+      }
+    }
   }
 
   /** Takes the answer to a dialog; one for an unknown or closed dialog is ignored. */
@@ -84,12 +116,21 @@ export class ClientRequests implements RequestSink {
     this.#requests.answer(id, { result: resultOfDialog(request, response) });
   }
 
+  /** A call that is under way is not sent a second time. */
+  #callTool({ id, toolCallId = "", params }: HostToolRequest): boolean {
+    if (this.#forms.has(id)) return true;
+    this.#forms.set(id, "tool");
+    this.#connection.sendRequest({ type: "host_tool_call", id, toolCallId, ...params });
+    return true;
+  }
+
   #openDialog(request: PendingRequest): boolean {
     const dialog = this.#connection.dialect.requestDialogs?.asDialog(request, Date.now());
     return dialog !== undefined && this.#connection.ask(dialog);
   }
 
   #formOf(method: HostRequestMethod): Form | undefined {
+    if (method === "host_tool") return this.runsTools ? "tool" : undefined;
     if (this.#answered === true || this.#answered?.includes(method)) return "request";
     if (this.#connection.dialect.requestDialogs === undefined) return undefined;
     return this.#answered === undefined || method === "dialog" ? "dialog" : undefined;

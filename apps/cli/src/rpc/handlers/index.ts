@@ -12,6 +12,7 @@ import { requestHandlers } from "./requests.ts";
 import { sessionHandlers } from "./session.ts";
 import { stateHandlers } from "./state.ts";
 import { todoHandlers } from "./todos.ts";
+import { toolHandlers } from "./tools.ts";
 
 /** One handler per command; a missing one does not compile. */
 export const handlers = {
@@ -23,6 +24,7 @@ export const handlers = {
   ...bashHandlers,
   ...budgetHandlers,
   ...todoHandlers,
+  ...toolHandlers,
   ...permissionHandlers,
   ...requestHandlers,
   ...sessionHandlers,

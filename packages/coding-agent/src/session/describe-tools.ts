@@ -1,0 +1,12 @@
+import { toolTraits } from "../approvals/tool-traits.ts";
+import type { SessionInputs } from "./session-inputs.ts";
+
+/** The tools the model may call, as clients see them. */
+export function describeTools({ tools, sourceOf }: Pick<SessionInputs, "tools" | "sourceOf">) {
+  return tools.active.map((tool) => {
+    const source = sourceOf(tool);
+    const { name, description, parameters } = tool;
+    const { isReadOnly: readOnly } = toolTraits(tool, source === "builtin");
+    return { name, description, parameters: { ...parameters }, source, readOnly };
+  });
+}

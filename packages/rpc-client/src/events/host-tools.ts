@@ -1,0 +1,159 @@
+import type {
+  HostToolCall,
+  HostToolCancel,
+  HostToolResult,
+  HostToolUpdate,
+  Params,
+  ToolResult,
+} from "@tau-agent/rpc-protocol";
+
+/** What a running tool gets besides its arguments. */
+export interface HostToolContext {
+  readonly toolCallId: string;
+  /** Aborted when the host does not want the result any more. */
+  readonly signal: AbortSignal;
+  /** Reports the output so far: a text, or a result. */
+  readonly update: (partial: string | ToolResult) => void;
+}
+
+/** A schema that validates values and converts to JSON Schema, such as `z.object(…)` of zod 4. */
+export interface HostToolSchema<Arguments> {
+  readonly "~standard": {
+    readonly types?: { readonly output: Arguments } | undefined;
+    readonly validate: (value: unknown) => Checked<Arguments> | Promise<Checked<Arguments>>;
+    readonly jsonSchema: {
+      readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
+    };
+  };
+}
+
+type Checked<Arguments> =
+  | { readonly value: Arguments; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string }[] };
+
+interface HostToolParts<Arguments> {
+  readonly name: string;
+  readonly label?: string;
+  readonly description: string;
+  /** It changes nothing: permissions do not ask before it. */
+  readonly readOnly?: boolean;
+  /** How long a call may take, in ms. */
+  readonly timeoutMs?: number;
+  /** A text is a text result; what it throws is an error result. */
+  execute(
+    args: Arguments,
+    context: HostToolContext,
+  ): string | ToolResult | Promise<string | ToolResult>;
+}
+
+/** A tool of the client, ready to be registered. */
+export interface DefinedTool {
+  readonly definition: Params<"set_host_tools">["tools"][number];
+  run(args: Record<string, unknown>, context: HostToolContext): Promise<string | ToolResult>;
+}
+
+/** Defines a tool whose arguments a schema like zod's describes and types. */
+export function defineTool<Arguments>(
+  tool: HostToolParts<Arguments> & { readonly parameters: HostToolSchema<Arguments> },
+): DefinedTool;
+/** Defines a tool whose arguments JSON Schema describes. */
+export function defineTool<Arguments = Record<string, unknown>>(
+  tool: HostToolParts<Arguments> & { readonly parameters: object },
+): DefinedTool;
+export function defineTool({
+  parameters,
+  execute,
+  ...described
+}: HostToolParts<never> & { readonly parameters: object }): DefinedTool {
+  const schema = isSchema(parameters) ? parameters["~standard"] : undefined;
+  const given = schema?.jsonSchema.input({ target: "draft-2020-12" }) ?? parameters;
+  const { $schema: _, ...json } = given as Record<string, unknown>;
+  return {
+    definition: { ...described, parameters: json },
+    run: async (args, context) => {
+      const checked = await schema?.validate(args);
+      if (checked?.issues !== undefined) {
+        throw new TypeError(checked.issues.map(({ message }) => message).join("\n"));
+      }
+      return execute((checked === undefined ? args : checked.value) as never, context);
+    },
+  };
+}
+
+function isSchema(parameters: object): parameters is HostToolSchema<unknown> {
+  return "~standard" in parameters && Object(parameters["~standard"]).jsonSchema !== undefined;
+}
+
+/** Runs the tools of one connection. */
+export class HostToolRunner {
+  readonly #send: (frame: HostToolUpdate | HostToolResult) => void;
+  readonly #running = new Map<string, AbortController>();
+  tools: ReadonlyMap<string, DefinedTool> = new Map();
+
+  constructor(send: (frame: HostToolUpdate | HostToolResult) => void) {
+    this.#send = send;
+  }
+
+  /** Runs a call and sends its result. */
+  async run({ id, toolCallId, toolName, arguments: args }: HostToolCall): Promise<void> {
+    const controller = new AbortController();
+    this.#running.set(id, controller);
+    const { signal } = controller;
+    const update = (partial: string | ToolResult): void => {
+      if (!signal.aborted) {
+        this.#send({ type: "host_tool_update", id, partialResult: asResult(partial) });
+      }
+    };
+    try {
+      const tool = this.tools.get(toolName);
+      if (tool === undefined) throw new Error(`This client has no tool ${toolName}`);
+      const { isError, ...result } = asResult(await tool.run(args, { toolCallId, signal, update }));
+      this.#end({ type: "host_tool_result", id, result, ...(isError === true && { isError }) });
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.#end({ type: "host_tool_result", id, result: asResult(text), isError: true });
+    }
+  }
+
+  /** A call is not wanted any more. */
+  cancel({ targetId }: HostToolCancel): void {
+    this.#running.get(targetId)?.abort();
+    this.#running.delete(targetId);
+  }
+
+  /** The connection is gone. */
+  end(): void {
+    for (const controller of this.#running.values()) controller.abort();
+    this.#running.clear();
+  }
+
+  #end(result: HostToolResult): void {
+    if (this.#running.delete(result.id)) this.#send(result);
+  }
+}
+
+/** Registers tools with the host; where it refuses them, those before stay. */
+export async function registerTools(
+  runner: HostToolRunner | undefined,
+  tools: readonly DefinedTool[],
+  send: (
+    definitions: DefinedTool["definition"][],
+  ) => Promise<{ readonly toolNames: readonly string[] }>,
+): Promise<readonly string[]> {
+  const previous = runner?.tools ?? new Map();
+  const added = new Map(tools.map((tool) => [tool.definition.name, tool]));
+  // Before the host knows them: its first call may come with its answer.
+  if (runner) runner.tools = new Map([...previous, ...added]);
+  try {
+    const { toolNames } = await send(tools.map(({ definition }) => definition));
+    if (runner) runner.tools = added;
+    return toolNames;
+  } catch (error) {
+    if (runner) runner.tools = previous;
+    throw error;
+  }
+}
+
+function asResult(given: string | ToolResult): ToolResult {
+  return typeof given === "string" ? { content: [{ type: "text", text: given }] } : given;
+}
