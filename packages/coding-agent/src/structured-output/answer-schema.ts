@@ -16,7 +16,7 @@ export interface AnswerSchema {
   check(text: string): { readonly value: unknown } | { readonly problem: string };
   /** Why a value does not fit; undefined when it does. */
   problemOf(value: unknown): string | undefined;
-  /** The values that a text may mean, likeliest first; it gives up when checks take too long. */
+  /** The values that a text is, alone or in its last fence; it gives up when checks take too long. */
   read(text: string): Iterable<unknown>;
 }
 
@@ -45,10 +45,10 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
   return {
     instruction,
     problemOf,
-    read,
+    read: (text) => inTurn(withInner(candidatesOf(text))),
     check: (text) => {
       const problems: string[] = [];
-      for (const value of read(text)) {
+      for (const value of inTurn(withInner([...candidatesOf(text), ...outermostOf(text)]))) {
         const problem = problemOf(value);
         if (problem === undefined) return { value };
         problems.push(problem);
@@ -58,9 +58,9 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
   };
 }
 
-function* read(text: string): Generator<unknown> {
+function* inTurn(values: readonly unknown[]): Generator<unknown> {
   const deadline = performance.now() + CHECK_LIMIT_MS;
-  for (const value of readAnswer(text)) {
+  for (const value of values) {
     yield value;
     if (performance.now() > deadline) return;
   }
@@ -149,19 +149,23 @@ function textsIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, member]) => [name, ...textsIn(member)]);
 }
 
-/**
- * Possible readings of an answer, likeliest first: all of it, its last fenced block, its outermost
- * brackets or braces, and finally JSON inside a JSON string.
- */
-function readAnswer(text: string): unknown[] {
-  const fenced = [...text.matchAll(/```(?:json)?[ \t]*\n([^`]*)\n```/g)].at(-1)?.[1];
-  const outer = [/[[{]/, /\{/, /\[/].map((first) => {
+/** What of an answer is meant as JSON: all of it, or its last fenced block. */
+function candidatesOf(text: string): (string | undefined)[] {
+  return [text, [...text.matchAll(/```(?:json)?[ \t]*\n([^`]*)\n```/g)].at(-1)?.[1]];
+}
+
+/** What may be meant as JSON in the prose of a subagent: the outermost brackets or braces. */
+function outermostOf(text: string): (string | undefined)[] {
+  return [/[[{]/, /\{/, /\[/].map((first) => {
     const start = text.search(first);
     const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
     return start === -1 || end < start ? undefined : text.slice(start, end + 1);
   });
-  const candidates = new Set([text, fenced, ...outer]);
-  const found = [...candidates].flatMap((candidate) => parsed(candidate));
+}
+
+/** The values of texts that are JSON, and then of those that hold JSON in a string. */
+function withInner(texts: readonly (string | undefined)[]): unknown[] {
+  const found = [...new Set(texts)].flatMap((text) => parsed(text));
   return [...found, ...found.flatMap((value) => (typeof value === "string" ? parsed(value) : []))];
 }
 

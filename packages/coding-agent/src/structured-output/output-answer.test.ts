@@ -59,6 +59,15 @@ describe("an answer of a given shape", () => {
     expect(result).toMatchObject({ output: city, outputStatus: "valid", outputAttempts: 1, text });
   });
 
+  it("does not count as a text in the middle of prose", async () => {
+    const { session } = await createTestSession([
+      `I think ${JSON.stringify(city)} fits.`,
+      answer(city),
+    ]);
+    const result = await session.prompt("Which city?", { outputSchema: schema });
+    expect(result).toMatchObject({ output: city, outputStatus: "valid", outputAttempts: 2 });
+  });
+
   it("is asked for again, with what was wrong", async () => {
     const requests: ScenarioRequest[] = [];
     const replies = ["No idea.", answer({ city: "Ulm" }), answer(city)];
