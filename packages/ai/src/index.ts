@@ -24,7 +24,6 @@ export {
   ProviderError,
   type ProviderErrorCode,
   type ProviderErrorInit,
-  redactSecrets,
   type VendorFailure,
 } from "./errors.ts";
 export { guardRedirects } from "./fetch.ts";
@@ -56,6 +55,7 @@ export type {
   ToolDefinition,
 } from "./provider.ts";
 export { builtInProviders, type ProviderTable } from "./providers.ts";
+export { redactSecrets } from "./redact-secrets.ts";
 export { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
 export { emptyUsage } from "./reply/empty-usage.ts";
 export { type HistoryOptions, prepareContext } from "./request/history.ts";

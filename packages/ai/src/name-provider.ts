@@ -1,5 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
-import { ProviderError, redactSecrets } from "./errors.ts";
+import { ProviderError } from "./errors.ts";
+import { redactSecrets } from "./redact-secrets.ts";
 
 /** Failures that somebody has to look into, and where to look. The first row that fits counts. */
 const nextSteps: readonly {

@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { redactSecrets } from "../errors.ts";
+import { redactSecrets } from "../redact-secrets.ts";
 import { listRecordings, type Recording } from "./recording.ts";
 
 type Fetch = typeof globalThis.fetch;
