@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
@@ -25,6 +26,8 @@ export default defineConfig({
   ssr: shared.ssr,
   test: {
     globalSetup: join(recording, "check-run.ts"),
+    // By default one core is left alone, which is half of a small machine.
+    maxWorkers: availableParallelism(),
     // Holding a run's frames against the schema takes seconds, and more on a busy machine.
     teardownTimeout: 120_000,
     projects: [
