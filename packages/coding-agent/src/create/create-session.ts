@@ -134,7 +134,7 @@ async function assemble(
   const toolEnvironment = createToolEnvironment({
     ...places,
     ...surroundings,
-    environment: options.environment ?? {},
+    ...toolOptions(options),
     keySources,
     session: () => session,
   });
@@ -207,6 +207,11 @@ function savesRules(
 ): SessionInputs["saveRules"] {
   const { agentDirectory } = surroundings.places;
   return ruleSaver({ ...surroundings, agentDirectory, note });
+}
+
+/** Where tools work, as far as options say it. */
+function toolOptions({ environment = {}, files, runCommand }: CreateAgentSessionOptions) {
+  return { environment, files, runCommand };
 }
 
 /** Who brings which tool. */
@@ -291,7 +296,9 @@ function likeSession(
   const { model } = differences;
   const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
   const baseDirectory = options.baseDirectory ?? options.cwd;
-  return { ...options, ...differences, baseDirectory, prompt, apiKey };
+  // A client knows the folder and the calls of its own session only.
+  const onDisk = { files: undefined, runCommand: undefined };
+  return { ...options, ...differences, ...onDisk, baseDirectory, prompt, apiKey };
 }
 
 /**
