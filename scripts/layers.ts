@@ -97,12 +97,13 @@ export const layers: readonly Layers[] = [
     looseFiles: ["index.ts"],
   },
   {
+    root: "packages/acp/src",
+    floors: [["mapping"], ["client"], ["session"]],
+    looseFiles: ["index.ts", "serve-acp.ts", "sessions.ts"],
+  },
+  {
     root: "apps/cli/src",
-    floors: [
-      ["process", "command-line"],
-      ["extensions", "rpc"],
-      ["session", "one-shot"],
-    ],
+    floors: [["process", "command-line"], ["extensions", "rpc"], ["session", "one-shot"], ["acp"]],
     looseFiles: ["cli.ts"],
   },
   { root: "apps/cli/src/rpc", floors: [["connection"], ["handlers"]] },
