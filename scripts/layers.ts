@@ -91,8 +91,8 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "packages/rpc-client/src",
-    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"]],
-    looseFiles: ["index.ts", "methods.ts", "rpc-client.ts"],
+    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"], ["session"]],
+    looseFiles: ["index.ts", "rpc-client.ts"],
   },
   {
     root: "packages/conformance/src",
