@@ -11,7 +11,7 @@ export interface SessionKey {
 /** The right to write one log, until it is released or somebody else has acquired it. */
 export interface StoreLease {
   readonly key: SessionKey;
-  /** Rises with each acquisition of the key, for ever. */
+  /** Rises with each acquisition of the key, forever. */
   readonly token: number;
   /** Who holds it, for people. */
   readonly owner: string | undefined;

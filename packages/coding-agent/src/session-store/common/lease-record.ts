@@ -1,6 +1,6 @@
 import { type LeaseToken, SessionStoreError } from "../../session-log/store/session-store.ts";
 
-/** What a store keeps of the leases of a key. It outlives the log: tokens rise for ever. */
+/** What a store keeps of the leases of a key. It outlives the log: tokens rise forever. */
 export interface LeaseRecord {
   /** The newest token. */
   readonly token: number;

@@ -1,7 +1,7 @@
 import type { SessionKey, StoreEntry, StoreLease } from "../../session-log/store/session-store.ts";
 import { type Check, ensure, rejects, same } from "./bench.ts";
 
-/** One writer at a time, whoever was paused for however long. */
+/** One writer at a time, also after a writer was paused. */
 export const leaseChecks: readonly Check[] = [
   {
     name: "a lease says what it is",

@@ -46,7 +46,7 @@ test("a store that throws nonsense is reported, not passed on", { timeout: limit
   expect(results.filter(({ ok }) => ok)).toEqual([]);
 });
 
-test("something that is no store at all is reported", { timeout: limitMs }, async () => {
+test("a value that is not a store is reported", { timeout: limitMs }, async () => {
   const { results } = await runStoreConformance(undefined as unknown as SessionStore);
   expect(results.filter(({ ok }) => ok)).toEqual([]);
 });

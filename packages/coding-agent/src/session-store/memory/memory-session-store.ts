@@ -91,7 +91,7 @@ export class MemorySessionStore implements SessionStore {
       if (!isWithin(other, text, key)) continue;
       this.#logs.delete(other);
       const record = this.#leases.get(other);
-      // Whoever still has a lease must not bring the session back.
+      // A writer that still has a lease must not bring the session back.
       if (record !== undefined) this.#leases.set(other, { ...record, isReleased: true });
     }
   }
