@@ -22,7 +22,7 @@ export const layers: readonly Layers[] = [
       ["settings", "processes", "host-requests"],
       ["models", "resources", "permissions"],
       ["session-log"],
-      ["user-input", "todos", "stream-rules"],
+      ["user-input", "todos", "stream-rules", "session-store"],
       ["tools", "compaction", "structured-output"],
       ["subagents", "export-html", "approvals", "host-tools"],
       ["run"],
@@ -41,7 +41,12 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/resources`,
     floors: [["files"], ["packages", "rules", "skills", "templates"]],
   },
-  { root: `${codingAgent}/session-log`, floors: [["scan"], ["file", "entries"]] },
+  { root: `${codingAgent}/session-log`, floors: [["scan"], ["file", "entries", "store"]] },
+  {
+    root: `${codingAgent}/session-store`,
+    floors: [["common"], ["file", "memory", "conformance"]],
+    looseFiles: ["index.ts"],
+  },
   { root: `${codingAgent}/user-input`, floors: [["images"]] },
   {
     root: `${codingAgent}/tools`,

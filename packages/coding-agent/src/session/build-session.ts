@@ -191,7 +191,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     admission,
     check: () => requests.check(),
     onSteer: () => {
-      if (agent.interruptMode === "immediate") gate.questions.withdraw(new Withdrawal("abort"));
+      if (agent.interruptMode === "immediate") gate.withdraw(new Withdrawal("abort"));
     },
   });
   const retry = new Retry({ settings, emit, logins: registry.keys });
