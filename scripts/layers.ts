@@ -22,7 +22,7 @@ export const layers: readonly Layers[] = [
       ["settings", "processes", "host-requests"],
       ["models", "resources", "permissions"],
       ["session-log"],
-      ["user-input", "todos", "stream-rules"],
+      ["user-input", "todos", "stream-rules", "jobs"],
       ["tools", "compaction", "structured-output"],
       ["subagents", "export-html", "approvals", "host-tools"],
       ["run"],
@@ -45,7 +45,10 @@ export const layers: readonly Layers[] = [
   { root: `${codingAgent}/user-input`, floors: [["images"]] },
   {
     root: `${codingAgent}/tools`,
-    floors: [["common"], ["bash", "edit", "find", "grep", "ls", "read", "todo-write", "write"]],
+    floors: [
+      ["common"],
+      ["bash", "edit", "find", "grep", "jobs", "ls", "read", "todo-write", "write"],
+    ],
   },
   {
     root: `${codingAgent}/subagents`,

@@ -31,6 +31,7 @@ import { selectTools } from "../tools/tool-selection.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
+import { createJobs } from "./create-jobs.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { currentEnvironment } from "./current-environment.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
@@ -113,13 +114,11 @@ async function assemble(
   surroundings: Surroundings,
 ): Promise<CreatedSession> {
   const { settings, registry, scope, extensions, log, places, diagnostics } = surroundings;
-  const { workingFolder } = surroundings;
   const choice = { registry, settings, scope, resumed: resumedModel(log.tree), diagnostics };
   const chosen = await chooseModel(options, choice);
   const thinkingLevel = chooseLevel(options, choice, chosen);
   noteModel(log, chosen.model, thinkingLevel);
-  const name = options.name?.trim();
-  if (name && name !== log.name) log.append({ type: "session_info", name });
+  nameSession(log, options.name?.trim());
   const resources = createResources(options, surroundings);
   const [models, packages] = await Promise.all([
     registry.diagnostics(),
@@ -138,6 +137,7 @@ async function assemble(
     keySources,
     session: () => session,
   });
+  const jobs = createJobs(options, { ...surroundings, toolEnvironment, parts: () => parts });
   const tasks = createSessionTasks(options, {
     environment: toolEnvironment,
     settings,
@@ -147,11 +147,11 @@ async function assemble(
       (await createSession(likeSession(options, differences, systemPrompt))).session,
   });
   const rules = new SessionRules({
-    workingFolder,
+    ...surroundings,
     rules: () => resources.rules(),
     session: () => ({ ...parts, settings }),
   });
-  const builtIn: readonly AgentTool[] = [...createTools(toolEnvironment), ...tasks.tools];
+  const builtIn: readonly AgentTool[] = [...createTools(toolEnvironment, jobs), ...tasks.tools];
   const { opened } = extensions ?? {};
   const selectAll = (added: readonly AgentTool[]) =>
     withHostTools(
@@ -184,6 +184,7 @@ async function assemble(
     maskKeys: createKeyMask(keySources),
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
+    jobs,
     systemPrompt: async (tools) => {
       const prompt = await resources.systemPrompt(tools);
       // Texts are read for the first prompt, so only now is it known which were left out.
@@ -199,6 +200,10 @@ async function assemble(
   opened?.connect({ session, parts, resources, textCommands, selectTools: selectAll });
   surroundings.requests.attach(embedderSink(options, surroundings.requests));
   return { session, parts };
+}
+
+function nameSession(log: SessionLog, name: string | undefined): void {
+  if (name && name !== log.name) log.append({ type: "session_info", name });
 }
 
 function savesRules(
