@@ -136,7 +136,7 @@ describe("a job of the model", () => {
     expect(session.lastAssistantText).toBe("seen");
     const [notice, ...more] = notices(session.messages);
     expect(more).toEqual([]);
-    expect(notice?.content).toMatch(/job-\w+ has ended \(exited with code 2\).*built/s);
+    expect(JSON.stringify(notice)).toMatch(/job-\w+ has ended \(exited with code 2\).*built/s);
     expect(events.filter(isType("agent_settled"))).toHaveLength(2);
     expect(created.written().filter(({ type }) => type === "custom_message")).toHaveLength(1);
   });

@@ -241,8 +241,13 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /** Asks, for a subagent, whether its tool may run. */
-  approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult> {
-    return this.#parts.gate.questions.askForSubagent(agentId, request, signal);
+  async approve(
+    agentId: string,
+    request: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<ApprovalResult> {
+    const questions = await this.#parts.gate.questions();
+    return questions.askForSubagent(agentId, request, signal);
   }
 
   /** Resolves once nothing is running and nothing is queued. */
