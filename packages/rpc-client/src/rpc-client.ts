@@ -12,7 +12,7 @@ import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
 import { ConnectionClosedError, type HostExit, RpcError } from "./base/errors.ts";
 import { Connection, type RequestOptions } from "./connection/connection.ts";
 import { isRecord } from "./connection/host-frame.ts";
-import type { Approve } from "./events/approve.ts";
+import type { Deciders } from "./events/decisions.ts";
 import { type DeltaEvent, stepOnly } from "./events/delta-event.ts";
 import { EventFilter } from "./events/event-filter.ts";
 import { EventHub } from "./events/event-hub.ts";
@@ -31,7 +31,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_BUFFERED_EVENTS = 100_000;
 
 /** How a client starts its host and talks to it. */
-export interface RpcClientOptions extends HostCommandOptions {
+export interface RpcClientOptions extends HostCommandOptions, Deciders {
   readonly cwd?: string;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -56,11 +56,6 @@ export interface RpcClientOptions extends HostCommandOptions {
   readonly onStderr?: (text: string) => void;
   /** Shows what extensions ask for; a dialog without a handler is cancelled. */
   readonly ui?: ExtensionUiHandlers;
-  /**
-   * Decides about tool calls that need an approval. Without it they are shown as a select dialog by
-   * `ui.select`, and denied if there is none.
-   */
-  readonly approve?: Approve;
   /** Sent to the host. */
   readonly clientInfo?: { readonly name: string; readonly version?: string };
 }
@@ -351,8 +346,9 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
 
   /** Undefined for a client that is asked by dialogs only. */
   #hostRequests(send: (response: HostResponse) => void): HostRequestHandler | undefined {
-    const { approve, ui = {} } = this.#options;
-    return approve === undefined ? undefined : new HostRequestHandler({ approve, ui, send });
+    const { approve, raiseBudget, ui = {} } = this.#options;
+    if (approve === undefined && raiseBudget === undefined) return undefined;
+    return new HostRequestHandler({ approve, raiseBudget, ui, send });
   }
 
   #startProcess(options: HostProcessOptions): HostProcess {
@@ -378,7 +374,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
   }
 
   async #initialize(): Promise<Result<"initialize"> | undefined> {
-    const { clientInfo, approve, mergeMs, stream = "delta" } = this.#options;
+    const { clientInfo, approve, raiseBudget, mergeMs, stream = "delta" } = this.#options;
     try {
       // The environment may have chosen a dialect for others; events are handed on in this one.
       const asked = {
@@ -386,7 +382,7 @@ export class RpcClient extends CommandClient implements AsyncDisposable {
         stream,
         ...(mergeMs !== undefined && { mergeMs }),
         ...(clientInfo && { clientInfo }),
-        ...(approve && { capabilities: { hostRequests: [...answeredMethods] } }),
+        ...((approve ?? raiseBudget) && { capabilities: { hostRequests: [...answeredMethods] } }),
       } as const;
       return await this.request("initialize", asked);
     } catch (error) {
