@@ -35,6 +35,8 @@ from .protocol import (
     ImageInput,
     InitializeCommandCapabilities,
     InterruptMode,
+    JobOutputData,
+    ListJobsData,
     ListSessionsData,
     Model,
     NavigateTreeData,
@@ -84,6 +86,8 @@ ErrorCode: TypeAlias = Literal[
     "invalid_schema",
     "invalid_settings",
     "invalid_url",
+    "job_not_detachable",
+    "job_not_found",
     "key_unresolved",
     "model_ambiguous",
     "model_not_found",
@@ -510,6 +514,37 @@ class CommandMethods:
     async def abort_bash(self, *, timeout: float | None = None) -> None:
         """Kills every running `bash` command."""
         await self.request("abort_bash", {}, timeout=timeout)
+
+    async def job_output(
+        self,
+        job_id: str,
+        offset: int | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> JobOutputData:
+        """Returns the output of a background job from an offset on; of more than 50 KB, the end.
+
+        `job_id`: The id of the job.
+        `offset`: Where to begin, in bytes since the start of the job; 0 by default.
+        """
+        data: JobOutputData = await self.request(
+            "job_output",
+            _given(jobId=job_id, offset=offset),
+            timeout=timeout,
+        )
+        return data
+
+    async def job_kill(self, job_id: str, *, timeout: float | None = None) -> None:
+        """Kills a background job with all processes it started; answered once it has ended.
+
+        `job_id`: The id of the job.
+        """
+        await self.request("job_kill", _given(jobId=job_id), timeout=timeout)
+
+    async def list_jobs(self, *, timeout: float | None = None) -> ListJobsData:
+        """Lists the background jobs of the session, oldest first."""
+        data: ListJobsData = await self.request("list_jobs", {}, timeout=timeout)
+        return data
 
     async def set_budget(
         self,

@@ -56,6 +56,7 @@ export {
   HostToolUpdate,
   PendingRequest,
 } from "./vocabulary/host-request.ts";
+export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";
 export {
   ApprovalParams,
   ApprovalResult,

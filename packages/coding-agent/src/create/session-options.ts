@@ -5,7 +5,7 @@ import type { Approve } from "../host-requests/approve.ts";
 import type { RaiseBudget } from "../host-requests/raise-budget.ts";
 import type { CustomProvider } from "../models/custom-models.ts";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
-import type { PromptResourcesOptions } from "../resources/resources.ts";
+import type { PromptResourcesOptions } from "../resources/read-resources.ts";
 import type { SessionStart } from "../session-log/open-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { TaskOptions } from "../subagents/session-tasks.ts";

@@ -1,12 +1,11 @@
-import type { BudgetParams, BudgetResult, BudgetViolationReason } from "@tau-agent/rpc-protocol";
+import type { BudgetResult, BudgetViolationReason } from "@tau-agent/rpc-protocol";
 import { randomUuid } from "../../base/random.ts";
 import {
-  type Answer,
   type HostRequests,
   type RequestOutcome,
   Withdrawal,
 } from "../../host-requests/host-requests.ts";
-import type { Dimension } from "./dimensions.ts";
+import type { BudgetQuestion, BudgetStep } from "./budget-question.ts";
 
 /** Who is asked about a budget, and in whose name. */
 export interface BudgetQuestionsOptions {
@@ -17,18 +16,6 @@ export interface BudgetQuestionsOptions {
   readonly promptId: () => string | undefined;
   /** Aborted with the current work. */
   readonly signal: () => AbortSignal | undefined;
-}
-
-/** What needs more than the budget has. */
-export interface BudgetStep {
-  /** Tool calls that are counted and have not begun. */
-  readonly calls?: number | undefined;
-  /** The subagent that needs it. */
-  readonly agentId?: string | undefined;
-  /** The call that needs it. */
-  readonly toolCallId?: string | undefined;
-  /** Aborted when the step is not wanted any more; by default with the current work. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** How a question about a budget ended; `gone` if it was taken back unanswered. */
@@ -77,12 +64,13 @@ export class BudgetQuestions {
   }
 
   /** Asks about a limit, or joins the question that is open. */
-  ask(params: BudgetParams, step: BudgetStep): Promise<BudgetDecision> {
-    const open = this.#open.get(params.dimension);
+  ask(question: BudgetQuestion, step: BudgetStep): Promise<BudgetDecision> {
+    const { dimension } = question.params;
+    const open = this.#open.get(dimension);
     if (open !== undefined) return open.decision;
     const id = randomUuid();
-    const decision = this.#ask(id, params, step).finally(() => this.#open.delete(params.dimension));
-    this.#open.set(params.dimension, { id, decision });
+    const decision = this.#ask(id, question, step).finally(() => this.#open.delete(dimension));
+    this.#open.set(dimension, { id, decision });
     return decision;
   }
 
@@ -97,7 +85,11 @@ export class BudgetQuestions {
     return signal;
   }
 
-  async #ask(id: string, params: BudgetParams, step: BudgetStep): Promise<BudgetDecision> {
+  async #ask(
+    id: string,
+    { params, read }: BudgetQuestion,
+    step: BudgetStep,
+  ): Promise<BudgetDecision> {
     const { requests, timeoutMs, promptId } = this.#options;
     const { by, outcome, result } = await requests.ask<BudgetResult>({
       id,
@@ -110,46 +102,9 @@ export class BudgetQuestions {
       timeoutMs: timeoutMs(),
       signal: this.#signalOf(step),
       unanswered: "stopped",
-      read: (given) => readBudgetResult(given, params),
+      read,
     });
     if (by === "abort" || by === "end") return "gone";
     return result ?? (outcome === "raised" ? "raised" : { stop: true });
   }
-}
-
-/** A question about a limit; `counted` is what the limit is compared with. */
-export function budgetParams(
-  { reason, isCount, inWords, unit, measure, limit: name }: Dimension,
-  { limit, counted, step }: { limit: number; counted: number; step: BudgetStep },
-): BudgetParams {
-  const { calls = 0, agentId } = step;
-  // Calls that have not begun have been counted, but not used.
-  const waiting = measure === "toolCalls" ? calls : 0;
-  const used = isCount ? Math.min(counted - waiting, limit) : counted;
-  const more = waiting > 1 ? `, and ${waiting} more are asked for` : "";
-  const agent = agentId === undefined ? "" : ` (agent ${agentId})`;
-  const title = `Budget${agent}: ${inWords(used)} of ${inWords(limit)} ${unit} used${more}. Continue?`;
-  const setting = `task.budget.${name}`;
-  return { dimension: reason, limit, used, setting, scope: "session", title };
-}
-
-/** Reads the answer to a question about a budget. */
-function readBudgetResult(
-  result: unknown,
-  { limit: current, used }: BudgetParams,
-): Answer<BudgetResult> {
-  if (typeof result !== "object" || result === null) {
-    return { field: "result", reason: "expected an object with limit, or stop: true" };
-  }
-  if (Reflect.get(result, "stop") === true) return { result: { stop: true }, outcome: "stopped" };
-  const limit: unknown = Reflect.get(result, "limit");
-  const least = Math.max(current, used);
-  if (typeof limit === "number" && Number.isFinite(limit) && limit > least) {
-    return { result: { limit }, outcome: "raised" };
-  }
-  const shown = limit === undefined ? "nothing" : JSON.stringify(limit).slice(0, 60);
-  return {
-    field: "result.limit",
-    reason: `expected a number above ${least}, or stop: true, got ${shown}`,
-  };
 }

@@ -17,12 +17,8 @@ import {
   usedBy,
 } from "../../session-log/consumption.ts";
 import type { SettingsStore } from "../../settings/store.ts";
-import {
-  type BudgetDecision,
-  type BudgetQuestions,
-  type BudgetStep,
-  budgetParams,
-} from "./budget-questions.ts";
+import type { BudgetStep } from "./budget-question.ts";
+import type { BudgetDecision, BudgetQuestions } from "./budget-questions.ts";
 import { type BudgetedSession, nothingSpent } from "./budgeted-session.ts";
 import {
   type Dimension,
@@ -282,10 +278,13 @@ export class SessionBudget {
   }
 
   async #decide(dimension: Dimension, step: BudgetStep): Promise<BudgetDecision> {
+    // Most sessions never ask.
+    const { budgetQuestion } = await import("./budget-question.ts");
+    if (this.#allows(dimension)) return "raised";
     const limit = this.#limits.get(dimension.limit) ?? 0;
     const counted = this.#usedOf(dimension.measure);
-    const params = budgetParams(dimension, { limit, counted, step });
-    return this.#questions?.ask(params, step) ?? { stop: true };
+    const question = budgetQuestion(dimension, { limit, counted, step });
+    return this.#questions?.ask(question, step) ?? { stop: true };
   }
 
   /** Questions about limits that have room now, or may not be asked any more, are answered. */
@@ -370,11 +369,8 @@ export class SessionBudget {
     return snapshotOf(this.#used, { status, wallTimeMs: this.#clock.elapsedMs, reason });
   }
 
-  #isExceeded({ limit, measure, isCount }: Dimension): boolean {
-    const value = this.#limits.get(limit);
-    if (value === undefined) return false;
-    const used = this.#usedOf(measure);
-    return isCount ? used > value : used >= value;
+  #isExceeded(dimension: Dimension): boolean {
+    return this.#limits.isExceeded(dimension, this.#usedOf(dimension.measure));
   }
 
   /** Whether the step that is held may be taken: its calls are counted, a subagent is not yet. */
@@ -384,9 +380,8 @@ export class SessionBudget {
       : !this.#isExceeded(dimension);
   }
 
-  #hasRoom({ limit, measure }: Dimension): boolean {
-    const value = this.#limits.get(limit);
-    return value === undefined || this.#usedOf(measure) < value;
+  #hasRoom(dimension: Dimension): boolean {
+    return this.#limits.hasRoom(dimension, this.#usedOf(dimension.measure));
   }
 
   #usedOf(measure: Measure): number {

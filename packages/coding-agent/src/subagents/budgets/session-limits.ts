@@ -41,6 +41,19 @@ export class SessionLimits {
     return this.#settings.get(`task.budget.${name}`);
   }
 
+  /** Whether so much is more than the limit allows. */
+  isExceeded({ limit, isCount }: Dimension, used: number): boolean {
+    const value = this.get(limit);
+    if (value === undefined) return false;
+    return isCount ? used > value : used >= value;
+  }
+
+  /** Whether there is any room above so much. */
+  hasRoom({ limit }: Dimension, used: number): boolean {
+    const value = this.get(limit);
+    return value === undefined || used < value;
+  }
+
   /** Sets and removes limits; returns the dimensions whose limit is another one now. */
   change(limits: BudgetChange): Dimension[] {
     this.#onExceeded = limits.onExceeded ?? this.#onExceeded;
