@@ -557,6 +557,7 @@ class CommandMethods:
         max_tool_calls: int | None = None,
         max_subagents: int | None = None,
         clear: list[Literal["maxWallTimeMs", "maxInputTokens", "maxOutputTokens", "maxTotalTokens", "maxCostUsd", "maxToolCalls", "maxSubagents"]] | None = None,
+        on_exceeded: Literal["stop", "ask"] | None = None,
         timeout: float | None = None,
     ) -> Budget:
         """Sets limits for the session and its subagents; limits that are absent do not change,
@@ -571,6 +572,8 @@ class CommandMethods:
         `max_tool_calls`: Tool calls.
         `max_subagents`: Number of subagents started.
         `clear`: Limits to remove.
+        `on_exceeded`: What happens when a limit is used up: the work stops, or the client is
+          asked (`budget`).
         """
         data: Budget = await self.request(
             "set_budget",
@@ -583,6 +586,7 @@ class CommandMethods:
                 maxToolCalls=max_tool_calls,
                 maxSubagents=max_subagents,
                 clear=clear,
+                onExceeded=on_exceeded,
             ),
             timeout=timeout,
         )

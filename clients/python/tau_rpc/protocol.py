@@ -549,6 +549,8 @@ class Budget(TypedDict):
     """The limits."""
     snapshot: BudgetSnapshot
     """What has been used so far."""
+    onExceeded: Literal["stop", "ask"]
+    """What happens when a limit is used up."""
 
 
 class _BudgetExceededEvent(TypedDict):
@@ -3437,6 +3439,8 @@ class SetBudgetCommand(_SetBudgetCommand, total=False):
     """Number of subagents started."""
     clear: list[Literal["maxWallTimeMs", "maxInputTokens", "maxOutputTokens", "maxTotalTokens", "maxCostUsd", "maxToolCalls", "maxSubagents"]]
     """Limits to remove."""
+    onExceeded: Literal["stop", "ask"]
+    """What happens when a limit is used up: the work stops, or the client is asked (`budget`)."""
 
 
 class _SetBudgetResponse(TypedDict):

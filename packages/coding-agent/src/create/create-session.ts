@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { approveSink, firstSink } from "../host-requests/approve.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
+import { firstSink, functionSink } from "../host-requests/function-sink.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
@@ -199,7 +199,7 @@ async function assemble(
     ...sessionFolders(options, surroundings, resources),
   });
   const session: AgentSession = new AgentSession(parts);
-  tasks.follow(session);
+  tasks.follow(session, () => parts.origins.current);
   opened?.connect({ session, parts, resources, textCommands });
   surroundings.requests.attach(embedderSink(options, surroundings.requests));
   return { session, parts };
@@ -228,13 +228,10 @@ function loadTools(
 }
 
 /** What an embedder answers itself; the host of a client attaches another. */
-function embedderSink(
-  { approve, extensions }: CreateAgentSessionOptions,
-  requests: HostRequests,
-): RequestSink {
-  const sendUiRequest = extensions?.sendUiRequest;
+function embedderSink(options: CreateAgentSessionOptions, requests: HostRequests): RequestSink {
+  const sendUiRequest = options.extensions?.sendUiRequest;
   return firstSink([
-    ...(approve === undefined ? [] : [approveSink(approve, requests)]),
+    functionSink(options, requests),
     ...(sendUiRequest === undefined ? [] : [dialogSink(sendUiRequest)]),
   ]);
 }

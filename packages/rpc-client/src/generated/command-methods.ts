@@ -250,6 +250,8 @@ export interface CommandMethods {
    * @param options.maxToolCalls - Tool calls.
    * @param options.maxSubagents - Number of subagents started.
    * @param options.clear - Limits to remove.
+   * @param options.onExceeded - What happens when a limit is used up: the work stops, or the client
+   *   is asked (`budget`).
    */
   setBudget(options?: Params<"set_budget">): Promise<Result<"set_budget">>;
 
