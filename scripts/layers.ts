@@ -22,7 +22,7 @@ export const layers: readonly Layers[] = [
       ["settings", "processes", "host-requests"],
       ["models", "resources", "permissions"],
       ["session-log"],
-      ["user-input", "todos", "stream-rules", "session-store"],
+      ["user-input", "todos", "stream-rules", "session-store", "jobs"],
       ["tools", "compaction", "structured-output"],
       ["host-tools"],
       ["subagents", "export-html", "approvals"],
@@ -53,7 +53,7 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/tools`,
     floors: [
       ["common"],
-      ["bash", "edit", "find", "grep", "ls", "read", "todo-write", "tool-search", "write"],
+      ["bash", "edit", "find", "grep", "jobs", "ls", "read", "todo-write", "tool-search", "write"],
     ],
   },
   {
