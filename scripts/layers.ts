@@ -22,7 +22,7 @@ export const layers: readonly Layers[] = [
       ["settings", "processes", "host-requests"],
       ["models", "resources", "permissions"],
       ["session-log"],
-      ["user-input", "todos", "stream-rules", "session-store"],
+      ["user-input", "todos", "stream-rules", "session-store", "jobs"],
       ["tools", "compaction", "structured-output"],
       ["subagents", "export-html", "approvals", "host-tools"],
       ["run"],
@@ -52,7 +52,7 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/tools`,
     floors: [
       ["common"],
-      ["bash", "edit", "find", "grep", "ls", "read", "todo-write", "tool-search", "write"],
+      ["bash", "edit", "find", "grep", "jobs", "ls", "read", "todo-write", "tool-search", "write"],
     ],
   },
   {
@@ -96,8 +96,8 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "packages/rpc-client/src",
-    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"]],
-    looseFiles: ["index.ts", "methods.ts", "rpc-client.ts"],
+    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"], ["session"]],
+    looseFiles: ["index.ts", "rpc-client.ts"],
   },
   {
     root: "packages/conformance/src",

@@ -9,6 +9,8 @@ export type {
   ApprovalParams,
   ApprovalResult,
   BudgetLimits,
+  BudgetParams,
+  BudgetResult,
   BudgetSnapshot,
   CompactionResult,
   ErrorCode,
@@ -58,6 +60,7 @@ export {
   HostRequests,
   type RequestSink,
 } from "./host-requests/host-requests.ts";
+export type { BudgetRequest, RaiseBudget } from "./host-requests/raise-budget.ts";
 export { RequestError } from "./host-requests/request-error.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
@@ -93,6 +96,7 @@ export { SessionTree } from "./session-log/session-tree.ts";
 export { SettingsStore } from "./settings/store.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";
+export type { BudgetChange } from "./subagents/budgets/session-limits.ts";
 export type {
   StartSubagentHost,
   SubagentHost,

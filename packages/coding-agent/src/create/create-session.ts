@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { approveSink, firstSink } from "../host-requests/approve.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
+import { firstSink, functionSink } from "../host-requests/function-sink.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
@@ -33,6 +33,7 @@ import { toolSearchTool } from "../tools/tool-search/definition.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
+import { createJobs } from "./create-jobs.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { currentEnvironment } from "./current-environment.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
@@ -115,13 +116,11 @@ async function assemble(
   surroundings: Surroundings,
 ): Promise<CreatedSession> {
   const { settings, registry, scope, extensions, log, places, diagnostics } = surroundings;
-  const { workingFolder } = surroundings;
   const choice = { registry, settings, scope, resumed: resumedModel(log.tree), diagnostics };
   const chosen = await chooseModel(options, choice);
   const thinkingLevel = chooseLevel(options, choice, chosen);
   noteModel(log, chosen.model, thinkingLevel);
-  const name = options.name?.trim();
-  if (name && name !== log.name) log.append({ type: "session_info", name });
+  nameSession(log, options.name?.trim());
   const resources = createResources(options, surroundings);
   const [models, packages] = await Promise.all([
     registry.diagnostics(),
@@ -140,6 +139,7 @@ async function assemble(
     keySources,
     session: () => session,
   });
+  const jobs = createJobs(options, { ...surroundings, toolEnvironment, parts: () => parts });
   const tasks = createSessionTasks(options, {
     environment: toolEnvironment,
     settings,
@@ -149,13 +149,13 @@ async function assemble(
       (await createSession(likeSession(options, differences, systemPrompt))).session,
   });
   const rules = new SessionRules({
-    workingFolder,
+    ...surroundings,
     rules: () => resources.rules(),
     session: () => ({ ...parts, settings }),
   });
   const { opened } = extensions ?? {};
   const tools = new ToolSet({
-    builtIn: [...createTools(toolEnvironment), ...tasks.tools],
+    builtIn: [...createTools(toolEnvironment, jobs), ...tasks.tools],
     custom: options.customTools,
     selection: options.tools,
     settings,
@@ -187,6 +187,7 @@ async function assemble(
     maskKeys: createKeyMask(keySources),
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
+    jobs,
     systemPrompt: async (tools) => {
       const prompt = await resources.systemPrompt(tools);
       // Texts are read for the first prompt, so only now is it known which were left out.
@@ -198,10 +199,14 @@ async function assemble(
     ...sessionFolders(options, surroundings, resources),
   });
   const session: AgentSession = new AgentSession(parts);
-  tasks.follow(session);
+  tasks.follow(session, () => parts.origins.current);
   opened?.connect({ session, parts, resources, textCommands });
   surroundings.requests.attach(embedderSink(options, surroundings.requests));
   return { session, parts };
+}
+
+function nameSession(log: SessionLog, name: string | undefined): void {
+  if (name && name !== log.name) log.append({ type: "session_info", name });
 }
 
 function savesRules(
@@ -223,13 +228,10 @@ function loadTools(
 }
 
 /** What an embedder answers itself; the host of a client attaches another. */
-function embedderSink(
-  { approve, extensions }: CreateAgentSessionOptions,
-  requests: HostRequests,
-): RequestSink {
-  const sendUiRequest = extensions?.sendUiRequest;
+function embedderSink(options: CreateAgentSessionOptions, requests: HostRequests): RequestSink {
+  const sendUiRequest = options.extensions?.sendUiRequest;
   return firstSink([
-    ...(approve === undefined ? [] : [approveSink(approve, requests)]),
+    functionSink(options, requests),
     ...(sendUiRequest === undefined ? [] : [dialogSink(sendUiRequest)]),
   ]);
 }

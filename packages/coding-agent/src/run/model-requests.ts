@@ -18,7 +18,7 @@ export interface ModelRequestsOptions {
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
   /** Refuses requests once it is used up. */
-  readonly budget: Pick<SessionBudget, "check" | "checkRequest">;
+  readonly budget: Pick<SessionBudget, "check" | "admit">;
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
@@ -75,7 +75,7 @@ export class ModelRequests {
    */
   async prepare(): Promise<ModelRequest> {
     const { settings, sessionId, hooks, budget, outputs, onDiagnostic } = this.#options;
-    budget.checkRequest();
+    await budget.admit();
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
     const [auth, systemPrompt] = await Promise.all([

@@ -4,6 +4,7 @@ import type { AgentTool } from "@tau-agent/agent";
 import type { ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { ApprovalRequest } from "../host-requests/approve.ts";
+import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModel, type ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
@@ -13,7 +14,9 @@ import { createTool } from "../tools/common/tool-row.ts";
 import type { ToolSelection } from "../tools/tool-selection.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { AgentDefinition } from "./agents/agent-definition.ts";
-import { type BudgetedSession, SessionBudget } from "./budgets/session-budget.ts";
+import { BudgetQuestions } from "./budgets/budget-questions.ts";
+import type { BudgetedSession } from "./budgets/budgeted-session.ts";
+import { SessionBudget } from "./budgets/session-budget.ts";
 import type { CreateSubagentSession } from "./runners/in-process-runner.ts";
 import type { StartSubagentHost } from "./runners/process-runner.ts";
 import type { SubagentRunner } from "./runners/subagent-runner.ts";
@@ -47,6 +50,14 @@ interface TaskingAgentSession extends BudgetedSession {
   readonly tools: ToolSet;
 }
 
+/** The session whose use is counted, and whose client is asked when a limit is used up. */
+interface CountedSession extends BudgetedSession {
+  readonly requests: HostRequests;
+  readonly permissions: SessionPermissions;
+  /** Aborted with the current run. */
+  readonly signal: AbortSignal | undefined;
+}
+
 /** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
 export interface SessionTasks {
   readonly budget: SessionBudget;
@@ -54,7 +65,7 @@ export interface SessionTasks {
   readonly feed: SubagentFeed;
   readonly tools: readonly AgentTool[];
   /** Starts counting what the session uses. */
-  follow(session: BudgetedSession): void;
+  follow(session: CountedSession, promptId: () => string | undefined): void;
 }
 
 /** Creates the parts a session needs for tasks; loads and reads nothing yet. */
@@ -115,8 +126,15 @@ export function createSessionTasks(
     budget,
     feed,
     tools: maySpawnAt({ settings }, depth) ? [tool] : [],
-    follow: (session) => {
-      budget.attach(session);
+    follow: (session, promptId) => {
+      const { requests, permissions } = session;
+      const questions = new BudgetQuestions({
+        requests,
+        promptId,
+        timeoutMs: () => permissions.state.timeoutMs,
+        signal: () => session.signal,
+      });
+      budget.attach(session, questions);
       if (depth === 0) cleanUpAtFirstRun(session, parts);
     },
   };

@@ -2,6 +2,9 @@ import type { AgentTool } from "@tau-agent/agent";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
+/** The tools that follow what bash starts in the background. */
+const jobTools: ReadonlySet<string> = new Set(["job_output", "job_kill", "list_jobs"]);
+
 /** Which tools are active. */
 export interface ToolSelection {
   /**
@@ -50,13 +53,29 @@ export function selectTools({
     [...(patterns ?? []), ...(selection.exclude ?? [])],
     [...builtIn, ...custom, ...alsoKnown],
   );
-  const active = patterns === undefined ? all : applyPatterns(all, patterns);
+  const active =
+    patterns === undefined ? all : withJobTools(all, applyPatterns(all, patterns), patterns);
   const excluded = selection.exclude ?? [];
   return {
     tools: active.filter(({ name }) => !excluded.some((pattern) => fits(pattern, name))),
     all,
     diagnostics,
   };
+}
+
+/** Whatever the patterns name, the tools for jobs come with bash, unless they are taken away. */
+function withJobTools(
+  all: readonly AgentTool[],
+  active: readonly AgentTool[],
+  patterns: readonly string[],
+): AgentTool[] {
+  const isActive = new Set(active);
+  if (!active.some(({ name }) => name === "bash")) return [...active];
+  const removed = patterns.filter((pattern) => pattern.startsWith("-"));
+  const isRemoved = (name: string) => removed.some((pattern) => fits(pattern.slice(1), name));
+  return all.filter(
+    (tool) => isActive.has(tool) || (jobTools.has(tool.name) && !isRemoved(tool.name)),
+  );
 }
 
 /** Whether a selection takes a tool away by its name or a pattern. */
