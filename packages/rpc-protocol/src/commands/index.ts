@@ -4,6 +4,7 @@ import { bashCommands } from "./bash.ts";
 import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
+import { jobCommands } from "./jobs.ts";
 import { modelCommands } from "./model.ts";
 import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
@@ -19,6 +20,7 @@ export {
   budgetCommands,
   compactionCommands,
   connectionCommands,
+  jobCommands,
   modelCommands,
   permissionCommands,
   promptingCommands,
@@ -38,6 +40,7 @@ export const commands = {
   ...queueCommands,
   ...compactionCommands,
   ...bashCommands,
+  ...jobCommands,
   ...budgetCommands,
   ...todoCommands,
   ...toolCommands,

@@ -4,6 +4,7 @@ import { budgetHandlers } from "./budget.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
+import { jobHandlers } from "./jobs.ts";
 import { modelHandlers } from "./model.ts";
 import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
@@ -22,6 +23,7 @@ export const handlers = {
   ...queueHandlers,
   ...compactionHandlers,
   ...bashHandlers,
+  ...jobHandlers,
   ...budgetHandlers,
   ...todoHandlers,
   ...toolHandlers,
