@@ -67,7 +67,7 @@ export class Sessions {
    * The session with this id: an open one, or one from the disk. Without `cwd`, that one works in its own
    * folder.
    *
-   * @throws {RequestError} -32002 if there is none, -32602 for a folder that is none
+   * @throws {RequestError} -32002 if there is none, -32602 for anything but a folder
    */
   async get(client: AgentContext, sessionId: string, cwd?: string): Promise<AcpSession> {
     if (cwd !== undefined) checkFolder(cwd);

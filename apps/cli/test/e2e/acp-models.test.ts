@@ -43,8 +43,11 @@ it("the editor chooses among the models with a key, and a session keeps its own"
       { value: "vendor/two", name: "TWO" },
     ],
   });
-  const set = { sessionId, configId: "model", value: "vendor/two" };
-  const { configOptions: after } = await first.agent.request("session/set_config_option", set);
+  const { configOptions: after } = await first.agent.request("session/set_config_option", {
+    sessionId,
+    configId: "model",
+    value: "vendor/two",
+  });
   expect(after[0]).toMatchObject({ currentValue: "vendor/two" });
   expect(await first.prompt(sessionId, "hi")).toEqual({ stopReason: "end_turn" });
   expect(server.requests.at(-1)?.body).toMatchObject({ model: "two" });
@@ -54,8 +57,11 @@ it("the editor chooses among the models with a key, and a session keeps its own"
   await first.ended;
 
   const second = await Editor.start({ place });
-  const load = { sessionId, cwd: place.cwd, mcpServers: [] };
-  const state = await second.agent.request("session/load", load);
+  const state = await second.agent.request("session/load", {
+    sessionId,
+    cwd: place.cwd,
+    mcpServers: [],
+  });
   expect(state.configOptions?.[0]).toMatchObject({ currentValue: "vendor/two" });
   expect((await second.open()).configOptions?.[0]).toMatchObject({ currentValue: "vendor/one" });
 });
@@ -80,7 +86,7 @@ it("another error of the vendor is an internal one, and the session goes on", as
   expect(await editor.prompt(sessionId, "again")).toEqual({ stopReason: "end_turn" });
 });
 
-it("a retry is told to an editor that shows notices", async () => {
+it("an editor that shows notices receives one for a retry", async () => {
   const { place } = await placeWith({
     scenario: ["fine"],
     faults: [{ kind: "status", status: 529 }],

@@ -2,7 +2,7 @@ import type { ContentBlock, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
 
 /** A block of a message as the client shows it. */
-export function contentBlock(block: UserContent): ContentBlock {
+function contentBlock(block: UserContent): ContentBlock {
   if (block.type === "text") return { type: "text", text: block.text };
   return { type: "image", data: block.data, mimeType: block.mimeType };
 }

@@ -33,7 +33,7 @@ export function dialogForm(dialog: ExtensionUiRequest): DialogForm | undefined {
   }
 }
 
-/** What the answer to the form of a dialog means. A choice that was not offered is none. */
+/** What the answer to the form of a dialog means. A choice that was not offered does not count. */
 export function dialogAnswer(
   dialog: ExtensionUiRequest,
   answer: CreateElicitationResponse | undefined,

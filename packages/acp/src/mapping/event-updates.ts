@@ -56,7 +56,7 @@ export class EventUpdates {
     }
   }
 
-  /** Something for the user that is no part of the conversation. */
+  /** Something for the user that does not belong to the conversation. */
   notice(severity: "info" | "warning" | "error", title: string): SessionUpdate[] {
     return notice(this.#client, severity, title);
   }

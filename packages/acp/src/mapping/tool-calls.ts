@@ -42,7 +42,7 @@ export class ToolCalls {
     return this.#open.get(callId)?.id;
   }
 
-  /** The calls of a session's past are told from the beginning, each with its id of then. */
+  /** The calls of a session's past are sent from the beginning, each with its id of then. */
   startOver(): void {
     this.#used.clear();
   }

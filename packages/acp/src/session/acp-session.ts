@@ -180,7 +180,7 @@ export class AcpSession {
     void this.#line.add(() => this.#updates.calls.showTerminal(toolCallId, terminalId));
   }
 
-  /** Tells the user something that is no part of the conversation. */
+  /** Tells the user something that does not belong to the conversation. */
   tell(severity: "info" | "warning" | "error", text: string): void {
     void this.#line.add(() => this.#updates.notice(severity, text));
   }
@@ -212,7 +212,7 @@ export class AcpSession {
     }
   }
 
-  /** The run waits until the client has what it is told. */
+  /** The run waits until the client has taken the update. */
   #hear(event: SessionEvent): Promise<void> | undefined {
     if (event.type === "tool_execution_update") {
       this.#line.addLatest(event.toolCallId, () => this.#updates.map(event));

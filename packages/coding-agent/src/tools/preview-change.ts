@@ -59,7 +59,7 @@ async function changeOfWrite(
   return current && { file, before: current.text, after: content };
 }
 
-/** Undefined for what is no text to compare; without a `text` for a file that is not there. */
+/** Undefined for what cannot be compared; without a `text` for a file that does not exist yet. */
 async function currentText(
   file: string,
   { files }: ToolEnvironment,

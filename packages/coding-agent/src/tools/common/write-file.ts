@@ -25,7 +25,7 @@ const notReplaceable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EBUSY",
  * Written in place are files with several names, special files, and files in directories that do
  * not allow the exchange.
  */
-export async function writeFileSafely(path: string, content: string | Uint8Array): Promise<void> {
+async function writeFileSafely(path: string, content: string | Uint8Array): Promise<void> {
   const target = await followLinks(path);
   const old = await stat(target).catch(ignoreMissing);
   // Replacing the file would bypass its own permissions.

@@ -34,7 +34,7 @@ export async function runWriteTool(
     await refuseOutside(file, path, environment);
     await refuseOthers(file, path);
     try {
-      // Whoever has the files makes their folders.
+      // A client that has the files makes their folders, too.
       if (environment.files?.writeText === undefined) await makeFolder(dirname(file));
       await writeText(file, content, environment);
     } catch (error) {
