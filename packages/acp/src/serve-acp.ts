@@ -12,28 +12,31 @@ export interface AcpOptions {
   readonly info: AgentInfo;
   /** Whether any model can be used. */
   readonly hasKey: () => Promise<boolean>;
+  /** The client has gone. */
+  readonly onEnd: () => void;
 }
 
 /** A running agent. */
 export interface AcpAgent {
-  /** Resolves once the client has gone. */
-  readonly closed: Promise<void>;
-  /** Ends all sessions; what was said is out when it resolves. */
+  /** Ends all sessions; requests have their answers, and what was said is out when it resolves. */
   close(): Promise<void>;
 }
 
 /** Speaks the Agent Client Protocol with one client. */
-export function serveAcp({ input, output, source, info, hasKey }: AcpOptions): AcpAgent {
+export function serveAcp(options: AcpOptions): AcpAgent {
+  const { input, output, source, info, hasKey, onEnd } = options;
   const sessions = new Sessions(source);
-  const messages = new MessageStream(input, output, () => sessions.cancelAll());
+  const messages = new MessageStream(input, output, onEnd);
   const app = agent({ name: info.name });
   addConnection(app, { sessions, info, hasKey });
   addSessions(app, sessions);
   addTurns(app, sessions);
   const connection = app.connect(messages.stream);
+  void connection.closed.then(onEnd);
   return {
-    closed: connection.closed,
     close: async () => {
+      sessions.cancelAll();
+      await messages.answered();
       messages.stopWaiting();
       await sessions.closeAll();
       await messages.flushed();
@@ -132,10 +135,7 @@ function addTurns(app: App, sessions: Sessions): void {
         return session.prompt(params.prompt, signal);
       }),
     )
-    .onNotification("session/cancel", async ({ params }) => {
-      const session = await sessions.find(params.sessionId)?.catch(() => undefined);
-      session?.cancel();
-    });
+    .onNotification("session/cancel", ({ params }) => sessions.cancel(params.sessionId));
 }
 
 /** A session to go on with; the client may have lost interest meanwhile. */

@@ -22,6 +22,7 @@ import { invalidParams } from "./mapping/errors.ts";
 import { notice } from "./mapping/notice.ts";
 import { AcpSession } from "./session/acp-session.ts";
 import { firstLine } from "./session/session-title.ts";
+import { Turns } from "./session/turns.ts";
 
 /** How many sessions a list has at once. */
 const PAGE = 100;
@@ -47,7 +48,8 @@ export interface SessionSource {
 /** The sessions of one client. */
 export class Sessions {
   readonly #source: SessionSource;
-  readonly #open = new Map<string, Promise<AcpSession>>();
+  readonly #open = new Map<string, AcpSession>();
+  readonly #turns = new Turns();
   /** What the client can do. */
   capabilities: ClientCapabilities | undefined;
 
@@ -56,11 +58,11 @@ export class Sessions {
   }
 
   /** Begins a session, with its file. */
-  create(client: AgentContext, cwd: string): Promise<AcpSession> {
+  async create(client: AgentContext, cwd: string): Promise<AcpSession> {
     checkFolder(cwd);
     const sessionId = randomUUID();
     const session: SessionStart = { kind: "new", id: sessionId, isListed: true };
-    return this.#keep(sessionId, () => this.#start(client, sessionId, { cwd, session }));
+    return this.#turns.take(sessionId, () => this.#start(client, sessionId, { cwd, session }));
   }
 
   /**
@@ -71,9 +73,9 @@ export class Sessions {
    */
   async get(client: AgentContext, sessionId: string, cwd?: string): Promise<AcpSession> {
     if (cwd !== undefined) checkFolder(cwd);
-    const open = this.#open.get(sessionId);
-    if (open !== undefined) return open;
-    return this.#keep(sessionId, async () => {
+    return this.#turns.take(sessionId, async () => {
+      const open = this.#open.get(sessionId);
+      if (open !== undefined) return open;
       const path = await this.#pathOf(sessionId, cwd);
       if (path === undefined) throw RequestError.sessionNotFound(sessionId);
       const session: SessionStart = { kind: "file", path, goesToItsFolder: cwd === undefined };
@@ -81,42 +83,42 @@ export class Sessions {
     });
   }
 
-  /** An open session; undefined for any other. */
-  find(sessionId: string): Promise<AcpSession> | undefined {
-    return this.#open.get(sessionId);
-  }
-
-  /** Closes a session; one that is not open stays as it is. */
-  async close(sessionId: string): Promise<void> {
-    const opening = this.#open.get(sessionId);
-    if (opening === undefined) return;
-    const open = await opening.catch(() => undefined);
-    await open?.close();
-    if (this.#open.get(sessionId) === opening) this.#open.delete(sessionId);
-  }
-
-  /** Closes all sessions. */
-  async closeAll(): Promise<void> {
-    await Promise.all([...this.#open.keys()].map((id) => this.close(id)));
+  /** Cancels the prompts of a session; nothing if it is not open. */
+  async cancel(sessionId: string): Promise<void> {
+    await this.#turns.take(sessionId, async () => {
+      // A prompt that came before has reached its session by then.
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#open.get(sessionId)?.cancel();
+    });
   }
 
   /** Cancels the prompts of all sessions. */
   cancelAll(): void {
-    for (const opening of this.#open.values()) {
-      void opening.then((open) => open.cancel()).catch(() => {});
-    }
+    for (const open of this.#open.values()) open.cancel();
+  }
+
+  /** Closes a session; one that is not open stays as it is. */
+  async close(sessionId: string): Promise<void> {
+    await this.#turns.take(sessionId, () => this.#close(sessionId));
+  }
+
+  /** Closes all sessions. */
+  async closeAll(): Promise<void> {
+    const ids = new Set([...this.#open.keys(), ...this.#turns.keys]);
+    await Promise.all([...ids].map((id) => this.close(id)));
   }
 
   /** Deletes a session's file; one that is not there is as good as deleted. */
   async delete(sessionId: string): Promise<void> {
-    const opening = this.#open.get(sessionId);
-    const open = await opening?.catch(() => undefined);
-    const path = open?.session.log.path;
-    await this.close(sessionId);
-    const found = path ?? (await this.#pathOf(sessionId, undefined));
-    if (found === undefined) return;
-    await deleteSession(found).catch((error: unknown) => {
-      if (!(error instanceof SessionError && error.code === "session_not_found")) throw error;
+    await this.#turns.take(sessionId, async () => {
+      const { header, path: own } = this.#open.get(sessionId)?.session.log ?? {};
+      await this.#close(sessionId);
+      // An extension may have gone on with another session, which is not meant.
+      const path = header?.id === sessionId ? own : await this.#pathOf(sessionId, undefined);
+      if (path === undefined) return;
+      await deleteSession(path).catch((error: unknown) => {
+        if (!(error instanceof SessionError && error.code === "session_not_found")) throw error;
+      });
     });
   }
 
@@ -148,17 +150,16 @@ export class Sessions {
     return end < all.length ? { sessions, nextCursor: String(end) } : { sessions };
   }
 
+  async #close(sessionId: string): Promise<void> {
+    const open = this.#open.get(sessionId);
+    this.#open.delete(sessionId);
+    await open?.close();
+  }
+
   async #pathOf(sessionId: string, cwd: string | undefined): Promise<string | undefined> {
     const { agentDirectory } = this.#source;
     const sessionDirectory = await this.#source.sessionDirectory(cwd);
     return findSavedSession(sessionId, { agentDirectory, sessionDirectory });
-  }
-
-  #keep(sessionId: string, open: () => Promise<AcpSession>): Promise<AcpSession> {
-    const opening = open();
-    this.#open.set(sessionId, opening);
-    opening.catch(() => this.#open.delete(sessionId));
-    return opening;
   }
 
   async #start(
@@ -180,6 +181,7 @@ export class Sessions {
       sendUiRequest: this.#uiRequests(client, sessionId),
     });
     opened = new AcpSession({ sessionId, session, client, capabilities });
+    this.#open.set(sessionId, opened);
     return opened;
   }
 

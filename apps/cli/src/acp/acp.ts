@@ -62,10 +62,10 @@ export function runAcp(host: AcpProcess): void {
       await session.dispose();
       return models.length > 0;
     },
+    onEnd: () => void shutdown.begin(0),
   });
   output.onClosed(() => void shutdown.begin(0));
   shutdown.onShutdown(() => acp.close());
-  void acp.closed.then(() => shutdown.begin(0));
 }
 
 function refuseForeign(options: CliOptions): void {
