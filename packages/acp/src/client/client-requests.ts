@@ -18,7 +18,7 @@ export interface QuestionPlace {
   readonly sessionId: string;
   readonly session: Pick<AgentSession, "requests" | "permissions" | "previewChange">;
   /** Everything before the question has been sent; gives the client's id of the call. */
-  readonly callShown: (request: ApprovalRequest) => Promise<string>;
+  readonly callShown: (request: ApprovalRequest, signal: AbortSignal) => Promise<string>;
   /** The client's id of a call; undefined if it knows none. */
   readonly idOfCall: (toolCallId: string) => string | undefined;
   /** A call was asked about, and has an answer. */
@@ -86,7 +86,7 @@ export class ClientRequests implements RequestSink {
     const { client, sessionId, session, callShown } = this.#place;
     const { params } = request;
     const change = await session.previewChange(params.toolName, params.input);
-    const toolCallId = await callShown(request);
+    const toolCallId = await callShown(request, signal);
     if (signal.aborted) return { decision: "deny" };
     const options = permissionOptions(params);
     const { outcome } = await client.request(

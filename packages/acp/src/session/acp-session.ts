@@ -77,7 +77,7 @@ export class AcpSession {
         capabilities,
         sessionId,
         session,
-        callShown: (request) => this.#showCall(request),
+        callShown: (request, signal) => this.#showCall(request, signal),
         idOfCall: (toolCallId) => this.#updates.calls.idOf(toolCallId),
         onDecided: (request, isAllowed) => this.#decided(request, isAllowed),
       }),
@@ -266,12 +266,16 @@ export class AcpSession {
   }
 
   /** The client knows the call that it is asked about: also one of a subagent. */
-  async #showCall({ params, toolCallId, agentId }: ApprovalRequest): Promise<string> {
+  async #showCall(
+    { params, toolCallId, agentId }: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { calls } = this.#updates;
     const id = callIdOf({ toolCallId, agentId });
     if (toolCallId !== undefined) this.#clearTimer(toolCallId);
     await this.#line.add(() => {
-      if (calls.idOf(id) !== undefined) return [];
+      // A question that was taken back meanwhile shows nothing: its turn may be over.
+      if (signal.aborted || calls.idOf(id) !== undefined) return [];
       const name = params.toolName;
       return calls.announce({ id, name, args: params.input });
     });
