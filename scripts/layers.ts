@@ -24,7 +24,7 @@ export const layers: readonly Layers[] = [
       ["session-log"],
       ["user-input", "todos", "stream-rules"],
       ["tools", "compaction", "structured-output"],
-      ["subagents", "export-html", "approvals", "host-tools"],
+      ["subagents", "export-html", "approvals", "host-tools", "mcp"],
       ["run"],
       ["session"],
       ["extensions"],
