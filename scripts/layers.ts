@@ -45,7 +45,10 @@ export const layers: readonly Layers[] = [
   { root: `${codingAgent}/user-input`, floors: [["images"]] },
   {
     root: `${codingAgent}/tools`,
-    floors: [["common"], ["bash", "edit", "find", "grep", "ls", "read", "todo-write", "write"]],
+    floors: [
+      ["common"],
+      ["bash", "edit", "find", "grep", "ls", "read", "todo-write", "tool-search", "write"],
+    ],
   },
   {
     root: `${codingAgent}/subagents`,

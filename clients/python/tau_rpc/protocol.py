@@ -3399,6 +3399,8 @@ class SetHostToolsCommandTools(_SetHostToolsCommandTools, total=False):
     """Whether it changes nothing, so that permissions do not ask before it."""
     timeoutMs: float
     """How long a call may take, in ms; no limit if absent."""
+    deferLoading: bool
+    """Whether it is left out of requests until the model finds it with `tool_search`."""
 
 
 class SetHostToolsData(TypedDict):

@@ -59,7 +59,6 @@ export {
   type RequestSink,
 } from "./host-requests/host-requests.ts";
 export { RequestError } from "./host-requests/request-error.ts";
-export type { ToolSource } from "./host-tools/host-tools.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
@@ -103,5 +102,5 @@ export type { Subagent, SubagentReply } from "./subagents/runners/subagent-runne
 export type { TaskOptions } from "./subagents/session-tasks.ts";
 export type { SessionTodos } from "./todos/session-todos.ts";
 export type { ToolSelection } from "./tools/tool-selection.ts";
-export { ToolSet } from "./tools/tool-set.ts";
+export { type ChangingToolSource, ToolSet, type ToolSource } from "./tools/tool-set.ts";
 export type { PromptInput } from "./user-input/input.ts";

@@ -42,9 +42,9 @@ export class ModelRequests {
     this.#options = options;
   }
 
-  /** The system prompt for the active tools, built when it is first needed. */
+  /** The system prompt for the declared tools, built when it is first needed. */
   systemPrompt(): Promise<string> {
-    const tools = this.#options.tools.active;
+    const tools = this.#options.tools.declared;
     if (this.#systemPrompt?.tools !== tools) {
       this.#systemPrompt = { tools, text: this.#options.systemPrompt(tools) };
     }

@@ -20,6 +20,7 @@ import { RunDriver } from "../run/run-driver.ts";
 import { RunEnd } from "../run/run-end.ts";
 import { Conversation } from "../session-log/conversation.ts";
 import { noteOf } from "../session-log/environment-note.ts";
+import { loadedTools } from "../session-log/loaded-tools.ts";
 import { openQuestions } from "../session-log/open-questions.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import type { SessionInputs } from "./session-inputs.ts";
@@ -99,13 +100,13 @@ function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
 
 function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop {
   const { events, emit, problems, origins, outputs } = reports;
-  const { permissions, requests: asked, saveRules, isBuiltIn, toolEnvironment } = inputs;
+  const { permissions, requests: asked, saveRules, tools, toolEnvironment } = inputs;
   const gate = new ToolGate({
     permissions,
     requests: asked,
     environment: toolEnvironment,
     log: new ApprovalLog((entry) => conversation.append({ type: "approval", ...entry })),
-    isBuiltIn,
+    isBuiltIn: (tool) => tools.sourceOf(tool) === "builtin",
     extensions: inputs.hooks?.tools,
     isProjectTrusted: inputs.isProjectTrusted,
     saveRules,
@@ -159,6 +160,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     models,
     environment: inputs.environment,
     openLog: inputs.openLog,
+    adoptLog: ({ tree }) => tools.restoreLoaded(loadedTools(tree)),
     enterFolder: (log) => {
       const { hasMoved, diagnostics } = inputs.enterFolder(log);
       if (hasMoved) requests.forgetSystemPrompt();

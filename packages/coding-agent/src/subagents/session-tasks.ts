@@ -140,7 +140,7 @@ function isLimited(
 
 /** What the session could have had. */
 function missingTools({ tools }: TaskingAgentSession): readonly string[] {
-  const active = new Set(tools.active.map(({ name }) => name));
+  const active = new Set([...tools.active, ...tools.deferred].map(({ name }) => name));
   return tools.all.map(({ name }) => name).filter((name) => !active.has(name));
 }
 
