@@ -41,6 +41,8 @@ export class ToolSet {
   readonly #hostToolsOff = new Set<string>();
   /** Names of deferred tools in the order in which they were found. */
   #loaded: ReadonlySet<string> = new Set();
+  /** Names of the tools that a request has declared, in their first order. */
+  readonly #requested = new Map<string, number>();
   #all: readonly AgentTool[] = [];
   #declared: readonly AgentTool[] = [];
   #deferred: readonly AgentTool[] = [];
@@ -68,6 +70,18 @@ export class ToolSet {
    */
   get declared(): readonly AgentTool[] {
     return this.#declared;
+  }
+
+  /** Notes that a request declares the active tools: from now on they keep their order, before later ones. */
+  noteRequested(): void {
+    for (const { name } of this.#active) {
+      if (!this.#requested.has(name)) this.#requested.set(name, this.#requested.size);
+    }
+  }
+
+  /** Whether a request has declared a tool of this name. */
+  wasRequested(name: string): boolean {
+    return this.#requested.has(name);
   }
 
   /** The tools that `tool_search` looks through, found or not. */
@@ -197,7 +211,20 @@ export class ToolSet {
   #activateLoaded(): void {
     const byName = new Map(this.#deferred.map((tool) => [tool.name, tool]));
     const loaded = [...this.#loaded].flatMap((name) => byName.get(name) ?? []);
-    this.#active = loaded.length === 0 ? this.#declared : [...this.#declared, ...loaded];
+    this.#active = this.#inOrder(
+      loaded.length === 0 ? this.#declared : [...this.#declared, ...loaded],
+    );
+  }
+
+  /** What was declared comes first, in the order of then; prompt caches live on that. */
+  #inOrder(tools: readonly AgentTool[]): readonly AgentTool[] {
+    const last = this.#requested.size;
+    const placeOf = ({ name }: AgentTool) => this.#requested.get(name) ?? last;
+    const isSorted = tools.every((tool, index) => {
+      const before = tools[index - 1];
+      return before === undefined || placeOf(before) <= placeOf(tool);
+    });
+    return isSorted ? tools : tools.toSorted((a, b) => placeOf(a) - placeOf(b));
   }
 }
 

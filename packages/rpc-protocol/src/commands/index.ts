@@ -4,6 +4,7 @@ import { bashCommands } from "./bash.ts";
 import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
+import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
 import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
@@ -19,6 +20,7 @@ export {
   budgetCommands,
   compactionCommands,
   connectionCommands,
+  mcpCommands,
   modelCommands,
   permissionCommands,
   promptingCommands,
@@ -42,6 +44,7 @@ export const commands = {
   ...todoCommands,
   ...toolCommands,
   ...permissionCommands,
+  ...mcpCommands,
   ...requestCommands,
   ...sessionCommands,
   ...connectionCommands,

@@ -4,6 +4,7 @@ import { budgetHandlers } from "./budget.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
+import { mcpHandlers } from "./mcp.ts";
 import { modelHandlers } from "./model.ts";
 import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
@@ -26,6 +27,7 @@ export const handlers = {
   ...todoHandlers,
   ...toolHandlers,
   ...permissionHandlers,
+  ...mcpHandlers,
   ...requestHandlers,
   ...sessionHandlers,
   ...connectionHandlers,

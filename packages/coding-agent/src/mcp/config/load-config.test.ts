@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadMcpConfig, projectFiles, userFile } from "./load-config.ts";
+import { loadMcpConfig } from "./load-config.ts";
+import { projectFiles, userFile } from "./places.ts";
 
 let folder: string;
 let agentDirectory: string;

@@ -1,18 +1,8 @@
-import { join } from "node:path";
 import { isJsonObject, type JsonObject, readJsonFile } from "../../base/files/read-json.ts";
 import { variablesIn } from "./expand.ts";
+import { type McpPlaces, projectFiles, userFile } from "./places.ts";
 import { isOverride, readEntry } from "./read-entry.ts";
 import type { McpEntry, McpServerConfig, McpSource } from "./server-entry.ts";
-
-/** Where configuration is looked for. */
-export interface McpPlaces {
-  readonly agentDirectory: string;
-  readonly cwd: string;
-  /** Whether the project's own files count. */
-  readonly isProjectTrusted: boolean;
-  /** Variables with provider keys, which a project's file must not name. */
-  readonly keyVariables: () => Iterable<string>;
-}
 
 /** The configured servers, and what is wrong with the files. */
 export interface McpConfig {
@@ -24,16 +14,6 @@ export interface McpConfig {
 interface Reading {
   readonly servers: Map<string, McpServerConfig>;
   readonly errors: string[];
-}
-
-/** The user's own file. */
-export function userFile(agentDirectory: string): string {
-  return join(agentDirectory, "mcp.json");
-}
-
-/** A project's files, the weaker first. */
-export function projectFiles(cwd: string): readonly string[] {
-  return [join(cwd, ".pi", "mcp.json"), join(cwd, ".mcp.json")];
 }
 
 /** Reads all files; later ones replace entries of the same name. Never rejects. */

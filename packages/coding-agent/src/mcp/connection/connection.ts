@@ -6,6 +6,8 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { MAX_TIMER_MS } from "../../base/timer-limit.ts";
+import { CallClocks } from "./call-clocks.ts";
 
 /** What a server may want of the host. */
 export interface ServerDemands {
@@ -53,10 +55,12 @@ const asItCame: StandardSchemaV1<unknown, JsonObject> = {
 /** One life of a server: from `initialize` to the end of its transport. */
 export class McpConnection {
   readonly #client: Client;
+  readonly #clocks: CallClocks;
   readonly transport: Transport;
 
-  private constructor(client: Client, transport: Transport) {
+  private constructor(client: Client, clocks: CallClocks, transport: Transport) {
     this.#client = client;
+    this.#clocks = clocks;
     this.transport = transport;
   }
 
@@ -73,7 +77,8 @@ export class McpConnection {
     const { Client } = await import("@modelcontextprotocol/client");
     const { identity, demands, timeoutMs } = options;
     const client = new Client(identity, { capabilities: capabilitiesFor(demands) });
-    answer(client, demands);
+    const clocks = new CallClocks();
+    answer(client, demands, clocks);
     // Errors of the transport that end nothing are of no interest; what fails is reported by its request.
     client.onerror = () => {};
     try {
@@ -83,7 +88,7 @@ export class McpConnection {
       throw error;
     }
     client.onclose = options.onClosed;
-    return new McpConnection(client, transport);
+    return new McpConnection(client, clocks, transport);
   }
 
   /** What the server can do. */
@@ -96,15 +101,30 @@ export class McpConnection {
     return this.#client.getInstructions();
   }
 
-  /** Sends a request; progress extends its time. */
-  request(method: string, params: JsonObject, limits: RequestLimits): Promise<JsonObject> {
-    const { timeoutMs, signal, onProgress = () => {} } = limits;
-    return this.#client.request({ method, params }, asItCame, {
-      timeout: timeoutMs,
-      resetTimeoutOnProgress: true,
-      onprogress: onProgress,
-      ...(signal === undefined ? {} : { signal }),
-    });
+  /**
+   * Sends a request. Progress extends its time, and none passes while the server waits for an answer of the
+   * user's.
+   *
+   * @throws {RequestTimeout}
+   */
+  async request(method: string, params: JsonObject, limits: RequestLimits): Promise<JsonObject> {
+    const { timeoutMs, signal, onProgress } = limits;
+    const clock = this.#clocks.start(timeoutMs);
+    try {
+      return await this.#client.request({ method, params }, asItCame, {
+        timeout: MAX_TIMER_MS,
+        signal: signal === undefined ? clock.signal : AbortSignal.any([signal, clock.signal]),
+        onprogress: (progress) => {
+          clock.restart();
+          onProgress?.(progress);
+        },
+      });
+    } catch (error) {
+      clock.throwIfOver();
+      throw error;
+    } finally {
+      clock.stop();
+    }
   }
 
   /** All pages of a list. */
@@ -151,24 +171,25 @@ function capabilitiesFor({ sample }: ServerDemands): ClientCapabilities {
   };
 }
 
-function answer(client: Client, demands: ServerDemands): void {
+function answer(client: Client, demands: ServerDemands, clocks: CallClocks): void {
   const { elicit, sample, roots, onListChanged, onLog } = demands;
-  client.setRequestHandler("elicitation/create", (request, { mcpReq }) =>
-    elicit({ ...request.params }, mcpReq.signal) as never,
+  client.setRequestHandler(
+    "elicitation/create",
+    ({ params }, { mcpReq }) => clocks.pauseFor(() => elicit({ ...params }, mcpReq.signal)) as never,
   );
   client.setRequestHandler("roots/list", () => ({ roots: [...roots()] }));
   if (sample !== undefined) {
-    client.setRequestHandler("sampling/createMessage", (request, { mcpReq }) =>
-      sample({ ...request.params }, mcpReq.signal) as never,
+    client.setRequestHandler(
+      "sampling/createMessage",
+      ({ params }, { mcpReq }) =>
+        clocks.pauseFor(() => sample({ ...params }, mcpReq.signal)) as never,
     );
   }
-  client.setNotificationHandler("notifications/tools/list_changed", () => onListChanged("tools"));
-  client.setNotificationHandler("notifications/prompts/list_changed", () =>
-    onListChanged("prompts"),
-  );
-  client.setNotificationHandler("notifications/resources/list_changed", () =>
-    onListChanged("resources"),
-  );
+  const lists: readonly ServerList[] = ["tools", "prompts", "resources"];
+  for (const list of lists) {
+    const method = `notifications/${list}/list_changed` as const;
+    client.setNotificationHandler(method, () => onListChanged(list));
+  }
   client.setNotificationHandler("notifications/message", ({ params }) => {
     const { level, logger, data } = params;
     const text = typeof data === "string" ? data : JSON.stringify(data);

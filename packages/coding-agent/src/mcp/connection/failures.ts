@@ -1,6 +1,7 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { ProcessError } from "../../processes/process-error.ts";
 import { cleanLine } from "../names/clean-text.ts";
+import { RequestTimeout } from "./call-clocks.ts";
 import { ConfigurationError } from "./resolve-entry.ts";
 
 /** A server wants a login first. */
@@ -35,7 +36,7 @@ export function failureOf(error: unknown): Failure {
   if (status !== undefined) return isTransient(status) ? "lost" : "final";
   // JSON-RPC errors have numbers as codes.
   if (typeof code === "number" || name === "AbortError") return "answered";
-  if (code === "REQUEST_TIMEOUT" || code === "INVALID_RESULT") return "answered";
+  if (error instanceof RequestTimeout || code === "INVALID_RESULT") return "answered";
   return "lost";
 }
 

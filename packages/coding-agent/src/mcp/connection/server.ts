@@ -20,6 +20,8 @@ export interface McpServerOptions {
   readonly config: McpServerConfig;
   readonly demands: Omit<ServerDemands, "onListChanged">;
   readonly open: (config: McpServerConfig, life: Life) => Promise<OpenedServer>;
+  /** Receives the refusal of a server that wants a login. */
+  readonly onRefused: (error: unknown) => void;
   /** What to do about a server that wants a login. */
   readonly loginHint: string;
 }
@@ -175,6 +177,7 @@ export class McpServer {
   #noted(error: unknown): unknown {
     const failure = failureOf(error);
     if (failure === "needs_login") {
+      this.#options.onRefused(error);
       this.#set("needs_auth", reasonOf(error));
       return this.#unusable();
     }
@@ -234,7 +237,10 @@ export class McpServer {
 
   #failed(error: unknown): void {
     const failure = failureOf(error);
-    if (failure === "needs_login") return this.#set("needs_auth", reasonOf(error));
+    if (failure === "needs_login") {
+      this.#options.onRefused(error);
+      return this.#set("needs_auth", reasonOf(error));
+    }
     if (failure === "lost") return this.#retry(reasonOf(error));
     this.#set("failed", reasonOf(error));
   }
