@@ -25,6 +25,7 @@ from .protocol import (
     GetCommandsData,
     GetEntriesData,
     GetLastAssistantTextData,
+    GetMcpServersData,
     GetMessagesData,
     GetPendingRequestsData,
     GetPermissionsData,
@@ -35,6 +36,8 @@ from .protocol import (
     ImageInput,
     InitializeCommandCapabilities,
     InterruptMode,
+    JobOutputData,
+    ListJobsData,
     ListSessionsData,
     Model,
     NavigateTreeData,
@@ -49,6 +52,7 @@ from .protocol import (
     SetEventFilterData,
     SetHostToolsCommandTools,
     SetHostToolsData,
+    SetMcpServersData,
     SetPermissionsData,
     SetSubagentSubscriptionData,
     SetTodosCommandPhases,
@@ -84,7 +88,12 @@ ErrorCode: TypeAlias = Literal[
     "invalid_schema",
     "invalid_settings",
     "invalid_url",
+    "job_not_detachable",
+    "job_not_found",
     "key_unresolved",
+    "mcp_failed",
+    "mcp_login_failed",
+    "mcp_server_not_found",
     "model_ambiguous",
     "model_not_found",
     "no_key",
@@ -511,6 +520,37 @@ class CommandMethods:
         """Kills every running `bash` command."""
         await self.request("abort_bash", {}, timeout=timeout)
 
+    async def job_output(
+        self,
+        job_id: str,
+        offset: int | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> JobOutputData:
+        """Returns the output of a background job from an offset on; of more than 50 KB, the end.
+
+        `job_id`: The id of the job.
+        `offset`: Where to begin, in bytes since the start of the job; 0 by default.
+        """
+        data: JobOutputData = await self.request(
+            "job_output",
+            _given(jobId=job_id, offset=offset),
+            timeout=timeout,
+        )
+        return data
+
+    async def job_kill(self, job_id: str, *, timeout: float | None = None) -> None:
+        """Kills a background job with all processes it started; answered once it has ended.
+
+        `job_id`: The id of the job.
+        """
+        await self.request("job_kill", _given(jobId=job_id), timeout=timeout)
+
+    async def list_jobs(self, *, timeout: float | None = None) -> ListJobsData:
+        """Lists the background jobs of the session, oldest first."""
+        data: ListJobsData = await self.request("list_jobs", {}, timeout=timeout)
+        return data
+
     async def set_budget(
         self,
         *,
@@ -651,6 +691,44 @@ class CommandMethods:
         """Returns the permission mode and the rules of all sources."""
         data: GetPermissionsData = await self.request("get_permissions", {}, timeout=timeout)
         return data
+
+    async def get_mcp_servers(self, *, timeout: float | None = None) -> GetMcpServersData:
+        """Lists the MCP servers of this session with their state and their tools."""
+        data: GetMcpServersData = await self.request("get_mcp_servers", {}, timeout=timeout)
+        return data
+
+    async def set_mcp_servers(
+        self,
+        servers: dict[str, Any],
+        *,
+        timeout: float | None = None,
+    ) -> SetMcpServersData:
+        """Replaces the MCP servers that this session has beside the configured ones; an empty
+        object also stops those of the files for this session. A bad entry refuses all.
+
+        `servers`: Entries by name, as in `mcpServers` of mcp.json.
+        """
+        data: SetMcpServersData = await self.request(
+            "set_mcp_servers",
+            _given(servers=servers),
+            timeout=timeout,
+        )
+        return data
+
+    async def mcp_login(self, server: str, *, timeout: float | None = None) -> None:
+        """Logs in to an MCP server: the page arrives as host request `open_url`. Answered when
+        the server is connected.
+
+        `server`: The name of the server.
+        """
+        await self.request("mcp_login", _given(server=server), timeout=timeout)
+
+    async def mcp_logout(self, server: str, *, timeout: float | None = None) -> None:
+        """Forgets the login of an MCP server.
+
+        `server`: The name of the server.
+        """
+        await self.request("mcp_logout", _given(server=server), timeout=timeout)
 
     async def get_pending_requests(self, *, timeout: float | None = None) -> GetPendingRequestsData:
         """Lists the open host requests, oldest first."""

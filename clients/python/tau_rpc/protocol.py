@@ -1146,6 +1146,26 @@ class DoneStep(TypedDict):
     """The complete reply."""
 
 
+class _ElicitationParams(TypedDict):
+    server: str
+    """The name of the server."""
+    message: str
+    """What it wants, in its own words."""
+    mode: Literal["form", "url"]
+    """Whether it wants values or a page opened."""
+
+
+class ElicitationParams(_ElicitationParams, total=False):
+    """What an MCP server wants to know of the user, or to have opened."""
+
+    requestedSchema: dict[str, Any]
+    """The values as JSON Schema of a flat object; of mode `form`."""
+    url: str
+    """The page; of mode `url`."""
+    elicitationId: str
+    """The server's own id of what happens on that page."""
+
+
 class _ErrorEvent(TypedDict):
     type: Literal["error"]
     error: str
@@ -1806,6 +1826,77 @@ class GetLastAssistantTextResponse(_GetLastAssistantTextResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _GetMcpServersCommand(TypedDict):
+    type: Literal["get_mcp_servers"]
+
+
+class GetMcpServersCommand(_GetMcpServersCommand, total=False):
+    """Lists the MCP servers of this session with their state and their tools."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetMcpServersData(TypedDict):
+    """The result of the command."""
+
+    servers: list[GetMcpServersDataServers]
+    """The servers."""
+    errors: list[str]
+    """What is wrong with the configuration; each begins with the path of the file."""
+
+
+class _GetMcpServersDataServers(TypedDict):
+    name: str
+    """The name."""
+    source: Literal["user", "project", "session", "extension"]
+    """Where it is configured."""
+    transport: Literal["stdio", "http", "sse"]
+    """How it is reached."""
+    status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
+    """What it is doing."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches its tools."""
+    restarts: int
+    """How often it was started again."""
+    tools: list[GetMcpServersDataServersTools]
+    """Its tools, as far as they can be offered."""
+
+
+class GetMcpServersDataServers(_GetMcpServersDataServers, total=False):
+    error: str
+    """Why it does not work."""
+
+
+class _GetMcpServersDataServersTools(TypedDict):
+    name: str
+    """The name the model uses."""
+    serverName: str
+    """The name the server uses."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches it."""
+
+
+class GetMcpServersDataServersTools(_GetMcpServersDataServersTools, total=False):
+    annotations: dict[str, Any]
+    """What the server says about its effects; nothing checks it."""
+
+
+class _GetMcpServersResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_mcp_servers"]
+    success: Literal[True]
+    data: GetMcpServersData
+    """The result of the command."""
+
+
+class GetMcpServersResponse(_GetMcpServersResponse, total=False):
+    """Answers `get_mcp_servers`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
 class _GetMessagesCommand(TypedDict):
     type: Literal["get_messages"]
 
@@ -2195,6 +2286,60 @@ class HostRequestDialog(_HostRequestDialog, total=False):
     """Its number in the session, rising from 1; sent after `initialize`."""
 
 
+class _HostRequestElicitation(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["elicitation"]
+    """What is asked."""
+    params: ElicitationParams
+    """What the server wants."""
+
+
+class HostRequestElicitation(_HostRequestElicitation, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostRequestOpenUrl(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["open_url"]
+    """What is asked."""
+    params: OpenUrlParams
+    """The page to open."""
+
+
+class HostRequestOpenUrl(_HostRequestOpenUrl, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 class _HostRequestResolved(TypedDict):
     type: Literal["host_request_resolved"]
     id: str
@@ -2399,6 +2544,102 @@ class InitializeResponse(_InitializeResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _JobEndEvent(TypedDict):
+    type: Literal["job_end"]
+    jobId: str
+    """The id of the job."""
+    command: str
+    """The shell command."""
+    status: Literal["running", "exited", "killed", "timeout", "lost"]
+    """How it ended."""
+    exitCode: int | None
+    """The exit code; null if it was killed."""
+    durationMs: float
+    """How long it ran, in ms."""
+    tail: str
+    """The end of its output."""
+
+
+class JobEndEvent(_JobEndEvent, total=False):
+    """A background job has ended; sent once."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _JobKillCommand(TypedDict):
+    type: Literal["job_kill"]
+    jobId: str
+    """The id of the job."""
+
+
+class JobKillCommand(_JobKillCommand, total=False):
+    """Kills a background job with all processes it started; answered once it has ended."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _JobKillResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["job_kill"]
+    success: Literal[True]
+
+
+class JobKillResponse(_JobKillResponse, total=False):
+    """Answers `job_kill`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
+class _JobOutputCommand(TypedDict):
+    type: Literal["job_output"]
+    jobId: str
+    """The id of the job."""
+
+
+class JobOutputCommand(_JobOutputCommand, total=False):
+    """Returns the output of a background job from an offset on; of more than 50 KB, the end."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    offset: int
+    """Where to begin, in bytes since the start of the job; 0 by default."""
+
+
+class JobOutputData(TypedDict):
+    """The result of the command."""
+
+    jobId: str
+    """The id of the job."""
+    status: Literal["running", "exited", "killed", "timeout", "lost"]
+    """How the job is doing."""
+    output: str
+    """stdout and stderr together from the offset on; at most 50 KB, the end of it."""
+    nextOffset: int
+    """The offset to continue from, in bytes since the start of the job."""
+    truncated: bool
+    """Whether output between the offset and this piece is missing."""
+
+
+class _JobOutputResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["job_output"]
+    success: Literal[True]
+    data: JobOutputData
+    """The result of the command."""
+
+
+class JobOutputResponse(_JobOutputResponse, total=False):
+    """Answers `job_output`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
 class _LabelEntry(TypedDict):
     type: Literal["label"]
     id: str
@@ -2414,6 +2655,57 @@ class _LabelEntry(TypedDict):
 class LabelEntry(_LabelEntry, total=False):
     label: str
     """The label; absent to remove it."""
+
+
+class _ListJobsCommand(TypedDict):
+    type: Literal["list_jobs"]
+
+
+class ListJobsCommand(_ListJobsCommand, total=False):
+    """Lists the background jobs of the session, oldest first."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class ListJobsData(TypedDict):
+    """The result of the command."""
+
+    jobs: list[ListJobsDataJobs]
+    """The jobs."""
+
+
+class _ListJobsDataJobs(TypedDict):
+    jobId: str
+    """The id of the job."""
+    command: str
+    """The shell command."""
+    status: Literal["running", "exited", "killed", "timeout", "lost"]
+    """How it is doing."""
+    startedAt: int
+    """When it started, in ms since the epoch."""
+
+
+class ListJobsDataJobs(_ListJobsDataJobs, total=False):
+    exitCode: int
+    """The exit code; absent while it runs, and if it was killed."""
+    durationMs: float
+    """How long it ran, in ms; absent while it runs, and if it is lost."""
+
+
+class _ListJobsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["list_jobs"]
+    success: Literal[True]
+    data: ListJobsData
+    """The result of the command."""
+
+
+class ListJobsResponse(_ListJobsResponse, total=False):
+    """Answers `list_jobs`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
 
 
 class _ListSessionsCommand(TypedDict):
@@ -2451,6 +2743,79 @@ class ListSessionsResponse(_ListSessionsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+
+
+class _McpLoginCommand(TypedDict):
+    type: Literal["mcp_login"]
+    server: str
+    """The name of the server."""
+
+
+class McpLoginCommand(_McpLoginCommand, total=False):
+    """Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the
+    server is connected.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _McpLoginResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["mcp_login"]
+    success: Literal[True]
+
+
+class McpLoginResponse(_McpLoginResponse, total=False):
+    """Answers `mcp_login`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
+class _McpLogoutCommand(TypedDict):
+    type: Literal["mcp_logout"]
+    server: str
+    """The name of the server."""
+
+
+class McpLogoutCommand(_McpLogoutCommand, total=False):
+    """Forgets the login of an MCP server."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _McpLogoutResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["mcp_logout"]
+    success: Literal[True]
+
+
+class McpLogoutResponse(_McpLogoutResponse, total=False):
+    """Answers `mcp_logout`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
+class _McpServerStatusEvent(TypedDict):
+    type: Literal["mcp_server_status"]
+    server: str
+    """The name of the server."""
+    status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
+    """What it is doing."""
+
+
+class McpServerStatusEvent(_McpServerStatusEvent, total=False):
+    """An MCP server was connected, lost, or failed."""
+
+    error: str
+    """Why it does not work."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _MessageEndEvent(TypedDict):
@@ -2695,6 +3060,20 @@ class NewSessionResponse(_NewSessionResponse, total=False):
     """Comes back in the response as it was sent."""
 
 
+class _OpenUrlParams(TypedDict):
+    url: str
+    """The page."""
+
+
+class OpenUrlParams(_OpenUrlParams, total=False):
+    """A page for the user, such as that of a login."""
+
+    server: str
+    """The MCP server that the login is for."""
+    userCode: str
+    """A code to type in on that page."""
+
+
 class _PendingRequestBudget(TypedDict):
     id: str
     """The id of the request, repeated in its answer."""
@@ -2739,6 +3118,28 @@ class PendingRequestDialog(_PendingRequestDialog, total=False):
     """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
 
 
+class _PendingRequestElicitation(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["elicitation"]
+    """What is asked."""
+    params: ElicitationParams
+    """What the server wants."""
+
+
+class PendingRequestElicitation(_PendingRequestElicitation, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
 class _PendingRequestHostTool(TypedDict):
     id: str
     """The id of the request, repeated in its answer."""
@@ -2751,6 +3152,28 @@ class _PendingRequestHostTool(TypedDict):
 
 
 class PendingRequestHostTool(_PendingRequestHostTool, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PendingRequestOpenUrl(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["open_url"]
+    """What is asked."""
+    params: OpenUrlParams
+    """The page to open."""
+
+
+class PendingRequestOpenUrl(_PendingRequestOpenUrl, total=False):
     promptId: str
     """The prompt whose run asks."""
     toolCallId: str
@@ -3474,6 +3897,81 @@ class _SetLabelResponse(TypedDict):
 
 class SetLabelResponse(_SetLabelResponse, total=False):
     """Answers `set_label`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+
+
+class _SetMcpServersCommand(TypedDict):
+    type: Literal["set_mcp_servers"]
+    servers: dict[str, Any]
+    """Entries by name, as in `mcpServers` of mcp.json."""
+
+
+class SetMcpServersCommand(_SetMcpServersCommand, total=False):
+    """Replaces the MCP servers that this session has beside the configured ones; an empty object
+    also stops those of the files for this session. A bad entry refuses all.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class SetMcpServersData(TypedDict):
+    """The result of the command."""
+
+    servers: list[SetMcpServersDataServers]
+    """The servers."""
+    errors: list[str]
+    """What is wrong with the configuration; each begins with the path of the file."""
+
+
+class _SetMcpServersDataServers(TypedDict):
+    name: str
+    """The name."""
+    source: Literal["user", "project", "session", "extension"]
+    """Where it is configured."""
+    transport: Literal["stdio", "http", "sse"]
+    """How it is reached."""
+    status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
+    """What it is doing."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches its tools."""
+    restarts: int
+    """How often it was started again."""
+    tools: list[SetMcpServersDataServersTools]
+    """Its tools, as far as they can be offered."""
+
+
+class SetMcpServersDataServers(_SetMcpServersDataServers, total=False):
+    error: str
+    """Why it does not work."""
+
+
+class _SetMcpServersDataServersTools(TypedDict):
+    name: str
+    """The name the model uses."""
+    serverName: str
+    """The name the server uses."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches it."""
+
+
+class SetMcpServersDataServersTools(_SetMcpServersDataServersTools, total=False):
+    annotations: dict[str, Any]
+    """What the server says about its effects; nothing checks it."""
+
+
+class _SetMcpServersResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_mcp_servers"]
+    success: Literal[True]
+    data: SetMcpServersData
+    """The result of the command."""
+
+
+class SetMcpServersResponse(_SetMcpServersResponse, total=False):
+    """Answers `set_mcp_servers`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -4753,6 +5251,9 @@ ClientFrame: TypeAlias = Union[
     AbortRetryCommand,
     BashCommand,
     AbortBashCommand,
+    JobOutputCommand,
+    JobKillCommand,
+    ListJobsCommand,
     SetBudgetCommand,
     GetBudgetCommand,
     GetTodosCommand,
@@ -4762,6 +5263,10 @@ ClientFrame: TypeAlias = Union[
     SetActiveToolsCommand,
     SetPermissionsCommand,
     GetPermissionsCommand,
+    GetMcpServersCommand,
+    SetMcpServersCommand,
+    McpLoginCommand,
+    McpLogoutCommand,
     GetPendingRequestsCommand,
     SetSessionNameCommand,
     SwitchSessionCommand,
@@ -4820,6 +5325,7 @@ Event: TypeAlias = Union[
     AutoRetryEndEvent,
     AutoContinueEvent,
     SessionInfoChangedEvent,
+    McpServerStatusEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
     ExtensionErrorEvent,
@@ -4834,6 +5340,7 @@ Event: TypeAlias = Union[
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
+    JobEndEvent,
     DiagnosticEvent,
     ErrorEvent,
 ]
@@ -4886,6 +5393,9 @@ HostFrame: TypeAlias = Union[
     AbortRetryResponse,
     BashResponse,
     AbortBashResponse,
+    JobOutputResponse,
+    JobKillResponse,
+    ListJobsResponse,
     SetBudgetResponse,
     GetBudgetResponse,
     GetTodosResponse,
@@ -4895,6 +5405,10 @@ HostFrame: TypeAlias = Union[
     SetActiveToolsResponse,
     SetPermissionsResponse,
     GetPermissionsResponse,
+    GetMcpServersResponse,
+    SetMcpServersResponse,
+    McpLoginResponse,
+    McpLogoutResponse,
     GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
@@ -4918,6 +5432,8 @@ HostFrame: TypeAlias = Union[
     HostRequestToolApproval,
     HostRequestDialog,
     HostRequestBudget,
+    HostRequestElicitation,
+    HostRequestOpenUrl,
     HostRequestResolved,
     HostToolCall,
     HostToolCancel,
@@ -4942,6 +5458,7 @@ HostFrame: TypeAlias = Union[
     AutoRetryEndEvent,
     AutoContinueEvent,
     SessionInfoChangedEvent,
+    McpServerStatusEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
     ExtensionErrorEvent,
@@ -4956,6 +5473,7 @@ HostFrame: TypeAlias = Union[
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
+    JobEndEvent,
     DiagnosticEvent,
     ErrorEvent,
     MessageUpdateDeltaEvent,
@@ -5014,6 +5532,8 @@ PendingRequest: TypeAlias = Union[
     PendingRequestToolApproval,
     PendingRequestDialog,
     PendingRequestBudget,
+    PendingRequestElicitation,
+    PendingRequestOpenUrl,
     PendingRequestHostTool,
 ]
 """An open request, as `get_pending_requests` lists it."""
@@ -5063,6 +5583,9 @@ Response: TypeAlias = Union[
     AbortRetryResponse,
     BashResponse,
     AbortBashResponse,
+    JobOutputResponse,
+    JobKillResponse,
+    ListJobsResponse,
     SetBudgetResponse,
     GetBudgetResponse,
     GetTodosResponse,
@@ -5072,6 +5595,10 @@ Response: TypeAlias = Union[
     SetActiveToolsResponse,
     SetPermissionsResponse,
     GetPermissionsResponse,
+    GetMcpServersResponse,
+    SetMcpServersResponse,
+    McpLoginResponse,
+    McpLogoutResponse,
     GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
@@ -5210,6 +5737,7 @@ __all__ = [
     "DialogParamsInput",
     "DialogParamsSelect",
     "DoneStep",
+    "ElicitationParams",
     "ErrorEvent",
     "ErrorResponse",
     "ErrorStep",
@@ -5259,6 +5787,11 @@ __all__ = [
     "GetLastAssistantTextCommand",
     "GetLastAssistantTextData",
     "GetLastAssistantTextResponse",
+    "GetMcpServersCommand",
+    "GetMcpServersData",
+    "GetMcpServersDataServers",
+    "GetMcpServersDataServersTools",
+    "GetMcpServersResponse",
     "GetMessagesCommand",
     "GetMessagesData",
     "GetMessagesResponse",
@@ -5289,6 +5822,8 @@ __all__ = [
     "HostInfo",
     "HostRequestBudget",
     "HostRequestDialog",
+    "HostRequestElicitation",
+    "HostRequestOpenUrl",
     "HostRequestResolved",
     "HostRequestToolApproval",
     "HostResponse",
@@ -5305,11 +5840,26 @@ __all__ = [
     "InitializeCommandCapabilities",
     "InitializeResponse",
     "InterruptMode",
+    "JobEndEvent",
+    "JobKillCommand",
+    "JobKillResponse",
+    "JobOutputCommand",
+    "JobOutputData",
+    "JobOutputResponse",
     "KnownSessionEntry",
     "LabelEntry",
+    "ListJobsCommand",
+    "ListJobsData",
+    "ListJobsDataJobs",
+    "ListJobsResponse",
     "ListSessionsCommand",
     "ListSessionsData",
     "ListSessionsResponse",
+    "McpLoginCommand",
+    "McpLoginResponse",
+    "McpLogoutCommand",
+    "McpLogoutResponse",
+    "McpServerStatusEvent",
     "MessageEndEvent",
     "MessageEntry",
     "MessageStartEvent",
@@ -5325,11 +5875,14 @@ __all__ = [
     "NewSessionCommand",
     "NewSessionResponse",
     "OnTimeout",
+    "OpenUrlParams",
     "OutputStatus",
     "PendingRequest",
     "PendingRequestBudget",
     "PendingRequestDialog",
+    "PendingRequestElicitation",
     "PendingRequestHostTool",
+    "PendingRequestOpenUrl",
     "PendingRequestToolApproval",
     "PermissionMode",
     "PermissionRule",
@@ -5379,6 +5932,11 @@ __all__ = [
     "SetInterruptModeResponse",
     "SetLabelCommand",
     "SetLabelResponse",
+    "SetMcpServersCommand",
+    "SetMcpServersData",
+    "SetMcpServersDataServers",
+    "SetMcpServersDataServersTools",
+    "SetMcpServersResponse",
     "SetModelCommand",
     "SetModelResponse",
     "SetPermissionsCommand",

@@ -37,9 +37,6 @@ export { type DefinedTool, defineTool, type HostToolContext } from "./events/hos
 export type { CommandMethods } from "./generated/command-methods.ts";
 export type { HostCommandOptions } from "./host/host-command.ts";
 export type { StopOptions } from "./host/host-process.ts";
-export {
-  type CollectEventsOptions,
-  type PromptAndWaitOptions,
-  RpcClient,
-  type RpcClientOptions,
-} from "./rpc-client.ts";
+export { RpcClient } from "./rpc-client.ts";
+export type { RpcClientOptions } from "./session/rpc-client-options.ts";
+export type { CollectEventsOptions, PromptAndWaitOptions } from "./session/session-client.ts";

@@ -39,6 +39,7 @@ export type { HostFrame, RequestFrame, RequestId, ResponseFrame } from "./vocabu
 export {
   BudgetParams,
   DialogParams,
+  ElicitationParams,
   type HostAnswer,
   HostRequestFrame,
   type HostRequestResolved,
@@ -48,8 +49,10 @@ export {
   HostToolParams,
   HostToolResult,
   HostToolUpdate,
+  OpenUrlParams,
   PendingRequest,
 } from "./vocabulary/host-request.ts";
+export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";
 export {
   ApprovalParams,
   ApprovalResult,

@@ -40,6 +40,8 @@ export interface CliOptions {
   noPromptTemplates?: boolean;
   promptTemplate: string[];
   noContextFiles?: boolean;
+  noMcp?: boolean;
+  mcpServers?: string;
   extension: string[];
   noExtensions?: boolean;
   approve?: boolean;
@@ -217,6 +219,12 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "switch",
     short: "nc",
     help: "Do not read AGENTS.md and its like",
+  },
+  "no-mcp": { key: "noMcp", kind: "switch", help: "Start no MCP servers" },
+  "mcp-servers": {
+    key: "mcpServers",
+    kind: "value",
+    help: "MCP servers to use of those configured, comma-separated",
   },
   extension: {
     key: "extension",

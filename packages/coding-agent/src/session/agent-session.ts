@@ -22,6 +22,8 @@ import type { Compaction } from "../compaction/compaction.ts";
 import type { ApprovalRequest } from "../host-requests/approve.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
+import type { SessionJobs } from "../jobs/session-jobs.ts";
+import type { McpAccess } from "../mcp/mcp-access.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
@@ -55,11 +57,15 @@ export class AgentSession implements AsyncDisposable {
   readonly todos: SessionTodos;
   /** Shell commands that the client runs itself. */
   readonly bash: BashCommands;
+  /** Commands that the model runs in the background. */
+  readonly jobs: SessionJobs;
   readonly compaction: Pick<Compaction, "abort" | "isRunning">;
   readonly retry: Pick<Retry, "cancel" | "attempt">;
   /** Other sessions, and other branches of this one. */
   readonly navigation: SessionNavigation;
   readonly settings: SettingsStore;
+  /** Its MCP servers. */
+  readonly mcp: McpAccess;
   /** What the session asks its client or embedder. */
   readonly requests: HostRequests;
   /** The tools that the client runs. */
@@ -79,10 +85,12 @@ export class AgentSession implements AsyncDisposable {
     this.budget = parts.inputs.budget;
     this.todos = parts.todos;
     this.bash = parts.bash;
+    this.jobs = parts.inputs.jobs;
     this.compaction = parts.compaction;
     this.retry = parts.retry;
     this.navigation = parts.navigation;
     this.settings = parts.inputs.settings;
+    this.mcp = parts.inputs.mcp;
     this.requests = parts.inputs.requests;
     this.hostTools = parts.inputs.hostTools;
     this.permissions = parts.inputs.permissions;
@@ -237,8 +245,13 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /** Asks, for a subagent, whether its tool may run. */
-  approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult> {
-    return this.#parts.gate.questions.askForSubagent(agentId, request, signal);
+  async approve(
+    agentId: string,
+    request: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<ApprovalResult> {
+    const questions = await this.#parts.gate.questions();
+    return questions.askForSubagent(agentId, request, signal);
   }
 
   /** Resolves once nothing is running and nothing is queued. */
@@ -356,8 +369,10 @@ export class AgentSession implements AsyncDisposable {
 
   async #dispose(): Promise<void> {
     const { work, conversation, inputs } = this.#parts;
+    inputs.jobs.close();
     await this.hooks?.end();
     await work.end();
+    await inputs.mcp.end();
     conversation.log.close();
     inputs.toolEnvironment.processes.killAll();
   }

@@ -10,6 +10,7 @@ import { Retry } from "../models/retry.ts";
 import { Admission } from "../run/admission.ts";
 import { BashCommands } from "../run/bash-commands.ts";
 import { createSessionLoop } from "../run/create-session-loop.ts";
+import { JobNotices } from "../run/job-notices.ts";
 import { ModelRequests } from "../run/model-requests.ts";
 import { OpenOutputs } from "../run/open-outputs.ts";
 import { ProblemReport } from "../run/problem-report.ts";
@@ -62,6 +63,7 @@ interface Work {
   readonly compaction: Compaction;
   readonly todos: SessionTodos;
   readonly bash: BashCommands;
+  readonly notices: JobNotices;
   readonly continuation: RunContinuation;
   readonly runEnd: RunEnd;
   readonly work: SessionWork;
@@ -140,6 +142,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     onRunBegin: (input) => origins.beginRun(input),
     onRunEnd: (input, outcome, signal) => later().runEnd.end(input, outcome, signal),
     onSettled: (aborted) => later().runEnd.settle(aborted),
+    takeNotices: () => later().notices.take(),
     onStop: () => events.letGo(),
     onFailure: (error) => problems.add(error),
   });
@@ -191,7 +194,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     admission,
     check: () => requests.check(),
     onSteer: () => {
-      if (agent.interruptMode === "immediate") gate.questions.withdraw(new Withdrawal("abort"));
+      if (agent.interruptMode === "immediate") gate.withdraw(new Withdrawal("abort"));
     },
   });
   const retry = new Retry({ settings, emit, logins: registry.keys });
@@ -218,6 +221,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     record: (message) => conversation.add(message),
     hooks,
   });
+  const notices = new JobNotices({ agent, driver, intake, admission, problems });
   const runEnd = new RunEnd({ ...shared, continuation, intake, problems, bash, origins });
   const work = new SessionWork({ ...shared, admission, intake, bash, gate });
   const askAgain = (ready = Promise.resolve()): void => {
@@ -237,7 +241,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     onContinued: () => askAgain(),
     summarizer: { ...inputs, prepareRequest, retry },
   });
-  const begun = { admission, intake, retry, compaction, todos, bash };
+  const begun = { admission, intake, retry, compaction, todos, bash, notices };
   return { ...begun, continuation, runEnd, work, navigation };
 }
 

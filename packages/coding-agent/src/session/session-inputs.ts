@@ -5,6 +5,8 @@ import type { QuestionsOptions } from "../approvals/questions.ts";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
+import type { SessionJobs } from "../jobs/session-jobs.ts";
+import type { McpAccess } from "../mcp/mcp-access.ts";
 import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
@@ -44,11 +46,17 @@ export interface SessionInputs {
   /** Which events of its subagents it reports. */
   readonly feed: SubagentFeed;
   readonly toolEnvironment: ToolEnvironment;
+  /** Commands that run in the background. */
+  readonly jobs: SessionJobs;
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly userInput: UserInput;
   /** Date and platform as they are now, for the model. */
   readonly environment: () => EnvironmentFacts;
+  /** Its MCP servers. */
+  readonly mcp: McpAccess;
+  /** Waits for what a request declares. */
+  readonly toolsReady: () => Promise<void>;
   /** Opens an existing session file. */
   readonly openLog: (
     path: string,

@@ -110,6 +110,10 @@ export const settingsTable = {
     600_000,
     "Longest run of a bash call that has no timeout of its own, in ms; 0 means no limit.",
   ),
+  "bash.jobs.allowDetached": flag(
+    false,
+    "Whether background jobs may be started that outlive the agent.",
+  ),
   "tools.maskKeys": flag(
     true,
     "Whether provider keys that the host knows are replaced in results of tools and output of commands.",

@@ -14,8 +14,9 @@ import type { ToolSelection } from "../tools/tool-selection.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { AgentDefinition } from "./agents/agent-definition.ts";
 import { type BudgetedSession, SessionBudget } from "./budgets/session-budget.ts";
-import { type CreateSubagentSession, createInProcessRunner } from "./runners/in-process-runner.ts";
-import { createProcessRunner, type StartSubagentHost } from "./runners/process-runner.ts";
+import type { CreateSubagentSession } from "./runners/in-process-runner.ts";
+import type { StartSubagentHost } from "./runners/process-runner.ts";
+import type { SubagentRunner } from "./runners/subagent-runner.ts";
 import { taskTool } from "./task-tool/definition.ts";
 import { SubagentFeed } from "./tasks/subagent-feed.ts";
 import { maySpawnAt } from "./tasks/task-services.ts";
@@ -72,14 +73,17 @@ export function createSessionTasks(
   const { startSubagentHost, taskDepth: depth = 0, taskAgents } = options;
   const budget = new SessionBudget(settings);
   const feed = new SubagentFeed();
-  const runner =
-    startSubagentHost === undefined
-      ? createInProcessRunner(parts.createSession)
-      : createProcessRunner({
-          startHost: startSubagentHost,
-          command: () => settings.get("task.command"),
-          environment: parts.environment,
-        });
+  // Loaded with the first subagent (row `start`).
+  const runner: SubagentRunner = async (request) => {
+    if (startSubagentHost === undefined) {
+      const { createInProcessRunner } = await import("./runners/in-process-runner.ts");
+      return createInProcessRunner(parts.createSession)(request);
+    }
+    const { createProcessRunner } = await import("./runners/process-runner.ts");
+    const command = () => settings.get("task.command");
+    const options = { startHost: startSubagentHost, command, environment: parts.environment };
+    return createProcessRunner(options)(request);
+  };
   const tool = createTool(taskTool, {
     ...parts,
     budget,

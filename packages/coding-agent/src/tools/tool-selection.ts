@@ -2,6 +2,9 @@ import type { AgentTool } from "@tau-agent/agent";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
+/** The tools that follow what bash starts in the background. */
+const jobTools: ReadonlySet<string> = new Set(["job_output", "job_kill", "list_jobs"]);
+
 /** Which tools are active. */
 export interface ToolSelection {
   /**
@@ -50,13 +53,47 @@ export function selectTools({
     [...(patterns ?? []), ...(selection.exclude ?? [])],
     [...builtIn, ...custom, ...alsoKnown],
   );
-  const active = patterns === undefined ? all : applyPatterns(all, patterns);
+  const active =
+    patterns === undefined ? all : withJobTools(all, applyPatterns(all, patterns), patterns);
   const excluded = selection.exclude ?? [];
   return {
     tools: active.filter(({ name }) => !excluded.some((pattern) => fits(pattern, name))),
     all,
     diagnostics,
   };
+}
+
+/** Whatever the patterns name, the tools for jobs come with bash, unless they are taken away. */
+function withJobTools(
+  all: readonly AgentTool[],
+  active: readonly AgentTool[],
+  patterns: readonly string[],
+): AgentTool[] {
+  const isActive = new Set(active);
+  if (!active.some(({ name }) => name === "bash")) return [...active];
+  const removed = patterns.filter((pattern) => pattern.startsWith("-"));
+  const isRemoved = (name: string) => removed.some((pattern) => fits(pattern.slice(1), name));
+  return all.filter(
+    (tool) => isActive.has(tool) || (jobTools.has(tool.name) && !isRemoved(tool.name)),
+  );
+}
+
+/**
+ * The active tools of MCP servers: all of them, unless a name or pattern of the selection is meant for
+ * such tools. Those of a server that is not connected yet are not known, so none is an error.
+ */
+export function selectServerTools(
+  tools: readonly AgentTool[],
+  { only, exclude = [] }: ToolSelection = {},
+  settings: Pick<SettingsStore, "get">,
+): AgentTool[] {
+  const patterns = (only ?? settings.get("defaultTools") ?? []).filter(isOfServers);
+  const active = patterns.length === 0 ? tools : applyPatterns(tools, patterns);
+  return active.filter(({ name }) => !exclude.some((pattern) => fits(pattern, name)));
+}
+
+function isOfServers(pattern: string): boolean {
+  return /^[+-]?mcp__/.test(pattern);
 }
 
 /** Whether a selection takes a tool away by its name or a pattern. */
@@ -105,7 +142,7 @@ function fits(pattern: string, name: string): boolean {
 function unknownNames(patterns: readonly string[], all: readonly AgentTool[]): Diagnostic[] {
   return patterns
     .map((pattern) => pattern.replace(/^[+-]/, ""))
-    .filter((pattern) => !all.some(({ name }) => fits(pattern, name)))
+    .filter((pattern) => !isOfServers(pattern) && !all.some(({ name }) => fits(pattern, name)))
     .map((pattern) => ({
       severity: "warning",
       message: `There is no tool ${pattern}; known are ${all.map(({ name }) => name).join(", ")}`,

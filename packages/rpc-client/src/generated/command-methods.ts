@@ -219,6 +219,26 @@ export interface CommandMethods {
   abortBash(): Promise<Result<"abort_bash">>;
 
   /**
+   * Returns the output of a background job from an offset on; of more than 50 KB, the end.
+   *
+   * @param jobId - The id of the job.
+   * @param offset - Where to begin, in bytes since the start of the job; 0 by default.
+   */
+  jobOutput(jobId: string, offset?: number): Promise<Result<"job_output">>;
+
+  /**
+   * Kills a background job with all processes it started; answered once it has ended.
+   *
+   * @param jobId - The id of the job.
+   */
+  jobKill(jobId: string): Promise<Result<"job_kill">>;
+
+  /**
+   * Lists the background jobs of the session, oldest first.
+   */
+  listJobs(): Promise<Result<"list_jobs">>;
+
+  /**
    * Sets limits for the session and its subagents; limits that are absent do not change, and `clear`
    * removes limits. A session whose budget is used up continues once the limit is raised.
    *
@@ -286,6 +306,34 @@ export interface CommandMethods {
    * Returns the permission mode and the rules of all sources.
    */
   getPermissions(): Promise<Result<"get_permissions">>;
+
+  /**
+   * Lists the MCP servers of this session with their state and their tools.
+   */
+  getMcpServers(): Promise<Result<"get_mcp_servers">>;
+
+  /**
+   * Replaces the MCP servers that this session has beside the configured ones; an empty object also
+   * stops those of the files for this session. A bad entry refuses all.
+   *
+   * @param servers - Entries by name, as in `mcpServers` of mcp.json.
+   */
+  setMcpServers(servers: Params<"set_mcp_servers">["servers"]): Promise<Result<"set_mcp_servers">>;
+
+  /**
+   * Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the server
+   * is connected.
+   *
+   * @param server - The name of the server.
+   */
+  mcpLogin(server: string): Promise<Result<"mcp_login">>;
+
+  /**
+   * Forgets the login of an MCP server.
+   *
+   * @param server - The name of the server.
+   */
+  mcpLogout(server: string): Promise<Result<"mcp_logout">>;
 
   /**
    * Lists the open host requests, oldest first.

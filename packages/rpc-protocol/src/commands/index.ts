@@ -4,6 +4,7 @@ import { bashCommands } from "./bash.ts";
 import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
+import { jobCommands } from "./jobs.ts";
 import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
 import { permissionCommands } from "./permissions.ts";
@@ -20,6 +21,7 @@ export {
   budgetCommands,
   compactionCommands,
   connectionCommands,
+  jobCommands,
   mcpCommands,
   modelCommands,
   permissionCommands,
@@ -40,6 +42,7 @@ export const commands = {
   ...queueCommands,
   ...compactionCommands,
   ...bashCommands,
+  ...jobCommands,
   ...budgetCommands,
   ...todoCommands,
   ...toolCommands,

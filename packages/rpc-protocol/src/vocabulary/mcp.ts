@@ -13,7 +13,7 @@ export const McpStatus = z.enum([
 export type McpStatus = z.infer<typeof McpStatus>;
 
 /** How the model reaches tools of a server. */
-export const McpExposure = z.enum(["direct", "deferred", "hidden"]);
+const McpExposure = z.enum(["direct", "deferred", "hidden"]);
 
 /** An MCP server of a session. */
 export const McpServerInfo = z.object({

@@ -4,6 +4,7 @@ import { budgetHandlers } from "./budget.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
+import { jobHandlers } from "./jobs.ts";
 import { mcpHandlers } from "./mcp.ts";
 import { modelHandlers } from "./model.ts";
 import { permissionHandlers } from "./permissions.ts";
@@ -23,6 +24,7 @@ export const handlers = {
   ...queueHandlers,
   ...compactionHandlers,
   ...bashHandlers,
+  ...jobHandlers,
   ...budgetHandlers,
   ...todoHandlers,
   ...toolHandlers,

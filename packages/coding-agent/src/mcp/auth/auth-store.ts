@@ -27,7 +27,7 @@ export class McpAuthStore {
     this.path = join(agentDirectory, "mcp-auth.json");
   }
 
-  /** The login of a server. Read anew each time: another process may have renewed it. */
+  /** The login of a server. Read each time: another process may have renewed it. */
   async load(name: string, url: URL): Promise<McpAuthState | undefined> {
     const file = await readJsonFile(this.path);
     return file.kind === "object" ? stateOf(file.value, name, url) : undefined;

@@ -80,10 +80,7 @@ export class McpLogins {
     await this.#store.change(server, url, () => undefined);
   }
 
-  async #targetOf(
-    config: McpServerConfig,
-    context: OpenContext,
-  ): Promise<LoginTarget> {
+  async #targetOf(config: McpServerConfig, context: OpenContext): Promise<LoginTarget> {
     const { name: server, entry } = config;
     if (entry.transport === "stdio") {
       const reason = "it is a program and has no login";

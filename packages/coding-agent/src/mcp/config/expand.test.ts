@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how mcp.json names variables.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expandHome, expandText } from "./expand.ts";

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how mcp.json names variables.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -138,7 +139,11 @@ describe("loadMcpConfig", () => {
     [{ command: "x", toolExposure: { a: "b" } }, "toolExposure.a"],
     ["npx", "object"],
   ])("skips the bad entry %j and keeps the others", async (entry, reason) => {
-    await write(userFile(agentDirectory), { bad: entry, "b d": { command: "x" }, c: { command: "x" } });
+    await write(userFile(agentDirectory), {
+      bad: entry,
+      "b d": { command: "x" },
+      c: { command: "x" },
+    });
     const { servers, errors } = await load();
     expect(servers.map(({ name }) => name)).toEqual(["c"]);
     expect(errors).toHaveLength(2);

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
 import { MAX_TIMER_MS } from "../../base/timer-limit.ts";
-import { readOAuthEntry } from "./read-oauth-entry.ts";
 import {
   EntryProblem,
   flagOf,
@@ -10,6 +9,7 @@ import {
   textsOf,
   wordOf,
 } from "./read-members.ts";
+import { readOAuthEntry } from "./read-oauth-entry.ts";
 import type { HttpEntry, McpEntry, McpExposure, McpSource, StdioEntry } from "./server-entry.ts";
 
 const DEFAULT_TIMEOUT_S = 60;

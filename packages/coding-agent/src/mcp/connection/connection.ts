@@ -39,7 +39,7 @@ export interface ClientIdentity {
   readonly version: string;
 }
 
-/** A server must not keep the host reading pages for ever. */
+/** A server must not keep the host reading pages forever. */
 const MAX_PAGES = 100;
 
 /** Takes a result as it came: one bad item of a list must not spoil the others. */
@@ -175,7 +175,8 @@ function answer(client: Client, demands: ServerDemands, clocks: CallClocks): voi
   const { elicit, sample, roots, onListChanged, onLog } = demands;
   client.setRequestHandler(
     "elicitation/create",
-    ({ params }, { mcpReq }) => clocks.pauseFor(() => elicit({ ...params }, mcpReq.signal)) as never,
+    ({ params }, { mcpReq }) =>
+      clocks.pauseFor(() => elicit({ ...params }, mcpReq.signal)) as never,
   );
   client.setRequestHandler("roots/list", () => ({ roots: [...roots()] }));
   if (sample !== undefined) {

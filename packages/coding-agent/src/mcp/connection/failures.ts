@@ -54,7 +54,8 @@ function isTransient(status: number): boolean {
 
 /** What went wrong, in one line of a sensible length. */
 export function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
-  const hint = cause === undefined ? "" : ` (${errorMessage(cause)})`;
-  return cleanLine(`${errorMessage(error)}${hint}`, MAX_REASON);
+  const { cause } = Object(error) as { cause?: unknown };
+  // The runtime's own words for a failed request say nothing.
+  const isBare = error instanceof TypeError && cause instanceof Error;
+  return cleanLine(errorMessage(isBare ? cause : error), MAX_REASON);
 }

@@ -10,7 +10,7 @@ export interface RemoteTool {
 }
 
 /** An argument of a prompt. */
-export interface RemoteArgument {
+interface RemoteArgument {
   readonly name: string;
   readonly isRequired: boolean;
 }

@@ -6,7 +6,7 @@ import { isWebAddress } from "../config/read-entry.ts";
 import type { HttpEntry, McpServerConfig, StdioEntry } from "../config/server-entry.ts";
 
 /** Runs a shell command for a value and returns its output. */
-export type ValueCommand = (
+type ValueCommand = (
   command: string,
   environment: Readonly<Record<string, string | undefined>>,
 ) => Promise<string>;

@@ -34,7 +34,7 @@ export class McpServerError extends Error {
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 const MAX_RESTARTS = 5;
-/** A server that lived so long starts counting its restarts anew. */
+/** The restarts of a server that lived so long no longer count. */
 const HEALTHY_MS = 60_000;
 /** Servers announce changes in bursts. */
 const LIST_DELAY_MS = 50;
@@ -118,7 +118,7 @@ export class McpServer {
     if (this.#status === "idle") this.#connect("connecting");
   }
 
-  /** Connects anew: after a login, or because someone asks for it. */
+  /** Connects again: after a login, or because someone asks for it. */
   async reconnect(): Promise<void> {
     if (this.#status === "disabled" || this.#isStopped) return;
     clearTimeout(this.#timer);
@@ -143,7 +143,7 @@ export class McpServer {
   }
 
   /**
-   * Sends a request. A session that the server has forgotten is opened anew, once: such a request was not
+   * Sends a request. A session that the server has forgotten is opened again, once: such a request was not
    * accepted. Nothing else is sent twice.
    *
    * @throws {McpServerError} it is not connected; otherwise what the server answered
@@ -237,12 +237,10 @@ export class McpServer {
 
   #failed(error: unknown): void {
     const failure = failureOf(error);
-    if (failure === "needs_login") {
-      this.#options.onRefused(error);
-      return this.#set("needs_auth", reasonOf(error));
-    }
-    if (failure === "lost") return this.#retry(reasonOf(error));
-    this.#set("failed", reasonOf(error));
+    if (failure === "needs_login") this.#options.onRefused(error);
+    const reason = reasonOf(error);
+    if (failure === "lost") this.#retry(reason);
+    else this.#set(failure === "needs_login" ? "needs_auth" : "failed", reason);
   }
 
   async #readLists({ connection }: OpenedServer): Promise<void> {
@@ -286,7 +284,10 @@ export class McpServer {
   }
 
   #retry(reason: string): void {
-    if (this.#attempts >= MAX_RESTARTS) return this.#set("failed", reason);
+    if (this.#attempts >= MAX_RESTARTS) {
+      this.#set("failed", reason);
+      return;
+    }
     const delay = Math.min(FIRST_DELAY_MS * 2 ** this.#attempts, MAX_DELAY_MS);
     this.#attempts += 1;
     this.#set("restarting", reason);

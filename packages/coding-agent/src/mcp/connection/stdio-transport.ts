@@ -13,7 +13,7 @@ export interface StdioTransportOptions {
 
 /** How long a server may take to end once its input has ended. */
 const STOP_GRACE_MS = 500;
-/** A program that prints so much else is no server. */
+/** A program that prints so much else does not speak MCP. */
 const MAX_RUBBISH_LINES = 10_000;
 const SHOWN_RUBBISH_LINES = 1;
 const STDERR_TAIL = 2000;
@@ -83,11 +83,11 @@ export class StdioTransport implements Transport {
     const end = chunk.lastIndexOf(LINE_FEED);
     this.#openBytes = end === -1 ? this.#openBytes + chunk.length : chunk.length - end - 1;
     for (const line of this.#decoder.push(chunk)) {
-      if ("oversizedBytes" in line) return this.#abandon(this.#tooLong());
-      this.#read(line.text);
+      if ("text" in line) this.#read(line.text);
+      else this.#abandon(this.#tooLong());
       if (this.#isClosed) return;
     }
-    // A line without an end would otherwise be read for ever.
+    // A line without an end would otherwise be read forever.
     if (this.#openBytes > this.#maxBytes) this.#abandon(this.#tooLong());
   }
 

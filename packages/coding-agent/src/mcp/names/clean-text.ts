@@ -8,11 +8,7 @@ const halves = /\p{Surrogate}/gu;
 
 /** A server's text without control characters, as long as `maxLength` at most. */
 export function cleanText(text: string, maxLength: number): string {
-  const clean = text
-    .replace(halves, "\ufffd")
-    .replace(/\r\n?/g, "\n")
-    .replace(unwanted, "")
-    .trim();
+  const clean = text.replace(halves, "\ufffd").replace(/\r\n?/g, "\n").replace(unwanted, "").trim();
   if (clean.length <= maxLength) return clean;
   return `${clean.slice(0, maxLength).replace(halves, "\ufffd")}…`;
 }

@@ -19,7 +19,8 @@ export function readToolSchema(given: unknown): ToolSchema {
   }
   const keyword = refused.find((name) => rest[name] !== undefined);
   if (keyword !== undefined) return { reason: `its input schema has ${keyword} at the top` };
-  if (!isJsonObject(properties)) return { reason: "the properties of its schema are not an object" };
+  if (!isJsonObject(properties))
+    return { reason: "the properties of its schema are not an object" };
   const key = Object.keys(properties).find((name) => !argumentName.test(name));
   if (key !== undefined) {
     return { reason: `vendors refuse the argument name ${JSON.stringify(key.slice(0, 80))}` };

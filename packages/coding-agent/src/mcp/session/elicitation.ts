@@ -1,5 +1,5 @@
-import type { Answer, HostRequests } from "../../host-requests/host-requests.ts";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import type { Answer, HostRequests } from "../../host-requests/host-requests.ts";
 import { isSafeAddress } from "../config/read-oauth-entry.ts";
 import { cleanText } from "../names/clean-text.ts";
 
@@ -57,10 +57,7 @@ export async function askElicitation(
   return closed.result ?? cancelled;
 }
 
-function readAnswer(
-  given: unknown,
-  schema: JsonObject | undefined,
-): Answer<ElicitationAnswer> {
+function readAnswer(given: unknown, schema: JsonObject | undefined): Answer<ElicitationAnswer> {
   const { action, content = {} } = Object(given) as { action?: unknown; content?: unknown };
   if (!actions.has(action)) {
     return { field: "result.action", reason: "expected accept, decline or cancel" };
@@ -78,7 +75,7 @@ function readAnswer(
 }
 
 /** The answer, with the schema's defaults for what it leaves out. */
-export function withDefaults(content: JsonObject, { properties }: JsonObject): JsonObject {
+function withDefaults(content: JsonObject, { properties }: JsonObject): JsonObject {
   const defaults = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(
     ([name, property]) =>
       isJsonObject(property) && property.default !== undefined && content[name] === undefined

@@ -1,5 +1,5 @@
-import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { AgentTool } from "@tau-agent/agent";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import type { JsonObject } from "../../base/files/read-json.ts";
 import type { HostRequests } from "../../host-requests/host-requests.ts";

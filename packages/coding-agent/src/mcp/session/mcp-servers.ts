@@ -1,12 +1,12 @@
-import { pathToFileURL } from "node:url";
 import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import type { ToolCallContext } from "@tau-agent/agent";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage, ProtocolError } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
-import type { HostRequests } from "../../host-requests/host-requests.ts";
+import type { McpLogins } from "../auth/logins.ts";
 import { loadMcpConfig } from "../config/load-config.ts";
 import type { McpPlaces } from "../config/places.ts";
 import { readEntry } from "../config/read-entry.ts";
@@ -19,7 +19,6 @@ import { Catalogue } from "../tools/catalogue.ts";
 import { OpenCalls } from "../tools/open-calls.ts";
 import { createResourceTools } from "../tools/resource-tools.ts";
 import type { KeepData } from "../tools/result-content.ts";
-import type { McpLogins } from "../auth/logins.ts";
 import { askElicitation } from "./elicitation.ts";
 import type { McpEnvironment, McpServerInfo, McpServerList } from "./environment.ts";
 import { fetchPrompt, type PromptCommand, promptCommands } from "./remote-prompts.ts";
@@ -51,11 +50,14 @@ export class McpServers {
   #startedAt = 0;
   #isEnded = false;
 
-  constructor(environment: McpEnvironment, parts: {
-    readonly openContext: Omit<OpenContext, "note" | "authorize">;
-    readonly logins: McpLogins;
-    readonly keep: KeepData;
-  }) {
+  constructor(
+    environment: McpEnvironment,
+    parts: {
+      readonly openContext: Omit<OpenContext, "note" | "authorize">;
+      readonly logins: McpLogins;
+      readonly keep: KeepData;
+    },
+  ) {
     this.#environment = environment;
     this.#logins = parts.logins;
     this.#keep = parts.keep;
@@ -84,7 +86,7 @@ export class McpServers {
     for (const message of errors) {
       this.#environment.note({ severity: "error", code: "invalid_mcp_config", message });
     }
-    this.#added = this.#read(given);
+    this.#added = this.#read(given).filter(({ name }) => only === undefined || only.includes(name));
     await this.#apply();
   }
 
@@ -311,8 +313,10 @@ export class McpServers {
     const answers: string[] = [];
     for (const params of (Array.isArray(elicitations) ? elicitations : []).filter(isJsonObject)) {
       const elicitation = { server: name, params: { ...params, mode: "url" }, toolCallId };
-      const { action } = await askElicitation({ ...elicitation, promptId, signal }, requests, (text) =>
-        this.#note(name, text),
+      const { action } = await askElicitation(
+        { ...elicitation, promptId, signal },
+        requests,
+        (text) => this.#note(name, text),
       );
       answers.push(action);
     }

@@ -13,7 +13,7 @@ export interface SampledContext {
 }
 
 /** A message of such a conversation. */
-export interface SampledMessage {
+interface SampledMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly UserContent[];
 }
@@ -33,7 +33,7 @@ const MAX_TOKENS = 4096;
 const MAX_SHOWN = 8000;
 
 /** Refuses a server; the text is for the server. */
-export class SamplingRefused extends Error {
+class SamplingRefused extends Error {
   override readonly name = "SamplingRefused";
 }
 
@@ -65,9 +65,17 @@ async function approve(
 ): Promise<void> {
   const shown = messages.map(({ role, content }) => ({
     role,
-    text: cleanText(content.map((c) => (c.type === "text" ? c.text : "[image]")).join("\n"), MAX_SHOWN),
+    text: cleanText(
+      content.map((c) => (c.type === "text" ? c.text : "[image]")).join("\n"),
+      MAX_SHOWN,
+    ),
   }));
-  const input = { server, maxTokens, systemPrompt: cleanText(systemPrompt, MAX_SHOWN), messages: shown };
+  const input = {
+    server,
+    maxTokens,
+    systemPrompt: cleanText(systemPrompt, MAX_SHOWN),
+    messages: shown,
+  };
   const closed = await requests.ask<ApprovalResult>({
     method: "tool_approval",
     params: {

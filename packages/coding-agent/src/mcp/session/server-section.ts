@@ -47,6 +47,8 @@ function instructionsOf(servers: readonly McpServer[], fallback: string): string
     const isLine = !text.includes("\n") && text.length <= MAX_LINE;
     if (text === "" || (isLine && config.entry.description === undefined)) return [];
     left -= text.length;
-    return [`<instructions server="${escapeXml(config.name)}">\n${escapeXml(text)}\n</instructions>`];
+    return [
+      `<instructions server="${escapeXml(config.name)}">\n${escapeXml(text)}\n</instructions>`,
+    ];
   });
 }

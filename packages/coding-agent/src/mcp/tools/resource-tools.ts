@@ -121,7 +121,7 @@ function readTool(options: ResourceToolOptions): AgentTool {
 }
 
 /** Asks a server for a resource. */
-export function readResource(
+function readResource(
   server: McpServer,
   uri: string,
   { signal }: { readonly signal?: AbortSignal | undefined },

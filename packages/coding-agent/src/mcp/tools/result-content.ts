@@ -38,10 +38,13 @@ export async function resultContent(
 
 /** Whether a text already holds the structured content, as servers are asked to do it. */
 function isSaid(structured: unknown, blocks: readonly JsonObject[]): boolean {
-  return blocks.some((block) => {
-    if (block.type !== "text" || typeof block.text !== "string") return false;
+  const texts = blocks.flatMap(({ type, text }) => (type === "text" ? [String(text)] : []));
+  // Many servers wrap their text as the only member of an object.
+  const [only, ...others] = isJsonObject(structured) ? Object.values(structured) : [];
+  if (others.length === 0 && typeof only === "string" && texts.includes(only)) return true;
+  return texts.some((text) => {
     try {
-      return isDeepStrictEqual(JSON.parse(block.text), structured);
+      return isDeepStrictEqual(JSON.parse(text), structured);
     } catch {
       return false;
     }

@@ -57,19 +57,21 @@ interface ToolCallParts {
 
 async function callTool(parts: ToolCallParts, services: ToolServices): Promise<ToolResult> {
   const { server, tool, args, call } = parts;
-  const result = await services.calls.during(server, call, () =>
-    server.request(
-      "tools/call",
-      { name: tool.name, arguments: args },
-      {
-        timeoutMs: server.config.entry.timeoutMs,
-        signal: call.signal,
-        onProgress: progressTo(call),
-      },
-    ),
-  ).catch(async (error: unknown) => {
-    throw await toolErrorOf(error, parts, services);
-  });
+  const result = await services.calls
+    .during(server, call, () =>
+      server.request(
+        "tools/call",
+        { name: tool.name, arguments: args },
+        {
+          timeoutMs: server.config.entry.timeoutMs,
+          signal: call.signal,
+          onProgress: progressTo(call),
+        },
+      ),
+    )
+    .catch(async (error: unknown) => {
+      throw await toolErrorOf(error, parts, services);
+    });
   return toolResultOf(result, parts, services);
 }
 

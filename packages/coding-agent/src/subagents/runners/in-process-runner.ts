@@ -26,6 +26,7 @@ interface SubagentSessionOptions {
   readonly trustProject: boolean;
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
+  readonly mcp: { readonly isOff: boolean; readonly only: readonly string[] };
   readonly approve: Approve;
   /** They are set as the caller's change, so none are given at the start. */
   readonly permissions: undefined;
@@ -77,6 +78,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
     taskAgents: agent.spawns,
+    mcp: { isOff: agent.mcpServers === undefined, only: agent.mcpServers ?? [] },
     approve: request.approve,
     permissions: undefined,
     clientReady: undefined,
