@@ -102,10 +102,16 @@ export const layers: readonly Layers[] = [
       ["process", "command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
+      ["hosting"],
     ],
     looseFiles: ["cli.ts"],
   },
   { root: "apps/cli/src/rpc", floors: [["connection"], ["handlers"]] },
+  {
+    root: "apps/cli/src/hosting",
+    floors: [["sessions"], ["clients"], ["listen"]],
+    looseFiles: ["serve-hosted.ts", "serve-input.ts"],
+  },
 ];
 
 /** Folders that code outside of them imports through one file only. */

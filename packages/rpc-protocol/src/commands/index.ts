@@ -4,6 +4,7 @@ import { bashCommands } from "./bash.ts";
 import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
+import { hostingCommands } from "./hosting.ts";
 import { modelCommands } from "./model.ts";
 import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
@@ -19,6 +20,7 @@ export {
   budgetCommands,
   compactionCommands,
   connectionCommands,
+  hostingCommands,
   modelCommands,
   permissionCommands,
   promptingCommands,
@@ -45,6 +47,7 @@ export const commands = {
   ...requestCommands,
   ...sessionCommands,
   ...connectionCommands,
+  ...hostingCommands,
 };
 
 /** The wire name of a command. */

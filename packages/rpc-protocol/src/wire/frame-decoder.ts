@@ -73,7 +73,7 @@ export class FrameDecoder {
 
 /** The frame of one of the first questions; undefined for every other line. */
 function decodeFirst(line: string): CommandFrame | undefined {
-  const { type, id } = readHead(line);
+  const { type, id, sessionId } = readHead(line);
   if (typeof type !== "string" || !firstQuestions.has(type)) return undefined;
   // What is left out here is read exactly by the full decoder.
   if (typeof (id ?? "") !== "string" && !Number.isSafeInteger(id)) return undefined;
@@ -84,6 +84,7 @@ function decodeFirst(line: string): CommandFrame | undefined {
     params: {},
     data: "always",
     awaitsSessionChange: false,
+    ...(sessionId === undefined || sessionId === null ? {} : { sessionId }),
   };
   return frame as CommandFrame;
 }
@@ -105,7 +106,7 @@ function isRequestId(id: unknown): id is RequestId {
   return typeof id === "string" || typeof id === "number";
 }
 
-function readHead(line: string): { type?: unknown; id?: unknown } {
+function readHead(line: string): { type?: unknown; id?: unknown; sessionId?: unknown } {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === "object" && value !== null ? value : {};
