@@ -4,6 +4,7 @@ import { budgetHandlers } from "./budget.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
+import { hostingHandlers } from "./hosting.ts";
 import { modelHandlers } from "./model.ts";
 import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
@@ -29,4 +30,5 @@ export const handlers = {
   ...requestHandlers,
   ...sessionHandlers,
   ...connectionHandlers,
+  ...hostingHandlers,
 } satisfies Handlers<Host>;
