@@ -48,9 +48,18 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   process.env.AI_AGENT = "tau";
   if (options.export !== undefined) return printExport(options.export, options, output);
   if (options.listModels !== undefined) return printModels(options, output, logger);
-  const mode = options.mode ?? "text";
+  const mode = options.mode ?? (isHosting(options) ? "rpc" : "text");
+  if (mode !== "rpc" && isHosting(options)) {
+    const option = options.sessions ? "--sessions" : "--listen";
+    throw new ProtocolError("invalid_option", { option, reason: "it needs --mode rpc" });
+  }
   if (mode === "rpc") await startRpc(options, output, logger);
   else await runOneShot(mode, options, output, logger);
+}
+
+/** Whether the host has several sessions or connections. */
+function isHosting({ sessions, listen }: CliOptions): boolean {
+  return sessions === true || listen.length > 0;
 }
 
 /** Ends the process. If output could not be written, the exit code is not 0. */
@@ -65,6 +74,7 @@ async function informationText(options: CliOptions): Promise<string | undefined>
   if (options.version) return `${versionOf(process.argv[1] ?? "")}\n`;
   const isBare =
     options.mode === undefined &&
+    !isHosting(options) &&
     !options.print &&
     options.messages.length === 0 &&
     options.borrowed.length === 0 &&
@@ -116,6 +126,9 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   }
   const shutdown = new Shutdown(exit);
   shutdown.listen();
+  if (isHosting(options)) {
+    return startHosting(options, output, { logger, shutdown });
+  }
   const notices = new UiNotices();
   const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
   const [dialect, session] = await Promise.all([
@@ -129,6 +142,28 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   ]);
   const input = process.stdin;
   serve({ session, dialect, notices, onFirstAnswer, input, output, shutdown, logger });
+}
+
+/** A host with several sessions or connections. */
+async function startHosting(
+  options: CliOptions,
+  output: FrameOutput,
+  { logger, shutdown }: { readonly logger: Logger; readonly shutdown: Shutdown },
+): Promise<void> {
+  const { serveHosted } = await import("./hosting/serve-hosted.ts");
+  const input = process.stdin;
+  const beforeExtensions = preparation(shutdown, options.listen.length > 0 ? undefined : input);
+  await serveHosted({
+    options,
+    environment: readEnvironment(),
+    dialect: await chooseDialect(options.protocol, process.env),
+    output,
+    input,
+    shutdown,
+    logger,
+    beforeExtensions,
+    openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }),
+  });
 }
 
 async function runOneShot(
