@@ -22,7 +22,7 @@ export const layers: readonly Layers[] = [
       ["settings", "processes", "host-requests"],
       ["models", "resources", "permissions"],
       ["session-log"],
-      ["user-input", "todos", "stream-rules"],
+      ["user-input", "todos", "stream-rules", "session-store", "jobs"],
       ["tools", "compaction", "structured-output"],
       ["subagents", "export-html", "approvals", "host-tools"],
       ["run"],
@@ -41,11 +41,19 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/resources`,
     floors: [["files"], ["packages", "rules", "skills", "templates"]],
   },
-  { root: `${codingAgent}/session-log`, floors: [["scan"], ["file", "entries"]] },
+  { root: `${codingAgent}/session-log`, floors: [["scan"], ["file", "entries", "store"]] },
+  {
+    root: `${codingAgent}/session-store`,
+    floors: [["common"], ["file", "memory", "conformance"]],
+    looseFiles: ["index.ts"],
+  },
   { root: `${codingAgent}/user-input`, floors: [["images"]] },
   {
     root: `${codingAgent}/tools`,
-    floors: [["common"], ["bash", "edit", "find", "grep", "ls", "read", "todo-write", "write"]],
+    floors: [
+      ["common"],
+      ["bash", "edit", "find", "grep", "jobs", "ls", "read", "todo-write", "tool-search", "write"],
+    ],
   },
   {
     root: `${codingAgent}/subagents`,
@@ -88,8 +96,8 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "packages/rpc-client/src",
-    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"]],
-    looseFiles: ["index.ts", "methods.ts", "rpc-client.ts"],
+    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"], ["session"]],
+    looseFiles: ["index.ts", "rpc-client.ts"],
   },
   {
     root: "packages/conformance/src",

@@ -2,7 +2,11 @@ import { defineConfig } from "tsup";
 
 // Declarations come from `tsc -b`; tsup writes the JavaScript only.
 export default defineConfig({
-  entry: { index: "src/index.ts", "host-modules": "src/pi-modules/host-modules.ts" },
+  entry: {
+    index: "src/index.ts",
+    "host-modules": "src/pi-modules/host-modules.ts",
+    "session-store": "src/session-store/index.ts",
+  },
   format: "esm",
   target: "node22",
   sourcemap: false,

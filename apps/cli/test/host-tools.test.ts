@@ -173,3 +173,41 @@ describe("the tools of the model", () => {
     expect(JSON.stringify(await client.until({ command: "get_tools" }))).not.toContain('"host"');
   });
 });
+
+describe("a deferred tool of the client", () => {
+  const search = {
+    type: "toolCall" as const,
+    name: "tool_search",
+    arguments: { query: "look up a ticket" },
+  };
+  const names = async (client: TestClient): Promise<string[]> => {
+    client.send({ type: "get_tools" });
+    const { data } = await client.until({ command: "get_tools" });
+    return (data as { tools: { name: string }[] }).tools.map(({ name }) => name);
+  };
+
+  it("is not listed before the model has found it", async () => {
+    await using client = await start({ scenario: [{ content: "Hi" }] }, []);
+    await client.until({ type: "agent_end" });
+    const before = await names(client);
+    client.send({ type: "set_host_tools", tools: [{ ...ticket, deferLoading: true }] });
+    await client.until({ command: "set_host_tools" });
+    expect(await names(client)).toEqual([...before, "tool_search"]);
+  });
+
+  it("is called after a search, also when the set is replaced in between", async () => {
+    const scenario = [{ content: [search] }, { content: [call(7)] }, { content: "done" }];
+    await using client = await start({ scenario }, [{ ...ticket, deferLoading: true }]);
+    expect(await ended(client)).toMatchObject({ toolName: "tool_search", isError: false });
+    const { id } = await client.until({ type: "host_tool_call" });
+    const again = [
+      { ...ticket, name: "other" },
+      { ...ticket, deferLoading: true },
+    ];
+    client.send({ type: "set_host_tools", tools: again });
+    client.send({ type: "host_tool_result", id, result: text("It is open.") });
+    expect(await ended(client)).toMatchObject({ toolName: "ticket", isError: false });
+    await client.until({ type: "agent_end" });
+    expect((await names(client)).slice(-3)).toEqual(["other", "tool_search", "ticket"]);
+  });
+});

@@ -37,6 +37,8 @@ from .protocol import (
     ImageInput,
     InitializeCommandCapabilities,
     InterruptMode,
+    JobOutputData,
+    ListJobsData,
     ListSessionsData,
     Model,
     NavigateTreeData,
@@ -89,6 +91,8 @@ ErrorCode: TypeAlias = Literal[
     "invalid_schema",
     "invalid_settings",
     "invalid_url",
+    "job_not_detachable",
+    "job_not_found",
     "key_unresolved",
     "missing_session_id",
     "model_ambiguous",
@@ -521,6 +525,37 @@ class CommandMethods:
         """Kills every running `bash` command."""
         await self.request("abort_bash", {}, timeout=timeout)
 
+    async def job_output(
+        self,
+        job_id: str,
+        offset: int | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> JobOutputData:
+        """Returns the output of a background job from an offset on; of more than 50 KB, the end.
+
+        `job_id`: The id of the job.
+        `offset`: Where to begin, in bytes since the start of the job; 0 by default.
+        """
+        data: JobOutputData = await self.request(
+            "job_output",
+            _given(jobId=job_id, offset=offset),
+            timeout=timeout,
+        )
+        return data
+
+    async def job_kill(self, job_id: str, *, timeout: float | None = None) -> None:
+        """Kills a background job with all processes it started; answered once it has ended.
+
+        `job_id`: The id of the job.
+        """
+        await self.request("job_kill", _given(jobId=job_id), timeout=timeout)
+
+    async def list_jobs(self, *, timeout: float | None = None) -> ListJobsData:
+        """Lists the background jobs of the session, oldest first."""
+        data: ListJobsData = await self.request("list_jobs", {}, timeout=timeout)
+        return data
+
     async def set_budget(
         self,
         *,
@@ -532,6 +567,7 @@ class CommandMethods:
         max_tool_calls: int | None = None,
         max_subagents: int | None = None,
         clear: list[Literal["maxWallTimeMs", "maxInputTokens", "maxOutputTokens", "maxTotalTokens", "maxCostUsd", "maxToolCalls", "maxSubagents"]] | None = None,
+        on_exceeded: Literal["stop", "ask"] | None = None,
         timeout: float | None = None,
     ) -> Budget:
         """Sets limits for the session and its subagents; limits that are absent do not change,
@@ -546,6 +582,8 @@ class CommandMethods:
         `max_tool_calls`: Tool calls.
         `max_subagents`: Number of subagents started.
         `clear`: Limits to remove.
+        `on_exceeded`: What happens when a limit is used up: the work stops, or the client is
+          asked (`budget`).
         """
         data: Budget = await self.request(
             "set_budget",
@@ -558,6 +596,7 @@ class CommandMethods:
                 maxToolCalls=max_tool_calls,
                 maxSubagents=max_subagents,
                 clear=clear,
+                onExceeded=on_exceeded,
             ),
             timeout=timeout,
         )

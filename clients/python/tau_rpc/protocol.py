@@ -633,6 +633,8 @@ class Budget(TypedDict):
     """The limits."""
     snapshot: BudgetSnapshot
     """What has been used so far."""
+    onExceeded: Literal["stop", "ask"]
+    """What happens when a limit is used up."""
 
 
 class _BudgetExceededEvent(TypedDict):
@@ -2708,6 +2710,108 @@ class InitializeResponse(_InitializeResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class _JobEndEvent(TypedDict):
+    type: Literal["job_end"]
+    jobId: str
+    """The id of the job."""
+    command: str
+    """The shell command."""
+    status: Literal["running", "exited", "killed", "timeout", "lost"]
+    """How it ended."""
+    exitCode: int | None
+    """The exit code; null if it was killed."""
+    durationMs: float
+    """How long it ran, in ms."""
+    tail: str
+    """The end of its output."""
+
+
+class JobEndEvent(_JobEndEvent, total=False):
+    """A background job has ended; sent once."""
+
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _JobKillCommand(TypedDict):
+    type: Literal["job_kill"]
+    jobId: str
+    """The id of the job."""
+
+
+class JobKillCommand(_JobKillCommand, total=False):
+    """Kills a background job with all processes it started; answered once it has ended."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _JobKillResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["job_kill"]
+    success: Literal[True]
+
+
+class JobKillResponse(_JobKillResponse, total=False):
+    """Answers `job_kill`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _JobOutputCommand(TypedDict):
+    type: Literal["job_output"]
+    jobId: str
+    """The id of the job."""
+
+
+class JobOutputCommand(_JobOutputCommand, total=False):
+    """Returns the output of a background job from an offset on; of more than 50 KB, the end."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    offset: int
+    """Where to begin, in bytes since the start of the job; 0 by default."""
+
+
+class JobOutputData(TypedDict):
+    """The result of the command."""
+
+    jobId: str
+    """The id of the job."""
+    status: Literal["running", "exited", "killed", "timeout", "lost"]
+    """How the job is doing."""
+    output: str
+    """stdout and stderr together from the offset on; at most 50 KB, the end of it."""
+    nextOffset: int
+    """The offset to continue from, in bytes since the start of the job."""
+    truncated: bool
+    """Whether output between the offset and this piece is missing."""
+
+
+class _JobOutputResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["job_output"]
+    success: Literal[True]
+    data: JobOutputData
+    """The result of the command."""
+
+
+class JobOutputResponse(_JobOutputResponse, total=False):
+    """Answers `job_output`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
 class _LabelEntry(TypedDict):
     type: Literal["label"]
     id: str
@@ -2723,6 +2827,59 @@ class _LabelEntry(TypedDict):
 class LabelEntry(_LabelEntry, total=False):
     label: str
     """The label; absent to remove it."""
+
+
+class _ListJobsCommand(TypedDict):
+    type: Literal["list_jobs"]
+
+
+class ListJobsCommand(_ListJobsCommand, total=False):
+    """Lists the background jobs of the session, oldest first."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class ListJobsData(TypedDict):
+    """The result of the command."""
+
+    jobs: list[ListJobsDataJobs]
+    """The jobs."""
+
+
+class _ListJobsDataJobs(TypedDict):
+    jobId: str
+    """The id of the job."""
+    command: str
+    """The shell command."""
+    status: Literal["running", "exited", "killed", "timeout", "lost"]
+    """How it is doing."""
+    startedAt: int
+    """When it started, in ms since the epoch."""
+
+
+class ListJobsDataJobs(_ListJobsDataJobs, total=False):
+    exitCode: int
+    """The exit code; absent while it runs, and if it was killed."""
+    durationMs: float
+    """How long it ran, in ms; absent while it runs, and if it is lost."""
+
+
+class _ListJobsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["list_jobs"]
+    success: Literal[True]
+    data: ListJobsData
+    """The result of the command."""
+
+
+class ListJobsResponse(_ListJobsResponse, total=False):
+    """Answers `list_jobs`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _ListSessionsCommand(TypedDict):
@@ -3785,6 +3942,8 @@ class SetBudgetCommand(_SetBudgetCommand, total=False):
     """Number of subagents started."""
     clear: list[Literal["maxWallTimeMs", "maxInputTokens", "maxOutputTokens", "maxTotalTokens", "maxCostUsd", "maxToolCalls", "maxSubagents"]]
     """Limits to remove."""
+    onExceeded: Literal["stop", "ask"]
+    """What happens when a limit is used up: the work stops, or the client is asked (`budget`)."""
 
 
 class _SetBudgetResponse(TypedDict):
@@ -3900,6 +4059,8 @@ class SetHostToolsCommandTools(_SetHostToolsCommandTools, total=False):
     """Whether it changes nothing, so that permissions do not ask before it."""
     timeoutMs: float
     """How long a call may take, in ms; no limit if absent."""
+    deferLoading: bool
+    """Whether it is left out of requests until the model finds it with `tool_search`."""
 
 
 class SetHostToolsData(TypedDict):
@@ -5310,6 +5471,9 @@ ClientFrame: TypeAlias = Union[
     AbortRetryCommand,
     BashCommand,
     AbortBashCommand,
+    JobOutputCommand,
+    JobKillCommand,
+    ListJobsCommand,
     SetBudgetCommand,
     GetBudgetCommand,
     GetTodosCommand,
@@ -5396,6 +5560,7 @@ Event: TypeAlias = Union[
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
+    JobEndEvent,
     DiagnosticEvent,
     ErrorEvent,
 ]
@@ -5448,6 +5613,9 @@ HostFrame: TypeAlias = Union[
     AbortRetryResponse,
     BashResponse,
     AbortBashResponse,
+    JobOutputResponse,
+    JobKillResponse,
+    ListJobsResponse,
     SetBudgetResponse,
     GetBudgetResponse,
     GetTodosResponse,
@@ -5528,6 +5696,7 @@ HostFrame: TypeAlias = Union[
     BudgetWarningEvent,
     BudgetExceededEvent,
     TodoReminderEvent,
+    JobEndEvent,
     DiagnosticEvent,
     ErrorEvent,
     MessageUpdateDeltaEvent,
@@ -5635,6 +5804,9 @@ Response: TypeAlias = Union[
     AbortRetryResponse,
     BashResponse,
     AbortBashResponse,
+    JobOutputResponse,
+    JobKillResponse,
+    ListJobsResponse,
     SetBudgetResponse,
     GetBudgetResponse,
     GetTodosResponse,
@@ -5895,8 +6067,18 @@ __all__ = [
     "InitializeCommandCapabilities",
     "InitializeResponse",
     "InterruptMode",
+    "JobEndEvent",
+    "JobKillCommand",
+    "JobKillResponse",
+    "JobOutputCommand",
+    "JobOutputData",
+    "JobOutputResponse",
     "KnownSessionEntry",
     "LabelEntry",
+    "ListJobsCommand",
+    "ListJobsData",
+    "ListJobsDataJobs",
+    "ListJobsResponse",
     "ListSessionsCommand",
     "ListSessionsData",
     "ListSessionsResponse",

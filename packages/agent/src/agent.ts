@@ -4,7 +4,7 @@ import type { RunOutcome } from "./loop/loop.ts";
 import { MessageQueue } from "./loop/message-queue.ts";
 import type { AgentOptions, InterruptMode, Run } from "./loop/run.ts";
 import type { ResumedReply } from "./loop/turn.ts";
-import { Validators } from "./tools/validate-arguments.ts";
+import type { Validators } from "./tools/validate-arguments.ts";
 
 /**
  * A conversation and the loop that continues it. There is one run at a time; during a run, messages
@@ -23,7 +23,7 @@ export class Agent {
   /** `sequential` by default; counts from the next reply on. */
   toolExecution: ToolExecutionMode = "sequential";
   readonly #options: AgentOptions;
-  readonly #validators = new Validators();
+  #validators: Validators | undefined;
   #known: AgentMessage[] | undefined = [];
   #read: () => readonly AgentMessage[] = () => [];
   #controller: AbortController | undefined;
@@ -77,12 +77,10 @@ export class Agent {
     const ends = signal === undefined ? [] : [signal];
     try {
       // Starting a host runs no loop: bench row `start-up`.
-      const { runLoop } = await import("./loop/loop.ts");
-      return await runLoop(
-        this.#createRun(AbortSignal.any([controller.signal, ...ends])),
-        input,
-        resumed,
-      );
+      const { runLoop, Validators } = await import("./loop/loop.ts");
+      this.#validators ??= new Validators();
+      const until = AbortSignal.any([controller.signal, ...ends]);
+      return await runLoop(this.#createRun(until, this.#validators), input, resumed);
     } finally {
       this.#controller = undefined;
     }
@@ -96,7 +94,7 @@ export class Agent {
     this.#controller?.abort();
   }
 
-  #createRun(signal: AbortSignal): Run {
+  #createRun(signal: AbortSignal, validators: Validators): Run {
     const added: AgentMessage[] = [];
     return {
       options: this.#options,
@@ -106,7 +104,7 @@ export class Agent {
       nextTurn: this.nextTurn,
       interruptMode: () => this.interruptMode,
       toolExecution: () => this.toolExecution,
-      validators: this.#validators,
+      validators,
       adopt: (message) => {
         added.push(message);
         this.append(message);

@@ -9,6 +9,8 @@ export type {
   ApprovalParams,
   ApprovalResult,
   BudgetLimits,
+  BudgetParams,
+  BudgetResult,
   BudgetSnapshot,
   CompactionResult,
   ErrorCode,
@@ -58,8 +60,8 @@ export {
   HostRequests,
   type RequestSink,
 } from "./host-requests/host-requests.ts";
+export type { BudgetRequest, RaiseBudget } from "./host-requests/raise-budget.ts";
 export { RequestError } from "./host-requests/request-error.ts";
-export type { ToolSource } from "./host-tools/host-tools.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
@@ -94,6 +96,7 @@ export { SessionTree } from "./session-log/session-tree.ts";
 export { SettingsStore } from "./settings/store.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";
+export type { BudgetChange } from "./subagents/budgets/session-limits.ts";
 export type {
   StartSubagentHost,
   SubagentHost,
@@ -103,5 +106,5 @@ export type { Subagent, SubagentReply } from "./subagents/runners/subagent-runne
 export type { TaskOptions } from "./subagents/session-tasks.ts";
 export type { SessionTodos } from "./todos/session-todos.ts";
 export type { ToolSelection } from "./tools/tool-selection.ts";
-export { ToolSet } from "./tools/tool-set.ts";
+export { type ChangingToolSource, ToolSet, type ToolSource } from "./tools/tool-set.ts";
 export type { PromptInput } from "./user-input/input.ts";

@@ -34,12 +34,10 @@ export type { DeltaEvent } from "./events/delta-event.ts";
 export type { EventIterator } from "./events/event-queue.ts";
 export type { ExtensionUiHandlers } from "./events/extension-ui.ts";
 export { type DefinedTool, defineTool, type HostToolContext } from "./events/host-tools.ts";
+export type { BudgetRequest, RaiseBudget } from "./events/raise-budget.ts";
 export type { CommandMethods } from "./generated/command-methods.ts";
 export type { HostCommandOptions } from "./host/host-command.ts";
 export type { StopOptions } from "./host/host-process.ts";
-export {
-  type CollectEventsOptions,
-  type PromptAndWaitOptions,
-  RpcClient,
-  type RpcClientOptions,
-} from "./rpc-client.ts";
+export { RpcClient } from "./rpc-client.ts";
+export type { RpcClientOptions } from "./session/rpc-client-options.ts";
+export type { CollectEventsOptions, PromptAndWaitOptions } from "./session/session-client.ts";

@@ -24,7 +24,12 @@ export {
   protocolNames,
 } from "./dialects/index.ts";
 export type { AgentEvent, ToolResult } from "./vocabulary/agent-event.ts";
-export type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "./vocabulary/budget.ts";
+export type {
+  BudgetLimits,
+  BudgetSnapshot,
+  BudgetViolationReason,
+  OnExceeded,
+} from "./vocabulary/budget.ts";
 export type { HostRequestMethod } from "./vocabulary/constants.ts";
 export { SESSION_VERSION } from "./vocabulary/constants.ts";
 export {
@@ -39,6 +44,7 @@ export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-
 export type { HostFrame, RequestFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
 export {
   BudgetParams,
+  BudgetResult,
   DialogParams,
   type HostAnswer,
   HostRequestFrame,
@@ -51,6 +57,7 @@ export {
   HostToolUpdate,
   PendingRequest,
 } from "./vocabulary/host-request.ts";
+export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";
 export {
   ApprovalParams,
   ApprovalResult,

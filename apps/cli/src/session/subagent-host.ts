@@ -13,13 +13,14 @@ const KILL_AFTER_MS = 500;
  * gets what the command line said of this host, as far as that holds for subagents too.
  */
 export async function startSubagentHost(
-  { command, args, cwd, variables, signal, onEvent, approve }: SubagentHostRequest,
+  { command, args, cwd, variables, signal, onEvent, approve, raiseBudget }: SubagentHostRequest,
   { options, environment }: { options: CliOptions; environment: ProcessEnvironment },
 ): Promise<SubagentHost> {
   const { program, agentDirectory } = environment;
   const client = new RpcClient({
     command: command ?? program,
     approve,
+    raiseBudget,
     args: [...inheritedArguments(options, environment.cwd), ...args],
     cwd,
     env: {

@@ -88,6 +88,10 @@ export interface AgentOptions {
   readonly toLlmMessages: (messages: readonly AgentMessage[]) => LlmMessage[];
   /** Runs before each model call, when nothing is in flight; may replace the agent's messages. */
   readonly beforeModelCall?: (() => Promise<void>) | undefined;
+  /**
+   * Runs before the calls of a reply begin, and may hold them. If it throws, none of them runs.
+   */
+  readonly beforeToolCalls?: ((calls: readonly ToolCall[]) => Promise<void>) | undefined;
   /** May replace what one model call reads; the conversation itself is unchanged. */
   readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
   readonly hooks?: ToolHooks | undefined;

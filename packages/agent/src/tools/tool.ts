@@ -25,6 +25,11 @@ export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefi
   readonly isReadOnly?: boolean;
   /** Whether adjacent calls run in parallel, whatever it changes; `isReadOnly` by default. */
   readonly isParallel?: boolean;
+  /**
+   * Whether the model learns of it only from `tool_search`, so that many tools do not fill each request.
+   * Sessions see to that; the loop calls what a request declares.
+   */
+  readonly isDeferred?: boolean;
   /** Whether one call only reads, so that it runs beside others that do; nothing else follows. */
   isReadOnlyCall?(args: Record<string, unknown>): boolean | Promise<boolean>;
   /**

@@ -40,7 +40,7 @@ export interface Question {
   readonly signal: AbortSignal;
   /** Of a question that was asked before. */
   readonly requestId: string | undefined;
-  /** What {@link Questions.withdrawals} was when the call began. */
+  /** What the count of {@link Questions} was when the call began. */
   readonly withdrawals: number;
   readonly verdict: Verdict;
   readonly path: string | undefined;
@@ -67,10 +67,12 @@ export class Questions {
   readonly #options: QuestionsOptions;
   /** Judge the calls of open questions again. */
   readonly #open = new Map<string, () => Verdict>();
-  #withdrawals = 0;
+  readonly #count: { readonly withdrawals: number };
 
-  constructor(options: QuestionsOptions) {
+  /** @param count - how often all questions were taken back, now */
+  constructor(options: QuestionsOptions, count: { readonly withdrawals: number }) {
     this.#options = options;
+    this.#count = count;
     options.permissions.onChange(() => this.#review());
   }
 
@@ -79,24 +81,13 @@ export class Questions {
     return this.#open.size > 0;
   }
 
-  /** How often all questions were taken back. */
-  get withdrawals(): number {
-    return this.#withdrawals;
-  }
-
-  /** Takes all questions back, also those of calls that have begun and are not asked about yet. */
-  withdraw(withdrawal: Withdrawal): void {
-    this.#withdrawals += 1;
-    this.#options.requests.withdrawAll(withdrawal, ({ method }) => method === "tool_approval");
-  }
-
   /** Asks whether a call may run, and writes question and answer. */
   async ask(question: Question): Promise<AnsweredApproval> {
     const { requests, log, permissions, promptId } = this.#options;
     const { call, signal, judgeAgain } = question;
     const params = await this.#paramsOf(question);
     const toolCallId = call.id;
-    if (question.withdrawals !== this.#withdrawals && !requests.isEnded) {
+    if (question.withdrawals !== this.#count.withdrawals && !requests.isEnded) {
       return this.#takenBack(question);
     }
     const now = judgeAgain();

@@ -1,11 +1,10 @@
 import { join } from "node:path";
-import type { AgentTool } from "@tau-agent/agent";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { approveSink, firstSink } from "../host-requests/approve.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
+import { firstSink, functionSink } from "../host-requests/function-sink.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
-import { HostTools, withHostTools } from "../host-tools/host-tools.ts";
+import { HostTools } from "../host-tools/host-tools.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
 import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
@@ -20,17 +19,21 @@ import { AgentSession } from "../session/agent-session.ts";
 import { buildSession, type SessionParts } from "../session/build-session.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
 import { resumedModel } from "../session-log/branch-context.ts";
+import type { Conversation } from "../session-log/conversation.ts";
+import { loadedToolsEntry } from "../session-log/loaded-tools.ts";
 import { noteModel } from "../session-log/note-model.ts";
 import { openExistingSession, openSession } from "../session-log/open-session.ts";
 import { SessionLog, type SessionLogOptions } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks } from "../subagents/session-tasks.ts";
+import { createTool } from "../tools/common/tool-row.ts";
 import { createTools } from "../tools/index.ts";
-import { selectTools } from "../tools/tool-selection.ts";
+import { toolSearchTool } from "../tools/tool-search/definition.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
+import { createJobs } from "./create-jobs.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { currentEnvironment } from "./current-environment.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
@@ -113,13 +116,11 @@ async function assemble(
   surroundings: Surroundings,
 ): Promise<CreatedSession> {
   const { settings, registry, scope, extensions, log, places, diagnostics } = surroundings;
-  const { workingFolder } = surroundings;
   const choice = { registry, settings, scope, resumed: resumedModel(log.tree), diagnostics };
   const chosen = await chooseModel(options, choice);
   const thinkingLevel = chooseLevel(options, choice, chosen);
   noteModel(log, chosen.model, thinkingLevel);
-  const name = options.name?.trim();
-  if (name && name !== log.name) log.append({ type: "session_info", name });
+  nameSession(log, options.name?.trim());
   const resources = createResources(options, surroundings);
   const [models, packages] = await Promise.all([
     registry.diagnostics(),
@@ -138,6 +139,7 @@ async function assemble(
     keySources,
     session: () => session,
   });
+  const jobs = createJobs(options, { ...surroundings, toolEnvironment, parts: () => parts });
   const tasks = createSessionTasks(options, {
     environment: toolEnvironment,
     settings,
@@ -147,35 +149,36 @@ async function assemble(
       (await createSession(likeSession(options, differences, systemPrompt))).session,
   });
   const rules = new SessionRules({
-    workingFolder,
+    ...surroundings,
     rules: () => resources.rules(),
     session: () => ({ ...parts, settings }),
   });
-  const builtIn: readonly AgentTool[] = [...createTools(toolEnvironment), ...tasks.tools];
   const { opened } = extensions ?? {};
-  const selectAll = (added: readonly AgentTool[]) =>
-    withHostTools(
-      selectTools(builtIn, [...added, ...(options.customTools ?? [])], options.tools, settings),
-      hostTools.tools,
-    );
-  const hostTools: HostTools = new HostTools(surroundings.requests, () =>
-    session.tools.replaceWith(selectAll(opened?.tools ?? []).all, hostTools.names),
-  );
-  const selected = selectAll(opened?.tools ?? []);
-  diagnostics.push(...selected.diagnostics);
+  const tools = new ToolSet({
+    builtIn: [...createTools(toolEnvironment, jobs), ...tasks.tools],
+    custom: options.customTools,
+    selection: options.tools,
+    settings,
+    search: createTool(toolSearchTool, {
+      get deferred() {
+        return tools.deferred;
+      },
+      isLoaded: (name) => tools.isLoaded(name),
+      load: (names) => loadTools(parts.conversation, tools, names),
+    }),
+  });
+  if (opened !== undefined) tools.offer("extension", opened.tools, opened.inactiveTools);
+  diagnostics.push(...tools.diagnose());
   const textCommands = () => listTextCommands(resources, settings.get("enableSkillCommands"));
   const parts = buildSession({
     ...surroundings,
     model: chosen.model,
     thinkingLevel,
     stream: opened?.system.stream ?? options.stream ?? createStream(),
-    tools: new ToolSet(
-      selected.all,
-      selected.tools.filter((tool) => !opened?.inactiveTools.has(tool.name)),
-    ),
+    tools,
+    hostTools: new HostTools(surroundings.requests, (given) => tools.offer("host", given)),
     toolExecution: options.toolExecution,
     budget: tasks.budget,
-    ...toolOrigins(builtIn, hostTools, () => opened?.tools ?? []),
     saveRules: savesRules(surroundings, (diagnostic) => parts.problems.note(diagnostic)),
     asksAgain: options.clientReady ?? (options.approve && Promise.resolve()),
     feed: tasks.feed,
@@ -184,6 +187,7 @@ async function assemble(
     maskKeys: createKeyMask(keySources),
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
+    jobs,
     systemPrompt: async (tools) => {
       const prompt = await resources.systemPrompt(tools);
       // Texts are read for the first prompt, so only now is it known which were left out.
@@ -195,10 +199,14 @@ async function assemble(
     ...sessionFolders(options, surroundings, resources),
   });
   const session: AgentSession = new AgentSession(parts);
-  tasks.follow(session);
-  opened?.connect({ session, parts, resources, textCommands, selectTools: selectAll });
+  tasks.follow(session, () => parts.origins.current);
+  opened?.connect({ session, parts, resources, textCommands });
   surroundings.requests.attach(embedderSink(options, surroundings.requests));
   return { session, parts };
+}
+
+function nameSession(log: SessionLog, name: string | undefined): void {
+  if (name && name !== log.name) log.append({ type: "session_info", name });
 }
 
 function savesRules(
@@ -209,31 +217,21 @@ function savesRules(
   return ruleSaver({ ...surroundings, agentDirectory, note });
 }
 
-/** Who brings which tool. */
-function toolOrigins(
-  builtIn: readonly AgentTool[],
-  hostTools: HostTools,
-  extensionTools: () => readonly AgentTool[],
-): Pick<SessionInputs, "hostTools" | "isBuiltIn" | "sourceOf"> {
-  return {
-    hostTools,
-    isBuiltIn: (tool) => builtIn.includes(tool),
-    sourceOf: (tool) => {
-      if (builtIn.includes(tool)) return "builtin";
-      if (hostTools.tools.includes(tool)) return "host";
-      return extensionTools().includes(tool) ? "extension" : "custom";
-    },
-  };
+/** Written first, so that a reopened session has the tools, too. */
+function loadTools(
+  conversation: Pick<Conversation, "append">,
+  tools: ToolSet,
+  names: readonly string[],
+): void {
+  conversation.append(loadedToolsEntry(names));
+  tools.load(names);
 }
 
 /** What an embedder answers itself; the host of a client attaches another. */
-function embedderSink(
-  { approve, extensions }: CreateAgentSessionOptions,
-  requests: HostRequests,
-): RequestSink {
-  const sendUiRequest = extensions?.sendUiRequest;
+function embedderSink(options: CreateAgentSessionOptions, requests: HostRequests): RequestSink {
+  const sendUiRequest = options.extensions?.sendUiRequest;
   return firstSink([
-    ...(approve === undefined ? [] : [approveSink(approve, requests)]),
+    functionSink(options, requests),
     ...(sendUiRequest === undefined ? [] : [dialogSink(sendUiRequest)]),
   ]);
 }

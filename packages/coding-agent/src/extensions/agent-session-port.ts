@@ -132,7 +132,7 @@ export class AgentSessionPort implements SessionPort {
 
   async buildSystemPrompt(): Promise<string> {
     this.#systemPrompt = await this.#session.buildSystemPrompt();
-    this.#promptInput = await this.#options.resources.promptInput(this.#session.tools.active);
+    this.#promptInput = await this.#options.resources.promptInput(this.#session.tools.declared);
     return this.#systemPrompt;
   }
 

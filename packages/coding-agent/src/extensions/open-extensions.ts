@@ -31,11 +31,6 @@ export interface ConnectedParts {
   readonly parts: SessionParts;
   readonly resources: PromptResources;
   readonly textCommands: () => Promise<readonly SlashCommandInfo[]>;
-  /** The tools to offer when extensions bring these. */
-  readonly selectTools: (extensionTools: readonly AgentTool[]) => {
-    readonly all: readonly AgentTool[];
-    readonly tools: readonly AgentTool[];
-  };
 }
 
 /** The extensions of one session, from discovery to the end. */
@@ -111,7 +106,7 @@ export class OpenExtensions {
   }
 
   /** Lets extensions act on the session and receive its events. */
-  connect({ session, parts, resources, textCommands, selectTools }: ConnectedParts): void {
+  connect({ session, parts, resources, textCommands }: ConnectedParts): void {
     this.#session = session;
     this.#gate = parts.gate;
     this.#resources = resources;
@@ -125,14 +120,7 @@ export class OpenExtensions {
       execEnvironment: this.#options.execEnvironment,
       textCommands: () => known,
       onShutdown: this.#options.onShutdown,
-      toolsChanged: () => {
-        const { all, tools } = selectTools(this.tools);
-        const inactive = this.inactiveTools;
-        session.tools.replace(
-          all,
-          tools.filter(({ name }) => !inactive.has(name)),
-        );
-      },
+      toolsChanged: () => session.tools.offer("extension", this.tools, this.inactiveTools),
     });
     this.hooks.connect(port, async () => {
       known = await textCommands();

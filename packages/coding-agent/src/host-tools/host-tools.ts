@@ -6,9 +6,6 @@ import type { ClosedRequest, HostRequests } from "../host-requests/host-requests
 import { checkSchema } from "../structured-output/schema-check.ts";
 import { readToolResult } from "./tool-result.ts";
 
-/** Who brings a tool. */
-export type ToolSource = "builtin" | "custom" | "host" | "extension" | "mcp";
-
 /** A tool that the client runs. */
 export interface HostToolDefinition {
   readonly name: string;
@@ -17,27 +14,19 @@ export interface HostToolDefinition {
   readonly parameters: Record<string, unknown>;
   readonly readOnly?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Whether the model learns of it only from `tool_search`. */
+  readonly deferLoading?: boolean | undefined;
 }
 
 /** The tools that the client runs, as the loop runs them. */
 export class HostTools {
   readonly #requests: HostRequests;
-  readonly #onChange: () => void;
-  #tools: readonly AgentTool[] = [];
+  readonly #offer: (tools: readonly AgentTool[]) => void;
 
-  constructor(requests: HostRequests, onChange: () => void) {
+  /** @param offer - receives all tools each time. */
+  constructor(requests: HostRequests, offer: (tools: readonly AgentTool[]) => void) {
     this.#requests = requests;
-    this.#onChange = onChange;
-  }
-
-  /** The registered tools, in their order. */
-  get tools(): readonly AgentTool[] {
-    return this.#tools;
-  }
-
-  /** Their names. */
-  get names(): ReadonlySet<string> {
-    return new Set(this.#tools.map(({ name }) => name));
+    this.#offer = offer;
   }
 
   /**
@@ -64,8 +53,7 @@ export class HostTools {
       refuseSchema(definition.parameters, `tools[${index}].parameters`);
       tools.push(this.#toolOf(definition));
     }
-    this.#tools = tools;
-    this.#onChange();
+    this.#offer(tools);
     return [...names];
   }
 
@@ -76,6 +64,7 @@ export class HostTools {
     parameters,
     readOnly,
     timeoutMs,
+    deferLoading,
   }: HostToolDefinition): AgentTool {
     const requests = this.#requests;
     return {
@@ -84,6 +73,7 @@ export class HostTools {
       description,
       parameters,
       isReadOnly: readOnly ?? false,
+      isDeferred: deferLoading ?? false,
       execute: async (args, { toolCallId, signal, onUpdate }) => {
         const closed = await requests.ask<ToolResult>({
           method: "host_tool",
@@ -150,19 +140,4 @@ function outcomeOf(
     end: "the session has ended",
   };
   throw new ToolError(`The tool ${name} gave no result: ${reasons[by] ?? "it was aborted"}.`);
-}
-
-/** A selection with the tools of the client: each takes the place of its namesake, or the end. */
-export function withHostTools<
-  Selection extends { readonly tools: readonly AgentTool[]; readonly all: readonly AgentTool[] },
->(selection: Selection, hostTools: readonly AgentTool[]) {
-  const join = (tools: readonly AgentTool[]): AgentTool[] => {
-    const own = new Map(hostTools.map((tool) => [tool.name, tool]));
-    const names = new Set(tools.map(({ name }) => name));
-    return [
-      ...tools.map((tool) => own.get(tool.name) ?? tool),
-      ...hostTools.filter(({ name }) => !names.has(name)),
-    ];
-  };
-  return { ...selection, all: join(selection.all), tools: join(selection.tools) };
 }

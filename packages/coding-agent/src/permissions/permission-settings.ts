@@ -8,8 +8,8 @@ import type {
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { isJsonObject } from "../base/files/read-json.ts";
-import { stricterMode } from "./rules/judge.ts";
 import { readRule } from "./rules/rule.ts";
+import { stricterMode } from "./rules/stricter-mode.ts";
 
 /** How long an approval waits by default, in ms. */
 const DEFAULT_TIMEOUT_MS = 300_000;

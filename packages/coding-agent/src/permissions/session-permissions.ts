@@ -12,9 +12,7 @@ import {
   settlePermissions,
   sourced,
 } from "./permission-settings.ts";
-import { compileRule } from "./rules/fit.ts";
-import { type Policy, stricterMode } from "./rules/judge.ts";
-import type { RuleFolders } from "./rules/subject.ts";
+import { stricterMode } from "./rules/stricter-mode.ts";
 
 /** Where permissions are read from: the settings files that there are. */
 export interface PermissionSource {
@@ -41,7 +39,6 @@ export class SessionPermissions {
   readonly #listeners = new Set<() => void>();
   #own: PermissionChange = {};
   #settled: { files: readonly PermissionFile[]; isTrusted: boolean; value: SettledPermissions };
-  #policy: { state: PermissionState; folders: RuleFolders; value: Policy } | undefined;
   #state: PermissionState | undefined;
 
   constructor(source: PermissionSource, host: PermissionChange = {}) {
@@ -55,7 +52,7 @@ export class SessionPermissions {
     return this.#files.diagnostics;
   }
 
-  /** Mode, rules and the time that an approval waits, as they are now. */
+  /** Mode, rules and the time that an approval waits, as they are now; the same until they change. */
   get state(): PermissionState {
     const files = this.#files;
     this.#state ??= {
@@ -90,17 +87,6 @@ export class SessionPermissions {
     const known = new Set(own.map((rule) => JSON.stringify(rule)));
     const added = rules.filter((rule) => !known.has(JSON.stringify(rule)));
     if (added.length > 0) this.set({ rules: [...own, ...added] });
-  }
-
-  /** The rules ready to judge with. */
-  policy(folders: RuleFolders): Policy {
-    const { state } = this;
-    const last = this.#policy;
-    if (last?.state === state && isSame(last.folders, folders)) return last.value;
-    const rules = state.rules.map((rule) => compileRule(rule, folders));
-    const value = { mode: state.mode, rules, folders };
-    this.#policy = { state, folders, value };
-    return value;
   }
 
   /** Calls the listener after each change; returns the function that removes it. */
@@ -139,12 +125,4 @@ export class SessionPermissions {
     this.#state = undefined;
     for (const listener of this.#listeners) listener();
   }
-}
-
-function isSame(one: RuleFolders, other: RuleFolders): boolean {
-  return (
-    one.cwd === other.cwd &&
-    one.realCwd === other.realCwd &&
-    one.homeDirectory === other.homeDirectory
-  );
 }

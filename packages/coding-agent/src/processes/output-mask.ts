@@ -16,6 +16,11 @@ export class OutputMask {
     this.#keys = keys.map((key) => Buffer.from(key));
   }
 
+  /** The keys, as texts. */
+  get keys(): readonly string[] {
+    return this.#keys.map(String);
+  }
+
   /** The chunk without keys, from what waited to what has to wait. */
   push(chunk: Buffer): Buffer {
     if (this.#keys.length === 0) return chunk;

@@ -131,8 +131,9 @@ export class ProcessRegistry {
 
   /** Kills one child with all that came from it. */
   kill(pid: number, { mark, limit }: PlannedChild): void {
-    if (!this.#groups.has(pid)) return;
-    killProcesses({ leaders: new Set([pid]), mark, limit, systemRoot: this.#systemRoot });
+    // What left its group is found by its mark; the number of a dead group may be another's.
+    const leaders = new Set(this.#groups.has(pid) ? [pid] : []);
+    killProcesses({ leaders, mark, limit, systemRoot: this.#systemRoot });
   }
 
   /** Kills everything, background processes of finished commands included. */

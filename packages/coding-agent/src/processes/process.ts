@@ -28,6 +28,8 @@ export interface ProcessRequest {
   readonly signal?: AbortSignal | undefined;
   /** Kills the group after this time. */
   readonly timeoutMs?: number | undefined;
+  /** Called once it runs, with what kills it and all that came from it, also after its own end. */
+  readonly onStarted?: ((kill: () => void) => void) | undefined;
 }
 
 /** How a child ended. */
@@ -61,7 +63,10 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
   );
   const pump = new OutputPump(child.stdout, child.stderr, request.onOutput);
   const { pid } = child;
-  if (pid !== undefined) request.processes.add(pid);
+  if (pid !== undefined) {
+    request.processes.add(pid);
+    request.onStarted?.(() => request.processes.kill(pid, planned));
+  }
   let killedFor: "timed_out" | "aborted" | undefined;
   const kill = (reason: "timed_out" | "aborted") => {
     killedFor ??= reason;

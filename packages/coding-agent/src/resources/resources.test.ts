@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SettingsStore } from "../settings/store.ts";
 import { loadContextFiles } from "./files/context-files.ts";
-import { PromptResources, type PromptResourcesOptions } from "./resources.ts";
+import type { PromptResourcesOptions } from "./read-resources.ts";
+import { PromptResources } from "./resources.ts";
 import { loadSkills } from "./skills/skills.ts";
 
 let root: string;

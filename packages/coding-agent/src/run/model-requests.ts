@@ -18,7 +18,7 @@ export interface ModelRequestsOptions {
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
   /** Refuses requests once it is used up. */
-  readonly budget: Pick<SessionBudget, "check" | "checkRequest">;
+  readonly budget: Pick<SessionBudget, "check" | "admit">;
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
@@ -42,9 +42,9 @@ export class ModelRequests {
     this.#options = options;
   }
 
-  /** The system prompt for the active tools, built when it is first needed. */
+  /** The system prompt for the declared tools, built when it is first needed. */
   systemPrompt(): Promise<string> {
-    const tools = this.#options.tools.active;
+    const tools = this.#options.tools.declared;
     if (this.#systemPrompt?.tools !== tools) {
       this.#systemPrompt = { tools, text: this.#options.systemPrompt(tools) };
     }
@@ -75,7 +75,7 @@ export class ModelRequests {
    */
   async prepare(): Promise<ModelRequest> {
     const { settings, sessionId, hooks, budget, outputs, onDiagnostic } = this.#options;
-    budget.checkRequest();
+    await budget.admit();
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
     const [auth, systemPrompt] = await Promise.all([

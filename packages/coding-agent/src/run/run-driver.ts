@@ -18,6 +18,8 @@ export interface RunDriverOptions {
   ) => Promise<readonly AgentMessage[] | undefined>;
   /** Once nothing is running and nothing is queued. */
   readonly onSettled: (aborted: boolean) => Promise<void>;
+  /** What else starts a run once the queues are empty. */
+  readonly takeNotices?: () => AgentMessage[];
   /** Before waiting for the end of the current work. */
   readonly onStop?: () => void;
   /** Nothing of the above may throw; errors are reported here if it does. */
@@ -188,7 +190,8 @@ export class RunDriver {
   #takeQueued(): AgentMessage[] {
     const { steering, followUp } = this.#options.agent;
     const steered = steering.take();
-    return steered.length > 0 ? steered : followUp.take();
+    const queued = steered.length > 0 ? steered : followUp.take();
+    return queued.length > 0 ? queued : (this.#options.takeNotices?.() ?? []);
   }
 
   async #guard<T>(step: () => Promise<T>): Promise<T | undefined> {

@@ -28,6 +28,8 @@ export interface ConversationOptions {
   readonly openLog: (
     path: string,
   ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
+  /** Takes over what a log says besides its messages, now and whenever another one replaces it. */
+  readonly adoptLog: (log: SessionLog) => void;
   /** Moves tools and texts to the folder of the session that continues. */
   readonly enterFolder: (log: SessionLog) => readonly Diagnostic[];
   /** Receives problems found on the way. */
@@ -68,6 +70,7 @@ export class Conversation {
   constructor(log: SessionLog, options: ConversationOptions) {
     this.#options = options;
     this.#log = log;
+    options.adoptLog(log);
     this.rebuild();
   }
 
@@ -219,6 +222,7 @@ export class Conversation {
     const { models } = this.#options;
     this.#log.close();
     this.#log = log;
+    this.#options.adoptLog(log);
     this.rebuild();
     if (isContinued) {
       for (const diagnostic of this.#options.enterFolder(log)) this.#options.note(diagnostic);

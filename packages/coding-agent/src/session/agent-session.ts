@@ -22,6 +22,7 @@ import type { Compaction } from "../compaction/compaction.ts";
 import type { ApprovalRequest } from "../host-requests/approve.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
+import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
@@ -55,6 +56,8 @@ export class AgentSession implements AsyncDisposable {
   readonly todos: SessionTodos;
   /** Shell commands that the client runs itself. */
   readonly bash: BashCommands;
+  /** Commands that the model runs in the background. */
+  readonly jobs: SessionJobs;
   readonly compaction: Pick<Compaction, "abort" | "isRunning">;
   readonly retry: Pick<Retry, "cancel" | "attempt">;
   /** Other sessions, and other branches of this one. */
@@ -79,6 +82,7 @@ export class AgentSession implements AsyncDisposable {
     this.budget = parts.inputs.budget;
     this.todos = parts.todos;
     this.bash = parts.bash;
+    this.jobs = parts.inputs.jobs;
     this.compaction = parts.compaction;
     this.retry = parts.retry;
     this.navigation = parts.navigation;
@@ -237,8 +241,13 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /** Asks, for a subagent, whether its tool may run. */
-  approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult> {
-    return this.#parts.gate.questions.askForSubagent(agentId, request, signal);
+  async approve(
+    agentId: string,
+    request: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<ApprovalResult> {
+    const questions = await this.#parts.gate.questions();
+    return questions.askForSubagent(agentId, request, signal);
   }
 
   /** Resolves once nothing is running and nothing is queued. */
@@ -356,6 +365,7 @@ export class AgentSession implements AsyncDisposable {
 
   async #dispose(): Promise<void> {
     const { work, conversation, inputs } = this.#parts;
+    inputs.jobs.close();
     await this.hooks?.end();
     await work.end();
     conversation.log.close();

@@ -10,6 +10,7 @@ import { Retry } from "../models/retry.ts";
 import { Admission } from "../run/admission.ts";
 import { BashCommands } from "../run/bash-commands.ts";
 import { createSessionLoop } from "../run/create-session-loop.ts";
+import { JobNotices } from "../run/job-notices.ts";
 import { ModelRequests } from "../run/model-requests.ts";
 import { OpenOutputs } from "../run/open-outputs.ts";
 import { ProblemReport } from "../run/problem-report.ts";
@@ -20,6 +21,7 @@ import { RunDriver } from "../run/run-driver.ts";
 import { RunEnd } from "../run/run-end.ts";
 import { Conversation } from "../session-log/conversation.ts";
 import { noteOf } from "../session-log/environment-note.ts";
+import { loadedTools } from "../session-log/loaded-tools.ts";
 import { openQuestions } from "../session-log/open-questions.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import type { SessionInputs } from "./session-inputs.ts";
@@ -61,6 +63,7 @@ interface Work {
   readonly compaction: Compaction;
   readonly todos: SessionTodos;
   readonly bash: BashCommands;
+  readonly notices: JobNotices;
   readonly continuation: RunContinuation;
   readonly runEnd: RunEnd;
   readonly work: SessionWork;
@@ -99,13 +102,13 @@ function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
 
 function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop {
   const { events, emit, problems, origins, outputs } = reports;
-  const { permissions, requests: asked, saveRules, isBuiltIn, toolEnvironment } = inputs;
+  const { permissions, requests: asked, saveRules, tools, toolEnvironment } = inputs;
   const gate = new ToolGate({
     permissions,
     requests: asked,
     environment: toolEnvironment,
     log: new ApprovalLog((entry) => conversation.append({ type: "approval", ...entry })),
-    isBuiltIn,
+    isBuiltIn: (tool) => tools.sourceOf(tool) === "builtin",
     extensions: inputs.hooks?.tools,
     isProjectTrusted: inputs.isProjectTrusted,
     saveRules,
@@ -131,6 +134,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
         if (!isWholeReply(event)) return wait;
         return Promise.resolve(wait).then(() => later().continuation.noteReply());
       },
+      beforeToolCalls: ({ length }) => inputs.budget.admit({ calls: length }),
       beforeModelCall: () => later().compaction.runWhenDue(driver.signal),
     },
   );
@@ -139,6 +143,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     onRunBegin: (input) => origins.beginRun(input),
     onRunEnd: (input, outcome, signal) => later().runEnd.end(input, outcome, signal),
     onSettled: (aborted) => later().runEnd.settle(aborted),
+    takeNotices: () => later().notices.take(),
     onStop: () => events.letGo(),
     onFailure: (error) => problems.add(error),
   });
@@ -159,6 +164,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     models,
     environment: inputs.environment,
     openLog: inputs.openLog,
+    adoptLog: ({ tree }) => tools.restoreLoaded(loadedTools(tree)),
     enterFolder: (log) => {
       const { hasMoved, diagnostics } = inputs.enterFolder(log);
       if (hasMoved) requests.forgetSystemPrompt();
@@ -189,7 +195,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     admission,
     check: () => requests.check(),
     onSteer: () => {
-      if (agent.interruptMode === "immediate") gate.questions.withdraw(new Withdrawal("abort"));
+      if (agent.interruptMode === "immediate") gate.withdraw(new Withdrawal("abort"));
     },
   });
   const retry = new Retry({ settings, emit, logins: registry.keys });
@@ -216,6 +222,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     record: (message) => conversation.add(message),
     hooks,
   });
+  const notices = new JobNotices({ agent, driver, intake, admission, problems });
   const runEnd = new RunEnd({ ...shared, continuation, intake, problems, bash, origins });
   const work = new SessionWork({ ...shared, admission, intake, bash, gate });
   const askAgain = (ready = Promise.resolve()): void => {
@@ -235,7 +242,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     onContinued: () => askAgain(),
     summarizer: { ...inputs, prepareRequest, retry },
   });
-  const begun = { admission, intake, retry, compaction, todos, bash };
+  const begun = { admission, intake, retry, compaction, todos, bash, notices };
   return { ...begun, continuation, runEnd, work, navigation };
 }
 

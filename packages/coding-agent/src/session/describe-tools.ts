@@ -2,9 +2,9 @@ import { toolTraits } from "../approvals/tool-traits.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 
 /** The tools the model may call, as clients see them. */
-export function describeTools({ tools, sourceOf }: Pick<SessionInputs, "tools" | "sourceOf">) {
+export function describeTools({ tools }: Pick<SessionInputs, "tools">) {
   return tools.active.map((tool) => {
-    const source = sourceOf(tool);
+    const source = tools.sourceOf(tool);
     const { name, description, parameters } = tool;
     const { isReadOnly: readOnly } = toolTraits(tool, source === "builtin");
     return { name, description, parameters: { ...parameters }, source, readOnly };

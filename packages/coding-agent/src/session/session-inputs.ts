@@ -4,7 +4,8 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { QuestionsOptions } from "../approvals/questions.ts";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
-import type { HostTools, ToolSource } from "../host-tools/host-tools.ts";
+import type { HostTools } from "../host-tools/host-tools.ts";
+import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
@@ -31,10 +32,6 @@ export interface SessionInputs {
   readonly saveRules: QuestionsOptions["saveRules"];
   /** The tools that the client runs. */
   readonly hostTools: HostTools;
-  /** Who brings a tool. */
-  readonly sourceOf: (tool: AgentTool) => ToolSource;
-  /** Whether a tool is one of Tau's own. */
-  readonly isBuiltIn: (tool: AgentTool) => boolean;
   /** Fulfilled once a client can be asked; undefined if questions of an earlier host are not asked again. */
   readonly asksAgain?: Promise<void> | undefined;
   readonly settings: SettingsStore;
@@ -48,6 +45,8 @@ export interface SessionInputs {
   /** Which events of its subagents it reports. */
   readonly feed: SubagentFeed;
   readonly toolEnvironment: ToolEnvironment;
+  /** Commands that run in the background. */
+  readonly jobs: SessionJobs;
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly userInput: UserInput;

@@ -110,6 +110,10 @@ export const settingsTable = {
     600_000,
     "Longest run of a bash call that has no timeout of its own, in ms; 0 means no limit.",
   ),
+  "bash.jobs.allowDetached": flag(
+    false,
+    "Whether background jobs may be started that outlive the agent.",
+  ),
   "tools.maskKeys": flag(
     true,
     "Whether provider keys that the host knows are replaced in results of tools and output of commands.",
@@ -234,6 +238,11 @@ export const settingsTable = {
   "task.budget.maxCostUsd": amount(undefined, "Highest cost, in US dollars."),
   "task.budget.maxToolCalls": amount(undefined, "Most tool calls."),
   "task.budget.maxSubagents": amount(undefined, "Most subagents started."),
+  "task.budget.onExceeded": choice(
+    ["stop", "ask"],
+    "stop",
+    "What happens when a limit is used up: the work stops, or the client is asked whether to raise it.",
+  ),
   "task.budget.warnAtRatio": ratio(0.8, "Share of a limit that triggers a warning, once."),
 
   "todoCompletion.enabled": flag(

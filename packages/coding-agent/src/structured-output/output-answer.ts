@@ -2,12 +2,10 @@ import type { AgentTool } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol";
 import type { AssistantMessage, PromptResult, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { Checked, OutputCheck } from "./output-schema.ts";
+import { OUTPUT_TOOL } from "./output-tool.ts";
 
 /** The most attempts at an answer. */
 const MAX_ATTEMPTS = 3;
-
-/** The tool with which a model answers; permissions and extensions are not asked about it. */
-export const OUTPUT_TOOL = "structured_output";
 
 /** What `prompt_result` tells of an answer. */
 export type OutputResult = Pick<

@@ -4,6 +4,7 @@ import type { AgentTool } from "@tau-agent/agent";
 import type { ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { ApprovalRequest } from "../host-requests/approve.ts";
+import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModel, type ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
@@ -13,9 +14,12 @@ import { createTool } from "../tools/common/tool-row.ts";
 import type { ToolSelection } from "../tools/tool-selection.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { AgentDefinition } from "./agents/agent-definition.ts";
-import { type BudgetedSession, SessionBudget } from "./budgets/session-budget.ts";
-import { type CreateSubagentSession, createInProcessRunner } from "./runners/in-process-runner.ts";
-import { createProcessRunner, type StartSubagentHost } from "./runners/process-runner.ts";
+import { BudgetQuestions } from "./budgets/budget-questions.ts";
+import type { BudgetedSession } from "./budgets/budgeted-session.ts";
+import { SessionBudget } from "./budgets/session-budget.ts";
+import type { CreateSubagentSession } from "./runners/in-process-runner.ts";
+import type { StartSubagentHost } from "./runners/process-runner.ts";
+import type { SubagentRunner } from "./runners/subagent-runner.ts";
 import { taskTool } from "./task-tool/definition.ts";
 import { SubagentFeed } from "./tasks/subagent-feed.ts";
 import { maySpawnAt } from "./tasks/task-services.ts";
@@ -46,6 +50,14 @@ interface TaskingAgentSession extends BudgetedSession {
   readonly tools: ToolSet;
 }
 
+/** The session whose use is counted, and whose client is asked when a limit is used up. */
+interface CountedSession extends BudgetedSession {
+  readonly requests: HostRequests;
+  readonly permissions: SessionPermissions;
+  /** Aborted with the current run. */
+  readonly signal: AbortSignal | undefined;
+}
+
 /** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
 export interface SessionTasks {
   readonly budget: SessionBudget;
@@ -53,7 +65,7 @@ export interface SessionTasks {
   readonly feed: SubagentFeed;
   readonly tools: readonly AgentTool[];
   /** Starts counting what the session uses. */
-  follow(session: BudgetedSession): void;
+  follow(session: CountedSession, promptId: () => string | undefined): void;
 }
 
 /** Creates the parts a session needs for tasks; loads and reads nothing yet. */
@@ -72,14 +84,17 @@ export function createSessionTasks(
   const { startSubagentHost, taskDepth: depth = 0, taskAgents } = options;
   const budget = new SessionBudget(settings);
   const feed = new SubagentFeed();
-  const runner =
-    startSubagentHost === undefined
-      ? createInProcessRunner(parts.createSession)
-      : createProcessRunner({
-          startHost: startSubagentHost,
-          command: () => settings.get("task.command"),
-          environment: parts.environment,
-        });
+  // Loaded with the first subagent (row `start`).
+  const runner: SubagentRunner = async (request) => {
+    if (startSubagentHost === undefined) {
+      const { createInProcessRunner } = await import("./runners/in-process-runner.ts");
+      return createInProcessRunner(parts.createSession)(request);
+    }
+    const { createProcessRunner } = await import("./runners/process-runner.ts");
+    const command = () => settings.get("task.command");
+    const options = { startHost: startSubagentHost, command, environment: parts.environment };
+    return createProcessRunner(options)(request);
+  };
   const tool = createTool(taskTool, {
     ...parts,
     budget,
@@ -111,8 +126,15 @@ export function createSessionTasks(
     budget,
     feed,
     tools: maySpawnAt({ settings }, depth) ? [tool] : [],
-    follow: (session) => {
-      budget.attach(session);
+    follow: (session, promptId) => {
+      const { requests, permissions } = session;
+      const questions = new BudgetQuestions({
+        requests,
+        promptId,
+        timeoutMs: () => permissions.state.timeoutMs,
+        signal: () => session.signal,
+      });
+      budget.attach(session, questions);
       if (depth === 0) cleanUpAtFirstRun(session, parts);
     },
   };
@@ -140,7 +162,7 @@ function isLimited(
 
 /** What the session could have had. */
 function missingTools({ tools }: TaskingAgentSession): readonly string[] {
-  const active = new Set(tools.active.map(({ name }) => name));
+  const active = new Set([...tools.active, ...tools.deferred].map(({ name }) => name));
   return tools.all.map(({ name }) => name).filter((name) => !active.has(name));
 }
 

@@ -20,15 +20,30 @@ it("makes the tools in a fixed order with names that types know", () => {
     "find",
     "ls",
     "todo_write",
+    "job_output",
+    "job_kill",
+    "list_jobs",
   ]);
   expectTypeOf<BuiltinToolName>().toEqualTypeOf<
-    "read" | "bash" | "edit" | "write" | "grep" | "find" | "ls" | "todo_write"
+    | "read"
+    | "bash"
+    | "edit"
+    | "write"
+    | "grep"
+    | "find"
+    | "ls"
+    | "todo_write"
+    | "job_output"
+    | "job_kill"
+    | "list_jobs"
   >();
   expect(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name)).toEqual([
     "read",
     "grep",
     "find",
     "ls",
+    "job_output",
+    "list_jobs",
   ]);
 });
 

@@ -1,3 +1,4 @@
+import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import { bashTool } from "./bash/definition.ts";
 import { ReadLedger } from "./common/read-ledger.ts";
@@ -5,6 +6,7 @@ import { createTool, type NamedTool } from "./common/tool-row.ts";
 import { editTool } from "./edit/definition.ts";
 import { findTool } from "./find/definition.ts";
 import { grepTool } from "./grep/definition.ts";
+import { jobKillTool, jobOutputTool, listJobsTool } from "./jobs/definition.ts";
 import { lsTool } from "./ls/definition.ts";
 import { readTool } from "./read/definition.ts";
 import { todoWriteTool } from "./todo-write/definition.ts";
@@ -20,19 +22,26 @@ const rows = [
   findTool,
   lsTool,
   todoWriteTool,
+  jobOutputTool,
+  jobKillTool,
+  listJobsTool,
 ] as const;
 
 /** Name of a built-in tool that needs nothing but its environment. */
 export type BuiltinToolName = (typeof rows)[number]["name"];
 
 /** Makes those tools, always in the same order; loads and reads nothing yet. */
-export function createTools(environment: ToolEnvironment): NamedTool<BuiltinToolName>[] {
+export function createTools(
+  environment: ToolEnvironment,
+  jobs?: SessionJobs,
+): NamedTool<BuiltinToolName>[] {
   const shared = {
     ...environment,
     get cwd() {
       return environment.cwd;
     },
     readLedger: new ReadLedger(),
+    jobs,
   };
   return rows.map((row) => createTool(row, shared));
 }

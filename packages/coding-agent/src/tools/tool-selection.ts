@@ -2,6 +2,9 @@ import type { AgentTool } from "@tau-agent/agent";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
+/** The tools that follow what bash starts in the background. */
+const jobTools: ReadonlySet<string> = new Set(["job_output", "job_kill", "list_jobs"]);
+
 /** Which tools are active. */
 export interface ToolSelection {
   /**
@@ -16,16 +19,27 @@ export interface ToolSelection {
   readonly none?: boolean | undefined;
 }
 
+/** The tools that {@link selectTools} selects from. */
+export interface SelectableTools {
+  readonly builtIn: readonly AgentTool[];
+  readonly custom: readonly AgentTool[];
+  readonly selection?: ToolSelection | undefined;
+  readonly settings: Pick<SettingsStore, "get">;
+  /** Tools that may be named although they are not among these. */
+  readonly alsoKnown: readonly AgentTool[];
+}
+
 /**
  * The active tools in a fixed order: built-in ones as listed (a custom tool replaces its namesake),
  * then custom ones. The order is part of every request and must not change.
  */
-export function selectTools(
-  builtIn: readonly AgentTool[],
-  custom: readonly AgentTool[],
-  selection: ToolSelection = {},
-  settings: Pick<SettingsStore, "get">,
-): { tools: AgentTool[]; all: AgentTool[]; diagnostics: Diagnostic[] } {
+export function selectTools({
+  builtIn,
+  custom,
+  selection = {},
+  settings,
+  alsoKnown,
+}: SelectableTools): { tools: AgentTool[]; all: AgentTool[]; diagnostics: Diagnostic[] } {
   if (selection.none) return { tools: [], all: [], diagnostics: [] };
   const replacements = new Map(custom.map((tool) => [tool.name, tool]));
   const own = selection.noBuiltIn ? [] : builtIn;
@@ -37,15 +51,44 @@ export function selectTools(
   const patterns = selection.only ?? settings.get("defaultTools");
   const diagnostics = unknownNames(
     [...(patterns ?? []), ...(selection.exclude ?? [])],
-    [...builtIn, ...custom],
+    [...builtIn, ...custom, ...alsoKnown],
   );
-  const active = patterns === undefined ? all : applyPatterns(all, patterns);
+  const active =
+    patterns === undefined ? all : withJobTools(all, applyPatterns(all, patterns), patterns);
   const excluded = selection.exclude ?? [];
   return {
     tools: active.filter(({ name }) => !excluded.some((pattern) => fits(pattern, name))),
     all,
     diagnostics,
   };
+}
+
+/** Whatever the patterns name, the tools for jobs come with bash, unless they are taken away. */
+function withJobTools(
+  all: readonly AgentTool[],
+  active: readonly AgentTool[],
+  patterns: readonly string[],
+): AgentTool[] {
+  const isActive = new Set(active);
+  if (!active.some(({ name }) => name === "bash")) return [...active];
+  const removed = patterns.filter((pattern) => pattern.startsWith("-"));
+  const isRemoved = (name: string) => removed.some((pattern) => fits(pattern.slice(1), name));
+  return all.filter(
+    (tool) => isActive.has(tool) || (jobTools.has(tool.name) && !isRemoved(tool.name)),
+  );
+}
+
+/** Whether a selection takes a tool away by its name or a pattern. */
+export function isTakenAway(
+  { name }: AgentTool,
+  { only, exclude = [] }: ToolSelection = {},
+  settings: Pick<SettingsStore, "get">,
+): boolean {
+  const patterns = only ?? settings.get("defaultTools") ?? [];
+  const removed = patterns.filter((pattern) => pattern.startsWith("-"));
+  return [...exclude, ...removed.map((pattern) => pattern.slice(1))].some((pattern) =>
+    fits(pattern, name),
+  );
 }
 
 function applyPatterns(all: readonly AgentTool[], patterns: readonly string[]): AgentTool[] {

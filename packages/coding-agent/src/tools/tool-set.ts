@@ -1,13 +1,55 @@
 import type { AgentTool } from "@tau-agent/agent";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import { isTakenAway, selectTools, type ToolSelection } from "./tool-selection.ts";
 
-/** A session's tools, and which of them the model may use. */
+/** Who brings a tool. */
+export type ToolSource = "builtin" | "custom" | "host" | "extension" | "mcp";
+
+/** Those whose tools may change while the session lives. */
+export type ChangingToolSource = Exclude<ToolSource, "builtin" | "custom">;
+
+/** What a {@link ToolSet} begins with. */
+export interface ToolSetOptions {
+  readonly builtIn: readonly AgentTool[];
+  readonly custom?: readonly AgentTool[] | undefined;
+  readonly selection?: ToolSelection | undefined;
+  readonly settings: Pick<SettingsStore, "get">;
+  /** Finds deferred tools; declared while there are any. */
+  readonly search: AgentTool;
+}
+
+/** The tools of a source. */
+interface Offer {
+  readonly tools: readonly AgentTool[];
+  /** Names of those that are not active by themselves. */
+  readonly inactive: ReadonlySet<string>;
+}
+
+const nothing: Offer = { tools: [], inactive: new Set() };
+
+/**
+ * A session's tools, and which of them the model may call. Every source of tools hands its own to
+ * {@link offer}; a tool with `isDeferred` is declared once `tool_search` has found it.
+ */
 export class ToolSet {
-  #all: readonly AgentTool[];
-  #active: readonly AgentTool[];
+  readonly #options: ToolSetOptions;
+  readonly #offers = new Map<ChangingToolSource, Offer>();
+  readonly #sources = new WeakMap<AgentTool, ToolSource>();
+  /** What was switched on or off since the start, by name; tools of the client have a list of their own. */
+  readonly #switched = new Map<string, boolean>();
+  readonly #hostToolsOff = new Set<string>();
+  /** Names of deferred tools in the order in which they were found. */
+  #loaded: ReadonlySet<string> = new Set();
+  #all: readonly AgentTool[] = [];
+  #declared: readonly AgentTool[] = [];
+  #deferred: readonly AgentTool[] = [];
+  #active: readonly AgentTool[] = [];
 
-  constructor(all: readonly AgentTool[], active: readonly AgentTool[]) {
-    this.#all = all;
-    this.#active = active;
+  constructor(options: ToolSetOptions) {
+    this.#options = options;
+    for (const tool of [...options.builtIn, options.search]) this.#sources.set(tool, "builtin");
+    this.#update();
   }
 
   /** All tools, in a fixed order. */
@@ -15,35 +57,156 @@ export class ToolSet {
     return this.#all;
   }
 
-  /** The tools the model sees; the same list until something changes. */
+  /** The tools the model may call in its next request; the same list until something changes. */
   get active(): readonly AgentTool[] {
     return this.#active;
   }
 
-  /** Activates exactly these; unknown names are ignored. */
+  /**
+   * The active tools without the deferred ones that were found: the system prompt names these, so that
+   * it keeps its bytes when a tool is found.
+   */
+  get declared(): readonly AgentTool[] {
+    return this.#declared;
+  }
+
+  /** The tools that `tool_search` looks through, found or not. */
+  get deferred(): readonly AgentTool[] {
+    return this.#deferred;
+  }
+
+  /** Whether a deferred tool was found. */
+  isLoaded(name: string): boolean {
+    return this.#loaded.has(name);
+  }
+
+  /** What is wrong with the selection: names that none of these tools has. */
+  diagnose(): readonly Diagnostic[] {
+    return this.#select().diagnostics;
+  }
+
+  /** Who brings a tool, also one that was replaced meanwhile. */
+  sourceOf(tool: AgentTool): ToolSource {
+    return this.#sources.get(tool) ?? "custom";
+  }
+
+  /**
+   * Replaces the tools of a source; they count from the next request to the model. Those of the client
+   * are active in any case, others as the selection says.
+   */
+  offer(
+    source: ChangingToolSource,
+    tools: readonly AgentTool[],
+    inactive: ReadonlySet<string> = nothing.inactive,
+  ): void {
+    for (const tool of tools) this.#sources.set(tool, source);
+    this.#offers.set(source, { tools, inactive });
+    if (source === "host") this.#switchOnHostTools(tools);
+    this.#update();
+  }
+
+  /**
+   * Activates exactly these; unknown names are ignored. Deferred tools can still be found if
+   * `tool_search` is among them.
+   */
   activate(names: Iterable<string>): void {
     const wanted = new Set(names);
-    this.#active = this.#all.filter((tool) => wanted.has(tool.name));
+    const staysFound = wanted.has(this.#options.search.name);
+    const ofHost = new Set(this.#offered("host").tools.map(({ name }) => name));
+    for (const { name, isDeferred } of this.#everything()) {
+      const isOn = wanted.has(name) || (staysFound && isDeferred === true);
+      if (ofHost.has(name)) this.#hostToolsOff[isOn ? "delete" : "add"](name);
+      // What a tool of the client hides is not switched on with it.
+      if (!isOn || !ofHost.has(name)) this.#switched.set(name, isOn);
+    }
+    const found = this.#everything().filter(
+      ({ isDeferred, name }) => isDeferred && wanted.has(name),
+    );
+    this.#loaded = new Set(
+      [...this.#loaded, ...found.map(({ name }) => name)].filter((name) => wanted.has(name)),
+    );
+    this.#update();
   }
 
-  /** Adopts another list, in which the tools of these names are active in any case. */
-  replaceWith(all: readonly AgentTool[], names: ReadonlySet<string>): void {
-    const before = new Set(this.#active.map(({ name }) => name));
-    const known = new Set(this.#all.map(({ name }) => name));
-    this.#all = all;
-    this.#active = all.filter(
-      ({ name }) => names.has(name) || before.has(name) || !known.has(name),
-    );
+  /** Declares deferred tools, behind all others and those found before. */
+  load(names: Iterable<string>): void {
+    this.#loaded = new Set([...this.#loaded, ...names]);
+    this.#activateLoaded();
   }
 
-  /** Adopts another list; new tools become active as `active` says, others stay as they are. */
-  replace(all: readonly AgentTool[], active: readonly AgentTool[]): void {
-    const known = new Set(this.#all.map(({ name }) => name));
-    const before = new Set(this.#active.map(({ name }) => name));
-    const wanted = new Set(active);
-    this.#all = all;
-    this.#active = all.filter((tool) =>
-      known.has(tool.name) ? before.has(tool.name) : wanted.has(tool),
-    );
+  /** Takes what was found in another session instead. */
+  restoreLoaded(names: Iterable<string>): void {
+    this.#loaded = new Set(names);
+    this.#activateLoaded();
   }
+
+  #switchOnHostTools(tools: readonly AgentTool[]): void {
+    this.#hostToolsOff.clear();
+    if (tools.some(({ isDeferred }) => isDeferred))
+      this.#switched.delete(this.#options.search.name);
+  }
+
+  #offered(source: ChangingToolSource): Offer {
+    return this.#offers.get(source) ?? nothing;
+  }
+
+  #everything(): AgentTool[] {
+    const { builtIn, custom = [], search } = this.#options;
+    const offered = [...this.#offers.values()].flatMap(({ tools }) => tools);
+    return [...builtIn, ...custom, ...offered, search];
+  }
+
+  #select() {
+    const { builtIn, custom = [], selection, settings, search } = this.#options;
+    const [extension, mcp] = [this.#offered("extension"), this.#offered("mcp")];
+    const added = [...extension.tools, ...custom, ...mcp.tools];
+    const { all, tools, diagnostics } = selectTools({
+      builtIn,
+      custom: added,
+      selection,
+      settings,
+      alsoKnown: [search],
+    });
+    const inactive = new Set([...extension.inactive, ...mcp.inactive]);
+    return { all, diagnostics, isOn: new Set(tools.filter(({ name }) => !inactive.has(name))) };
+  }
+
+  #update(): void {
+    const { search, selection, settings } = this.#options;
+    const host = this.#offered("host").tools;
+    const selected = this.#select();
+    const all = withHostTools(selected.all, host);
+    const active = all.filter((tool) =>
+      host.includes(tool)
+        ? !this.#hostToolsOff.has(tool.name)
+        : (this.#switched.get(tool.name) ?? selected.isOn.has(tool)),
+    );
+    this.#deferred = active.filter(({ isDeferred }) => isDeferred);
+    const isSearched =
+      all.some(({ isDeferred }) => isDeferred) &&
+      !all.some(({ name }) => name === search.name) &&
+      !isTakenAway(search, selection, settings);
+    this.#all = isSearched ? [...all, search] : all;
+    const isOn =
+      isSearched && this.#deferred.length > 0 && (this.#switched.get(search.name) ?? true);
+    const declared = active.filter(({ isDeferred }) => !isDeferred);
+    this.#declared = isOn ? [...declared, search] : declared;
+    this.#activateLoaded();
+  }
+
+  #activateLoaded(): void {
+    const byName = new Map(this.#deferred.map((tool) => [tool.name, tool]));
+    const loaded = [...this.#loaded].flatMap((name) => byName.get(name) ?? []);
+    this.#active = loaded.length === 0 ? this.#declared : [...this.#declared, ...loaded];
+  }
+}
+
+/** Tools of the client take the place of their namesakes, or the end. */
+function withHostTools(tools: readonly AgentTool[], host: readonly AgentTool[]): AgentTool[] {
+  const own = new Map(host.map((tool) => [tool.name, tool]));
+  const names = new Set(tools.map(({ name }) => name));
+  return [
+    ...tools.map((tool) => own.get(tool.name) ?? tool),
+    ...host.filter(({ name }) => !names.has(name)),
+  ];
 }

@@ -1,10 +1,12 @@
 import { protocolNames } from "@tau-agent/rpc-protocol";
+import { dialectSections } from "./dialect-sections.ts";
 import { sections } from "./requirement-sections.ts";
 
 /** Every requirement by its id. */
 export const requirements: Readonly<Record<string, string>> = Object.assign(
   {},
   ...Object.values(sections),
+  ...Object.values(dialectSections),
 );
 
 const own: ReadonlySet<string> = new Set(Object.keys(sections["Beyond the document"]));

@@ -39,6 +39,8 @@ interface HostToolParts<Arguments> {
   readonly readOnly?: boolean;
   /** How long a call may take, in ms. */
   readonly timeoutMs?: number;
+  /** It is left out of requests until the model finds it with `tool_search`. */
+  readonly deferLoading?: boolean;
   /** A text is a text result; what it throws is an error result. */
   execute(
     args: Arguments,

@@ -219,6 +219,26 @@ export interface CommandMethods {
   abortBash(): Promise<Result<"abort_bash">>;
 
   /**
+   * Returns the output of a background job from an offset on; of more than 50 KB, the end.
+   *
+   * @param jobId - The id of the job.
+   * @param offset - Where to begin, in bytes since the start of the job; 0 by default.
+   */
+  jobOutput(jobId: string, offset?: number): Promise<Result<"job_output">>;
+
+  /**
+   * Kills a background job with all processes it started; answered once it has ended.
+   *
+   * @param jobId - The id of the job.
+   */
+  jobKill(jobId: string): Promise<Result<"job_kill">>;
+
+  /**
+   * Lists the background jobs of the session, oldest first.
+   */
+  listJobs(): Promise<Result<"list_jobs">>;
+
+  /**
    * Sets limits for the session and its subagents; limits that are absent do not change, and `clear`
    * removes limits. A session whose budget is used up continues once the limit is raised.
    *
@@ -230,6 +250,8 @@ export interface CommandMethods {
    * @param options.maxToolCalls - Tool calls.
    * @param options.maxSubagents - Number of subagents started.
    * @param options.clear - Limits to remove.
+   * @param options.onExceeded - What happens when a limit is used up: the work stops, or the client
+   *   is asked (`budget`).
    */
   setBudget(options?: Params<"set_budget">): Promise<Result<"set_budget">>;
 

@@ -5,6 +5,7 @@ import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
 import { hostingCommands } from "./hosting.ts";
+import { jobCommands } from "./jobs.ts";
 import { modelCommands } from "./model.ts";
 import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
@@ -21,6 +22,7 @@ export {
   compactionCommands,
   connectionCommands,
   hostingCommands,
+  jobCommands,
   modelCommands,
   permissionCommands,
   promptingCommands,
@@ -40,6 +42,7 @@ export const commands = {
   ...queueCommands,
   ...compactionCommands,
   ...bashCommands,
+  ...jobCommands,
   ...budgetCommands,
   ...todoCommands,
   ...toolCommands,

@@ -23,6 +23,8 @@ const HostTool = () =>
     readOnly: z.optional(z.boolean()),
     /** How long a call may take, in ms; no limit if absent. */
     timeoutMs: z.optional(z.number().check(z.nonnegative())),
+    /** Whether it is left out of requests until the model finds it with `tool_search`. */
+    deferLoading: z.optional(z.boolean()),
   });
 
 /** The tools of the model. */

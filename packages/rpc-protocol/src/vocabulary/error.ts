@@ -89,6 +89,15 @@ export const errorTable = {
       "The budget is used up: {dimension} reached {used} of {limit} ({setting}). Raise it with set_budget or in the settings.",
     retryable: false,
   },
+  job_not_found: {
+    message: "There is no job {jobId}. list_jobs lists those there are.",
+    retryable: false,
+  },
+  job_not_detachable: {
+    message:
+      "Jobs may not outlive the agent here. Leave detached out, or set bash.jobs.allowDetached in the settings.",
+    retryable: false,
+  },
   bash_failed: { message: "Could not run the command: {reason}", retryable: false },
   nothing_to_export: {
     message: "Nothing to export yet - start a conversation first",

@@ -46,6 +46,19 @@ export const BudgetParams = z.object({
 });
 export type BudgetParams = z.infer<typeof BudgetParams>;
 
+/** The answer about a budget: a limit above what has been used, or the end of the work. */
+export const BudgetResult = z.union([
+  z.object({
+    /** The new limit. */
+    limit: z.number(),
+  }),
+  z.object({
+    /** Stops the work. */
+    stop: z.literal(true),
+  }),
+]);
+export type BudgetResult = z.infer<typeof BudgetResult>;
+
 /** A call of a tool that the client has registered. */
 export const HostToolParams = z.object({
   /** The name of the tool. */

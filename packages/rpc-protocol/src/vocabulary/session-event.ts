@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { AgentEvent } from "./agent-event.ts";
 import { budgetEvents } from "./budget.ts";
+import { jobEvents } from "./job.ts";
 import { ThinkingLevel } from "./model.ts";
 import { StreamRuleInfo } from "./stream-rule.ts";
 import { subagentEvents } from "./subagent-event.ts";
@@ -188,6 +189,7 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
   ...subagentEvents,
   ...budgetEvents,
   ...todoEvents,
+  ...jobEvents,
   /** Something is wrong with files or settings, but nothing was stopped; sent after `initialize`. */
   z.object({
     type: z.literal("diagnostic"),

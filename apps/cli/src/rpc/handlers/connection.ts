@@ -18,7 +18,12 @@ import type { Host } from "./host.ts";
 const PROTOCOL_VERSION = 1;
 
 /** What this host asks its client. */
-const sentRequests: readonly HostRequestMethod[] = ["tool_approval", "host_tool", "dialog"];
+const sentRequests: readonly HostRequestMethod[] = [
+  "tool_approval",
+  "host_tool",
+  "dialog",
+  "budget",
+];
 
 export const connectionHandlers = {
   initialize: (host, asked) => initialize(host, asked),

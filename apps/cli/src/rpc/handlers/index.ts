@@ -5,6 +5,7 @@ import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
 import { hostingHandlers } from "./hosting.ts";
+import { jobHandlers } from "./jobs.ts";
 import { modelHandlers } from "./model.ts";
 import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
@@ -23,6 +24,7 @@ export const handlers = {
   ...queueHandlers,
   ...compactionHandlers,
   ...bashHandlers,
+  ...jobHandlers,
   ...budgetHandlers,
   ...todoHandlers,
   ...toolHandlers,

@@ -5,7 +5,7 @@ import type {
   RuleAction,
   SourcedRule,
 } from "@tau-agent/rpc-protocol";
-import { permissionModes, ruleActions } from "@tau-agent/rpc-protocol/plain";
+import { ruleActions } from "@tau-agent/rpc-protocol/plain";
 import { type CompiledRule, fits, isAboutParts } from "./fit.ts";
 import { escapeCommand, escapeGlob } from "./glob.ts";
 import type { RuleFolders, Subject } from "./subject.ts";
@@ -36,11 +36,6 @@ interface Judgement {
   readonly subject: Subject;
   readonly action: RuleAction;
   readonly rule?: SourcedRule | undefined;
-}
-
-/** The stricter of two modes. */
-export function stricterMode(one: PermissionMode, other: PermissionMode): PermissionMode {
-  return permissionModes.indexOf(one) > permissionModes.indexOf(other) ? one : other;
 }
 
 /** Judges a call by everything it does; the strictest verdict counts. */

@@ -10,9 +10,9 @@ import type { ExtensionTool, ExtensionToolResult } from "../../extensions/api/to
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import type { OutputSink } from "../../processes/output-pump.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
+import { runShellCommand } from "../../processes/shell-command.ts";
 import { formatSize, truncateHead } from "../../processes/truncate.ts";
 import { type CommandOutcome, followCommand } from "../../tools/bash/bash.ts";
-import { runShellCommand } from "../../tools/bash/shell-command.ts";
 import { createTools } from "../../tools/index.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 

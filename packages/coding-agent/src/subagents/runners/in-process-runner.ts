@@ -1,6 +1,7 @@
 import type { PromptStatus, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Approve } from "../../host-requests/approve.ts";
+import type { RaiseBudget } from "../../host-requests/raise-budget.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import {
@@ -27,6 +28,7 @@ interface SubagentSessionOptions {
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
   readonly approve: Approve;
+  readonly raiseBudget: RaiseBudget;
   /** They are set as the caller's change, so none are given at the start. */
   readonly permissions: undefined;
   readonly clientReady: undefined;
@@ -78,6 +80,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     taskDepth: request.depth,
     taskAgents: agent.spawns,
     approve: request.approve,
+    raiseBudget: request.raiseBudget,
     permissions: undefined,
     clientReady: undefined,
   };

@@ -169,6 +169,7 @@ async function startSubagent(
     budget: context.share.limits,
     permissions: context.permissions.change,
     approve: (asked, { signal }) => session.approve(task.id, asked, signal),
+    raiseBudget: (asked, { signal }) => context.share.raise(asked, { agentId: task.id, signal }),
     signal: run.signal,
     onEvent: (event) => {
       const used = context.meter.note(event);

@@ -9,8 +9,8 @@ import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import type { ProcessOutcome } from "../../processes/process.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
+import { runShellCommand } from "../../processes/shell-command.ts";
 import { truncateTail } from "../../processes/truncate.ts";
-import { runShellCommand } from "../../tools/bash/shell-command.ts";
 import { OutputFile } from "./output-file.ts";
 import type { VerifyCommand, VerifyPlan } from "./verify-config.ts";
 

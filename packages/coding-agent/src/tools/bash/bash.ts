@@ -7,8 +7,9 @@ import type { OutputMask } from "../../processes/output-mask.ts";
 import type { OutputSink } from "../../processes/output-pump.ts";
 import type { ProcessOutcome } from "../../processes/process.ts";
 import { ProcessError } from "../../processes/process-error.ts";
+import { runShellCommand } from "../../processes/shell-command.ts";
+import { type JobEnvironment, jobsOf } from "../common/jobs-of.ts";
 import { bashDetails, outputText } from "./output-text.ts";
-import { runShellCommand } from "./shell-command.ts";
 
 const updateIntervalMs = 100;
 /** The longest a timer can run. */
@@ -19,14 +20,24 @@ interface BashArguments {
   readonly command: string;
   /** In seconds. */
   readonly timeout?: number | undefined;
+  /** Runs it as a job. */
+  readonly background?: boolean | undefined;
+  /** Tells the model when the job ends. */
+  readonly notify?: boolean | undefined;
+  /** Lets the job outlive the agent. */
+  readonly detached?: boolean | undefined;
 }
 
-/** Runs a shell command and shows the end of its output. */
+/** Runs a shell command and shows the end of its output, or starts it as a job. */
 export async function runBashTool(
   args: BashArguments,
-  environment: ToolEnvironment,
+  environment: ToolEnvironment & JobEnvironment,
   call: ToolCallContext,
 ): Promise<ToolResult> {
+  if (args.background) return startJob(args, environment);
+  if (args.notify || args.detached) {
+    throw new ToolError("notify and detached are for jobs: set background too, or leave them out.");
+  }
   const { temporaryDirectory, bashTimeoutMs } = environment;
   const mask = environment.createOutputMask?.();
   const timeoutMs = timeoutOf(args.timeout) ?? (isTimed(bashTimeoutMs) ? bashTimeoutMs : undefined);
@@ -42,6 +53,25 @@ export async function runBashTool(
   const mayAskForMore = args.timeout === undefined;
   const { onUpdate } = call;
   return followCommand(run, { temporaryDirectory, mask, timeout, mayAskForMore, onUpdate });
+}
+
+async function startJob(
+  { command, timeout, notify, detached }: BashArguments,
+  environment: JobEnvironment,
+): Promise<ToolResult> {
+  const jobs = jobsOf(environment);
+  const timeoutMs = timeoutOf(timeout);
+  try {
+    const jobId = await jobs.start({ command, timeoutMs, notify, detached });
+    const text = `Started in the background as ${jobId}.`;
+    return { content: [{ type: "text", text }], details: { jobId } };
+  } catch (error) {
+    throw error instanceof ProcessError ? toolErrorOf(error) : error;
+  }
+}
+
+function toolErrorOf(error: ProcessError): ToolError {
+  return new ToolError(error.message, undefined, { cause: error });
 }
 
 /** How a command ended, wherever it ran. */
@@ -80,10 +110,7 @@ export async function followCommand(
     const failure = failureText(outcome, timeout, mayAskForMore);
     return finalResult(outcome, await output.finish(), failure);
   } catch (error) {
-    if (error instanceof ProcessError) {
-      throw new ToolError(error.message, undefined, { cause: error });
-    }
-    throw error;
+    throw error instanceof ProcessError ? toolErrorOf(error) : error;
   } finally {
     updates.stop();
   }

@@ -14,11 +14,15 @@ export const bashTool = toolRow({
     properties: {
       command: { type: "string", description: "Shell command" },
       timeout: { type: "number", description: "In seconds" },
+      background: { type: "boolean", description: "Return at once with a jobId" },
+      notify: { type: "boolean", description: "With background: tell you when it ends" },
+      detached: { type: "boolean", description: "With background: outlive the agent" },
     },
     required: ["command"],
   },
   promptSnippet: "Run shell commands",
-  isReadOnlyCall: ({ command }, environment) => onlyReads(command, environment),
+  isReadOnlyCall: async ({ command, background }, environment) =>
+    background !== true && onlyReads(command, environment),
   prepareArguments: (received) =>
     Array.isArray(received.command)
       ? { ...received, command: commandLine(received.command) }
@@ -30,7 +34,8 @@ const purpose =
   "Run a shell command; returns stdout and stderr together. " +
   "Each call is a new shell in the working directory: cd and variables do not carry over. " +
   "Shows the last 2000 lines or 50KB; a file has longer output. " +
-  "Commands get no input. Background processes (&, nohup, setsid) outlive their call unless it is " +
+  "Commands get no input. Start servers and long commands with background; job_output, job_kill and " +
+  "list_jobs follow them. Background processes (&, nohup, setsid) outlive their call unless it is " +
   "aborted or times out, and end with the agent; their later output is lost unless sent to a file.";
 
 function limitText({ bashTimeoutMs }: ToolEnvironment): string {

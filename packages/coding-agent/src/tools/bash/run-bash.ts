@@ -5,7 +5,7 @@ import type { OutputMask } from "../../processes/output-mask.ts";
 import type { OutputStream } from "../../processes/output-pump.ts";
 import type { ProcessOutcome } from "../../processes/process.ts";
 import { OutputSanitizer } from "../../processes/sanitize-output.ts";
-import { runShellCommand } from "./shell-command.ts";
+import { runShellCommand } from "../../processes/shell-command.ts";
 
 /** Result of a command that a client, not the model, asked for. */
 export interface BashResult {

@@ -1,11 +1,16 @@
 import type { AgentTool, ToolCallContext } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { SessionJobs } from "../../jobs/session-jobs.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import type { ReadLedger } from "./read-ledger.ts";
 import type { ArgumentsOf, ObjectSchema } from "./schema.ts";
 
 /** What the built-in tools of one session share. */
-export type BuiltinEnvironment = ToolEnvironment & { readonly readLedger: ReadLedger };
+export type BuiltinEnvironment = ToolEnvironment & {
+  readonly readLedger: ReadLedger;
+  /** The session's background jobs; undefined for tools without a session. */
+  readonly jobs?: SessionJobs | undefined;
+};
 
 /** The type of the arguments that fit a schema, as far as the schema says it in known words. */
 type ArgumentsFor<Schema> = Schema extends ObjectSchema

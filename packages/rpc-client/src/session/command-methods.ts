@@ -1,8 +1,8 @@
 import { type CommandName, commands, type Params, type Result } from "@tau-agent/rpc-protocol";
-import { RpcError } from "./base/errors.ts";
-import type { RequestOptions } from "./connection/connection.ts";
-import { isRecord } from "./connection/host-frame.ts";
-import type { CommandMethods } from "./generated/command-methods.ts";
+import { RpcError } from "../base/errors.ts";
+import type { RequestOptions } from "../connection/connection.ts";
+import { isRecord } from "../connection/host-frame.ts";
+import type { CommandMethods } from "../generated/command-methods.ts";
 
 /** What the methods are built from. */
 interface Requester {

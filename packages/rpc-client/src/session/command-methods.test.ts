@@ -9,8 +9,8 @@ import type {
   SessionState,
   SessionStats,
   ThinkingLevel,
-} from "./index.ts";
-import { createCommandClient } from "./methods.ts";
+} from "../index.ts";
+import { createCommandClient } from "./command-methods.ts";
 
 describe("the methods of a client", () => {
   it("exist for every command of the table", () => {

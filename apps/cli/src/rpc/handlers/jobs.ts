@@ -1,0 +1,11 @@
+import type { Handlers } from "@tau-agent/rpc-protocol";
+import type { jobCommands } from "@tau-agent/rpc-protocol/commands";
+import type { Host } from "./host.ts";
+
+export const jobHandlers = {
+  job_output: ({ session }, { jobId, offset }) => session.jobs.output(jobId, offset),
+  job_kill: async ({ session }, { jobId }) => {
+    await session.jobs.kill(jobId);
+  },
+  list_jobs: async ({ session }) => ({ jobs: await session.jobs.list() }),
+} satisfies Pick<Handlers<Host>, keyof typeof jobCommands>;

@@ -1,0 +1,203 @@
+import {
+  type AgentTool,
+  argumentsCheck,
+  type BeforeToolCallResult,
+  type ToolHooks,
+  validateArguments,
+} from "@tau-agent/agent";
+import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
+import type { HostRequests } from "../host-requests/host-requests.ts";
+import { subjectsOf } from "../permissions/call-subjects.ts";
+import { CompiledPolicy } from "../permissions/compiled-policy.ts";
+import { realPathOf } from "../permissions/real-path.ts";
+import { judge, type Verdict } from "../permissions/rules/judge.ts";
+import type { RuleFolders, Subject } from "../permissions/rules/subject.ts";
+import type { SessionPermissions } from "../permissions/session-permissions.ts";
+import type { ToolEnvironment } from "../processes/environment.ts";
+import { resolveExistingPath, resolvePath } from "../tools/common/paths.ts";
+import type { ApprovalLog } from "./approval-log.ts";
+import { deniedByAnswer, deniedByPolicy, resultOfDenial } from "./denial.ts";
+import { type AnsweredApproval, Questions, type QuestionsOptions } from "./questions.ts";
+import { toolTraits } from "./tool-traits.ts";
+
+/** What a tool gate works with. */
+export interface ToolGateOptions extends Omit<QuestionsOptions, "log"> {
+  readonly permissions: SessionPermissions;
+  readonly requests: HostRequests;
+  readonly environment: ToolEnvironment;
+  readonly log: ApprovalLog;
+  /** Whether a tool is one of Tau's own. */
+  readonly isBuiltIn: (tool: AgentTool) => boolean;
+  /** What extensions do around each call. */
+  readonly extensions: ToolHooks | undefined;
+  /** Ends the run after the results that there are. */
+  readonly endRun: () => void;
+}
+
+/** A call with what it does. */
+interface Judged {
+  readonly subjects: readonly Subject[];
+  readonly verdict: Verdict;
+}
+
+/** What the parts of a tool gate share. */
+export interface GateState {
+  /** Calls of a reopened session with the ids of their questions. */
+  readonly resumed: Map<string, string>;
+  /** How often all questions were taken back. */
+  withdrawals: number;
+}
+
+/** A call on its way through the gate. */
+export interface PassingCall {
+  readonly call: ToolCall;
+  readonly tool: AgentTool;
+  readonly signal: AbortSignal;
+  /** Of a question that was asked before. */
+  readonly requestId: string | undefined;
+  /** What {@link GateState.withdrawals} was when the call began. */
+  readonly withdrawals: number;
+}
+
+/** The calls that are not free: judged by the rules, and asked about. */
+export class JudgedCalls {
+  /** Questions of subagents reach the same client. */
+  readonly questions: Questions;
+  readonly #options: ToolGateOptions;
+  readonly #state: GateState;
+  readonly #policies = new CompiledPolicy();
+  /** Calls that run with other arguments than the model's. */
+  readonly #changed = new Map<string, Record<string, unknown>>();
+
+  constructor(options: ToolGateOptions, state: GateState) {
+    this.#options = options;
+    this.#state = state;
+    this.questions = new Questions(options, state);
+  }
+
+  /** The denial of a call that no extension needs to see; undefined if it is not denied. */
+  async denial({ call, tool, requestId }: PassingCall): Promise<BeforeToolCallResult | undefined> {
+    const judged = await this.#judge(call, tool);
+    return this.#isDenied(judged, requestId) ? this.#deny(call, judged.verdict) : undefined;
+  }
+
+  /** What becomes of a call after extensions decided. */
+  async decide(
+    passing: PassingCall,
+    decided: BeforeToolCallResult | undefined,
+  ): Promise<BeforeToolCallResult | undefined> {
+    const { call, tool, requestId } = passing;
+    const wanted = await changedCall(call, tool, decided);
+    const last = await this.#judge(wanted, tool);
+    if (this.#isDenied(last, requestId)) return this.#deny(call, last.verdict);
+    const { action, isAskedByRule } = last.verdict;
+    const isAsked = decided?.wasAsked === true && !isAskedByRule;
+    if (requestId === undefined && (action === "allow" || isAsked)) return decided;
+    const isChanged = wanted !== call;
+    return { ask: () => this.#ask({ ...passing, call: wanted, isChanged }, last) };
+  }
+
+  /** The arguments that a call ran with, if a person changed them. */
+  takeChanged(toolCallId: string): Record<string, unknown> | undefined {
+    const input = this.#changed.get(toolCallId);
+    this.#changed.delete(toolCallId);
+    return input;
+  }
+
+  /** A question that was asked before is asked again, whatever the mode says now. */
+  #isDenied({ verdict }: Judged, requestId: string | undefined): boolean {
+    if (verdict.action !== "deny") return false;
+    return requestId === undefined || verdict.rule !== undefined;
+  }
+
+  #deny(call: ToolCall, { rule }: Verdict): BeforeToolCallResult {
+    const { permissions, log } = this.#options;
+    const denial = deniedByPolicy(call.name, permissions.state.mode, rule);
+    const requestId = this.#state.resumed.get(call.id);
+    this.#state.resumed.delete(call.id);
+    log.answered({ toolCallId: call.id, requestId, decision: "deny", by: denial.by });
+    return resultOfDenial(denial);
+  }
+
+  async #ask(
+    asked: PassingCall & {
+      /** An extension has replaced the arguments. */
+      readonly isChanged: boolean;
+    },
+    { subjects, verdict }: Judged,
+  ): Promise<BeforeToolCallResult | undefined> {
+    const { call, tool } = asked;
+    const check = await argumentsCheck(tool);
+    const answer = await this.questions.ask({
+      ...asked,
+      verdict,
+      path: pathOf(subjects),
+      checkInput: (input) => void check({ ...call, arguments: input }),
+      judgeAgain: () => judge(subjects, this.#policy()),
+    });
+    if (answer.isSuspended) return { isSuspended: true };
+    this.#state.resumed.delete(call.id);
+    if (answer.decision === "deny") return this.#denied(answer);
+    return this.#allowed(call, tool, { ...answer, isChanged: asked.isChanged });
+  }
+
+  #denied({ by, message, endsRun }: AnsweredApproval): BeforeToolCallResult {
+    if (endsRun) this.#options.endRun();
+    return resultOfDenial(deniedByAnswer(by, message));
+  }
+
+  /** Other arguments than were asked about must not be what a rule denies. */
+  async #allowed(
+    call: ToolCall,
+    tool: AgentTool,
+    { input, isChanged }: AnsweredApproval & { readonly isChanged: boolean },
+  ): Promise<BeforeToolCallResult> {
+    if (input === undefined) return isChanged ? { arguments: call.arguments } : {};
+    const wanted = {
+      ...call,
+      arguments: await validateArguments(tool, { ...call, arguments: input }),
+    };
+    const { verdict } = await this.#judge(wanted, tool);
+    if (verdict.action === "deny" && verdict.rule !== undefined) return this.#deny(call, verdict);
+    this.#changed.set(call.id, wanted.arguments);
+    return { arguments: wanted.arguments };
+  }
+
+  async #judge(call: ToolCall, tool: AgentTool): Promise<Judged> {
+    const { environment, isBuiltIn } = this.#options;
+    const { cwd, homeDirectory } = environment;
+    const base = { cwd, homeDirectory };
+    const isOwn = isBuiltIn(tool);
+    const judged = { tool: toolTraits(tool, isOwn), input: call.arguments, isBuiltIn: isOwn };
+    const subjects = await subjectsOf(judged, {
+      ...base,
+      resolveOwn: (path) => [
+        ...new Set([resolvePath(path, base), resolveExistingPath(path, base)]),
+      ],
+    });
+    return { subjects, verdict: judge(subjects, this.#policy()) };
+  }
+
+  #policy() {
+    const { permissions, environment } = this.#options;
+    const { cwd, homeDirectory } = environment;
+    const folders: RuleFolders = { cwd, realCwd: realPathOf(cwd), homeDirectory };
+    return this.#policies.of(permissions.state, folders);
+  }
+}
+
+/** The call as extensions leave it. */
+async function changedCall(
+  call: ToolCall,
+  tool: AgentTool,
+  decided: BeforeToolCallResult | undefined,
+): Promise<ToolCall> {
+  if (decided?.arguments === undefined) return call;
+  const args = await validateArguments(tool, { ...call, arguments: decided.arguments });
+  return { ...call, arguments: args };
+}
+
+function pathOf(subjects: readonly Subject[]): string | undefined {
+  const [first] = subjects;
+  return first?.kind === "path" && subjects.length === 1 ? first.paths.at(-1)?.given : undefined;
+}

@@ -1,0 +1,175 @@
+import { toolCall, turn } from "@tau-agent/ai/testing";
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { describe, expect, it } from "vitest";
+import type { AgentSession } from "../session/agent-session.ts";
+import { createTestSession, eventOf, isType } from "./__fixtures__/test-session.ts";
+
+const bash = (args: Record<string, unknown>) => toolCall("bash", args);
+const notices = (messages: readonly AgentMessage[]) =>
+  messages.filter((message) => message.role === "custom" && message.customType === "job_end");
+const resultTexts = (session: AgentSession) =>
+  session.messages.flatMap((message) =>
+    message.role === "toolResult" && message.content[0]?.type === "text"
+      ? [message.content[0].text]
+      : [],
+  );
+
+describe("the tools for jobs", () => {
+  const names = async (only?: string[], exclude?: string[]) => {
+    const { session } = await createTestSession([], { tools: { only, exclude } });
+    return session.activeTools.map(({ name }) => name);
+  };
+
+  it("are there wherever bash is", async () => {
+    expect(await names()).toEqual(expect.arrayContaining(["job_output", "job_kill", "list_jobs"]));
+    expect(await names(["bash"])).toEqual(["bash", "job_output", "job_kill", "list_jobs"]);
+    expect(await names(["read", "ls"])).toEqual(["read", "ls"]);
+  });
+
+  it("can be taken away", async () => {
+    expect(await names(["bash"], ["job_*", "list_jobs"])).toEqual(["bash"]);
+    expect(await names(["bash", "-job_kill"])).toEqual(["bash", "job_output", "list_jobs"]);
+  });
+
+  it("read, and bash in the background does not", async () => {
+    const { session } = await createTestSession([]);
+    const find = (name: string) => session.tools.all.find((tool) => tool.name === name);
+    expect(find("job_output")?.isReadOnly).toBe(true);
+    expect(find("list_jobs")?.isReadOnly).toBe(true);
+    expect(find("job_kill")?.isReadOnly).toBeUndefined();
+    expect(await find("bash")?.isReadOnlyCall?.({ command: "ls" })).toBe(true);
+    expect(await find("bash")?.isReadOnlyCall?.({ command: "ls", background: true })).toBe(false);
+    const traits = session.activeTools.filter(({ name }) => /job/.test(name));
+    expect(traits.map(({ readOnly }) => readOnly)).toEqual([true, false, true]);
+  });
+
+  it("add no more to a request than their purpose needs", async () => {
+    const { session } = await createTestSession([]);
+    const declared = session.activeTools
+      .filter(({ name }) => /job/.test(name))
+      .map(({ name, description, parameters }) => ({ name, description, parameters }));
+    expect(JSON.stringify(declared).length).toBeLessThan(600);
+  });
+});
+
+describe("a job of the model", () => {
+  it("goes on over turns, is read, listed and killed", async () => {
+    let jobId = "";
+    const { session, events } = await createTestSession((request) => {
+      const { index, toolResults } = request;
+      jobId ||= /job-[0-9a-f]+/.exec(toolResults[0]?.text ?? "")?.[0] ?? "";
+      if (index === 0) return turn([bash({ command: "echo up; sleep 30", background: true })]);
+      if (index === 1) return turn([bash({ command: "sleep 0.5" })]);
+      if (index === 2) return turn([toolCall("job_output", { jobId }), toolCall("list_jobs", {})]);
+      if (index === 3) return turn([toolCall("job_kill", { jobId })]);
+      if (index === 4) return turn([toolCall("job_output", { jobId: "job-ffffff" })]);
+      return "done";
+    });
+    await session.prompt("go");
+    const texts = resultTexts(session);
+    expect(texts[0]).toBe(`Started in the background as ${jobId}.`);
+    expect(texts[2]).toBe(`up\n\n[${jobId}: running; nextOffset 3]`);
+    expect(texts[3]).toBe(`${jobId}: running: echo up; sleep 30`);
+    expect(texts[4]).toMatch(/: killed after [\d.]+ s: echo up; sleep 30$/);
+    expect(texts[5]).toContain("There is no job job-ffffff");
+    const started = events.find(isType("tool_execution_end"));
+    expect(started).toMatchObject({ result: { details: { jobId } } });
+    expect(events.filter(isType("job_end"))).toMatchObject([{ jobId, status: "killed" }]);
+    expect(await session.jobs.list()).toMatchObject([{ jobId, status: "killed" }]);
+  });
+
+  it("outlives an abort of its run", async () => {
+    const { session, events } = await createTestSession([
+      turn([bash({ command: "sleep 20", background: true }), bash({ command: "sleep 21" })]),
+    ]);
+    const isSecond = (event: SessionEvent) =>
+      event.type === "tool_execution_start" && JSON.stringify(event.args).includes("sleep 21");
+    const running = session.prompt("go");
+    await eventOf({ session, events }, isSecond);
+    await session.abort();
+    expect(await running).toMatchObject({ status: "aborted" });
+    expect(await session.jobs.list()).toMatchObject([{ status: "running" }]);
+  });
+
+  it("needs a setting to outlive its host, and background for what is about jobs", async () => {
+    const { session } = await createTestSession([
+      turn([
+        bash({ command: "true", background: true, detached: true }),
+        bash({ command: "true", notify: true }),
+        bash({ command: "true", background: true, timeout: -1 }),
+      ]),
+      "done",
+    ]);
+    await session.prompt("go");
+    expect(resultTexts(session)).toEqual([
+      expect.stringContaining("bash.jobs.allowDetached"),
+      expect.stringContaining("set background too"),
+      expect.stringContaining("Invalid timeout"),
+    ]);
+    expect(await session.jobs.list()).toEqual([]);
+  });
+
+  it("without notify is not told of", async () => {
+    const created = await createTestSession([
+      turn([bash({ command: "true", background: true })]),
+      "one",
+    ]);
+    const { session } = created;
+    await session.prompt("go");
+    await eventOf(created, isType("job_end"));
+    await session.waitForIdle();
+    expect(notices(session.messages)).toEqual([]);
+  });
+
+  it("with notify starts a run while idle", async () => {
+    const created = await createTestSession([
+      turn([bash({ command: "sleep 0.6; echo built; exit 2", background: true, notify: true })]),
+      "waiting",
+      "seen",
+    ]);
+    const { session, events } = created;
+    await session.prompt("go");
+    expect(session.lastAssistantText).toBe("waiting");
+    await eventOf(created, isType("job_end"));
+    await session.waitForIdle();
+    expect(session.lastAssistantText).toBe("seen");
+    const [notice, ...more] = notices(session.messages);
+    expect(more).toEqual([]);
+    expect(JSON.stringify(notice)).toMatch(/job-\w+ has ended \(exited with code 2\).*built/s);
+    expect(events.filter(isType("agent_settled"))).toHaveLength(2);
+    expect(created.written().filter(({ type }) => type === "custom_message")).toHaveLength(1);
+  });
+
+  it("with notify tells at the next turn of a run", async () => {
+    const { session } = await createTestSession([
+      turn([bash({ command: "echo built", background: true, notify: true })]),
+      turn([bash({ command: "sleep 0.8" })]),
+      "seen",
+    ]);
+    await session.prompt("go");
+    await session.waitForIdle();
+    expect(session.messages.map(({ role }) => role)).toEqual(
+      "user assistant toolResult assistant toolResult custom assistant".split(" "),
+    );
+  });
+
+  it("with notify starts another run if it ends during the last turn of one", async () => {
+    const created = await createTestSession([
+      turn([bash({ command: "sleep 0.2", background: true, notify: true })]),
+      turn(Array.from({ length: 30 }, (_, index) => `${index} `).join(""), {
+        chunkSize: 4,
+        delayMs: 40,
+      }),
+      "seen",
+    ]);
+    const { session } = created;
+    await session.prompt("go");
+    await eventOf(created, isType("job_end"));
+    await session.waitForIdle();
+    expect(session.lastAssistantText).toBe("seen");
+    expect(session.messages.map(({ role }) => role)).toEqual(
+      "user assistant toolResult assistant custom assistant".split(" "),
+    );
+  });
+});

@@ -1,0 +1,154 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { JobInfo, JobOutput, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
+import { SessionError } from "../base/errors.ts";
+import type { ToolEnvironment } from "../processes/environment.ts";
+import type { EndedJob, JobRequest, RunningJobs } from "./running-jobs.ts";
+
+/** The session that jobs belong to. */
+export interface JobSession {
+  readonly id: string;
+  /** The prompt of the current run. */
+  readonly promptId: string | undefined;
+  /** Sends an event of the prompt that started the job. */
+  report(event: SessionEvent, promptId: string | undefined): void;
+  /** Gives the model a message at its next turn; while idle, starts a run with it. */
+  notify(message: CustomMessage): void;
+}
+
+/** What {@link SessionJobs} works with. */
+export interface SessionJobsOptions {
+  readonly environment: ToolEnvironment;
+  /** The folder of all sessions' jobs. */
+  readonly directory: string;
+  /** Whether a job may outlive the host. */
+  readonly allowsDetached: () => boolean;
+  /** Called when a job starts or is looked for. */
+  readonly session: () => JobSession;
+}
+
+/**
+ * Commands that run in the background of a session: they go on over turns and runs, and end with the
+ * host. What runs them is loaded with the first.
+ */
+export class SessionJobs {
+  readonly #options: SessionJobsOptions;
+  #running: Promise<RunningJobs> | undefined;
+  /** The session that a job of this process was started in. */
+  readonly #owners = new Map<string, string>();
+  #isClosed = false;
+
+  constructor(options: SessionJobsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts a command in the background and returns the job's id.
+   *
+   * @throws {SessionError} `job_not_detachable`, `disposed`
+   * @throws {ProcessError} the shell or the directory is not there
+   */
+  async start(request: JobRequest): Promise<string> {
+    if (request.detached && !this.#options.allowsDetached()) {
+      throw new SessionError("job_not_detachable");
+    }
+    const { id, promptId } = this.#options.session();
+    const running = await this.#load();
+    if (this.#isClosed) throw new SessionError("disposed");
+    const jobId = await running.start(await this.#directory(), request, promptId);
+    this.#owners.set(jobId, id);
+    return jobId;
+  }
+
+  /** The session's jobs, oldest first. */
+  async list(): Promise<JobInfo[]> {
+    const running = await this.#load();
+    return running.list(await this.#directory());
+  }
+
+  /**
+   * Output from `offset` on, in bytes since the start: at most 50 KB, the end of it.
+   *
+   * @throws {SessionError} `job_not_found`
+   */
+  async output(jobId: string, offset?: number): Promise<JobOutput> {
+    const running = await this.#load();
+    return running.output(await this.#directory(), jobId, offset);
+  }
+
+  /**
+   * Kills a job with all processes that came from it; resolves once it has ended.
+   *
+   * @throws {SessionError} `job_not_found`
+   */
+  async kill(jobId: string): Promise<JobInfo> {
+    const running = await this.#load();
+    return running.kill(await this.#directory(), jobId);
+  }
+
+  /** Finds the detached jobs of an earlier host, and reports those that have ended since. */
+  async findDetached(): Promise<void> {
+    const { directory, allowsDetached } = this.#options;
+    if (!this.#isClosed && allowsDetached() && existsSync(directory)) await this.list();
+  }
+
+  /** The host ends and kills its jobs: their ends are neither noted nor reported. */
+  close(): void {
+    this.#isClosed = true;
+    void this.#running?.then((running) => running.close());
+  }
+
+  async #directory(): Promise<string> {
+    const { directory, session } = this.#options;
+    return join(directory, await folderName(session().id));
+  }
+
+  #load(): Promise<RunningJobs> {
+    this.#running ??= import("./running-jobs.ts").then(({ RunningJobs: Jobs }) => {
+      const jobs = new Jobs({
+        environment: this.#options.environment,
+        onEnd: (job) => this.#noteEnd(job),
+      });
+      if (this.#isClosed) jobs.close();
+      return jobs;
+    });
+    return this.#running;
+  }
+
+  #noteEnd(job: EndedJob): void {
+    if (this.#isClosed) return;
+    const session = this.#options.session();
+    const { record, status, exitCode, endedAt, tail } = job;
+    const { jobId, command, startedAt, promptId, notify } = record;
+    const durationMs = endedAt - startedAt;
+    session.report(
+      { type: "job_end", jobId, command, status, exitCode, durationMs, tail },
+      promptId,
+    );
+    // A job of a conversation that the session has left does not concern the next one.
+    const owner = this.#owners.get(jobId) ?? session.id;
+    if (notify === true && owner === session.id) session.notify(noticeOf(job));
+  }
+}
+
+/** Ids of stores may be any text. */
+async function folderName(id: string): Promise<string> {
+  if (/^[\w-]{1,100}$/.test(id)) return id;
+  const { createHash } = await import("node:crypto");
+  return createHash("sha256").update(id).digest("hex");
+}
+
+function noticeOf({ record, status, exitCode, tail }: EndedJob): CustomMessage {
+  const { jobId, command } = record;
+  const how = exitCode === null ? status : `${status} with code ${exitCode}`;
+  const shown = tail === "" ? "It had no output." : `The end of its output:\n${tail}`;
+  return {
+    role: "custom",
+    customType: "job_end",
+    content: `Background job ${jobId} has ended (${how}): ${command}\n\n${shown}`,
+    display: true,
+    details: { jobId, status, exitCode },
+    timestamp: Date.now(),
+  };
+}

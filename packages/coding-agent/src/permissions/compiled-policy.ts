@@ -1,0 +1,27 @@
+import { compileRule } from "./rules/fit.ts";
+import type { Policy } from "./rules/judge.ts";
+import type { RuleFolders } from "./rules/subject.ts";
+import type { PermissionState } from "./session-permissions.ts";
+
+/** The permissions of a session ready to judge with; compiled again when they or the folders change. */
+export class CompiledPolicy {
+  #last: { state: PermissionState; folders: RuleFolders; value: Policy } | undefined;
+
+  /** The policy for these permissions. */
+  of(state: PermissionState, folders: RuleFolders): Policy {
+    const last = this.#last;
+    if (last?.state === state && isSame(last.folders, folders)) return last.value;
+    const rules = state.rules.map((rule) => compileRule(rule, folders));
+    const value = { mode: state.mode, rules, folders };
+    this.#last = { state, folders, value };
+    return value;
+  }
+}
+
+function isSame(one: RuleFolders, other: RuleFolders): boolean {
+  return (
+    one.cwd === other.cwd &&
+    one.realCwd === other.realCwd &&
+    one.homeDirectory === other.homeDirectory
+  );
+}

@@ -1,0 +1,47 @@
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import type { Admission } from "./admission.ts";
+import type { ProblemReport } from "./problem-report.ts";
+import type { PromptIntake } from "./prompt-intake.ts";
+import type { AgentQueues } from "./queue-report.ts";
+import type { RunDriver } from "./run-driver.ts";
+
+/** What {@link JobNotices} works with. */
+export interface JobNoticesOptions {
+  readonly agent: AgentQueues;
+  readonly driver: Pick<RunDriver, "isRunning">;
+  readonly intake: Pick<PromptIntake, "deliver">;
+  readonly admission: Pick<Admission, "isClosed">;
+  readonly problems: ProblemReport;
+}
+
+/** Tells the model of background jobs that ended: at its next turn, or in a run of its own. */
+export class JobNotices {
+  readonly #options: JobNoticesOptions;
+  /** Waiting for a turn of the current run. */
+  readonly #waiting = new Set<AgentMessage>();
+
+  constructor(options: JobNoticesOptions) {
+    this.#options = options;
+  }
+
+  /** Adds a message to the current run; while idle, starts a run with it. */
+  deliver(message: AgentMessage): void {
+    const { agent, driver, intake, admission, problems } = this.#options;
+    if (admission.isClosed) return;
+    if (driver.isRunning) {
+      this.#waiting.add(message);
+      agent.nextTurn.enqueue(message);
+      return;
+    }
+    intake.deliver(message, "followUp").catch((error: unknown) => problems.add(error));
+  }
+
+  /** The messages that had no turn before the run ended: they start the next one. */
+  take(): AgentMessage[] {
+    const { nextTurn } = this.#options.agent;
+    const left = nextTurn.messages.filter((message) => this.#waiting.has(message));
+    for (const message of left) nextTurn.remove(message);
+    this.#waiting.clear();
+    return left;
+  }
+}

@@ -1,0 +1,35 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { randomHex } from "../../base/random.ts";
+import { isLiving, type LeaseRecord } from "../common/lease-record.ts";
+import { isLivingOwner } from "./process-owner.ts";
+
+/** The leases of a key in a file. */
+export interface FileLease extends LeaseRecord {
+  /** The contents of the lock file that keeps hosts without a store away. */
+  readonly lock?: string | undefined;
+}
+
+/** The newest lease of a key; undefined if there never was one. */
+export function readLease(path: string): FileLease | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  return JSON.parse(text) as FileLease;
+}
+
+/** Replaces the file in one step: half a file would make tokens begin again. */
+export function writeLease(path: string, lease: FileLease): void {
+  const draft = `${path}.${randomHex(6)}`;
+  writeFileSync(draft, JSON.stringify(lease), { mode: 0o600, flag: "wx" });
+  renameSync(draft, path);
+}
+
+/** Whether a lease keeps others out: until its time, or as long as the process it names lives. */
+export function holdsOut(lease: FileLease | undefined): boolean {
+  if (isLiving(lease, Date.now())) return true;
+  return lease !== undefined && !lease.isReleased && isLivingOwner(lease.owner);
+}

@@ -1,0 +1,25 @@
+import { hostname } from "node:os";
+import { processStart } from "../../session-log/file/process-start.ts";
+
+const form = /^process (\d+) on (.+?)(?: since (.+))?$/s;
+
+/** This process as the owner of a lease: while it lives, nobody else on this machine is let in. */
+export function processOwner(): string {
+  const start = processStart(process.pid);
+  const since = start === undefined ? "" : ` since ${start}`;
+  return `process ${process.pid} on ${hostname()}${since}`;
+}
+
+/** Whether `owner` names a living process of this machine. */
+export function isLivingOwner(owner: string | undefined): boolean {
+  const [, pid, host, start] = form.exec(owner ?? "") ?? [];
+  if (pid === undefined || host !== hostname()) return false;
+  try {
+    process.kill(Number(pid), 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  // Its number may be another process's by now.
+  const found = processStart(Number(pid));
+  return start === undefined || found === undefined || start === found;
+}

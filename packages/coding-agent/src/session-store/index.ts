@@ -1,0 +1,20 @@
+/**
+ * Stores for conversations, and the checks that a store of your own has to pass.
+ *
+ * @packageDocumentation
+ */
+export {
+  type LeaseToken,
+  type SessionKey,
+  type SessionStore,
+  SessionStoreError,
+  type SessionStoreErrorCode,
+  type StoredBlob,
+  type StoredSession,
+  type StoreEntry,
+  type StoreLease,
+} from "../session-log/store/session-store.ts";
+export type { ConformanceReport, ConformanceResult } from "./conformance/run-checks.ts";
+export { runStoreConformance } from "./conformance/run-store-conformance.ts";
+export { FileSessionStore, type FileSessionStoreOptions } from "./file/file-session-store.ts";
+export { MemorySessionStore } from "./memory/memory-session-store.ts";

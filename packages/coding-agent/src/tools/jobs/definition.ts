@@ -1,0 +1,38 @@
+import { toolRow } from "../common/tool-row.ts";
+
+// Declared with every request that has bash, used in few: each says no more than it must.
+
+const jobId = { type: "string" } as const;
+
+/** The `job_output` tool. */
+export const jobOutputTool = toolRow({
+  name: "job_output",
+  description: "Read the output of a background job; at most the last 50KB.",
+  parameters: {
+    type: "object",
+    properties: {
+      jobId,
+      offset: { type: "number", description: "Skip what was read: the last nextOffset" },
+    },
+    required: ["jobId"],
+  },
+  isReadOnly: true,
+  load: async () => (await import("./jobs.ts")).runJobOutputTool,
+});
+
+/** The `job_kill` tool. */
+export const jobKillTool = toolRow({
+  name: "job_kill",
+  description: "Kill a background job.",
+  parameters: { type: "object", properties: { jobId }, required: ["jobId"] },
+  load: async () => (await import("./jobs.ts")).runJobKillTool,
+});
+
+/** The `list_jobs` tool. */
+export const listJobsTool = toolRow({
+  name: "list_jobs",
+  description: "List background jobs.",
+  parameters: { type: "object", properties: {}, required: [] },
+  isReadOnly: true,
+  load: async () => (await import("./jobs.ts")).runListJobsTool,
+});

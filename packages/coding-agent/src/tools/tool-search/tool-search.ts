@@ -1,0 +1,46 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { countArgument } from "../common/schema.ts";
+import type { DeferredTools } from "./deferred-tools.ts";
+import { findTools } from "./find-tools.ts";
+
+const DEFAULT_LIMIT = 5;
+/** How many names the result lists when nothing fits. */
+const MAX_LISTED_NAMES = 50;
+
+/** The arguments of the tool, as its row in definition.ts describes them. */
+interface ToolSearchArguments {
+  readonly query: string;
+  readonly limit?: number | undefined;
+}
+
+/** Finds deferred tools and declares them to the model. */
+export async function runToolSearch(
+  { query, limit }: ToolSearchArguments,
+  tools: DeferredTools,
+): Promise<ToolResult> {
+  const { deferred } = tools;
+  const found = findTools(deferred, query, countArgument(limit) ?? DEFAULT_LIMIT);
+  if (found.length === 0) return textResult(noneText(query, deferred), []);
+  const fresh = found.map(({ name }) => name).filter((name) => !tools.isLoaded(name));
+  if (fresh.length > 0) tools.load(fresh);
+  const lines = found.map(({ name, description }) => `- ${name}: ${firstLine(description)}`);
+  const text = `From your next message on you can call:\n${lines.join("\n")}`;
+  return textResult(text, fresh);
+}
+
+function textResult(text: string, loaded: readonly string[]): ToolResult {
+  return { content: [{ type: "text", text }], details: { loaded } };
+}
+
+function noneText(query: string, deferred: readonly AgentTool[]): string {
+  const names = deferred.map(({ name }) => name);
+  const more = names.length - MAX_LISTED_NAMES;
+  const listed = names.slice(0, MAX_LISTED_NAMES).join(", ");
+  return `No tool fits "${query}". Search with other words or by name: ${listed}${more > 0 ? ` and ${more} more` : ""}.`;
+}
+
+function firstLine(description: string): string {
+  const [line = ""] = description.trim().split("\n", 1);
+  return line.length <= 200 ? line : `${line.slice(0, 200)}…`;
+}

@@ -1,0 +1,37 @@
+import type { StreamForm } from "@tau-agent/rpc-protocol";
+import type { Deciders } from "../events/decisions.ts";
+import type { ExtensionUiHandlers } from "../events/extension-ui.ts";
+import type { HostCommandOptions } from "../host/host-command.ts";
+
+/** How long commands that are answered at once may take. */
+export const DEFAULT_REQUEST_TIMEOUT_MS = 60_000;
+
+/** How a client starts its host and talks to it. */
+export interface RpcClientOptions extends HostCommandOptions, Deciders {
+  readonly cwd?: string;
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * What replies cost on the wire. `delta` (default) is linear in their length; listeners see the
+   * same events either way.
+   */
+  readonly stream?: StreamForm;
+  /**
+   * How long the host may let deltas wait to leave as one, in ms: 0 to 100, 25 by default. With 0,
+   * each is there as it comes.
+   */
+  readonly mergeMs?: number;
+  /**
+   * For commands that are answered at once: all but those that wait for a model, a shell, the end of
+   * a run, or a person whom an extension asks. 60 s by default, 0 for none.
+   */
+  readonly requestTimeoutMs?: number;
+  /** The longest line accepted from the host; 64 MiB by default. */
+  readonly maxFrameBytes?: number;
+  /** Gets the host's stderr as it comes. */
+  readonly onStderr?: (text: string) => void;
+  /** Shows what extensions ask for; a dialog without a handler is cancelled. */
+  readonly ui?: ExtensionUiHandlers;
+  /** Sent to the host. */
+  readonly clientInfo?: { readonly name: string; readonly version?: string };
+}

@@ -1,0 +1,214 @@
+import {
+  type ClientEvent,
+  type CommandName,
+  commands,
+  type Params,
+  type Result,
+  type StreamForm,
+} from "@tau-agent/rpc-protocol";
+import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
+import type { RequestOptions } from "../connection/connection.ts";
+import { isRecord } from "../connection/host-frame.ts";
+import { type DeltaEvent, stepOnly } from "../events/delta-event.ts";
+import { type EventIterator, EventQueue } from "../events/event-queue.ts";
+import { type DefinedTool, registerTools } from "../events/host-tools.ts";
+import { PromptRun } from "../prompt/prompt-run.ts";
+import { type SettleSource, SettleWatch } from "../prompt/settle.ts";
+import { createCommandClient, decodeResult } from "./command-methods.ts";
+import type { HostLink } from "./host-link.ts";
+import { DEFAULT_REQUEST_TIMEOUT_MS } from "./rpc-client-options.ts";
+
+const MAX_BUFFERED_EVENTS = 100_000;
+
+/** How {@link SessionClient.promptAndWait} sends its prompt, and how long it waits. */
+export type PromptAndWaitOptions = Omit<Params<"prompt">, "message"> & {
+  /** For the whole run; none by default. The run goes on when it is over. */
+  readonly timeoutMs?: number;
+  /** Aborts the run, and rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+};
+
+/** How long {@link SessionClient.collectEvents} collects. */
+export interface CollectEventsOptions {
+  /** Holds for the last event to collect; default the end of work. */
+  readonly until?: (event: ClientEvent) => boolean;
+  /** None by default. */
+  readonly timeoutMs?: number;
+  /** Rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+const CommandClient = /* @__PURE__ */ createCommandClient();
+
+/**
+ * What a session of a host can do, whatever connects to it: one method per command, events to listen to,
+ * and waiting for the end of work. Requests reject with RpcError, RequestTimeoutError or
+ * ConnectionClosedError.
+ */
+export class SessionClient extends CommandClient {
+  readonly #link: HostLink;
+  readonly #requestTimeoutMs: number;
+
+  /** @param requestTimeoutMs - for commands that are answered at once; 0 for none. */
+  constructor(link: HostLink, requestTimeoutMs: number = DEFAULT_REQUEST_TIMEOUT_MS) {
+    super();
+    this.#link = link;
+    this.#requestTimeoutMs = requestTimeoutMs;
+  }
+
+  /** What the host said of itself; undefined before it did, and when it doesn't know `initialize`. */
+  get host(): Result<"initialize"> | undefined {
+    return this.#link.host;
+  }
+
+  /** Sends any command; the methods named after commands are shorthands for this. */
+  async request<N extends CommandName>(
+    name: N,
+    params: Params<N>,
+    options: RequestOptions = {},
+  ): Promise<Result<N>> {
+    const timeoutMs = options.timeoutMs ?? this.#timeoutMs(name);
+    const connection = this.#link.connection();
+    const isFilter =
+      name === "set_event_filter" ||
+      (name === "initialize" && Reflect.get(params, "events") !== undefined);
+    const change = isFilter
+      ? this.#link.filter.change(params as Params<"set_event_filter">)
+      : undefined;
+    const sent: Params<N> = { ...params, ...change?.params };
+    try {
+      const { answer } = connection.send(name, sent, { ...options, timeoutMs });
+      return decodeResult(name, await answer);
+    } catch (error) {
+      change?.takeBack();
+      throw error;
+    }
+  }
+
+  /**
+   * Calls `listener` with every event. One of a newer host may have a type that isn't listed.
+   * Returns the function that ends it.
+   */
+  onEvent(listener: (event: ClientEvent) => void): () => void;
+  /**
+   * As above, but each `message_update` has only its step, without the reply so far (`message` and
+   * `partial`): handing events on, for example as server-sent events, is linear in the reply's length.
+   */
+  onEvent(listener: (event: DeltaEvent) => void, options: { readonly stream: "delta" }): () => void;
+  onEvent(
+    listener: (event: never) => void,
+    { stream = "full" }: { readonly stream?: StreamForm } = {},
+  ): () => void {
+    const hear = listener as (event: ClientEvent | DeltaEvent) => void;
+    return this.#link.hub.subscribe({
+      onEvent: (event) => {
+        if (this.#link.filter.shows(event)) hear(stream === "delta" ? stepOnly(event) : event);
+      },
+    });
+  }
+
+  /**
+   * All events from now on. Ends when the client is stopped, throws when the host dies and when
+   * more than `maxBuffered` events wait to be read. Before `start` it waits for the first event. After
+   * the host has ended, it yields nothing until the client is started again.
+   */
+  events(options: { maxBuffered?: number } = {}): EventIterator<ClientEvent> {
+    const maxBuffered = options.maxBuffered ?? MAX_BUFFERED_EVENTS;
+    const queue = new EventQueue<ClientEvent>(maxBuffered, () => unsubscribe());
+    const ended = this.#link.ended;
+    if (ended !== undefined) queue.close(this.#link.isStopping ? undefined : ended);
+    const unsubscribe = this.#link.hub.subscribe({
+      onEvent: (event) => {
+        if (this.#link.filter.shows(event)) queue.push(event);
+      },
+      onClose: (error, wasAsked) => {
+        queue.close(wasAsked ? undefined : error);
+        unsubscribe();
+      },
+    });
+    return queue;
+  }
+
+  /**
+   * Sends a prompt and resolves when all of its work is done.
+   * @throws {RpcError} when it is refused, and with code `prompt_failed` when its run fails.
+   */
+  async promptAndWait(message: string, options: PromptAndWaitOptions = {}): Promise<PromptResult> {
+    const { timeoutMs = 0, signal, ...params } = options;
+    const connection = this.#link.connection();
+    signal?.throwIfAborted();
+    const what = "the end of the prompt";
+    const end = this.#link.hub.wait<PromptResult>({ what, timeoutMs, signal }, (settle) => {
+      const run = new PromptRun(this.#settleSource(), settle);
+      const request = connection.send(
+        "prompt",
+        { ...params, message },
+        { timeoutMs: this.#timeoutMs("prompt") },
+      );
+      run.requestId = request.id;
+      run.promptId = params.promptId;
+      request.answer.then((data) => {
+        if (isRecord(data) && data.disposition === "duplicate") void run.onDuplicate();
+      }, settle.reject);
+      return (event) => run.onEvent(event);
+    });
+    return end.catch((error: unknown) => {
+      // With the connection gone there is nothing left to abort.
+      if (signal?.aborted) connection.send("abort", {}).answer.catch(() => {});
+      throw error;
+    });
+  }
+
+  /** Resolves when nothing is running, queued, retrying or compacting; at once if that is so now. */
+  async waitForIdle(timeoutMs = 0): Promise<void> {
+    const connection = this.#link.connection();
+    await this.#link.hub.wait<void>({ what: "the end of all work", timeoutMs }, (settle) => {
+      const watch = new SettleWatch(this.#settleSource(), settle);
+      // A host is idle, too, while it still looks at a prompt.
+      void connection.answered((name) => commands[name].beginsWork).then(() => watch.check());
+      return (event) => watch.onEvent(event);
+    });
+  }
+
+  /** All events from now on, up to and with the first for which `until` holds (the end of work). */
+  async collectEvents(options: CollectEventsOptions = {}): Promise<ClientEvent[]> {
+    const ended = this.#link.ended;
+    if (ended !== undefined) throw ended;
+    const last = this.#settleSource().announcesSettled ? "agent_settled" : "agent_end";
+    const until = options.until ?? ((event) => event.type === last);
+    const events: ClientEvent[] = [];
+    const what = "the last event to collect";
+    const { timeoutMs = 0, signal } = options;
+    signal?.throwIfAborted();
+    return this.#link.hub.wait({ what, timeoutMs, signal }, (settle) => (event) => {
+      if (this.#link.filter.shows(event)) events.push(event);
+      if (until(event)) settle.resolve(events);
+    });
+  }
+
+  /**
+   * Registers tools that run in this process, all of them each time; they count from the model's next
+   * request. Resolves to their names.
+   */
+  setHostTools(tools: readonly DefinedTool[]): Promise<readonly string[]> {
+    return registerTools(this.#link.tools, tools, (definitions) =>
+      this.request("set_host_tools", { tools: definitions }),
+    );
+  }
+
+  #timeoutMs(name: CommandName): number {
+    return commands[name].takesLong ? 0 : this.#requestTimeoutMs;
+  }
+
+  #settleSource(): SettleSource {
+    return {
+      announcesSettled: this.host !== undefined,
+      isIdle: async () => {
+        const state = await this.request("get_state", {});
+        if (state.isStreaming || state.isCompacting) return false;
+        // What waits although nothing runs waits for the next prompt; others may just be between runs.
+        return this.host !== undefined || !state.pendingMessageCount;
+      },
+    };
+  }
+}
