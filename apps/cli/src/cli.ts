@@ -3,6 +3,7 @@ import "./process/output.ts";
 import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { type CliOptions, parseArgs } from "./command-line/args.ts";
+import { milliseconds } from "./command-line/hosting-flags.ts";
 import { refuseSubcommand } from "./command-line/subcommands.ts";
 import { readEnvironment } from "./process/environment.ts";
 import { createLogger, type Logger } from "./process/logger.ts";
@@ -129,6 +130,7 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   if (isHosting(options)) {
     return startHosting(options, output, { logger, shutdown });
   }
+  const drainTimeoutMs = milliseconds("--drain-timeout-ms", options.drainTimeoutMs);
   const notices = new UiNotices();
   const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
   const [dialect, session] = await Promise.all([
@@ -141,7 +143,8 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
     }),
   ]);
   const input = process.stdin;
-  serve({ session, dialect, notices, onFirstAnswer, input, output, shutdown, logger });
+  const surroundings = { input, output, shutdown, logger };
+  serve({ session, dialect, notices, onFirstAnswer, ...surroundings, drainTimeoutMs });
 }
 
 /** A host with several sessions or connections. */

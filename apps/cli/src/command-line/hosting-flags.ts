@@ -1,3 +1,5 @@
+import { ProtocolError } from "@tau-agent/rpc-protocol";
+
 /** What the command line says of sessions and connections. */
 export interface HostingOptions {
   /** Many sessions in this process, none at the start. */
@@ -64,3 +66,15 @@ export const hostingFlags: Readonly<Record<string, HostingFlag>> = {
     help: "With --sessions: run each session in a process of its own",
   },
 };
+
+/**
+ * The value of an option that is a time.
+ *
+ * @throws {ProtocolError} `invalid_option`
+ */
+export function milliseconds(option: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const reason = `${JSON.stringify(value)} is not a number of milliseconds`;
+  throw new ProtocolError("invalid_option", { option, reason });
+}

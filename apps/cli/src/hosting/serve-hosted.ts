@@ -1,6 +1,7 @@
 import { SettingsStore } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/args.ts";
+import { milliseconds } from "../command-line/hosting-flags.ts";
 import { DRAIN_TIMEOUT_MS } from "../rpc/serve.ts";
 import { UiNotices } from "../rpc/ui-notices.ts";
 import type { ClientSetup } from "./clients/client.ts";
@@ -70,11 +71,4 @@ function checkOptions(options: CliOptions): void {
   } else if (options.isolate !== undefined) {
     refuse("--isolate", "it needs --sessions");
   }
-}
-
-function milliseconds(option: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,10}$/.test(value)) return Number(value);
-  const reason = `${JSON.stringify(value)} is not a number of milliseconds`;
-  throw new ProtocolError("invalid_option", { option, reason });
 }

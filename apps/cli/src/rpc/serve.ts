@@ -59,6 +59,10 @@ export function serve(options: ServeOptions): void {
   const diagnostics = new DiagnosticEvents(session, connection);
   void session.hooks?.begin();
   const drain = new SingleDrain(session, options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
+  // Without the option, a signal ends the host within seconds.
+  if (options.drainTimeoutMs !== undefined) {
+    shutdown.beforeTermination(async () => void (await drain.begin()));
+  }
   const dispatchOptions = {
     host: { session, connection, requests, drain: () => drain.begin() },
     isDraining: () => drain.hasBegun,

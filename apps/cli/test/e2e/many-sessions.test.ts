@@ -65,7 +65,7 @@ describe("a host with many sessions", () => {
   it("gives each its own folder, environment and settings", async () => {
     const { host, ask, open } = start();
     const folders = ["one", "two"].map((name) => folderIn(host.place, name));
-    const sessions = [];
+    const sessions: string[] = [];
     for (const cwd of folders) {
       sessions.push(await open({ cwd, environment: { WHO: `in ${cwd}`, PATH: process.env.PATH } }));
     }

@@ -42,6 +42,9 @@ export interface HostedSessionOptions {
   readonly idleMs: number;
 }
 
+/** The longest time of a timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** A session with its clients, and the frames they may have missed. */
 export class HostedSession {
   readonly sessionId: string;
@@ -173,11 +176,8 @@ export class HostedSession {
   touch(): void {
     clearTimeout(this.#idleTimer);
     if (this.#isClosing || this.#listeners.size > 0) return;
-    this.#idleTimer = setTimeout(() => {
-      const isUsed = this.session.isBusy || this.running.size > 0;
-      if (isUsed) this.touch();
-      else this.#options.onIdle();
-    }, this.#options.idleMs);
+    const wait = Math.min(this.#options.idleMs, MAX_TIMER_MS);
+    this.#idleTimer = setTimeout(() => void this.#closeUnused(), wait);
     this.#idleTimer.unref();
   }
 
@@ -197,6 +197,14 @@ export class HostedSession {
       if (listener !== except) listener.closed(reason);
     }
     this.#listeners.clear();
+  }
+
+  /** Background jobs are work, too. */
+  async #closeUnused(): Promise<void> {
+    const jobs = await this.session.jobs.list().catch(() => []);
+    const isUsed = this.session.isBusy || this.running.size > 0 || this.#listeners.size > 0;
+    if (isUsed || jobs.some(({ status }) => status === "running")) this.touch();
+    else if (!this.#isClosing) this.#options.onIdle();
   }
 
   #hear(event: SessionEvent, order: EventOrder): void | Promise<void> {
