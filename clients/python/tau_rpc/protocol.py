@@ -2568,6 +2568,8 @@ class _HostToolCall(TypedDict):
 class HostToolCall(_HostToolCall, total=False):
     """The host calls a tool of its client."""
 
+    agentId: str
+    """The subagent that calls it, as in `subagent_start`; nested ones are joined by `/`."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     promptId: str
@@ -4061,6 +4063,8 @@ class SetHostToolsCommandTools(_SetHostToolsCommandTools, total=False):
     """How long a call may take, in ms; no limit if absent."""
     deferLoading: bool
     """Whether it is left out of requests until the model finds it with `tool_search`."""
+    subagents: bool
+    """Whether subagents get it, too; their calls carry an `agentId`."""
 
 
 class SetHostToolsData(TypedDict):

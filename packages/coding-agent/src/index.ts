@@ -62,6 +62,12 @@ export {
 } from "./host-requests/host-requests.ts";
 export type { BudgetRequest, RaiseBudget } from "./host-requests/raise-budget.ts";
 export { RequestError } from "./host-requests/request-error.ts";
+export type {
+  HostToolCallContext,
+  HostToolDefinition,
+  HostTools,
+  RunnableHostTool,
+} from "./host-tools/host-tools.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";

@@ -16,6 +16,7 @@ import type { Shutdown } from "../process/shutdown.ts";
 import { ClientRequests } from "./connection/client-requests.ts";
 import { Connection } from "./connection/connection.ts";
 import { DiagnosticEvents } from "./connection/diagnostic-events.ts";
+import { LineSlices } from "./connection/line-slices.ts";
 import { FrameWriter } from "./connection/writer.ts";
 import { dispatch } from "./dispatch.ts";
 import { SingleDrain } from "./drain.ts";
@@ -85,21 +86,20 @@ export function serve(options: ServeOptions): void {
     running.add(done);
     void done.finally(() => running.delete(done));
   });
-  const take = (lines: Iterable<DecodedLine>): void => {
-    for (const line of lines) {
-      if ("text" in line) frames.push(line.text);
-      else connection.respond(oversizedAnswer(line.oversizedBytes));
-    }
-  };
-  input.on("data", (chunk: Buffer) => {
+  const take = (line: DecodedLine): void => {
     if (shutdown.hasBegun) return;
-    take(decoder.push(chunk));
-    // What could be answered at once leaves at once, in one write (row "`get_state` idle").
-    writer.flush();
-  });
+    if ("text" in line) frames.push(line.text);
+    else connection.respond(oversizedAnswer(line.oversizedBytes));
+  };
+  // What could be answered at once leaves at once, in one write (row "`get_state` idle").
+  const lines = new LineSlices(take, () => writer.flush());
+  input.on("data", (chunk: Buffer) => lines.push(decoder.push(chunk)));
   input.on("end", () => {
-    if (!shutdown.hasBegun) take(decoder.end());
-    void frames.idle().then(() => shutdown.begin(0));
+    lines.push(decoder.end());
+    void lines
+      .idle()
+      .then(() => frames.idle())
+      .then(() => shutdown.begin(0));
   });
   input.on("error", () => void shutdown.begin(0));
   output.onClosed(() => void shutdown.begin(0));

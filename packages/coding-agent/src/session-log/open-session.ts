@@ -4,8 +4,6 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import { randomUuid } from "../base/random.ts";
 import { answerLeftCalls, answerOpenCalls } from "./answer-open-calls.ts";
-import { migrateEntries } from "./entries/migrate.ts";
-import { readSessionFile } from "./file/read-session-file.ts";
 import { SessionLease } from "./file/session-lease.ts";
 import { SessionLog, type SessionLogOptions } from "./session-log.ts";
 
@@ -106,6 +104,11 @@ async function forkSession(
 ): Promise<OpenedSession> {
   const path = await sessionPathOf(from, options);
   if (!existsSync(path)) throw new SessionError("session_not_found", { path });
+  // Loaded for files only (row `start`).
+  const [{ readSessionFile }, { migrateEntries }] = await Promise.all([
+    import("./file/read-session-file.ts"),
+    import("./entries/migrate.ts"),
+  ]);
   const { header, entries, diagnostics } = await readSessionFile(path);
   if (header === undefined) {
     throw new SessionError("session_invalid", { path, reason: "it is empty" });

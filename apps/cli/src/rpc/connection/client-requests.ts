@@ -129,10 +129,11 @@ export class ClientRequests implements RequestSink {
   }
 
   /** A call that is under way is not sent a second time. */
-  #callTool({ id, toolCallId = "", params }: HostToolRequest): boolean {
+  #callTool({ id, toolCallId = "", agentId, params }: HostToolRequest): boolean {
     if (this.#forms.has(id)) return true;
     this.#forms.set(id, "tool");
-    this.#connection.sendRequest({ type: "host_tool_call", id, toolCallId, ...params });
+    const caller = agentId === undefined ? {} : { agentId };
+    this.#connection.sendRequest({ type: "host_tool_call", id, toolCallId, ...caller, ...params });
     return true;
   }
 
