@@ -1,4 +1,5 @@
-import { LineDecoder } from "@tau-agent/rpc-protocol";
+import { type DecodedLine, LineDecoder } from "@tau-agent/rpc-protocol";
+import { LineSlices } from "../rpc/connection/line-slices.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";
 import { Client, type ClientSetup } from "./clients/client.ts";
 import { pushLines } from "./clients/push-lines.ts";
@@ -12,14 +13,17 @@ export function serveInput(
   const writer = new FrameWriter(output);
   const client = new Client({ ...setup, writer });
   const decoder = new LineDecoder();
-  input.on("data", (chunk: Buffer) => {
-    if (shutdown.hasBegun) return;
-    pushLines(client, decoder.push(chunk));
-    writer.flush();
-  });
+  const take = (line: DecodedLine): void => {
+    if (!shutdown.hasBegun) pushLines(client, [line]);
+  };
+  const lines = new LineSlices(take, () => writer.flush());
+  input.on("data", (chunk: Buffer) => lines.push(decoder.push(chunk)));
   input.on("end", () => {
-    if (!shutdown.hasBegun) pushLines(client, decoder.end());
-    void client.accepted().then(() => shutdown.begin(0));
+    lines.push(decoder.end());
+    void lines
+      .idle()
+      .then(() => client.accepted())
+      .then(() => shutdown.begin(0));
   });
   input.on("error", () => void shutdown.begin(0));
   output.onClosed(() => void shutdown.begin(0));

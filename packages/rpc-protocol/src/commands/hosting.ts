@@ -30,7 +30,7 @@ const snapshot = {
   message: z.optional(AgentMessage),
 };
 
-/** What a connection is told about the sessions it is attached to. */
+/** Frames about the sessions that a connection is attached to. */
 export const HostingFrame = z.discriminatedUnion("type", [
   z.object({
     /** The connection has everything; what follows is new. */

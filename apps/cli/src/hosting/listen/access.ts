@@ -41,7 +41,7 @@ function offeredProtocols({ headers }: IncomingMessage): string[] {
     .filter((name) => name !== "");
 }
 
-/** The subprotocol that a WebSocket gets: one that is no token, where it offers one. */
+/** The subprotocol that a WebSocket gets: one without a token, if it offers one. */
 export function chooseProtocol(offered: Iterable<string>): string | false {
   const names = [...offered];
   return names.find((name) => !name.startsWith(PROTOCOL_PREFIX)) ?? names[0] ?? false;

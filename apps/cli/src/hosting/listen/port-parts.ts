@@ -3,7 +3,7 @@ import type { Access } from "./access.ts";
 
 /** What an open connection offers its listener. */
 export interface OpenConnection {
-  /** Sends what is left, then closes. */
+  /** Sends the rest, then closes. */
   end(): Promise<void>;
 }
 

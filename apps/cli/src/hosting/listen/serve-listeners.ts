@@ -12,7 +12,7 @@ export interface ListenContext extends HostingContext {
 }
 
 /**
- * Listens at all addresses of the command line, says so on stdout, and serves whoever connects.
+ * Listens at all addresses of the command line, says so on stdout, and serves the clients that connect.
  *
  * @throws {ProtocolError} `invalid_option` if one of them cannot be listened at
  */

@@ -25,7 +25,7 @@ export interface SessionListener {
 /** Why a session was closed. */
 export type SessionClosedReason = Extract<HostingFrame, { type: "session_closed" }>["reason"];
 
-/** Where a client goes on: frames to replay, or why it has to read the session anew. */
+/** Where a client goes on: frames to replay, or why it has to read the session again. */
 export type Resumption =
   | { readonly frames: Iterable<ReplayedFrame> }
   | { readonly reason: Extract<HostingFrame, { type: "resync" }>["reason"] };

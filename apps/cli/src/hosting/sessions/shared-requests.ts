@@ -138,7 +138,7 @@ export class SharedRequests implements RequestSink {
 
   #call(request: PendingRequest): void {
     const runner = this.#runner;
-    // One that is away is told when it is back.
+    // One that is away gets it when it is back.
     if (runner === undefined || !this.#clients.has(runner)) return;
     this.#called.add(request.id);
     this.#options.together(() => runner.open(request));

@@ -67,7 +67,7 @@ export class ClientRequests implements RequestSink {
     return true;
   }
 
-  /** Whether the client is told how requests end. */
+  /** Whether the client learns how requests end. */
   get hearsEnds(): boolean {
     return (
       this.#answered !== undefined || this.#connection.dialect.requestDialogs?.reportsEnd === true
