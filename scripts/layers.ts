@@ -106,12 +106,17 @@ export const layers: readonly Layers[] = [
     looseFiles: ["index.ts"],
   },
   {
+    root: "packages/acp/src",
+    floors: [["mapping"], ["client"], ["session"]],
+    looseFiles: ["index.ts", "serve-acp.ts", "sessions.ts"],
+  },
+  {
     root: "apps/cli/src",
     floors: [
       ["process", "command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
-      ["hosting"],
+      ["hosting", "acp"],
     ],
     looseFiles: ["cli.ts"],
   },

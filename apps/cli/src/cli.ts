@@ -25,9 +25,14 @@ async function main(output: FrameOutput): Promise<void> {
       const { conformance } = await import("@tau-agent/conformance");
       exit(await conformance(words.slice(1), output));
     }
-    const options = parseArgs(words);
-    refuseSubcommand(options);
-    await run(options, output);
+    const isAcp = words[0] === "acp" && words[1] !== "auth";
+    // A client runs its agent's command line with a login's words behind it.
+    const options = parseArgs(words[0] === "acp" ? words.slice(1) : words);
+    if (isAcp) await startAcp(options, output);
+    else {
+      refuseSubcommand(options);
+      await run(options, output);
+    }
   } catch (error) {
     const { message, stack } =
       error instanceof Error ? error : { message: String(error), stack: "" };
@@ -43,10 +48,7 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
     output.write(shown, () => exit(0));
     return;
   }
-  const logger = createLogger({ file: options.logFile, isVerbose: options.verbose });
-  guard(logger);
-  process.env.PI_CODING_AGENT = "true";
-  process.env.AI_AGENT = "tau";
+  const logger = prepareProcess(options);
   if (options.export !== undefined) return printExport(options.export, options, output);
   if (options.listModels !== undefined) return printModels(options, output, logger);
   const mode = options.mode ?? (isHosting(options) ? "rpc" : "text");
@@ -61,6 +63,15 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
 /** Whether the host has several sessions or connections. */
 function isHosting({ sessions, listen }: CliOptions): boolean {
   return sessions === true || listen.length > 0;
+}
+
+/** What a host sets up before it opens sessions. */
+function prepareProcess(options: CliOptions): Logger {
+  const logger = createLogger({ file: options.logFile, isVerbose: options.verbose });
+  guard(logger);
+  process.env.PI_CODING_AGENT = "true";
+  process.env.AI_AGENT = "tau";
+  return logger;
 }
 
 /** Ends the process. If output could not be written, the exit code is not 0. */
@@ -167,6 +178,19 @@ async function startHosting(
     beforeExtensions,
     openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }),
   });
+}
+
+/** An editor's agent: many sessions, which the editor opens. */
+async function startAcp(options: CliOptions, output: FrameOutput): Promise<void> {
+  if (options.help || options.version) return run(options, output);
+  const logger = prepareProcess(options);
+  const { runAcp } = await import("./acp/acp.ts");
+  const shutdown = new Shutdown(exit);
+  shutdown.listen();
+  const input = process.stdin;
+  const beforeExtensions = preparation(shutdown, input);
+  const environment = readEnvironment();
+  runAcp({ options, environment, input, output, shutdown, logger, beforeExtensions });
 }
 
 async function runOneShot(

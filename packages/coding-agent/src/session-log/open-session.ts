@@ -9,8 +9,11 @@ import { SessionLog, type SessionLogOptions } from "./session-log.ts";
 
 /** Which conversation a session begins with. */
 export type SessionStart =
-  /** A new one in a file (the default); `id` instead of a random id. */
-  | { readonly kind: "new"; readonly id?: string | undefined }
+  /**
+   * A new one in a file (the default); `id` instead of a random id. The file is made with the first
+   * message, or at once for a session that is `isListed` from the start.
+   */
+  | { readonly kind: "new"; readonly id?: string | undefined; readonly isListed?: boolean }
   /** The project's with exactly this id; a new one with the id if there is none. */
   | { readonly kind: "id"; readonly id: string }
   /** A new one without a file. */
@@ -55,6 +58,11 @@ export async function openSession(
       return { log: start.log, diagnostics: [] };
     case "fork":
       return forkSession(start.from, start.id, options);
+    case "new": {
+      const log = createLog(start.id, options);
+      if (start.isListed === true) log.begin();
+      return { log, diagnostics: [] };
+    }
     default:
       return { log: createLog(start.id, options), diagnostics: [] };
   }

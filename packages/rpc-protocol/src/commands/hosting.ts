@@ -134,7 +134,7 @@ export const hostingCommands = {
         /** The life of the session that `after` counts in; the current one by default. */
         streamId: z.optional(z.string()),
         /** The number of the last frame that the client has; nothing old is sent without it. */
-        after: z.optional(z.int().check(z.gte(0))),
+        after: z.optional(z.number().check(z.gte(0))),
       }),
     result: () => z.object(snapshot),
     positional: ["sessionId"],
