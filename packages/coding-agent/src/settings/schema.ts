@@ -131,6 +131,22 @@ export const settingsTable = {
     "How often session files are flushed to disk, to survive power cuts.",
   ),
 
+  "replay.maxFrames": count(
+    2048,
+    "Frames of a session that a host with several connections keeps for clients that attach again.",
+  ),
+  "replay.maxBytes": count(16 * 1024 * 1024, "Most bytes of those frames."),
+  "listen.pingMs": count(
+    15_000,
+    "How often a listening host checks that its clients are there, in ms.",
+    { scope: "user" },
+  ),
+  "listen.graceMs": count(
+    30_000,
+    "How long a listening host waits for a client that runs tools to come back, in ms.",
+    { scope: "user" },
+  ),
+
   "compaction.enabled": flag(true, "Whether long conversations are compacted automatically."),
   "compaction.reserveTokens": count(
     20_000,
