@@ -1,5 +1,6 @@
 export { BashResult } from "./commands/bash.ts";
 export { type Command, command } from "./commands/command.ts";
+export { HostedSessionInfo, HostingFrame } from "./commands/hosting.ts";
 export {
   type CommandName,
   commands,

@@ -2,9 +2,10 @@ import type { PermissionMode, ToolExecutionMode } from "@tau-agent/rpc-protocol"
 import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
+import { type HostingOptions, hostingFlags } from "./hosting-flags.ts";
 
 /** What the command line says. */
-export interface CliOptions {
+export interface CliOptions extends HostingOptions {
   mode?: "text" | "json" | "rpc";
   print?: boolean;
   help?: boolean;
@@ -260,6 +261,7 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "switch",
     help: "Taken and without effect: there is no terminal",
   },
+  ...hostingFlags,
   offline: { key: "offline", kind: "switch", help: "No network besides model requests" },
   "log-file": { key: "logFile", kind: "value", help: "Write the log here instead of stderr" },
   verbose: { key: "verbose", kind: "switch", help: "Log more" },
@@ -279,6 +281,8 @@ export function parseArgs(argv: readonly string[]): CliOptions {
     promptTemplate: [],
     extension: [],
     theme: [],
+    listen: [],
+    allowOrigin: [],
     unknown: new Map(),
     borrowed: [],
     files: [],

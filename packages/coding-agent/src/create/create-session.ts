@@ -135,7 +135,7 @@ async function assemble(
   const toolEnvironment = createToolEnvironment({
     ...places,
     ...surroundings,
-    environment: options.environment ?? {},
+    ...toolOptions(options),
     keySources,
     session: () => session,
   });
@@ -217,6 +217,11 @@ function savesRules(
   return ruleSaver({ ...surroundings, agentDirectory, note });
 }
 
+/** Where tools work, as far as options say it. */
+function toolOptions({ environment = {}, files, runCommand }: CreateAgentSessionOptions) {
+  return { environment, files, runCommand };
+}
+
 /** Written first, so that a reopened session has the tools, too. */
 function loadTools(
   conversation: Pick<Conversation, "append">,
@@ -289,7 +294,9 @@ function likeSession(
   const { model } = differences;
   const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
   const baseDirectory = options.baseDirectory ?? options.cwd;
-  return { ...options, ...differences, baseDirectory, prompt, apiKey };
+  // A client knows the folder and the calls of its own session only.
+  const onDisk = { files: undefined, runCommand: undefined };
+  return { ...options, ...differences, ...onDisk, baseDirectory, prompt, apiKey };
 }
 
 /**

@@ -5,7 +5,7 @@ import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyFileNames } from "../base/files/key-files.ts";
 import { ProtectedFiles } from "../base/files/protected-files.ts";
 import { createOutputMask, type KeySources } from "../models/auth/mask-keys.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
+import type { CommandRunner, FileAccess, ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -20,6 +20,8 @@ export interface ToolSurroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly settings: SettingsStore;
   readonly processes: ProcessRegistry;
+  readonly files?: FileAccess | undefined;
+  readonly runCommand?: CommandRunner | undefined;
   /** Where known keys come from. */
   readonly keySources: KeySources;
   /** The session the tools belong to; called when a tool runs. */
@@ -49,6 +51,8 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     bashTimeoutMs: settings.get("bash.timeoutMs"),
     createOutputMask: () =>
       settings.get("tools.maskKeys") ? createOutputMask(keySources) : undefined,
+    files: surroundings.files,
+    runCommand: surroundings.runCommand,
     inheritKeys: settings.get("bash.inheritKeys"),
     modelSupportsImages: () => session().models.model?.input.includes("image") ?? true,
     sessionVariables: () => sessionVariables(session()),

@@ -5,6 +5,7 @@ import type { Approve } from "../host-requests/approve.ts";
 import type { RaiseBudget } from "../host-requests/raise-budget.ts";
 import type { CustomProvider } from "../models/custom-models.ts";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
+import type { CommandRunner, FileAccess } from "../processes/environment.ts";
 import type { PromptResourcesOptions } from "../resources/read-resources.ts";
 import type { SessionStart } from "../session-log/open-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -49,6 +50,10 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   /** Folder for session files, used exactly as given. */
   readonly sessionDirectory?: string | undefined;
   readonly name?: string | undefined;
+  /** Where `read`, `edit` and `write` find texts; by default on the disk. Not for subagents. */
+  readonly files?: FileAccess | undefined;
+  /** Runs the commands of the `bash` tool; by default they are children. Not for subagents. */
+  readonly runCommand?: CommandRunner | undefined;
   /** Which built-in tools are active; all by default. */
   readonly tools?: ToolSelection | undefined;
   /**

@@ -4,6 +4,7 @@ import { bashCommands } from "./bash.ts";
 import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
+import { hostingCommands } from "./hosting.ts";
 import { jobCommands } from "./jobs.ts";
 import { modelCommands } from "./model.ts";
 import { permissionCommands } from "./permissions.ts";
@@ -20,6 +21,7 @@ export {
   budgetCommands,
   compactionCommands,
   connectionCommands,
+  hostingCommands,
   jobCommands,
   modelCommands,
   permissionCommands,
@@ -48,6 +50,7 @@ export const commands = {
   ...requestCommands,
   ...sessionCommands,
   ...connectionCommands,
+  ...hostingCommands,
 };
 
 /** The wire name of a command. */

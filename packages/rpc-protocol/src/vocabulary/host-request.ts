@@ -135,6 +135,8 @@ export const HostToolCall = z.object({
   id: z.string(),
   /** The id of the model's tool call. */
   toolCallId: z.string(),
+  /** The subagent that calls it, as in `subagent_start`; nested ones are joined by `/`. */
+  agentId: z.optional(z.string()),
   /** The name of the tool. */
   toolName: z.string(),
   /** The arguments; they fit the tool's schema. */

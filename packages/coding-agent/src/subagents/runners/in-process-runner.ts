@@ -2,6 +2,7 @@ import type { PromptStatus, SessionEvent, SubagentLevel } from "@tau-agent/rpc-p
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Approve } from "../../host-requests/approve.ts";
 import type { RaiseBudget } from "../../host-requests/raise-budget.ts";
+import type { HostTools } from "../../host-tools/host-tools.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import {
@@ -38,6 +39,7 @@ interface SubagentSessionOptions {
 interface SubagentSession {
   readonly budget: SessionBudget;
   readonly permissions: { set(change: PermissionChange): void };
+  readonly hostTools: Pick<HostTools, "inherit">;
   readonly log: { readonly path: string | undefined };
   readonly lastAssistantText: string | null;
   subscribe(listener: (event: SessionEvent) => void): () => void;
@@ -96,6 +98,7 @@ function subagentOf(session: SubagentSession): Subagent {
       const answer = session.lastAssistantText ?? "";
       return { status: status === "handled" ? "completed" : status, text: answer, error };
     },
+    setHostTools: async (tools) => session.hostTools.inherit(tools),
     setEventLevel: (level) => session.setSubagentLevel(level),
     setBudget: async (change) => session.budget.setLimits(change),
     setPermissions: async (change) => session.permissions.set(change),

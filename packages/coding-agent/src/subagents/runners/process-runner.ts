@@ -81,6 +81,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         }
         await started.setPermissions(change);
       },
+      setHostTools: async (tools) => started.setHostTools?.(tools),
       setEventLevel: (level) => started.setEventLevel(level),
       stop: async () => {
         // Its command may have started processes that outlive it.

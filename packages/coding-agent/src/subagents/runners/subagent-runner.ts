@@ -2,6 +2,7 @@ import type { SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { Approve } from "../../host-requests/approve.ts";
 import type { RaiseBudget } from "../../host-requests/raise-budget.ts";
+import type { RunnableHostTool } from "../../host-tools/host-tools.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { BudgetChange } from "../budgets/session-limits.ts";
@@ -53,6 +54,8 @@ export interface Subagent {
   setBudget(change: BudgetChange): Promise<void>;
   /** Changes its permissions. Without it, a session whose permissions are limited has no subagents. */
   setPermissions?(change: PermissionChange): Promise<void>;
+  /** Replaces the tools that it calls through the session it works for. */
+  setHostTools?(tools: readonly RunnableHostTool[]): Promise<void>;
   /** Sets which events of its own subagents it sends. */
   setEventLevel(level: SubagentLevel): Promise<void>;
   /** Ends it and everything it started. May be called during a prompt. */
