@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { approveSink, firstSink } from "../host-requests/approve.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
+import { firstSink, functionSink } from "../host-requests/function-sink.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
@@ -134,7 +134,7 @@ async function assemble(
   const toolEnvironment = createToolEnvironment({
     ...places,
     ...surroundings,
-    environment: options.environment ?? {},
+    ...toolOptions(options),
     keySources,
     session: () => session,
   });
@@ -195,7 +195,7 @@ async function assemble(
     ...sessionFolders(options, surroundings, resources),
   });
   const session: AgentSession = new AgentSession(parts);
-  tasks.follow(session);
+  tasks.follow(session, () => parts.origins.current);
   opened?.connect({ session, parts, resources, textCommands });
   surroundings.requests.attach(embedderSink(options, surroundings.requests));
   return { session, parts };
@@ -213,14 +213,16 @@ function savesRules(
   return ruleSaver({ ...surroundings, agentDirectory, note });
 }
 
+/** Where tools work, as far as options say it. */
+function toolOptions({ environment = {}, files, runCommand }: CreateAgentSessionOptions) {
+  return { environment, files, runCommand };
+}
+
 /** What an embedder answers itself; the host of a client attaches another. */
-function embedderSink(
-  { approve, extensions }: CreateAgentSessionOptions,
-  requests: HostRequests,
-): RequestSink {
-  const sendUiRequest = extensions?.sendUiRequest;
+function embedderSink(options: CreateAgentSessionOptions, requests: HostRequests): RequestSink {
+  const sendUiRequest = options.extensions?.sendUiRequest;
   return firstSink([
-    ...(approve === undefined ? [] : [approveSink(approve, requests)]),
+    functionSink(options, requests),
     ...(sendUiRequest === undefined ? [] : [dialogSink(sendUiRequest)]),
   ]);
 }
@@ -278,7 +280,9 @@ function likeSession(
   const { model } = differences;
   const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
   const baseDirectory = options.baseDirectory ?? options.cwd;
-  return { ...options, ...differences, baseDirectory, prompt, apiKey };
+  // A client knows the folder and the calls of its own session only.
+  const onDisk = { files: undefined, runCommand: undefined };
+  return { ...options, ...differences, ...onDisk, baseDirectory, prompt, apiKey };
 }
 
 /**

@@ -20,7 +20,7 @@ export interface ModelRequestsOptions {
   /** Waits for what a request declares. */
   readonly toolsReady?: (() => Promise<void>) | undefined;
   /** Refuses requests once it is used up. */
-  readonly budget: Pick<SessionBudget, "check" | "checkRequest">;
+  readonly budget: Pick<SessionBudget, "check" | "admit">;
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
@@ -77,7 +77,7 @@ export class ModelRequests {
    */
   async prepare(): Promise<ModelRequest> {
     const { settings, sessionId, hooks, budget, outputs, onDiagnostic } = this.#options;
-    budget.checkRequest();
+    await budget.admit();
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
     await this.#options.toolsReady?.();

@@ -38,6 +38,7 @@ import type { SettingsStore } from "../settings/store.ts";
 import type { OutputOf, OutputSchema } from "../structured-output/output-schema.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTodos } from "../todos/session-todos.ts";
+import type { FileChange } from "../tools/preview-change.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { PromptInput } from "../user-input/input.ts";
 import { addMessage, type SessionParts } from "./build-session.ts";
@@ -105,6 +106,11 @@ export class AgentSession implements AsyncDisposable {
   /** Problems found when the session was created and since. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#parts.problems.diagnostics;
+  }
+
+  /** The folder that tools work in. */
+  get cwd(): string {
+    return this.#parts.inputs.toolEnvironment.cwd;
   }
 
   /** The settled messages of the conversation. */
@@ -306,6 +312,20 @@ export class AgentSession implements AsyncDisposable {
   /** The tools the model may call in its next request, as clients see them. */
   get activeTools() {
     return describeTools(this.#parts.inputs);
+  }
+
+  /** What a call of `edit` or `write` would change now; undefined for any other call, and one that would fail. */
+  async previewChange(
+    toolName: string,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<FileChange | undefined> {
+    const { changeOf } = await import("../tools/preview-change.ts");
+    return changeOf(toolName, input, this.#parts.inputs.toolEnvironment);
+  }
+
+  /** Adds an entry to the session's file that is neither shown nor sent to the model. */
+  note(customType: string, data: unknown): void {
+    this.#parts.conversation.append({ type: "custom", customType, data });
   }
 
   /** The state as clients see it. */

@@ -109,7 +109,15 @@ export function isTakenAway(
   );
 }
 
-function applyPatterns(all: readonly AgentTool[], patterns: readonly string[]): AgentTool[] {
+/** Whether a list of patterns, as in {@link ToolSelection}, has a tool of this name; no list has all. */
+export function isSelected(name: string, patterns: readonly string[] | undefined): boolean {
+  return patterns === undefined || applyPatterns([{ name }], patterns).length > 0;
+}
+
+function applyPatterns<Tool extends Pick<AgentTool, "name">>(
+  all: readonly Tool[],
+  patterns: readonly string[],
+): Tool[] {
   const plain = patterns.filter((pattern) => !/^[+-]/.test(pattern));
   const isWholeSet = plain.length > 0 || patterns.length === 0;
   const active = new Set(isWholeSet ? [] : all);

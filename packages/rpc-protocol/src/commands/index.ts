@@ -4,6 +4,7 @@ import { bashCommands } from "./bash.ts";
 import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
+import { hostingCommands } from "./hosting.ts";
 import { jobCommands } from "./jobs.ts";
 import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
@@ -21,6 +22,7 @@ export {
   budgetCommands,
   compactionCommands,
   connectionCommands,
+  hostingCommands,
   jobCommands,
   mcpCommands,
   modelCommands,
@@ -51,6 +53,7 @@ export const commands = {
   ...requestCommands,
   ...sessionCommands,
   ...connectionCommands,
+  ...hostingCommands,
 };
 
 /** The wire name of a command. */

@@ -46,6 +46,19 @@ export const BudgetParams = z.object({
 });
 export type BudgetParams = z.infer<typeof BudgetParams>;
 
+/** The answer about a budget: a limit above what has been used, or the end of the work. */
+export const BudgetResult = z.union([
+  z.object({
+    /** The new limit. */
+    limit: z.number(),
+  }),
+  z.object({
+    /** Stops the work. */
+    stop: z.literal(true),
+  }),
+]);
+export type BudgetResult = z.infer<typeof BudgetResult>;
+
 /** What an MCP server wants to know of the user, or to have opened. */
 export const ElicitationParams = z.object({
   /** The name of the server. */
@@ -168,6 +181,8 @@ export const HostToolCall = z.object({
   id: z.string(),
   /** The id of the model's tool call. */
   toolCallId: z.string(),
+  /** The subagent that calls it, as in `subagent_start`; nested ones are joined by `/`. */
+  agentId: z.optional(z.string()),
   /** The name of the tool. */
   toolName: z.string(),
   /** The arguments; they fit the tool's schema. */

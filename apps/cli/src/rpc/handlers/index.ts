@@ -4,6 +4,7 @@ import { budgetHandlers } from "./budget.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
+import { hostingHandlers } from "./hosting.ts";
 import { jobHandlers } from "./jobs.ts";
 import { mcpHandlers } from "./mcp.ts";
 import { modelHandlers } from "./model.ts";
@@ -33,4 +34,5 @@ export const handlers = {
   ...requestHandlers,
   ...sessionHandlers,
   ...connectionHandlers,
+  ...hostingHandlers,
 } satisfies Handlers<Host>;
