@@ -25,7 +25,7 @@ export const layers: readonly Layers[] = [
       ["user-input", "todos", "stream-rules", "session-store", "jobs"],
       ["tools", "compaction", "structured-output"],
       ["host-tools"],
-      ["subagents", "export-html", "approvals"],
+      ["subagents", "export-html", "approvals", "mcp"],
       ["run"],
       ["session"],
       ["extensions"],
@@ -112,10 +112,20 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "apps/cli/src",
-    floors: [["process", "command-line"], ["extensions", "rpc"], ["session", "one-shot"], ["acp"]],
+    floors: [
+      ["process", "command-line"],
+      ["extensions", "rpc"],
+      ["session", "one-shot"],
+      ["hosting", "acp"],
+    ],
     looseFiles: ["cli.ts"],
   },
   { root: "apps/cli/src/rpc", floors: [["connection"], ["handlers"]] },
+  {
+    root: "apps/cli/src/hosting",
+    floors: [["sessions"], ["clients"], ["listen"]],
+    looseFiles: ["serve-hosted.ts", "serve-input.ts"],
+  },
 ];
 
 /** Folders that code outside of them imports through one file only. */

@@ -3,7 +3,9 @@ import "./process/output.ts";
 import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { type CliOptions, parseArgs } from "./command-line/args.ts";
+import { milliseconds } from "./command-line/hosting-flags.ts";
 import { refuseSubcommand } from "./command-line/subcommands.ts";
+import { commandLineText } from "./process/command-line-words.ts";
 import { readEnvironment } from "./process/environment.ts";
 import { createLogger, type Logger } from "./process/logger.ts";
 import type { FrameOutput } from "./process/output.ts";
@@ -33,10 +35,10 @@ async function main(output: FrameOutput): Promise<void> {
       await run(options, output);
     }
   } catch (error) {
-    const { message, stack } =
-      error instanceof Error ? error : { message: String(error), stack: "" };
-    const isOurs = error instanceof Error && "code" in error;
-    process.stderr.write(`tau: error: ${isOurs ? message : (stack ?? message)}\n`);
+    const failure = error instanceof Error ? error : new Error(String(error), { cause: error });
+    const { message, stack } = failure;
+    const text = "code" in failure ? commandLineText(failure) : (stack ?? message);
+    process.stderr.write(`tau: error: ${text}\n`);
     process.exit(1);
   }
 }
@@ -50,9 +52,18 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   const logger = prepareProcess(options);
   if (options.export !== undefined) return printExport(options.export, options, output);
   if (options.listModels !== undefined) return printModels(options, output, logger);
-  const mode = options.mode ?? "text";
+  const mode = options.mode ?? (isHosting(options) ? "rpc" : "text");
+  if (mode !== "rpc" && isHosting(options)) {
+    const option = options.sessions ? "--sessions" : "--listen";
+    throw new ProtocolError("invalid_option", { option, reason: "it needs --mode rpc" });
+  }
   if (mode === "rpc") await startRpc(options, output, logger);
   else await runOneShot(mode, options, output, logger);
+}
+
+/** Whether the host has several sessions or connections. */
+function isHosting({ sessions, listen }: CliOptions): boolean {
+  return sessions === true || listen.length > 0;
 }
 
 /** What a host sets up before it opens sessions. */
@@ -76,6 +87,7 @@ async function informationText(options: CliOptions): Promise<string | undefined>
   if (options.version) return `${versionOf(process.argv[1] ?? "")}\n`;
   const isBare =
     options.mode === undefined &&
+    !isHosting(options) &&
     !options.print &&
     options.messages.length === 0 &&
     options.borrowed.length === 0 &&
@@ -127,6 +139,10 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   }
   const shutdown = new Shutdown(exit);
   shutdown.listen();
+  if (isHosting(options)) {
+    return startHosting(options, output, { logger, shutdown });
+  }
+  const drainTimeoutMs = milliseconds("--drain-timeout-ms", options.drainTimeoutMs);
   const notices = new UiNotices();
   const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
   const [dialect, session] = await Promise.all([
@@ -139,7 +155,30 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
     }),
   ]);
   const input = process.stdin;
-  serve({ session, dialect, notices, onFirstAnswer, input, output, shutdown, logger });
+  const surroundings = { input, output, shutdown, logger };
+  serve({ session, dialect, notices, onFirstAnswer, ...surroundings, drainTimeoutMs });
+}
+
+/** A host with several sessions or connections. */
+async function startHosting(
+  options: CliOptions,
+  output: FrameOutput,
+  { logger, shutdown }: { readonly logger: Logger; readonly shutdown: Shutdown },
+): Promise<void> {
+  const { serveHosted } = await import("./hosting/serve-hosted.ts");
+  const input = process.stdin;
+  const beforeExtensions = preparation(shutdown, options.listen.length > 0 ? undefined : input);
+  await serveHosted({
+    options,
+    environment: readEnvironment(),
+    dialect: await chooseDialect(options.protocol, process.env),
+    output,
+    input,
+    shutdown,
+    logger,
+    beforeExtensions,
+    openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }),
+  });
 }
 
 /** An editor's agent: many sessions, which the editor opens. */

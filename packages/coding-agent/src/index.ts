@@ -69,6 +69,8 @@ export type {
   RunnableHostTool,
 } from "./host-tools/host-tools.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
+export type { McpAccess } from "./mcp/mcp-access.ts";
+export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export {

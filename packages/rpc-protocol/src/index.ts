@@ -1,5 +1,6 @@
 export { BashResult } from "./commands/bash.ts";
 export { type Command, command } from "./commands/command.ts";
+export { HostedSessionInfo, HostingFrame } from "./commands/hosting.ts";
 export {
   type CommandName,
   commands,
@@ -45,6 +46,7 @@ export {
   BudgetParams,
   BudgetResult,
   DialogParams,
+  ElicitationParams,
   type HostAnswer,
   HostRequestFrame,
   type HostRequestResolved,
@@ -54,6 +56,7 @@ export {
   HostToolParams,
   HostToolResult,
   HostToolUpdate,
+  OpenUrlParams,
   PendingRequest,
 } from "./vocabulary/host-request.ts";
 export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";

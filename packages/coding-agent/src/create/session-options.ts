@@ -73,6 +73,17 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly settings?: SettingsStore | undefined;
   /** The user's code that extends the session; without this no extension is looked for. */
   readonly extensions?: ExtensionOptions | undefined;
+  /** MCP servers besides those of mcp.json, by name, with the members of an entry there. */
+  readonly mcpServers?: Readonly<Record<string, unknown>> | undefined;
+  /** Which configured MCP servers are used. */
+  readonly mcp?:
+    | {
+        /** None at all. */
+        readonly isOff?: boolean | undefined;
+        /** Only those of these names. */
+        readonly only?: readonly string[] | undefined;
+      }
+    | undefined;
   /** The mode and rules to begin with, besides those of settings files. */
   readonly permissions?: PermissionChange | undefined;
   /**
