@@ -2,7 +2,7 @@ import { type AgentContext, agent, RequestError } from "@agentclientprotocol/sdk
 import { type MessageOutput, MessageStream } from "./client/message-stream.ts";
 import { type AgentInfo, authMethods, initializeResponse } from "./mapping/capabilities.ts";
 import { invalidParams, requestError } from "./mapping/errors.ts";
-import { type SessionSource, Sessions } from "./sessions.ts";
+import { type SessionSource, Sessions, type Wanted } from "./sessions.ts";
 
 /** What an agent for editors is made of. */
 export interface AcpOptions {
@@ -75,7 +75,7 @@ function addSessions(app: App, sessions: Sessions): void {
   app
     .onRequest("session/new", ({ params, client, signal }) =>
       inWords(async () => {
-        const session = await sessions.create(client, params.cwd);
+        const session = await sessions.create(client, params);
         if (signal.aborted) {
           await sessions.delete(session.sessionId);
           throw RequestError.requestCancelled();
@@ -144,11 +144,10 @@ async function opened(
   order: {
     readonly client: AgentContext;
     readonly sessionId: string;
-    readonly cwd: string;
     readonly signal: AbortSignal;
-  },
+  } & Wanted,
 ) {
-  const session = await sessions.get(order.client, order.sessionId, order.cwd);
+  const session = await sessions.get(order.client, order.sessionId, order);
   if (order.signal.aborted) throw RequestError.requestCancelled();
   return session;
 }
@@ -163,6 +162,6 @@ async function inWords<Value>(work: () => Promise<Value>): Promise<Value> {
 }
 
 /** The client knows the session only when it has the answer. */
-function afterAnswer(work: () => Promise<void>): void {
-  setImmediate(() => void work().catch(() => {}));
+function afterAnswer(work: () => void): void {
+  setImmediate(work);
 }

@@ -4,6 +4,7 @@ import { isAbsolute } from "node:path";
 import {
   type AgentContext,
   type ClientCapabilities,
+  type McpServer,
   RequestError,
   type SessionInfo,
 } from "@agentclientprotocol/sdk";
@@ -19,6 +20,7 @@ import {
 import { clientFiles } from "./client/client-files.ts";
 import { clientTerminal } from "./client/client-terminal.ts";
 import { invalidParams } from "./mapping/errors.ts";
+import { mcpEntries } from "./mapping/mcp-servers.ts";
 import { notice } from "./mapping/notice.ts";
 import { AcpSession } from "./session/acp-session.ts";
 import { firstLine } from "./session/session-title.ts";
@@ -29,10 +31,16 @@ const PAGE = 100;
 
 /** A session as the program that runs this makes it. */
 export interface SessionOrder
-  extends Pick<CreateAgentSessionOptions, "cwd" | "files" | "runCommand"> {
+  extends Pick<CreateAgentSessionOptions, "cwd" | "files" | "runCommand" | "mcpServers"> {
   readonly session: SessionStart;
   /** Shows dialogs and notices of extensions. */
   readonly sendUiRequest?: NonNullable<CreateAgentSessionOptions["extensions"]>["sendUiRequest"];
+}
+
+/** Where a client wants a session to work, and with what. */
+export interface Wanted {
+  readonly cwd: string;
+  readonly mcpServers?: readonly McpServer[] | undefined;
 }
 
 /** Where sessions come from. */
@@ -58,28 +66,39 @@ export class Sessions {
   }
 
   /** Begins a session, with its file. */
-  async create(client: AgentContext, cwd: string): Promise<AcpSession> {
+  async create(
+    client: AgentContext,
+    { cwd, mcpServers: servers = [] }: Wanted,
+  ): Promise<AcpSession> {
     checkFolder(cwd);
     const sessionId = randomUUID();
     const session: SessionStart = { kind: "new", id: sessionId, isListed: true };
-    return this.#turns.take(sessionId, () => this.#start(client, sessionId, { cwd, session }));
+    const order = { cwd, mcpServers: mcpEntries(servers), session };
+    return this.#turns.take(sessionId, () => this.#start(client, sessionId, order));
   }
 
   /**
-   * The session with this id: an open one, or one from the disk. Without `cwd`, that one works in its own
-   * folder.
+   * The session with this id: an open one, or one from the disk, which works in its own folder unless
+   * another one is wanted.
    *
    * @throws {RequestError} -32002 if there is none, -32602 for anything but a folder
    */
-  async get(client: AgentContext, sessionId: string, cwd?: string): Promise<AcpSession> {
+  async get(client: AgentContext, sessionId: string, wanted?: Wanted): Promise<AcpSession> {
+    const { cwd, mcpServers: servers = [] } = wanted ?? {};
     if (cwd !== undefined) checkFolder(cwd);
+    const mcpServers = mcpEntries(servers);
     return this.#turns.take(sessionId, async () => {
       const open = this.#open.get(sessionId);
-      if (open !== undefined) return open;
+      if (open !== undefined) {
+        // Without any, those of the configuration would be stopped, too.
+        if (servers.length > 0) await open.session.mcp.set(mcpServers);
+        return open;
+      }
       const path = await this.#pathOf(sessionId, cwd);
       if (path === undefined) throw RequestError.sessionNotFound(sessionId);
       const session: SessionStart = { kind: "file", path, goesToItsFolder: cwd === undefined };
-      return this.#start(client, sessionId, { cwd: cwd ?? this.#source.cwd, session });
+      const order = { cwd: cwd ?? this.#source.cwd, mcpServers, session };
+      return this.#start(client, sessionId, order);
     });
   }
 
@@ -165,7 +184,7 @@ export class Sessions {
   async #start(
     client: AgentContext,
     sessionId: string,
-    order: Pick<SessionOrder, "cwd" | "session">,
+    order: Pick<SessionOrder, "cwd" | "session" | "mcpServers">,
   ): Promise<AcpSession> {
     const { capabilities } = this;
     let opened: AcpSession | undefined;

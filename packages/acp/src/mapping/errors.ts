@@ -9,6 +9,7 @@ const paramCodes: ReadonlySet<string> = new Set([
   "invalid_image",
   "image_unusable",
   "invalid_attachment",
+  "invalid_params",
   "prompt_empty",
 ]);
 

@@ -168,14 +168,14 @@ export class AcpSession {
   }
 
   /** Sends what the client cannot know: commands, use and title. */
-  async introduce(): Promise<void> {
-    await this.#line.add(async () => {
+  introduce(): void {
+    void this.#line.add(() => {
       const title = titleOf(this.session);
       const named = title === undefined ? [] : [titleUpdate(title)];
       const isUsed = this.session.log.totals.assistantMessages > 0;
-      const usage = isUsed ? this.#usage() : [];
-      return [...named, ...usage, commandsUpdate(await this.session.listCommands())];
+      return [...named, ...(isUsed ? this.#usage() : [])];
     });
+    this.#tellCommands();
     for (const { severity, message } of this.session.diagnostics) this.tell(severity, message);
   }
 
@@ -246,6 +246,7 @@ export class AcpSession {
 
   /** What the state of the session adds to an event. */
   #following(event: SessionEvent): SessionUpdate[] {
+    if (event.type === "mcp_server_status" && event.status === "connected") this.#tellCommands();
     if (event.type !== "message_end") return [];
     const { message } = event;
     if (message.role === "toolResult" && message.toolName === "todo_write" && !message.isError) {
@@ -327,6 +328,11 @@ export class AcpSession {
     void this.#line.add(async () => [
       { sessionUpdate: "config_option_update", configOptions: await this.configOptions() },
     ]);
+  }
+
+  /** Prompts of MCP servers come when these are connected. */
+  #tellCommands(): void {
+    void this.#line.add(async () => [commandsUpdate(await this.session.listCommands())]);
   }
 
   #tellTitle(): void {
