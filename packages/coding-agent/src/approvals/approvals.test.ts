@@ -2,7 +2,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentTool, defineTool } from "@tau-agent/agent";
 import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
-import type { ApprovalResult, PermissionRule } from "@tau-agent/rpc-protocol";
+import type {
+  ApprovalRequest,
+  ApprovalResult,
+  Approve,
+  PermissionRule,
+} from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import {
   createTestSession,
@@ -11,7 +16,6 @@ import {
   unpaired,
 } from "../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../create/session-options.ts";
-import type { ApprovalRequest, Approve } from "../host-requests/approve.ts";
 
 type Answer = ApprovalResult | ((request: ApprovalRequest) => unknown);
 
