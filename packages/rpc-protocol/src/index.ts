@@ -1,5 +1,6 @@
 export { BashResult } from "./commands/bash.ts";
 export { type Command, command } from "./commands/command.ts";
+export { HostedSessionInfo, HostingFrame } from "./commands/hosting.ts";
 export {
   type CommandName,
   commands,
@@ -52,6 +53,7 @@ export {
   BudgetParams,
   BudgetResult,
   DialogParams,
+  ElicitationParams,
   type HostAnswer,
   HostRequestFrame,
   type HostRequestResolved,
@@ -61,6 +63,7 @@ export {
   HostToolParams,
   HostToolResult,
   HostToolUpdate,
+  OpenUrlParams,
   PendingRequest,
 } from "./vocabulary/host-request.ts";
 export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";

@@ -19,6 +19,7 @@ import { DiagnosticEvents } from "./connection/diagnostic-events.ts";
 import { LineSlices } from "./connection/line-slices.ts";
 import { FrameWriter } from "./connection/writer.ts";
 import { dispatch } from "./dispatch.ts";
+import { SingleDrain } from "./drain.ts";
 import type { UiNotices } from "./ui-notices.ts";
 
 /** What the RPC mode is made from. */
@@ -34,7 +35,12 @@ export interface ServeOptions {
   readonly output: FrameOutput;
   readonly shutdown: Shutdown;
   readonly logger: Logger;
+  /** How long running work may take when the host drains; 25 s by default. */
+  readonly drainTimeoutMs?: number | undefined;
 }
+
+/** How long running work may take when a host drains. */
+export const DRAIN_TIMEOUT_MS = 25_000;
 
 /** Reads commands and writes responses and events until the input ends or a signal comes. */
 export function serve(options: ServeOptions): void {
@@ -53,8 +59,14 @@ export function serve(options: ServeOptions): void {
   session.requests.attach(requests);
   const diagnostics = new DiagnosticEvents(session, connection);
   void session.hooks?.begin();
+  const drain = new SingleDrain(session, options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
+  // Without the option, a signal ends the host within seconds.
+  if (options.drainTimeoutMs !== undefined) {
+    shutdown.beforeTermination(async () => void (await drain.begin()));
+  }
   const dispatchOptions = {
-    host: { session, connection, requests },
+    host: { session, connection, requests, drain: () => drain.begin() },
+    isDraining: () => drain.hasBegun,
     waiting: new Set<CommandFrame>(),
     onUiResponse: (response: ExtensionUiResponse) => requests.answerDialog(response),
     onHostAnswer: (answer: HostAnswer) => requests.answer(answer),

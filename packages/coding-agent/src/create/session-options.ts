@@ -4,6 +4,7 @@ import type { Approve, RaiseBudget } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import type { CustomProvider } from "../models/custom-models.ts";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
+import type { CommandRunner, FileAccess } from "../processes/environment.ts";
 import type { PromptResourcesOptions } from "../resources/read-resources.ts";
 import type { SessionStart } from "../session-log/open-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -48,6 +49,10 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   /** Folder for session files, used exactly as given. */
   readonly sessionDirectory?: string | undefined;
   readonly name?: string | undefined;
+  /** Where `read`, `edit` and `write` find texts; by default on the disk. Not for subagents. */
+  readonly files?: FileAccess | undefined;
+  /** Runs the commands of the `bash` tool; by default they are children. Not for subagents. */
+  readonly runCommand?: CommandRunner | undefined;
   /** Which built-in tools are active; all by default. */
   readonly tools?: ToolSelection | undefined;
   /**
@@ -67,6 +72,17 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly settings?: SettingsStore | undefined;
   /** The user's code that extends the session; without this no extension is looked for. */
   readonly extensions?: ExtensionOptions | undefined;
+  /** MCP servers besides those of mcp.json, by name, with the members of an entry there. */
+  readonly mcpServers?: Readonly<Record<string, unknown>> | undefined;
+  /** Which configured MCP servers are used. */
+  readonly mcp?:
+    | {
+        /** None at all. */
+        readonly isOff?: boolean | undefined;
+        /** Only those of these names. */
+        readonly only?: readonly string[] | undefined;
+      }
+    | undefined;
   /** The mode and rules to begin with, besides those of settings files. */
   readonly permissions?: PermissionChange | undefined;
   /**

@@ -9,8 +9,11 @@ import { SessionLog, type SessionLogOptions } from "./session-log.ts";
 
 /** Which conversation a session begins with. */
 export type SessionStart =
-  /** A new one in a file (the default); `id` instead of a random id. */
-  | { readonly kind: "new"; readonly id?: string | undefined }
+  /**
+   * A new one in a file (the default); `id` instead of a random id. The file is made with the first
+   * message, or at once for a session that is `isListed` from the start.
+   */
+  | { readonly kind: "new"; readonly id?: string | undefined; readonly isListed?: boolean }
   /** The project's with exactly this id; a new one with the id if there is none. */
   | { readonly kind: "id"; readonly id: string }
   /** A new one without a file. */
@@ -55,6 +58,11 @@ export async function openSession(
       return { log: start.log, diagnostics: [] };
     case "fork":
       return forkSession(start.from, start.id, options);
+    case "new": {
+      const log = createLog(start.id, options);
+      if (start.isListed === true) log.begin();
+      return { log, diagnostics: [] };
+    }
     default:
       return { log: createLog(start.id, options), diagnostics: [] };
   }
@@ -130,7 +138,7 @@ function checkId(id: string): void {
   if (!/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id)) {
     const reason =
       "it takes letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
-    throw new SessionError("invalid_option", { option: "--session-id", reason });
+    throw new SessionError("invalid_option", { option: "session.id", reason });
   }
 }
 

@@ -59,6 +59,8 @@ const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
 /** The frame of a first command in a usual form; undefined for every other line. */
 export function decodeFirst(line: Readonly<Record<string, unknown>>): CommandFrame | undefined {
   const { type, id, ...params } = line;
+  // A host with many sessions has loaded the schemas by then.
+  if ("sessionId" in params) return undefined;
   if (typeof type !== "string" || !Object.hasOwn(firstCommands, type)) return undefined;
   // What is left out here is read exactly by the full decoder.
   if (typeof (id ?? "") !== "string" && !Number.isSafeInteger(id)) return undefined;

@@ -32,6 +32,7 @@ interface SubagentSessionOptions {
   readonly trustProject: boolean;
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
+  readonly mcp: { readonly isOff: boolean; readonly only: readonly string[] };
   readonly approve: Approve;
   readonly raiseBudget: RaiseBudget;
   /** They are set as the caller's change, so none are given at the start. */
@@ -85,6 +86,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
     taskAgents: agent.spawns,
+    mcp: { isOff: agent.mcpServers === undefined, only: agent.mcpServers ?? [] },
     approve: request.approve,
     raiseBudget: request.raiseBudget,
     permissions: undefined,
