@@ -25,7 +25,7 @@ export const layers: readonly Layers[] = [
       ["user-input", "todos", "stream-rules", "session-store", "jobs"],
       ["tools", "compaction", "structured-output"],
       ["host-tools"],
-      ["subagents", "export-html", "approvals"],
+      ["subagents", "export-html", "approvals", "mcp"],
       ["run"],
       ["session"],
       ["extensions"],

@@ -5,6 +5,7 @@ import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { type CliOptions, parseArgs } from "./command-line/args.ts";
 import { milliseconds } from "./command-line/hosting-flags.ts";
 import { refuseSubcommand } from "./command-line/subcommands.ts";
+import { commandLineText } from "./process/command-line-words.ts";
 import { readEnvironment } from "./process/environment.ts";
 import { createLogger, type Logger } from "./process/logger.ts";
 import type { FrameOutput } from "./process/output.ts";
@@ -34,10 +35,10 @@ async function main(output: FrameOutput): Promise<void> {
       await run(options, output);
     }
   } catch (error) {
-    const { message, stack } =
-      error instanceof Error ? error : { message: String(error), stack: "" };
-    const isOurs = error instanceof Error && "code" in error;
-    process.stderr.write(`tau: error: ${isOurs ? message : (stack ?? message)}\n`);
+    const failure = error instanceof Error ? error : new Error(String(error), { cause: error });
+    const { message, stack } = failure;
+    const text = "code" in failure ? commandLineText(failure) : (stack ?? message);
+    process.stderr.write(`tau: error: ${text}\n`);
     process.exit(1);
   }
 }

@@ -35,6 +35,11 @@ export interface BeforeToolCallResult {
   readonly isSuspended?: boolean;
   /** Whether a person was asked about the call already. */
   readonly wasAsked?: boolean;
+  /**
+   * Looks once more right before the tool starts: other calls, questions and extensions took their time.
+   * Undefined if the decision stands.
+   */
+  readonly confirm?: (call: ToolCall) => Promise<BeforeToolCallResult | undefined> | undefined;
   /** The rest of the decision, which may wait for a person. Calls that run together wait together. */
   readonly ask?: () => Promise<BeforeToolCallResult | undefined>;
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { FileQueue } from "../base/files/file-queue.ts";
 import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyFileNames } from "../base/files/key-files.ts";
+import { ProtectedFiles } from "../base/files/protected-files.ts";
 import { createOutputMask, type KeySources } from "../models/auth/mask-keys.ts";
 import type { CommandRunner, FileAccess, ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
@@ -44,9 +45,9 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     shellPath: settings.get("shellPath"),
     shellCommandPrefix: settings.get("shellCommandPrefix"),
     get keyVariables() {
-      return keySources.known.variables();
+      return keySources.known.read().variables;
     },
-    protectedFiles: keyFileNames.map((name) => join(agentDirectory, name)),
+    protectedFiles: new ProtectedFiles(agentDirectory, keyFileNames),
     bashTimeoutMs: settings.get("bash.timeoutMs"),
     createOutputMask: () =>
       settings.get("tools.maskKeys") ? createOutputMask(keySources) : undefined,

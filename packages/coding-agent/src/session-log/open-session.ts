@@ -138,7 +138,7 @@ function checkId(id: string): void {
   if (!/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id)) {
     const reason =
       "it takes letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
-    throw new SessionError("invalid_option", { option: "--session-id", reason });
+    throw new SessionError("invalid_option", { option: "session.id", reason });
   }
 }
 

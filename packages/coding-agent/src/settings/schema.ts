@@ -45,7 +45,7 @@ export const settingsTable = {
     isCount,
     "Thinking tokens per level (minimal, low, medium, high) for models that take a budget.",
   ),
-  enabledModels: list(undefined, "Models to cycle through; patterns as for --models."),
+  enabledModels: list(undefined, "Models to cycle through; patterns over their names."),
   maxOutputTokens: count(
     undefined,
     "Most tokens of one reply; default the model's own limit, as far as the window has room.",
@@ -204,7 +204,7 @@ export const settingsTable = {
 
   "task.maxConcurrency": count(8, "Subagents that run at the same time."),
   "task.maxRecursionDepth": count(2, "How deep subagents may be nested; 0 forbids them."),
-  "task.narrowTools": flag(true, "Whether `--tools` limits the tools of subagents, too."),
+  "task.narrowTools": flag(true, "Whether a list of tools limits the tools of subagents, too."),
   "task.maxRuntimeMs": count(0, "Longest run of one subagent, in ms; 0 means no limit."),
   "task.maxOutputBytes": count(500_000, "Most bytes to keep of one subagent's answer."),
   "task.maxOutputLines": count(5000, "Most lines to keep of one subagent's answer."),
