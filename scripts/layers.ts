@@ -25,7 +25,7 @@ export const layers: readonly Layers[] = [
       ["user-input", "todos", "stream-rules", "session-store", "jobs"],
       ["tools", "compaction", "structured-output"],
       ["host-tools"],
-      ["subagents", "export-html", "approvals"],
+      ["subagents", "export-html", "approvals", "mcp"],
       ["run"],
       ["session"],
       ["extensions"],
@@ -97,7 +97,12 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "packages/rpc-client/src",
-    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"], ["session"]],
+    floors: [
+      ["base", "generated"],
+      ["connection", "events", "host", "wire"],
+      ["prompt"],
+      ["session"],
+    ],
     looseFiles: ["index.ts", "rpc-client.ts"],
   },
   {

@@ -41,6 +41,8 @@ export interface CliOptions extends HostingOptions {
   noPromptTemplates?: boolean;
   promptTemplate: string[];
   noContextFiles?: boolean;
+  noMcp?: boolean;
+  mcpServers?: string;
   extension: string[];
   noExtensions?: boolean;
   approve?: boolean;
@@ -219,6 +221,8 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     short: "nc",
     help: "Do not read AGENTS.md and its like",
   },
+  "no-mcp": { key: "noMcp", kind: "switch", help: "Start no MCP servers" },
+  "mcp-servers": { key: "mcpServers", kind: "value", help: "MCP servers to use, comma-separated" },
   extension: {
     key: "extension",
     kind: "list",

@@ -19,28 +19,27 @@ import { AgentSession } from "../session/agent-session.ts";
 import { buildSession, type SessionParts } from "../session/build-session.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
 import { resumedModel } from "../session-log/branch-context.ts";
-import type { Conversation } from "../session-log/conversation.ts";
-import { loadedToolsEntry } from "../session-log/loaded-tools.ts";
 import { noteModel } from "../session-log/note-model.ts";
 import { openExistingSession, openSession } from "../session-log/open-session.ts";
 import { SessionLog, type SessionLogOptions } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks } from "../subagents/session-tasks.ts";
-import { createTool } from "../tools/common/tool-row.ts";
 import { createTools } from "../tools/index.ts";
-import { toolSearchTool } from "../tools/tool-search/definition.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
 import { createJobs } from "./create-jobs.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
+import { createToolSearch } from "./create-tool-search.ts";
 import { currentEnvironment } from "./current-environment.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
 import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
 import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
+import { createMcp } from "./session-mcp.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
+import { sessionTexts } from "./session-texts.ts";
 import { keepTrustAcross, resolveProjectTrust } from "./trust.ts";
 import { storedFolder, WorkingFolder } from "./working-folder.ts";
 
@@ -159,16 +158,17 @@ async function assemble(
     custom: options.customTools,
     selection: options.tools,
     settings,
-    search: createTool(toolSearchTool, {
-      get deferred() {
-        return tools.deferred;
-      },
-      isLoaded: (name) => tools.isLoaded(name),
-      load: (names) => loadTools(parts.conversation, tools, names),
-    }),
+    search: createToolSearch(() => ({ tools, conversation: parts.conversation })),
   });
   if (opened !== undefined) tools.offer("extension", opened.tools, opened.inactiveTools);
   diagnostics.push(...tools.diagnose());
+  const mcp = createMcp(options, {
+    ...surroundings,
+    environment: toolEnvironment,
+    tools,
+    isProjectTrusted: () => session.isProjectTrusted,
+    parts: () => parts,
+  });
   const textCommands = () => listTextCommands(resources, settings.get("enableSkillCommands"));
   const parts = buildSession({
     ...surroundings,
@@ -185,16 +185,12 @@ async function assemble(
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
     maskKeys: createKeyMask(keySources),
-    listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
+    mcp,
+    toolsReady: () => mcp.ready(),
     toolEnvironment,
     jobs,
-    systemPrompt: async (tools) => {
-      const prompt = await resources.systemPrompt(tools);
-      // Texts are read for the first prompt, so only now is it known which were left out.
-      for (const problem of await resources.diagnostics()) parts.problems.noteOnce(problem);
-      return prompt;
-    },
-    userInput: createUserInput({ resources, settings, fetch: surroundings.fetch }),
+    ...sessionTexts({ resources, mcp, textCommands, opened, parts: () => parts }),
+    userInput: createUserInput({ resources, settings, fetch: surroundings.fetch, mcp }),
     environment: currentEnvironment,
     ...sessionFolders(options, surroundings, resources),
   });
@@ -220,16 +216,6 @@ function savesRules(
 /** Where tools work, as far as options say it. */
 function toolOptions({ environment = {}, files, runCommand }: CreateAgentSessionOptions) {
   return { environment, files, runCommand };
-}
-
-/** Written first, so that a reopened session has the tools, too. */
-function loadTools(
-  conversation: Pick<Conversation, "append">,
-  tools: ToolSet,
-  names: readonly string[],
-): void {
-  conversation.append(loadedToolsEntry(names));
-  tools.load(names);
 }
 
 /** What an embedder answers itself; the host of a client attaches another. */

@@ -1,8 +1,7 @@
 import type { AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
+import type { Approve, RaiseBudget } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Approve } from "../host-requests/approve.ts";
-import type { RaiseBudget } from "../host-requests/raise-budget.ts";
 import type { CustomProvider } from "../models/custom-models.ts";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
 import type { CommandRunner, FileAccess } from "../processes/environment.ts";
@@ -73,6 +72,17 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly settings?: SettingsStore | undefined;
   /** The user's code that extends the session; without this no extension is looked for. */
   readonly extensions?: ExtensionOptions | undefined;
+  /** MCP servers besides those of mcp.json, by name, with the members of an entry there. */
+  readonly mcpServers?: Readonly<Record<string, unknown>> | undefined;
+  /** Which configured MCP servers are used. */
+  readonly mcp?:
+    | {
+        /** None at all. */
+        readonly isOff?: boolean | undefined;
+        /** Only those of these names. */
+        readonly only?: readonly string[] | undefined;
+      }
+    | undefined;
   /** The mode and rules to begin with, besides those of settings files. */
   readonly permissions?: PermissionChange | undefined;
   /**

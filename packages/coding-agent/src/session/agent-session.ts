@@ -1,5 +1,6 @@
 import type { ToolExecutionMode } from "@tau-agent/agent";
 import type {
+  ApprovalRequest,
   ApprovalResult,
   CompactionResult,
   EventOrder,
@@ -19,10 +20,10 @@ import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
 import type { Compaction } from "../compaction/compaction.ts";
-import type { ApprovalRequest } from "../host-requests/approve.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
+import type { McpAccess } from "../mcp/mcp-access.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
@@ -64,6 +65,8 @@ export class AgentSession implements AsyncDisposable {
   /** Other sessions, and other branches of this one. */
   readonly navigation: SessionNavigation;
   readonly settings: SettingsStore;
+  /** Its MCP servers. */
+  readonly mcp: McpAccess;
   /** What the session asks its client or embedder. */
   readonly requests: HostRequests;
   /** The tools that the client runs. */
@@ -88,6 +91,7 @@ export class AgentSession implements AsyncDisposable {
     this.retry = parts.retry;
     this.navigation = parts.navigation;
     this.settings = parts.inputs.settings;
+    this.mcp = parts.inputs.mcp;
     this.requests = parts.inputs.requests;
     this.hostTools = parts.inputs.hostTools;
     this.permissions = parts.inputs.permissions;
@@ -388,6 +392,7 @@ export class AgentSession implements AsyncDisposable {
     inputs.jobs.close();
     await this.hooks?.end();
     await work.end();
+    await inputs.mcp.end();
     conversation.log.close();
     inputs.toolEnvironment.processes.killAll();
   }

@@ -310,6 +310,34 @@ export interface CommandMethods {
   getPermissions(): Promise<Result<"get_permissions">>;
 
   /**
+   * Lists the MCP servers of this session with their state and their tools.
+   */
+  getMcpServers(): Promise<Result<"get_mcp_servers">>;
+
+  /**
+   * Replaces the MCP servers that this session has beside the configured ones; an empty object also
+   * stops those of the files for this session. A bad entry refuses all.
+   *
+   * @param servers - Entries by name, as in `mcpServers` of mcp.json.
+   */
+  setMcpServers(servers: Params<"set_mcp_servers">["servers"]): Promise<Result<"set_mcp_servers">>;
+
+  /**
+   * Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the server
+   * is connected.
+   *
+   * @param server - The name of the server.
+   */
+  mcpLogin(server: string): Promise<Result<"mcp_login">>;
+
+  /**
+   * Forgets the login of an MCP server.
+   *
+   * @param server - The name of the server.
+   */
+  mcpLogout(server: string): Promise<Result<"mcp_logout">>;
+
+  /**
    * Lists the open host requests, oldest first.
    */
   getPendingRequests(): Promise<Result<"get_pending_requests">>;

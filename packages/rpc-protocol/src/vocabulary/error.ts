@@ -108,6 +108,16 @@ export const errorTable = {
     message: "There is no tool {name}. get_tools lists those there are.",
     retryable: false,
   },
+  mcp_server_not_found: {
+    message: "There is no MCP server {server}. get_mcp_servers lists those there are.",
+    retryable: false,
+  },
+  mcp_failed: { message: "The MCP server {server} failed: {reason}", retryable: true },
+  mcp_login_failed: {
+    message:
+      "Could not log in to the MCP server {server}: {reason}. Outside of a session: tau mcp login {server}",
+    retryable: true,
+  },
   request_not_found: {
     message: "There is no request {id}. get_pending_requests lists the open ones.",
     retryable: false,
