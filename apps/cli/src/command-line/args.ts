@@ -33,6 +33,7 @@ export interface CliOptions extends HostingOptions {
   tools?: string;
   taskDepth?: string;
   taskAgents?: string;
+  taskFolder?: string;
   noTools?: boolean;
   noBuiltinTools?: boolean;
   excludeTools?: string;
@@ -188,6 +189,11 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     key: "taskDepth",
     kind: "value",
     help: "How deep this host stands among subagents; set by the host that starts it",
+  },
+  "task-folder": {
+    key: "taskFolder",
+    kind: "value",
+    help: "The folder that this host's folder is a copy of; set by the host that starts it",
   },
   "task-agents": {
     key: "taskAgents",

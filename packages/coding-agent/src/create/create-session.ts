@@ -136,6 +136,7 @@ async function assemble(
     ...places,
     ...surroundings,
     ...toolOptions(options),
+    standsFor: options.taskFolder,
     keySources,
     session: () => session,
   });

@@ -28,6 +28,7 @@ interface SubagentSessionOptions {
   readonly trustProject: boolean;
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
+  readonly taskFolder: string | undefined;
   readonly approve: Approve;
   readonly raiseBudget: RaiseBudget;
   /** They are set as the caller's change, so none are given at the start. */
@@ -81,6 +82,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
     taskAgents: agent.spawns,
+    taskFolder: request.standsFor,
     approve: request.approve,
     raiseBudget: request.raiseBudget,
     permissions: undefined,
