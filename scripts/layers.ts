@@ -41,10 +41,10 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/resources`,
     floors: [["files"], ["packages", "rules", "skills", "templates"]],
   },
-  { root: `${codingAgent}/session-log`, floors: [["scan"], ["file", "entries", "store"]] },
+  { root: `${codingAgent}/session-log`, floors: [["scan"], ["file", "entries"], ["store"]] },
   {
     root: `${codingAgent}/session-store`,
-    floors: [["common"], ["file", "memory", "conformance"]],
+    floors: [["common"], ["file", "memory", "conformance", "open"]],
     looseFiles: ["index.ts"],
   },
   { root: `${codingAgent}/user-input`, floors: [["images"]] },

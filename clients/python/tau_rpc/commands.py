@@ -104,6 +104,7 @@ ErrorCode: TypeAlias = Literal[
     "session_changed",
     "session_invalid",
     "session_locked",
+    "session_lost",
     "session_name_empty",
     "session_not_found",
     "session_write_failed",

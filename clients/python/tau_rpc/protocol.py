@@ -3204,6 +3204,21 @@ class SessionInfoEntry(_SessionInfoEntry, total=False):
     """The new name of the session; absent to remove it."""
 
 
+class _SessionLostEvent(TypedDict):
+    type: Literal["session_lost"]
+    reason: Literal["lease_lost"]
+    """Why: another host has acquired the lease."""
+
+
+class SessionLostEvent(_SessionLostEvent, total=False):
+    """The session is no longer this host's to write; further prompts are refused."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 class _SessionState(TypedDict):
     model: Model | None
     """The model; null if none is available."""
@@ -3304,6 +3319,23 @@ class SessionStatsSubagents(TypedDict):
     """Tokens used by subagents."""
     cost: float
     """Cost in US dollars."""
+
+
+class _SessionStoreStatusEvent(TypedDict):
+    type: Literal["session_store_status"]
+    status: Literal["waiting", "ok"]
+    """Whether a write takes long, or has succeeded after all."""
+
+
+class SessionStoreStatusEvent(_SessionStoreStatusEvent, total=False):
+    """The store of the session is slow, or no longer is; what it has not acknowledged is held
+    back.
+    """
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SessionTreeNode(TypedDict):
@@ -4969,6 +5001,8 @@ Event: TypeAlias = Union[
     AutoRetryStartEvent,
     AutoRetryEndEvent,
     AutoContinueEvent,
+    SessionStoreStatusEvent,
+    SessionLostEvent,
     SessionInfoChangedEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
@@ -5095,6 +5129,8 @@ HostFrame: TypeAlias = Union[
     AutoRetryStartEvent,
     AutoRetryEndEvent,
     AutoContinueEvent,
+    SessionStoreStatusEvent,
+    SessionLostEvent,
     SessionInfoChangedEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
@@ -5520,10 +5556,12 @@ __all__ = [
     "SessionInfo",
     "SessionInfoChangedEvent",
     "SessionInfoEntry",
+    "SessionLostEvent",
     "SessionState",
     "SessionStats",
     "SessionStatsContextUsage",
     "SessionStatsSubagents",
+    "SessionStoreStatusEvent",
     "SessionTreeNode",
     "SetActiveToolsCommand",
     "SetActiveToolsData",

@@ -28,6 +28,8 @@ export interface CliOptions {
   sessionDir?: string;
   sessionId?: string;
   noSession?: boolean;
+  store?: string;
+  projectKey?: string;
   name?: string;
   tools?: string;
   taskDepth?: string;
@@ -168,6 +170,16 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     help: "Session with this id; made if there is none",
   },
   "session-dir": { key: "sessionDir", kind: "value", help: "Folder for session files" },
+  store: {
+    key: "store",
+    kind: "value",
+    help: "Store for sessions instead of files: redis://…, postgres://…, or a module",
+  },
+  "project-key": {
+    key: "projectKey",
+    kind: "value",
+    help: "Project in the store; by default the folder's, as for files",
+  },
   "no-session": { key: "noSession", kind: "switch", help: "Keep the session in memory only" },
   name: { key: "name", kind: "value", short: "n", help: "Name of the session" },
   tools: {

@@ -33,6 +33,8 @@ export async function sessionOptions(
     apiKey: options.apiKey ?? environment.subagentKey,
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
+    store: options.noSession ? undefined : (options.store ?? environment.store),
+    projectKey: options.projectKey,
     name: options.name,
     permissions: { mode: options.permissionMode },
     clientReady,

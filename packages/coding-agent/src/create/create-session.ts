@@ -22,8 +22,8 @@ import { resumedModel } from "../session-log/branch-context.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import { loadedToolsEntry } from "../session-log/loaded-tools.ts";
 import { noteModel } from "../session-log/note-model.ts";
-import { openExistingSession, openSession } from "../session-log/open-session.ts";
-import { SessionLog, type SessionLogOptions } from "../session-log/session-log.ts";
+import { type OpenOptions, openExistingSession, openSession } from "../session-log/open-session.ts";
+import { SessionLog } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks } from "../subagents/session-tasks.ts";
@@ -41,6 +41,7 @@ import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
 import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
+import { isStoreNamed, sessionPlace } from "./session-place.ts";
 import { keepTrustAcross, resolveProjectTrust } from "./trust.ts";
 import { storedFolder, WorkingFolder } from "./working-folder.ts";
 
@@ -62,7 +63,8 @@ interface Surroundings {
   readonly requests: HostRequests;
   readonly permissions: SessionPermissions;
   readonly extensions: SessionExtensions | undefined;
-  readonly logOptions: SessionLogOptions;
+  readonly logOptions: OpenOptions;
+  readonly closeStore?: (() => Promise<void>) | undefined;
   readonly log: SessionLog;
   readonly scope: readonly ScopedModel[];
   readonly diagnostics: Diagnostic[];
@@ -74,7 +76,7 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const diagnostics: Diagnostic[] = [];
   const given = resolvePlaces(options);
   const first = await loadSettings(options, given);
-  const stored = await storedFolder(options, given, await trustedSettings(options, given, first));
+  const stored = await folderOfSession(options, given, first);
   const places = stored?.places ?? given;
   const settings = places.cwd === given.cwd ? first : await loadSettings(options, places);
   diagnostics.push(...settings.diagnostics);
@@ -95,7 +97,9 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const permissions = createPermissions(settings, options.permissions);
   diagnostics.push(...permissions.diagnostics);
   const keepsQuestions = options.clientReady !== undefined || options.approve !== undefined;
-  const logOptions = { ...sessionLogOptions(options, places, settings), keepsQuestions };
+  const place = await sessionPlace(options, places, settings);
+  const { closeStore } = place;
+  const logOptions = { ...place.logOptions, keepsQuestions };
   const [loaded, scope] = await Promise.all([
     openSession(stored?.session ?? options.session, logOptions),
     resolveScope(registry, options.models ?? settings.get("enabledModels"), diagnostics),
@@ -103,10 +107,20 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const { log } = loaded;
   diagnostics.push(...loaded.diagnostics);
   try {
-    const files = { fetch, extensions, permissions, logOptions, log, scope, diagnostics };
+    const files = {
+      fetch,
+      extensions,
+      permissions,
+      logOptions,
+      closeStore,
+      log,
+      scope,
+      diagnostics,
+    };
     return await assemble(options, { ...own, ...files });
   } catch (error) {
-    log.close();
+    await log.close();
+    await closeStore?.();
     throw error;
   }
 }
@@ -259,9 +273,16 @@ function sessionFolders(
   resources: PromptResources,
 ): Pick<
   SessionInputs,
-  "sessionDirectory" | "sessionsRoot" | "openLog" | "isProjectTrusted" | "enterFolder" | "createLog"
+  | "store"
+  | "sessionDirectory"
+  | "sessionsRoot"
+  | "openLog"
+  | "isProjectTrusted"
+  | "enterFolder"
+  | "createLog"
 > {
   return {
+    store: logOptions.store,
     sessionDirectory: logOptions.directory,
     sessionsRoot: join(places.agentDirectory, "sessions"),
     openLog: (path) => openExistingSession(path, logOptions),
@@ -273,6 +294,8 @@ function sessionFolders(
     },
     createLog: ({ parentSession }) => {
       const { cwd } = workingFolder;
+      const { store } = logOptions;
+      if (store !== undefined) return SessionLog.create({ cwd, store, parentSession });
       const place = sessionLogOptions(options, { ...places, cwd }, settings);
       return SessionLog.create({ ...place, parentSession });
     },
@@ -293,6 +316,16 @@ function likeSession(
   const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
   const baseDirectory = options.baseDirectory ?? options.cwd;
   return { ...options, ...differences, baseDirectory, prompt, apiKey };
+}
+
+/** The folder a session of a file belongs to; what is in a store goes on in the folder of the start. */
+async function folderOfSession(
+  options: CreateAgentSessionOptions,
+  given: Places,
+  untrusted: SettingsStore,
+): ReturnType<typeof storedFolder> {
+  const settings = await trustedSettings(options, given, untrusted);
+  return isStoreNamed(options, settings) ? undefined : storedFolder(options, given, settings);
 }
 
 /**

@@ -103,6 +103,14 @@ export class AgentSession implements AsyncDisposable {
     return this.#parts.problems.diagnostics;
   }
 
+  /**
+   * Fulfilled once the session's store has everything that was written so far; undefined if it has, and
+   * for a session in a file. Rejects with `session_write_failed` or `session_lost`.
+   */
+  get stored(): Promise<void> | undefined {
+    return this.#parts.conversation.log.stored();
+  }
+
   /** The settled messages of the conversation. */
   get messages(): readonly AgentMessage[] {
     return this.#parts.conversation.messages;
@@ -368,7 +376,8 @@ export class AgentSession implements AsyncDisposable {
     inputs.jobs.close();
     await this.hooks?.end();
     await work.end();
-    conversation.log.close();
+    await conversation.log.close();
+    await inputs.closeStore?.();
     inputs.toolEnvironment.processes.killAll();
   }
 }
