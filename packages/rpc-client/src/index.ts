@@ -34,6 +34,7 @@ export type { DeltaEvent } from "./events/delta-event.ts";
 export type { EventIterator } from "./events/event-queue.ts";
 export type { ExtensionUiHandlers } from "./events/extension-ui.ts";
 export { type DefinedTool, defineTool, type HostToolContext } from "./events/host-tools.ts";
+export type { BudgetRequest, RaiseBudget } from "./events/raise-budget.ts";
 export type { CommandMethods } from "./generated/command-methods.ts";
 export type { HostCommandOptions } from "./host/host-command.ts";
 export type { StopOptions } from "./host/host-process.ts";

@@ -153,6 +153,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
         if (!isWholeReply(event)) return wait;
         return Promise.resolve(wait).then(() => later().continuation.noteReply());
       },
+      beforeToolCalls: ({ length }) => inputs.budget.admit({ calls: length }),
       beforeModelCall: () => later().compaction.runWhenDue(driver.signal),
     },
   );

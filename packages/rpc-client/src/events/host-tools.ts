@@ -10,6 +10,8 @@ import type {
 /** What a running tool gets besides its arguments. */
 export interface HostToolContext {
   readonly toolCallId: string;
+  /** The subagent that calls it, as in `subagent_start`; nested ones are joined by `/`. */
+  readonly agentId?: string | undefined;
   /** Aborted when the host does not want the result any more. */
   readonly signal: AbortSignal;
   /** Reports the output so far: a text, or a result. */
@@ -41,6 +43,8 @@ interface HostToolParts<Arguments> {
   readonly timeoutMs?: number;
   /** It is left out of requests until the model finds it with `tool_search`. */
   readonly deferLoading?: boolean;
+  /** Subagents get it, too. */
+  readonly subagents?: boolean;
   /** A text is a text result; what it throws is an error result. */
   execute(
     args: Arguments,
@@ -97,7 +101,7 @@ export class HostToolRunner {
   }
 
   /** Runs a call and sends its result. */
-  async run({ id, toolCallId, toolName, arguments: args }: HostToolCall): Promise<void> {
+  async run({ id, toolCallId, agentId, toolName, arguments: args }: HostToolCall): Promise<void> {
     const controller = new AbortController();
     this.#running.set(id, controller);
     const { signal } = controller;
@@ -109,7 +113,9 @@ export class HostToolRunner {
     try {
       const tool = this.tools.get(toolName);
       if (tool === undefined) throw new Error(`This client has no tool ${toolName}`);
-      const { isError, ...result } = asResult(await tool.run(args, { toolCallId, signal, update }));
+      const { isError, ...result } = asResult(
+        await tool.run(args, { toolCallId, agentId, signal, update }),
+      );
       this.#end({ type: "host_tool_result", id, result, ...(isError === true && { isError }) });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);

@@ -4,7 +4,9 @@ import { bashCommands } from "./bash.ts";
 import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
+import { hostingCommands } from "./hosting.ts";
 import { jobCommands } from "./jobs.ts";
+import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
 import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
@@ -20,7 +22,9 @@ export {
   budgetCommands,
   compactionCommands,
   connectionCommands,
+  hostingCommands,
   jobCommands,
+  mcpCommands,
   modelCommands,
   permissionCommands,
   promptingCommands,
@@ -45,9 +49,11 @@ export const commands = {
   ...todoCommands,
   ...toolCommands,
   ...permissionCommands,
+  ...mcpCommands,
   ...requestCommands,
   ...sessionCommands,
   ...connectionCommands,
+  ...hostingCommands,
 };
 
 /** The wire name of a command. */

@@ -4,7 +4,9 @@ import { budgetHandlers } from "./budget.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
+import { hostingHandlers } from "./hosting.ts";
 import { jobHandlers } from "./jobs.ts";
+import { mcpHandlers } from "./mcp.ts";
 import { modelHandlers } from "./model.ts";
 import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
@@ -28,7 +30,9 @@ export const handlers = {
   ...todoHandlers,
   ...toolHandlers,
   ...permissionHandlers,
+  ...mcpHandlers,
   ...requestHandlers,
   ...sessionHandlers,
   ...connectionHandlers,
+  ...hostingHandlers,
 } satisfies Handlers<Host>;
