@@ -680,9 +680,9 @@ class BudgetParams(TypedDict):
 
     dimension: BudgetViolationReason
     """The limit that is used up."""
-    limit: int
+    limit: float
     """Its value."""
-    used: int
+    used: float
     """What has been used so far."""
     setting: str
     """The setting of the limit."""
