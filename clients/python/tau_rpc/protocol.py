@@ -3706,6 +3706,10 @@ class PromptCommand(_PromptCommand, total=False):
     """The id of the prompt; made by the host by default. One that the session has starts
     nothing.
     """
+    resume: bool
+    """With the `promptId` of a prompt whose run ended with its host: the run goes on where it
+    was.
+    """
     outputSchema: Any
     """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""
 

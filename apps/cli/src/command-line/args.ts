@@ -3,9 +3,10 @@ import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 import { type HostingOptions, hostingFlags } from "./hosting-flags.ts";
+import { type StoreOptions, storeFlags } from "./store-flags.ts";
 
 /** What the command line says. */
-export interface CliOptions extends HostingOptions {
+export interface CliOptions extends HostingOptions, StoreOptions {
   mode?: "text" | "json" | "rpc";
   print?: boolean;
   help?: boolean;
@@ -29,8 +30,6 @@ export interface CliOptions extends HostingOptions {
   sessionDir?: string;
   sessionId?: string;
   noSession?: boolean;
-  store?: string;
-  projectKey?: string;
   name?: string;
   tools?: string;
   taskDepth?: string;
@@ -173,16 +172,6 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     help: "Session with this id; made if there is none",
   },
   "session-dir": { key: "sessionDir", kind: "value", help: "Folder for session files" },
-  store: {
-    key: "store",
-    kind: "value",
-    help: "Store for sessions instead of files: redis://…, postgres://…, or a module",
-  },
-  "project-key": {
-    key: "projectKey",
-    kind: "value",
-    help: "Project in the store; by default the folder's, as for files",
-  },
   "no-session": { key: "noSession", kind: "switch", help: "Keep the session in memory only" },
   name: { key: "name", kind: "value", short: "n", help: "Name of the session" },
   tools: {
@@ -278,6 +267,7 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     help: "Taken and without effect: there is no terminal",
   },
   ...hostingFlags,
+  ...storeFlags,
   offline: { key: "offline", kind: "switch", help: "No network besides model requests" },
   "log-file": { key: "logFile", kind: "value", help: "Write the log here instead of stderr" },
   verbose: { key: "verbose", kind: "switch", help: "Log more" },

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
@@ -20,8 +19,8 @@ import { buildSession, type SessionParts } from "../session/build-session.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
 import { resumedModel } from "../session-log/branch-context.ts";
 import { noteModel } from "../session-log/note-model.ts";
-import { type OpenOptions, openExistingSession, openSession } from "../session-log/open-session.ts";
-import { SessionLog } from "../session-log/session-log.ts";
+import { type OpenOptions, openSession } from "../session-log/open-session.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks } from "../subagents/session-tasks.ts";
@@ -34,9 +33,10 @@ import { createToolEnvironment } from "./create-tool-environment.ts";
 import { createToolSearch } from "./create-tool-search.ts";
 import { currentEnvironment } from "./current-environment.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
-import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
+import { type Places, resolvePlaces } from "./places.ts";
 import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
+import { sessionFolders } from "./session-folders.ts";
 import { createMcp } from "./session-mcp.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
 import { isStoreNamed, sessionPlace } from "./session-place.ts";
@@ -252,42 +252,6 @@ function createResources(
     settings,
     workingFolder,
   });
-}
-
-/** The place of the session's files, and the folder it works in. */
-function sessionFolders(
-  options: CreateAgentSessionOptions,
-  { places, workingFolder, settings, logOptions }: Surroundings,
-  resources: PromptResources,
-): Pick<
-  SessionInputs,
-  | "store"
-  | "sessionDirectory"
-  | "sessionsRoot"
-  | "openLog"
-  | "isProjectTrusted"
-  | "enterFolder"
-  | "createLog"
-> {
-  return {
-    store: logOptions.store,
-    sessionDirectory: logOptions.directory,
-    sessionsRoot: join(places.agentDirectory, "sessions"),
-    openLog: (path) => openExistingSession(path, logOptions),
-    isProjectTrusted: () => settings.isProjectTrusted && workingFolder.isHome,
-    enterFolder: ({ header }) => {
-      const { hasMoved, diagnostics } = workingFolder.enter(header);
-      if (hasMoved) resources.reload();
-      return { hasMoved, diagnostics };
-    },
-    createLog: ({ parentSession }) => {
-      const { cwd } = workingFolder;
-      const { store } = logOptions;
-      if (store !== undefined) return SessionLog.create({ cwd, store, parentSession });
-      const place = sessionLogOptions(options, { ...places, cwd }, settings);
-      return SessionLog.create({ ...place, parentSession });
-    },
-  };
 }
 
 /** Options for a session like another one with a few differences: a subagent in this process. */

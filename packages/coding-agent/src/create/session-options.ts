@@ -54,6 +54,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly store?: SessionStore | string | undefined;
   /** The project in the store; the name of the folder that files of `cwd` would have by default. */
   readonly projectKey?: string | undefined;
+  /** How long a lease of the store lasts; by default the setting `session.leaseMs`. */
+  readonly leaseMs?: number | undefined;
   /** Folder for session files, used exactly as given. */
   readonly sessionDirectory?: string | undefined;
   readonly name?: string | undefined;

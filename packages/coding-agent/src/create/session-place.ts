@@ -41,7 +41,7 @@ export async function sessionPlace(
   const sessions = new StoredSessions({
     store,
     projectKey,
-    leaseMs: settings.get("session.leaseMs"),
+    leaseMs: options.leaseMs ?? settings.get("session.leaseMs"),
     timeoutMs: settings.get("session.storeTimeoutMs"),
     owner: processOwner(),
   });
