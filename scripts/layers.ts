@@ -97,7 +97,12 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "packages/rpc-client/src",
-    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"], ["session"]],
+    floors: [
+      ["base", "generated"],
+      ["connection", "events", "host", "wire"],
+      ["prompt"],
+      ["session"],
+    ],
     looseFiles: ["index.ts", "rpc-client.ts"],
   },
   {
