@@ -27,6 +27,7 @@ from .protocol import (
     GetCommandsData,
     GetEntriesData,
     GetLastAssistantTextData,
+    GetMcpServersData,
     GetMessagesData,
     GetPendingRequestsData,
     GetPermissionsData,
@@ -54,6 +55,7 @@ from .protocol import (
     SetEventFilterData,
     SetHostToolsCommandTools,
     SetHostToolsData,
+    SetMcpServersData,
     SetPermissionsData,
     SetSubagentSubscriptionData,
     SetTodosCommandPhases,
@@ -94,6 +96,9 @@ ErrorCode: TypeAlias = Literal[
     "job_not_detachable",
     "job_not_found",
     "key_unresolved",
+    "mcp_failed",
+    "mcp_login_failed",
+    "mcp_server_not_found",
     "missing_session_id",
     "model_ambiguous",
     "model_not_found",
@@ -112,6 +117,7 @@ ErrorCode: TypeAlias = Literal[
     "session_closing",
     "session_invalid",
     "session_locked",
+    "session_lost",
     "session_name_empty",
     "session_not_found",
     "session_path_in_use",
@@ -151,6 +157,7 @@ class CommandMethods:
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
+        resume: bool | None = None,
         output_schema: Any | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -165,6 +172,8 @@ class CommandMethods:
           refused during a run.
         `prompt_id`: The id of the prompt; made by the host by default. One that the session
           has starts nothing.
+        `resume`: With the `promptId` of a prompt whose run ended with its host: the run goes
+          on where it was.
         `output_schema`: A JSON Schema for the answer, which comes as `output` of the prompt's
           `prompt_result`.
         """
@@ -176,6 +185,7 @@ class CommandMethods:
                 attachments=attachments,
                 streamingBehavior=streaming_behavior,
                 promptId=prompt_id,
+                resume=resume,
                 outputSchema=output_schema,
             ),
             timeout=timeout,
@@ -700,6 +710,44 @@ class CommandMethods:
         """Returns the permission mode and the rules of all sources."""
         data: GetPermissionsData = await self.request("get_permissions", {}, timeout=timeout)
         return data
+
+    async def get_mcp_servers(self, *, timeout: float | None = None) -> GetMcpServersData:
+        """Lists the MCP servers of this session with their state and their tools."""
+        data: GetMcpServersData = await self.request("get_mcp_servers", {}, timeout=timeout)
+        return data
+
+    async def set_mcp_servers(
+        self,
+        servers: dict[str, Any],
+        *,
+        timeout: float | None = None,
+    ) -> SetMcpServersData:
+        """Replaces the MCP servers that this session has beside the configured ones; an empty
+        object also stops those of the files for this session. A bad entry refuses all.
+
+        `servers`: Entries by name, as in `mcpServers` of mcp.json.
+        """
+        data: SetMcpServersData = await self.request(
+            "set_mcp_servers",
+            _given(servers=servers),
+            timeout=timeout,
+        )
+        return data
+
+    async def mcp_login(self, server: str, *, timeout: float | None = None) -> None:
+        """Logs in to an MCP server: the page arrives as host request `open_url`. Answered when
+        the server is connected.
+
+        `server`: The name of the server.
+        """
+        await self.request("mcp_login", _given(server=server), timeout=timeout)
+
+    async def mcp_logout(self, server: str, *, timeout: float | None = None) -> None:
+        """Forgets the login of an MCP server.
+
+        `server`: The name of the server.
+        """
+        await self.request("mcp_logout", _given(server=server), timeout=timeout)
 
     async def get_pending_requests(self, *, timeout: float | None = None) -> GetPendingRequestsData:
         """Lists the open host requests, oldest first."""

@@ -680,9 +680,9 @@ class BudgetParams(TypedDict):
 
     dimension: BudgetViolationReason
     """The limit that is used up."""
-    limit: int
+    limit: float
     """Its value."""
-    used: int
+    used: float
     """What has been used so far."""
     setting: str
     """The setting of the limit."""
@@ -1360,6 +1360,26 @@ class DrainResponse(_DrainResponse, total=False):
     """Comes back in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
+
+
+class _ElicitationParams(TypedDict):
+    server: str
+    """The name of the server."""
+    message: str
+    """What it wants, in its own words."""
+    mode: Literal["form", "url"]
+    """Whether it wants values or a page opened."""
+
+
+class ElicitationParams(_ElicitationParams, total=False):
+    """What an MCP server wants to know of the user, or to have opened."""
+
+    requestedSchema: dict[str, Any]
+    """The values as JSON Schema of a flat object; of mode `form`."""
+    url: str
+    """The page; of mode `url`."""
+    elicitationId: str
+    """The server's own id of what happens on that page."""
 
 
 class _ErrorEvent(TypedDict):
@@ -2070,6 +2090,79 @@ class GetLastAssistantTextResponse(_GetLastAssistantTextResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class _GetMcpServersCommand(TypedDict):
+    type: Literal["get_mcp_servers"]
+
+
+class GetMcpServersCommand(_GetMcpServersCommand, total=False):
+    """Lists the MCP servers of this session with their state and their tools."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetMcpServersData(TypedDict):
+    """The result of the command."""
+
+    servers: list[GetMcpServersDataServers]
+    """The servers."""
+    errors: list[str]
+    """What is wrong with the configuration; each begins with the path of the file."""
+
+
+class _GetMcpServersDataServers(TypedDict):
+    name: str
+    """The name."""
+    source: Literal["user", "project", "session", "extension"]
+    """Where it is configured."""
+    transport: Literal["stdio", "http", "sse"]
+    """How it is reached."""
+    status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
+    """What it is doing."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches its tools."""
+    restarts: int
+    """How often it was started again."""
+    tools: list[GetMcpServersDataServersTools]
+    """Its tools, as far as they can be offered."""
+
+
+class GetMcpServersDataServers(_GetMcpServersDataServers, total=False):
+    error: str
+    """Why it does not work."""
+
+
+class _GetMcpServersDataServersTools(TypedDict):
+    name: str
+    """The name the model uses."""
+    serverName: str
+    """The name the server uses."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches it."""
+
+
+class GetMcpServersDataServersTools(_GetMcpServersDataServersTools, total=False):
+    annotations: dict[str, Any]
+    """What the server says about its effects; nothing checks it."""
+
+
+class _GetMcpServersResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_mcp_servers"]
+    success: Literal[True]
+    data: GetMcpServersData
+    """The result of the command."""
+
+
+class GetMcpServersResponse(_GetMcpServersResponse, total=False):
+    """Answers `get_mcp_servers`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
 class _GetMessagesCommand(TypedDict):
     type: Literal["get_messages"]
 
@@ -2463,6 +2556,64 @@ class _HostRequestDialog(TypedDict):
 
 
 class HostRequestDialog(_HostRequestDialog, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostRequestElicitation(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["elicitation"]
+    """What is asked."""
+    params: ElicitationParams
+    """What the server wants."""
+
+
+class HostRequestElicitation(_HostRequestElicitation, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostRequestOpenUrl(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["open_url"]
+    """What is asked."""
+    params: OpenUrlParams
+    """The page to open."""
+
+
+class HostRequestOpenUrl(_HostRequestOpenUrl, total=False):
     """The host asks its client something; `initialize` says which methods it answers."""
 
     promptId: str
@@ -2950,6 +3101,85 @@ class Live(_Live, total=False):
     """The handle of the session; absent where a host has one session."""
 
 
+class _McpLoginCommand(TypedDict):
+    type: Literal["mcp_login"]
+    server: str
+    """The name of the server."""
+
+
+class McpLoginCommand(_McpLoginCommand, total=False):
+    """Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the
+    server is connected.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _McpLoginResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["mcp_login"]
+    success: Literal[True]
+
+
+class McpLoginResponse(_McpLoginResponse, total=False):
+    """Answers `mcp_login`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _McpLogoutCommand(TypedDict):
+    type: Literal["mcp_logout"]
+    server: str
+    """The name of the server."""
+
+
+class McpLogoutCommand(_McpLogoutCommand, total=False):
+    """Forgets the login of an MCP server."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _McpLogoutResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["mcp_logout"]
+    success: Literal[True]
+
+
+class McpLogoutResponse(_McpLogoutResponse, total=False):
+    """Answers `mcp_logout`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _McpServerStatusEvent(TypedDict):
+    type: Literal["mcp_server_status"]
+    server: str
+    """The name of the server."""
+    status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
+    """What it is doing."""
+
+
+class McpServerStatusEvent(_McpServerStatusEvent, total=False):
+    """An MCP server was connected, lost, or failed."""
+
+    error: str
+    """Why it does not work."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 class _MessageEndEvent(TypedDict):
     type: Literal["message_end"]
     message: AgentMessage
@@ -3291,6 +3521,20 @@ class OpenSessionsResponse(_OpenSessionsResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
+class _OpenUrlParams(TypedDict):
+    url: str
+    """The page."""
+
+
+class OpenUrlParams(_OpenUrlParams, total=False):
+    """A page for the user, such as that of a login."""
+
+    server: str
+    """The MCP server that the login is for."""
+    userCode: str
+    """A code to type in on that page."""
+
+
 class _PendingRequestBudget(TypedDict):
     id: str
     """The id of the request, repeated in its answer."""
@@ -3335,6 +3579,28 @@ class PendingRequestDialog(_PendingRequestDialog, total=False):
     """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
 
 
+class _PendingRequestElicitation(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["elicitation"]
+    """What is asked."""
+    params: ElicitationParams
+    """What the server wants."""
+
+
+class PendingRequestElicitation(_PendingRequestElicitation, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
 class _PendingRequestHostTool(TypedDict):
     id: str
     """The id of the request, repeated in its answer."""
@@ -3347,6 +3613,28 @@ class _PendingRequestHostTool(TypedDict):
 
 
 class PendingRequestHostTool(_PendingRequestHostTool, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PendingRequestOpenUrl(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["open_url"]
+    """What is asked."""
+    params: OpenUrlParams
+    """The page to open."""
+
+
+class PendingRequestOpenUrl(_PendingRequestOpenUrl, total=False):
     promptId: str
     """The prompt whose run asks."""
     toolCallId: str
@@ -3417,6 +3705,10 @@ class PromptCommand(_PromptCommand, total=False):
     promptId: str
     """The id of the prompt; made by the host by default. One that the session has starts
     nothing.
+    """
+    resume: bool
+    """With the `promptId` of a prompt whose run ended with its host: the run goes on where it
+    was.
     """
     outputSchema: Any
     """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""
@@ -3705,6 +3997,23 @@ class SessionInfoEntry(_SessionInfoEntry, total=False):
     """The new name of the session; absent to remove it."""
 
 
+class _SessionLostEvent(TypedDict):
+    type: Literal["session_lost"]
+    reason: Literal["lease_lost"]
+    """Why: another host has acquired the lease."""
+
+
+class SessionLostEvent(_SessionLostEvent, total=False):
+    """The session is no longer this host's to write; further prompts are refused."""
+
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 class _SessionState(TypedDict):
     model: Model | None
     """The model; null if none is available."""
@@ -3805,6 +4114,25 @@ class SessionStatsSubagents(TypedDict):
     """Tokens used by subagents."""
     cost: float
     """Cost in US dollars."""
+
+
+class _SessionStoreStatusEvent(TypedDict):
+    type: Literal["session_store_status"]
+    status: Literal["waiting", "ok"]
+    """Whether a write takes long, or has succeeded after all."""
+
+
+class SessionStoreStatusEvent(_SessionStoreStatusEvent, total=False):
+    """The store of the session is slow, or no longer is; what it has not acknowledged is held
+    back.
+    """
+
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SessionTreeNode(TypedDict):
@@ -4142,6 +4470,83 @@ class _SetLabelResponse(TypedDict):
 
 class SetLabelResponse(_SetLabelResponse, total=False):
     """Answers `set_label`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _SetMcpServersCommand(TypedDict):
+    type: Literal["set_mcp_servers"]
+    servers: dict[str, Any]
+    """Entries by name, as in `mcpServers` of mcp.json."""
+
+
+class SetMcpServersCommand(_SetMcpServersCommand, total=False):
+    """Replaces the MCP servers that this session has beside the configured ones; an empty object
+    also stops those of the files for this session. A bad entry refuses all.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class SetMcpServersData(TypedDict):
+    """The result of the command."""
+
+    servers: list[SetMcpServersDataServers]
+    """The servers."""
+    errors: list[str]
+    """What is wrong with the configuration; each begins with the path of the file."""
+
+
+class _SetMcpServersDataServers(TypedDict):
+    name: str
+    """The name."""
+    source: Literal["user", "project", "session", "extension"]
+    """Where it is configured."""
+    transport: Literal["stdio", "http", "sse"]
+    """How it is reached."""
+    status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
+    """What it is doing."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches its tools."""
+    restarts: int
+    """How often it was started again."""
+    tools: list[SetMcpServersDataServersTools]
+    """Its tools, as far as they can be offered."""
+
+
+class SetMcpServersDataServers(_SetMcpServersDataServers, total=False):
+    error: str
+    """Why it does not work."""
+
+
+class _SetMcpServersDataServersTools(TypedDict):
+    name: str
+    """The name the model uses."""
+    serverName: str
+    """The name the server uses."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches it."""
+
+
+class SetMcpServersDataServersTools(_SetMcpServersDataServersTools, total=False):
+    annotations: dict[str, Any]
+    """What the server says about its effects; nothing checks it."""
+
+
+class _SetMcpServersResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_mcp_servers"]
+    success: Literal[True]
+    data: SetMcpServersData
+    """The result of the command."""
+
+
+class SetMcpServersResponse(_SetMcpServersResponse, total=False):
+    """Answers `set_mcp_servers`."""
 
     id: str | int
     """Comes back in the response as it was sent."""
@@ -5487,6 +5892,10 @@ ClientFrame: TypeAlias = Union[
     SetActiveToolsCommand,
     SetPermissionsCommand,
     GetPermissionsCommand,
+    GetMcpServersCommand,
+    SetMcpServersCommand,
+    McpLoginCommand,
+    McpLogoutCommand,
     GetPendingRequestsCommand,
     SetSessionNameCommand,
     SwitchSessionCommand,
@@ -5549,7 +5958,10 @@ Event: TypeAlias = Union[
     AutoRetryStartEvent,
     AutoRetryEndEvent,
     AutoContinueEvent,
+    SessionStoreStatusEvent,
+    SessionLostEvent,
     SessionInfoChangedEvent,
+    McpServerStatusEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
     ExtensionErrorEvent,
@@ -5629,6 +6041,10 @@ HostFrame: TypeAlias = Union[
     SetActiveToolsResponse,
     SetPermissionsResponse,
     GetPermissionsResponse,
+    GetMcpServersResponse,
+    SetMcpServersResponse,
+    McpLoginResponse,
+    McpLogoutResponse,
     GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
@@ -5658,6 +6074,8 @@ HostFrame: TypeAlias = Union[
     HostRequestToolApproval,
     HostRequestDialog,
     HostRequestBudget,
+    HostRequestElicitation,
+    HostRequestOpenUrl,
     HostRequestResolved,
     HostToolCall,
     HostToolCancel,
@@ -5685,7 +6103,10 @@ HostFrame: TypeAlias = Union[
     AutoRetryStartEvent,
     AutoRetryEndEvent,
     AutoContinueEvent,
+    SessionStoreStatusEvent,
+    SessionLostEvent,
     SessionInfoChangedEvent,
+    McpServerStatusEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
     ExtensionErrorEvent,
@@ -5759,6 +6180,8 @@ PendingRequest: TypeAlias = Union[
     PendingRequestToolApproval,
     PendingRequestDialog,
     PendingRequestBudget,
+    PendingRequestElicitation,
+    PendingRequestOpenUrl,
     PendingRequestHostTool,
 ]
 """An open request, as `get_pending_requests` lists it."""
@@ -5820,6 +6243,10 @@ Response: TypeAlias = Union[
     SetActiveToolsResponse,
     SetPermissionsResponse,
     GetPermissionsResponse,
+    GetMcpServersResponse,
+    SetMcpServersResponse,
+    McpLoginResponse,
+    McpLogoutResponse,
     GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
@@ -5975,6 +6402,7 @@ __all__ = [
     "DrainData",
     "DrainDataSessions",
     "DrainResponse",
+    "ElicitationParams",
     "ErrorEvent",
     "ErrorResponse",
     "ErrorStep",
@@ -6024,6 +6452,11 @@ __all__ = [
     "GetLastAssistantTextCommand",
     "GetLastAssistantTextData",
     "GetLastAssistantTextResponse",
+    "GetMcpServersCommand",
+    "GetMcpServersData",
+    "GetMcpServersDataServers",
+    "GetMcpServersDataServersTools",
+    "GetMcpServersResponse",
     "GetMessagesCommand",
     "GetMessagesData",
     "GetMessagesResponse",
@@ -6054,6 +6487,8 @@ __all__ = [
     "HostInfo",
     "HostRequestBudget",
     "HostRequestDialog",
+    "HostRequestElicitation",
+    "HostRequestOpenUrl",
     "HostRequestResolved",
     "HostRequestToolApproval",
     "HostResponse",
@@ -6088,6 +6523,11 @@ __all__ = [
     "ListSessionsResponse",
     "Listening",
     "Live",
+    "McpLoginCommand",
+    "McpLoginResponse",
+    "McpLogoutCommand",
+    "McpLogoutResponse",
+    "McpServerStatusEvent",
     "MessageEndEvent",
     "MessageEntry",
     "MessageStartEvent",
@@ -6108,11 +6548,14 @@ __all__ = [
     "OpenSessionResponse",
     "OpenSessionsData",
     "OpenSessionsResponse",
+    "OpenUrlParams",
     "OutputStatus",
     "PendingRequest",
     "PendingRequestBudget",
     "PendingRequestDialog",
+    "PendingRequestElicitation",
     "PendingRequestHostTool",
+    "PendingRequestOpenUrl",
     "PendingRequestToolApproval",
     "PermissionMode",
     "PermissionRule",
@@ -6137,10 +6580,12 @@ __all__ = [
     "SessionInfo",
     "SessionInfoChangedEvent",
     "SessionInfoEntry",
+    "SessionLostEvent",
     "SessionState",
     "SessionStats",
     "SessionStatsContextUsage",
     "SessionStatsSubagents",
+    "SessionStoreStatusEvent",
     "SessionTreeNode",
     "SetActiveToolsCommand",
     "SetActiveToolsData",
@@ -6164,6 +6609,11 @@ __all__ = [
     "SetInterruptModeResponse",
     "SetLabelCommand",
     "SetLabelResponse",
+    "SetMcpServersCommand",
+    "SetMcpServersData",
+    "SetMcpServersDataServers",
+    "SetMcpServersDataServersTools",
+    "SetMcpServersResponse",
     "SetModelCommand",
     "SetModelResponse",
     "SetPermissionsCommand",

@@ -25,6 +25,13 @@ export {
 } from "./dialects/index.ts";
 export type { AgentEvent, ToolResult } from "./vocabulary/agent-event.ts";
 export type {
+  ApprovalRequest,
+  Approve,
+  AskedRequest,
+  BudgetRequest,
+  RaiseBudget,
+} from "./vocabulary/asked-request.ts";
+export type {
   BudgetLimits,
   BudgetSnapshot,
   BudgetViolationReason,
@@ -46,6 +53,7 @@ export {
   BudgetParams,
   BudgetResult,
   DialogParams,
+  ElicitationParams,
   type HostAnswer,
   HostRequestFrame,
   type HostRequestResolved,
@@ -55,6 +63,7 @@ export {
   HostToolParams,
   HostToolResult,
   HostToolUpdate,
+  OpenUrlParams,
   PendingRequest,
 } from "./vocabulary/host-request.ts";
 export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";

@@ -3,9 +3,10 @@ import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 import { type HostingOptions, hostingFlags } from "./hosting-flags.ts";
+import { type StoreOptions, storeFlags } from "./store-flags.ts";
 
 /** What the command line says. */
-export interface CliOptions extends HostingOptions {
+export interface CliOptions extends HostingOptions, StoreOptions {
   mode?: "text" | "json" | "rpc";
   print?: boolean;
   help?: boolean;
@@ -42,6 +43,8 @@ export interface CliOptions extends HostingOptions {
   noPromptTemplates?: boolean;
   promptTemplate: string[];
   noContextFiles?: boolean;
+  noMcp?: boolean;
+  mcpServers?: string;
   extension: string[];
   noExtensions?: boolean;
   approve?: boolean;
@@ -190,15 +193,11 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "value",
     help: "How deep this host stands among subagents; set by the host that starts it",
   },
-  "task-folder": {
-    key: "taskFolder",
-    kind: "value",
-    help: "The folder that this host's folder is a copy of; set by the host that starts it",
-  },
+  "task-folder": { key: "taskFolder", kind: "value", help: "Folder this host's is a copy of" },
   "task-agents": {
     key: "taskAgents",
     kind: "value",
-    help: "Agents this host's subagents may be, comma-separated",
+    help: "Agents for subagents, comma-separated",
   },
   "no-builtin-tools": {
     key: "noBuiltinTools",
@@ -225,6 +224,8 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     short: "nc",
     help: "Do not read AGENTS.md and its like",
   },
+  "no-mcp": { key: "noMcp", kind: "switch", help: "Start no MCP servers" },
+  "mcp-servers": { key: "mcpServers", kind: "value", help: "MCP servers to use, comma-separated" },
   extension: {
     key: "extension",
     kind: "list",
@@ -268,6 +269,7 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     help: "Taken and without effect: there is no terminal",
   },
   ...hostingFlags,
+  ...storeFlags,
   offline: { key: "offline", kind: "switch", help: "No network besides model requests" },
   "log-file": { key: "logFile", kind: "value", help: "Write the log here instead of stderr" },
   verbose: { key: "verbose", kind: "switch", help: "Log more" },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { FileQueue } from "../base/files/file-queue.ts";
 import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyFileNames } from "../base/files/key-files.ts";
+import { ProtectedFiles } from "../base/files/protected-files.ts";
 import { createOutputMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { isolatedCopyOf } from "../permissions/isolated-paths.ts";
 import type { CommandRunner, FileAccess, ToolEnvironment } from "../processes/environment.ts";
@@ -53,9 +54,9 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     shellPath: settings.get("shellPath"),
     shellCommandPrefix: settings.get("shellCommandPrefix"),
     get keyVariables() {
-      return keySources.known.variables();
+      return keySources.known.read().variables;
     },
-    protectedFiles: keyFileNames.map((name) => join(agentDirectory, name)),
+    protectedFiles: new ProtectedFiles(agentDirectory, keyFileNames),
     bashTimeoutMs: settings.get("bash.timeoutMs"),
     createOutputMask: () =>
       settings.get("tools.maskKeys") ? createOutputMask(keySources) : undefined,

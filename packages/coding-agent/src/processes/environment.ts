@@ -1,4 +1,5 @@
 import type { FileQueue } from "../base/files/file-queue.ts";
+import type { ProtectedFiles } from "../base/files/protected-files.ts";
 import type { OutputMask } from "./output-mask.ts";
 import type { OutputSink } from "./output-pump.ts";
 import type { ProcessOutcome } from "./process.ts";
@@ -59,7 +60,7 @@ export interface ToolEnvironment {
   /** Names of variables that hold provider keys; commands do not inherit them. */
   readonly keyVariables?: readonly string[] | undefined;
   /** Files with keys that no file tool opens. */
-  readonly protectedFiles?: readonly string[] | undefined;
+  readonly protectedFiles?: ProtectedFiles | undefined;
   /** Makes what takes known keys out of the output of a command; undefined to leave them in. */
   readonly createOutputMask?: (() => OutputMask | undefined) | undefined;
   /** Lets commands inherit `keyVariables`. */

@@ -17,6 +17,8 @@ export interface ModelRequestsOptions {
   readonly models: ModelSelection;
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
+  /** Waits for what a request declares. */
+  readonly toolsReady?: (() => Promise<void>) | undefined;
   /** Refuses requests once it is used up. */
   readonly budget: Pick<SessionBudget, "check" | "admit">;
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
@@ -78,10 +80,12 @@ export class ModelRequests {
     await budget.admit();
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
+    await this.#options.toolsReady?.();
     const [auth, systemPrompt] = await Promise.all([
       registry.requestAuth(model),
       this.systemPrompt(),
     ]);
+    this.#options.tools.noteRequested();
     const { tools, outputSchema } = withOutput(this.#options.tools.active, model, outputs.current);
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
     return {

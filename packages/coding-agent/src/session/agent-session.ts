@@ -1,5 +1,6 @@
 import type { ToolExecutionMode } from "@tau-agent/agent";
 import type {
+  ApprovalRequest,
   ApprovalResult,
   CompactionResult,
   EventOrder,
@@ -19,10 +20,10 @@ import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
 import type { Compaction } from "../compaction/compaction.ts";
-import type { ApprovalRequest } from "../host-requests/approve.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
+import type { McpAccess } from "../mcp/mcp-access.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
@@ -43,6 +44,7 @@ import type { PromptInput } from "../user-input/input.ts";
 import { addMessage, type SessionParts } from "./build-session.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
 import { describeTools } from "./describe-tools.ts";
+import { endSession } from "./end-session.ts";
 import type { SessionNavigation } from "./session-navigation.ts";
 
 /** A coding agent with its conversation. Every interface of Tau drives one of these. */
@@ -64,6 +66,8 @@ export class AgentSession implements AsyncDisposable {
   /** Other sessions, and other branches of this one. */
   readonly navigation: SessionNavigation;
   readonly settings: SettingsStore;
+  /** Its MCP servers. */
+  readonly mcp: McpAccess;
   /** What the session asks its client or embedder. */
   readonly requests: HostRequests;
   /** The tools that the client runs. */
@@ -88,6 +92,7 @@ export class AgentSession implements AsyncDisposable {
     this.retry = parts.retry;
     this.navigation = parts.navigation;
     this.settings = parts.inputs.settings;
+    this.mcp = parts.inputs.mcp;
     this.requests = parts.inputs.requests;
     this.hostTools = parts.inputs.hostTools;
     this.permissions = parts.inputs.permissions;
@@ -102,6 +107,14 @@ export class AgentSession implements AsyncDisposable {
   /** Problems found when the session was created and since. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#parts.problems.diagnostics;
+  }
+
+  /**
+   * Fulfilled once the session's store has everything that was written so far; undefined if it has, and
+   * for a session in a file. Rejects with `session_write_failed` or `session_lost`.
+   */
+  get stored(): Promise<void> | undefined {
+    return this.#parts.conversation.log.stored();
   }
 
   /** The folder that tools work in. */
@@ -376,19 +389,10 @@ export class AgentSession implements AsyncDisposable {
   /** Ends everything that runs and closes the file. May be called more than once. */
   dispose(): Promise<void> {
     this.#parts.admission.close();
-    this.#disposal ??= this.#dispose();
+    this.#disposal ??= endSession(this.#parts);
     return this.#disposal;
   }
 
   /** What `await using` calls. */
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.dispose();
-
-  async #dispose(): Promise<void> {
-    const { work, conversation, inputs } = this.#parts;
-    inputs.jobs.close();
-    await this.hooks?.end();
-    await work.end();
-    conversation.log.close();
-    inputs.toolEnvironment.processes.killAll();
-  }
 }

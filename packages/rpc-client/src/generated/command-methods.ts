@@ -15,6 +15,8 @@ export interface CommandMethods {
    *   is refused during a run.
    * @param options.promptId - The id of the prompt; made by the host by default. One that the
    *   session has starts nothing.
+   * @param options.resume - With the `promptId` of a prompt whose run ended with its host: the run
+   *   goes on where it was.
    * @param options.outputSchema - A JSON Schema for the answer, which comes as `output` of the
    *   prompt's `prompt_result`.
    */
@@ -308,6 +310,34 @@ export interface CommandMethods {
    * Returns the permission mode and the rules of all sources.
    */
   getPermissions(): Promise<Result<"get_permissions">>;
+
+  /**
+   * Lists the MCP servers of this session with their state and their tools.
+   */
+  getMcpServers(): Promise<Result<"get_mcp_servers">>;
+
+  /**
+   * Replaces the MCP servers that this session has beside the configured ones; an empty object also
+   * stops those of the files for this session. A bad entry refuses all.
+   *
+   * @param servers - Entries by name, as in `mcpServers` of mcp.json.
+   */
+  setMcpServers(servers: Params<"set_mcp_servers">["servers"]): Promise<Result<"set_mcp_servers">>;
+
+  /**
+   * Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the server
+   * is connected.
+   *
+   * @param server - The name of the server.
+   */
+  mcpLogin(server: string): Promise<Result<"mcp_login">>;
+
+  /**
+   * Forgets the login of an MCP server.
+   *
+   * @param server - The name of the server.
+   */
+  mcpLogout(server: string): Promise<Result<"mcp_logout">>;
 
   /**
    * Lists the open host requests, oldest first.

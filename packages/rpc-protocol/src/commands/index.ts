@@ -6,6 +6,7 @@ import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
 import { hostingCommands } from "./hosting.ts";
 import { jobCommands } from "./jobs.ts";
+import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
 import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
@@ -23,6 +24,7 @@ export {
   connectionCommands,
   hostingCommands,
   jobCommands,
+  mcpCommands,
   modelCommands,
   permissionCommands,
   promptingCommands,
@@ -47,6 +49,7 @@ export const commands = {
   ...todoCommands,
   ...toolCommands,
   ...permissionCommands,
+  ...mcpCommands,
   ...requestCommands,
   ...sessionCommands,
   ...connectionCommands,

@@ -56,8 +56,13 @@ export const errorTable = {
   },
   session_write_failed: {
     message:
-      "Could not write the session to {path}: {reason}. Nothing that was said is lost from memory.",
+      "Could not write the session to {path}: {reason}. What could not be written was not announced.",
     retryable: true,
+  },
+  session_lost: {
+    message:
+      "Another host has taken over session {path}. Open it again once that host has ended, or start another session.",
+    retryable: false,
   },
   queue_item_not_found: {
     message: "Queued item not found: {itemId}. It was delivered, cancelled, or never queued.",
@@ -107,6 +112,16 @@ export const errorTable = {
   tool_not_found: {
     message: "There is no tool {name}. get_tools lists those there are.",
     retryable: false,
+  },
+  mcp_server_not_found: {
+    message: "There is no MCP server {server}. get_mcp_servers lists those there are.",
+    retryable: false,
+  },
+  mcp_failed: { message: "The MCP server {server} failed: {reason}", retryable: true },
+  mcp_login_failed: {
+    message:
+      "Could not log in to the MCP server {server}: {reason}. Outside of a session: tau mcp login {server}",
+    retryable: true,
   },
   request_not_found: {
     message: "There is no request {id}. get_pending_requests lists the open ones.",

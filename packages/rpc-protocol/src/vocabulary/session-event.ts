@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { AgentEvent } from "./agent-event.ts";
 import { budgetEvents } from "./budget.ts";
 import { jobEvents } from "./job.ts";
+import { McpStatus } from "./mcp.ts";
 import { ThinkingLevel } from "./model.ts";
 import { StreamRuleInfo } from "./stream-rule.ts";
 import { subagentEvents } from "./subagent-event.ts";
@@ -150,11 +151,33 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     /** Why the run continues. */
     reason: z.literal("length"),
   }),
+  /** The store of the session is slow, or no longer is; what it has not acknowledged is held back. */
+  z.object({
+    type: z.literal("session_store_status"),
+    /** Whether a write takes long, or has succeeded after all. */
+    status: z.enum(["waiting", "ok"]),
+  }),
+  /** The session is no longer this host's to write; further prompts are refused. */
+  z.object({
+    type: z.literal("session_lost"),
+    /** Why: another host has acquired the lease. */
+    reason: z.literal("lease_lost"),
+  }),
   /** The session was renamed. */
   z.object({
     type: z.literal("session_info_changed"),
     /** The new name; absent if the session has none. */
     name: z.optional(z.string()),
+  }),
+  /** An MCP server was connected, lost, or failed. */
+  z.object({
+    type: z.literal("mcp_server_status"),
+    /** The name of the server. */
+    server: z.string(),
+    /** What it is doing. */
+    status: McpStatus,
+    /** Why it does not work. */
+    error: z.optional(z.string()),
   }),
   /** The thinking level was changed. */
   z.object({

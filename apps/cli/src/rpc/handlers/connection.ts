@@ -23,6 +23,8 @@ const sentRequests: readonly HostRequestMethod[] = [
   "host_tool",
   "dialog",
   "budget",
+  "elicitation",
+  "open_url",
 ];
 
 export const connectionHandlers = {

@@ -6,6 +6,7 @@ import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
 import { hostingHandlers } from "./hosting.ts";
 import { jobHandlers } from "./jobs.ts";
+import { mcpHandlers } from "./mcp.ts";
 import { modelHandlers } from "./model.ts";
 import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
@@ -29,6 +30,7 @@ export const handlers = {
   ...todoHandlers,
   ...toolHandlers,
   ...permissionHandlers,
+  ...mcpHandlers,
   ...requestHandlers,
   ...sessionHandlers,
   ...connectionHandlers,

@@ -15,6 +15,8 @@ export interface AgentDefinition {
   readonly permissionMode?: PermissionMode | undefined;
   /** Agents it may start: names, or `*` for all. All when absent. */
   readonly spawns?: readonly string[] | undefined;
+  /** The MCP servers it has of those of its caller's; none when absent. */
+  readonly mcpServers?: readonly string[] | undefined;
   /** Added to the system prompt. */
   readonly systemPrompt: string;
   readonly source: "user" | "project" | "bundled";

@@ -96,7 +96,8 @@ function mayDefine(
 /** Without what only a trusted project may choose. Its tools can only be fewer than the session's. */
 function restricted(agent: AgentDefinition, { isProjectTrusted }: AgentDirs): AgentDefinition {
   if (isProjectTrusted || agent.source !== "project") return agent;
-  return { ...agent, model: undefined, thinkingLevel: undefined, isLimitedToCaller: true };
+  const withheld = { model: undefined, thinkingLevel: undefined, mcpServers: undefined };
+  return { ...agent, ...withheld, isLimitedToCaller: true };
 }
 
 function originOf(source: AgentDefinition["source"]): TextOrigin {
@@ -148,6 +149,7 @@ async function readAgent(
     thinkingLevel,
     permissionMode: permissionMode(attributes, warn),
     spawns: listAttribute(attributes, "spawns"),
+    mcpServers: listAttribute(attributes, "mcpServers"),
     systemPrompt: body,
     source,
   };

@@ -1,7 +1,11 @@
-import type { PromptStatus, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
+import type {
+  Approve,
+  PromptStatus,
+  RaiseBudget,
+  SessionEvent,
+  SubagentLevel,
+} from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Approve } from "../../host-requests/approve.ts";
-import type { RaiseBudget } from "../../host-requests/raise-budget.ts";
 import type { HostTools } from "../../host-tools/host-tools.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
@@ -29,6 +33,7 @@ interface SubagentSessionOptions {
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
   readonly taskFolder: string | undefined;
+  readonly mcp: { readonly isOff: boolean; readonly only: readonly string[] };
   readonly approve: Approve;
   readonly raiseBudget: RaiseBudget;
   /** They are set as the caller's change, so none are given at the start. */
@@ -83,6 +88,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     taskDepth: request.depth,
     taskAgents: agent.spawns,
     taskFolder: request.standsFor,
+    mcp: { isOff: agent.mcpServers === undefined, only: agent.mcpServers ?? [] },
     approve: request.approve,
     raiseBudget: request.raiseBudget,
     permissions: undefined,

@@ -1,8 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
-import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { Approve, RaiseBudget, SessionEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import type { Approve } from "../../host-requests/approve.ts";
-import type { RaiseBudget } from "../../host-requests/raise-budget.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import {
@@ -125,5 +123,7 @@ function hostArguments(request: SubagentRequest): string[] {
   if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
   args.push("--task-depth", String(request.depth));
   if (request.standsFor !== undefined) args.push("--task-folder", request.standsFor);
+  const { mcpServers = [] } = agent;
+  args.push(...(mcpServers.length > 0 ? ["--mcp-servers", mcpServers.join(",")] : ["--no-mcp"]));
   return args;
 }
