@@ -194,11 +194,7 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     help: "How deep this host stands among subagents; set by the host that starts it",
   },
   "task-folder": { key: "taskFolder", kind: "value", help: "Folder this host's is a copy of" },
-  "task-agents": {
-    key: "taskAgents",
-    kind: "value",
-    help: "Agents for subagents, comma-separated",
-  },
+  "task-agents": { key: "taskAgents", kind: "value", help: "Its subagents, comma-separated" },
   "no-builtin-tools": {
     key: "noBuiltinTools",
     kind: "switch",
