@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,6 +26,15 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}
+
 interface Outcome {
   readonly code: number;
   readonly stdout: string;
@@ -43,6 +52,40 @@ function tau(...words: string[]): Promise<Outcome> {
 
 const add = (...words: string[]) => tau("mcp", "add", ...words, "--", "node", server, behaviour);
 
+describe("a host", () => {
+  it("takes its servers with it, also when it is killed", async () => {
+    const log = join(folder, "log");
+    const args = [server, JSON.stringify({ tools: [], log })];
+    const mcpServers = { one: { command: process.execPath, args } };
+    await writeFile(join(agentDirectory, "mcp.json"), JSON.stringify({ mcpServers }));
+    const words = [program, "--mode", "rpc", "--no-session"];
+    const env = { ...process.env, PI_CODING_AGENT_DIR: agentDirectory };
+    const host = spawn(process.execPath, words, { cwd, env, stdio: ["pipe", "ignore", "ignore"] });
+    host.stdin.write('{"type":"get_state"}\n');
+    await expect.poll(() => existsSync(log) && readFileSync(log, "utf8")).toMatch(/tools\/list/);
+    const pid = Number(/start (\d+)/.exec(readFileSync(log, "utf8"))?.[1]);
+    host.kill("SIGKILL");
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  });
+
+  it("starts none before the first command is answered", async () => {
+    const log = join(folder, "log");
+    const mcpServers = {
+      one: { command: process.execPath, args: [server, JSON.stringify({ log })] },
+    };
+    await writeFile(join(agentDirectory, "mcp.json"), JSON.stringify({ mcpServers }));
+    const words = [program, "--mode", "rpc", "--no-session"];
+    const env = { ...process.env, PI_CODING_AGENT_DIR: agentDirectory };
+    const host = spawn(process.execPath, words, { cwd, env, stdio: ["pipe", "pipe", "ignore"] });
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(existsSync(log)).toBe(false);
+    host.stdin.write('{"type":"get_mcp_servers"}\n');
+    await expect.poll(() => existsSync(log)).toBe(true);
+    host.stdin.end();
+    await new Promise((resolve) => host.once("exit", resolve));
+  });
+});
+
 describe("tau mcp", () => {
   it("adds, tests, lists and removes a server, and keeps comments", async () => {
     const file = join(agentDirectory, "mcp.json");
@@ -52,9 +95,7 @@ describe("tau mcp", () => {
     expect(readFileSync(file, "utf8")).toContain('"A": "b=c"');
     const tested = await tau("mcp", "test", "one");
     expect(tested).toMatchObject({ code: 0, stderr: "" });
-    expect(tested.stdout).toBe(
-      "one: connected (stdio, user, 1 tools)\n  mcp__one__echo ← echo\n",
-    );
+    expect(tested.stdout).toBe("one: connected (stdio, user, 1 tools)\n  mcp__one__echo ← echo\n");
     const listed = await tau("mcp", "list", "--json");
     expect(JSON.parse(listed.stdout)).toMatchObject({
       servers: [{ name: "one", status: "connected" }],
