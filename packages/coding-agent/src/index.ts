@@ -7,9 +7,12 @@ export {
 export type { StreamFunction } from "@tau-agent/ai";
 export type {
   ApprovalParams,
+  ApprovalRequest,
   ApprovalResult,
+  Approve,
   BudgetLimits,
   BudgetParams,
+  BudgetRequest,
   BudgetResult,
   BudgetSnapshot,
   CompactionResult,
@@ -18,6 +21,7 @@ export type {
   ExtensionUiResponse,
   PermissionMode,
   PermissionRule,
+  RaiseBudget,
   SessionEntry,
   SessionEvent,
   SessionState,
@@ -55,13 +59,11 @@ export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";
 export type { HostModules } from "./extensions/load/host-imports.ts";
-export type { ApprovalRequest, Approve } from "./host-requests/approve.ts";
 export { answerDialog } from "./host-requests/dialogs.ts";
 export {
   HostRequests,
   type RequestSink,
 } from "./host-requests/host-requests.ts";
-export type { BudgetRequest, RaiseBudget } from "./host-requests/raise-budget.ts";
 export { RequestError } from "./host-requests/request-error.ts";
 export type {
   HostToolCallContext,

@@ -25,6 +25,13 @@ export {
 } from "./dialects/index.ts";
 export type { AgentEvent, ToolResult } from "./vocabulary/agent-event.ts";
 export type {
+  ApprovalRequest,
+  Approve,
+  AskedRequest,
+  BudgetRequest,
+  RaiseBudget,
+} from "./vocabulary/asked-request.ts";
+export type {
   BudgetLimits,
   BudgetSnapshot,
   BudgetViolationReason,

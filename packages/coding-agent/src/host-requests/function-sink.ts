@@ -1,7 +1,10 @@
-import type { HostRequestMethod, PendingRequest } from "@tau-agent/rpc-protocol";
-import type { Approve } from "./approve.ts";
+import type {
+  Approve,
+  HostRequestMethod,
+  PendingRequest,
+  RaiseBudget,
+} from "@tau-agent/rpc-protocol";
 import type { HostRequests, RequestSink } from "./host-requests.ts";
-import type { RaiseBudget } from "./raise-budget.ts";
 import { RequestError } from "./request-error.ts";
 
 /** The functions of an embedder that answer requests. */

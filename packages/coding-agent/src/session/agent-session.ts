@@ -1,5 +1,6 @@
 import type { ToolExecutionMode } from "@tau-agent/agent";
 import type {
+  ApprovalRequest,
   ApprovalResult,
   CompactionResult,
   EventOrder,
@@ -19,7 +20,6 @@ import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
 import type { Compaction } from "../compaction/compaction.ts";
-import type { ApprovalRequest } from "../host-requests/approve.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
@@ -44,6 +44,7 @@ import type { PromptInput } from "../user-input/input.ts";
 import { addMessage, type SessionParts } from "./build-session.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
 import { describeTools } from "./describe-tools.ts";
+import { endSession } from "./end-session.ts";
 import type { SessionNavigation } from "./session-navigation.ts";
 
 /** A coding agent with its conversation. Every interface of Tau drives one of these. */
@@ -106,6 +107,14 @@ export class AgentSession implements AsyncDisposable {
   /** Problems found when the session was created and since. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#parts.problems.diagnostics;
+  }
+
+  /**
+   * Fulfilled once the session's store has everything that was written so far; undefined if it has, and
+   * for a session in a file. Rejects with `session_write_failed` or `session_lost`.
+   */
+  get stored(): Promise<void> | undefined {
+    return this.#parts.conversation.log.stored();
   }
 
   /** The folder that tools work in. */
@@ -380,20 +389,10 @@ export class AgentSession implements AsyncDisposable {
   /** Ends everything that runs and closes the file. May be called more than once. */
   dispose(): Promise<void> {
     this.#parts.admission.close();
-    this.#disposal ??= this.#dispose();
+    this.#disposal ??= endSession(this.#parts);
     return this.#disposal;
   }
 
   /** What `await using` calls. */
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.dispose();
-
-  async #dispose(): Promise<void> {
-    const { work, conversation, inputs } = this.#parts;
-    inputs.jobs.close();
-    await this.hooks?.end();
-    await work.end();
-    await inputs.mcp.end();
-    conversation.log.close();
-    inputs.toolEnvironment.processes.killAll();
-  }
 }

@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
-import type { ApprovalResult } from "@tau-agent/rpc-protocol";
+import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { ApprovalRequest } from "../host-requests/approve.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools, RunnableHostTool } from "../host-tools/host-tools.ts";
 import type { ModelRegistry } from "../models/registry.ts";

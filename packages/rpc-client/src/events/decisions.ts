@@ -1,6 +1,10 @@
-import type { HostRequestFrame, HostRequestResolved, HostResponse } from "@tau-agent/rpc-protocol";
-import type { Approve } from "./approve.ts";
-import type { RaiseBudget } from "./raise-budget.ts";
+import type {
+  Approve,
+  HostRequestFrame,
+  HostRequestResolved,
+  HostResponse,
+  RaiseBudget,
+} from "@tau-agent/rpc-protocol";
 
 /** The functions that answer what the host asks. */
 export interface Deciders {

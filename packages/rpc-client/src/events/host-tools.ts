@@ -6,6 +6,7 @@ import type {
   Params,
   ToolResult,
 } from "@tau-agent/rpc-protocol";
+import { checkValue, jsonSchemaOf, type TypedSchema } from "@tau-agent/rpc-protocol/plain";
 
 /** What a running tool gets besides its arguments. */
 export interface HostToolContext {
@@ -17,21 +18,6 @@ export interface HostToolContext {
   /** Reports the output so far: a text, or a result. */
   readonly update: (partial: string | ToolResult) => void;
 }
-
-/** A schema that validates values and converts to JSON Schema, such as `z.object(…)` of zod 4. */
-export interface HostToolSchema<Arguments> {
-  readonly "~standard": {
-    readonly types?: { readonly output: Arguments } | undefined;
-    readonly validate: (value: unknown) => Checked<Arguments> | Promise<Checked<Arguments>>;
-    readonly jsonSchema: {
-      readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
-    };
-  };
-}
-
-type Checked<Arguments> =
-  | { readonly value: Arguments; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string }[] };
 
 interface HostToolParts<Arguments> {
   readonly name: string;
@@ -60,7 +46,7 @@ export interface DefinedTool {
 
 /** Defines a tool whose arguments a schema like zod's describes and types. */
 export function defineTool<Arguments>(
-  tool: HostToolParts<Arguments> & { readonly parameters: HostToolSchema<Arguments> },
+  tool: HostToolParts<Arguments> & { readonly parameters: TypedSchema<Arguments> },
 ): DefinedTool;
 /** Defines a tool whose arguments JSON Schema describes. */
 export function defineTool<Arguments = Record<string, unknown>>(
@@ -71,23 +57,14 @@ export function defineTool({
   execute,
   ...described
 }: HostToolParts<never> & { readonly parameters: object }): DefinedTool {
-  const schema = isSchema(parameters) ? parameters["~standard"] : undefined;
-  const given = schema?.jsonSchema.input({ target: "draft-2020-12" }) ?? parameters;
-  const { $schema: _, ...json } = given as Record<string, unknown>;
   return {
-    definition: { ...described, parameters: json },
+    definition: { ...described, parameters: jsonSchemaOf(parameters) },
     run: async (args, context) => {
-      const checked = await schema?.validate(args);
-      if (checked?.issues !== undefined) {
-        throw new TypeError(checked.issues.map(({ message }) => message).join("\n"));
-      }
-      return execute((checked === undefined ? args : checked.value) as never, context);
+      const checked = await checkValue(parameters, args);
+      if ("problems" in checked) throw new TypeError(checked.problems.join("\n"));
+      return execute(checked.value as never, context);
     },
   };
-}
-
-function isSchema(parameters: object): parameters is HostToolSchema<unknown> {
-  return "~standard" in parameters && Object(parameters["~standard"]).jsonSchema !== undefined;
 }
 
 /** Runs the tools of one connection. */
@@ -102,6 +79,8 @@ export class HostToolRunner {
 
   /** Runs a call and sends its result. */
   async run({ id, toolCallId, agentId, toolName, arguments: args }: HostToolCall): Promise<void> {
+    // A call that the host tells of again after a reconnect.
+    if (this.#running.has(id)) return;
     const controller = new AbortController();
     this.#running.set(id, controller);
     const { signal } = controller;

@@ -7,7 +7,7 @@ import {
   temporaryFolder,
 } from "../../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
-import type { ApprovalRequest, Approve } from "../../host-requests/approve.ts";
+import type { ApprovalRequest, Approve } from "@tau-agent/rpc-protocol";
 
 /** An answer, or what makes one. */
 export type Answer = ApprovalResult | ((request: ApprovalRequest) => unknown);

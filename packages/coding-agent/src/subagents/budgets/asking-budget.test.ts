@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
-import type { BudgetResult } from "@tau-agent/rpc-protocol";
+import type { BudgetRequest, BudgetResult, RaiseBudget } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import {
   createTestSession,
@@ -10,7 +10,6 @@ import {
   unpaired,
 } from "../../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
-import type { BudgetRequest, RaiseBudget } from "../../host-requests/raise-budget.ts";
 import type { SettingValues } from "../../settings/schema.ts";
 import { SettingsStore } from "../../settings/store.ts";
 

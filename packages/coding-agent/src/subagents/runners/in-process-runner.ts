@@ -1,7 +1,11 @@
-import type { PromptStatus, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
+import type {
+  Approve,
+  PromptStatus,
+  RaiseBudget,
+  SessionEvent,
+  SubagentLevel,
+} from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Approve } from "../../host-requests/approve.ts";
-import type { RaiseBudget } from "../../host-requests/raise-budget.ts";
 import type { HostTools } from "../../host-tools/host-tools.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";

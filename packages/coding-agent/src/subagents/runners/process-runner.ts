@@ -1,8 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
-import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { Approve, RaiseBudget, SessionEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import type { Approve } from "../../host-requests/approve.ts";
-import type { RaiseBudget } from "../../host-requests/raise-budget.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import {

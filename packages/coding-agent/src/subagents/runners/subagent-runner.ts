@@ -1,7 +1,5 @@
-import type { SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
+import type { Approve, RaiseBudget, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Approve } from "../../host-requests/approve.ts";
-import type { RaiseBudget } from "../../host-requests/raise-budget.ts";
 import type { RunnableHostTool } from "../../host-tools/host-tools.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";

@@ -1,14 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
-import type { BudgetResult } from "@tau-agent/rpc-protocol";
+import type { BudgetRequest, BudgetResult } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import {
   createTestSession,
   placesIn,
   temporaryFolder,
 } from "../../create/__fixtures__/test-session.ts";
-import type { BudgetRequest } from "../../host-requests/raise-budget.ts";
 import type { SettingValues } from "../../settings/schema.ts";
 import { SettingsStore } from "../../settings/store.ts";
 import { scenario } from "../task-tool/__fixtures__/task-call.ts";

@@ -1,5 +1,4 @@
-import type { BudgetResult } from "@tau-agent/rpc-protocol";
-import type { BudgetRequest } from "../../host-requests/raise-budget.ts";
+import type { BudgetRequest, BudgetResult } from "@tau-agent/rpc-protocol";
 import type { Consumption } from "../../session-log/consumption.ts";
 import { dimensions, subagentDimension } from "../budgets/dimensions.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";

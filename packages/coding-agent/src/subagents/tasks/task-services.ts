@@ -1,6 +1,5 @@
-import type { ApprovalResult, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { ApprovalRequest, ApprovalResult, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { ApprovalRequest } from "../../host-requests/approve.ts";
 import type { HostTools, RunnableHostTool } from "../../host-tools/host-tools.ts";
 import type { ScopedModel } from "../../models/resolver.ts";
 import type { SessionPermissions } from "../../permissions/session-permissions.ts";
