@@ -13,7 +13,7 @@ export interface McpRequest {
 }
 
 /** What `tau mcp` can do. */
-export type McpAction = (typeof actions)[number];
+type McpAction = (typeof actions)[number];
 
 const actions = ["add", "list", "remove", "test", "login", "logout"] as const;
 
