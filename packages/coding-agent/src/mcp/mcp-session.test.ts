@@ -257,7 +257,7 @@ describe("what a server asks", () => {
     },
   );
 
-  it("is no reply of the model unless the entry and a person allow it", async () => {
+  it("gets a reply of the model only where the entry and a person allow it", async () => {
     const refusing = await open();
     expect(textOf(await callTool(refusing, "mcp__one__sample"))).toContain("error");
     const session = await open({ sampling: true });
