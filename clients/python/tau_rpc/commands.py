@@ -86,6 +86,7 @@ ErrorCode: TypeAlias = Literal[
     "invalid_attachment",
     "invalid_fork_entry",
     "invalid_image",
+    "invalid_mcp_server",
     "invalid_option",
     "invalid_params",
     "invalid_path",
