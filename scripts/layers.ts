@@ -20,7 +20,7 @@ export const layers: readonly Layers[] = [
     floors: [
       ["base", "shell-lines"],
       ["settings", "processes", "host-requests"],
-      ["models", "resources", "permissions"],
+      ["models", "resources", "permissions", "sandbox"],
       ["session-log"],
       ["user-input", "todos", "stream-rules", "session-store", "jobs"],
       ["tools", "compaction", "structured-output"],
@@ -38,6 +38,16 @@ export const layers: readonly Layers[] = [
   { root: `${codingAgent}/shell-lines`, floors: [["line"], ["commands", "read-only"]] },
   { root: `${codingAgent}/models`, floors: [["auth"]] },
   { root: `${codingAgent}/permissions`, floors: [["rules"]] },
+  {
+    root: `${codingAgent}/sandbox`,
+    floors: [["policy", "network"], ["paths"], ["bubblewrap", "seatbelt"]],
+    looseFiles: [
+      "describe-sandbox.ts",
+      "open-sandbox.ts",
+      "sandbox-check.ts",
+      "session-sandbox.ts",
+    ],
+  },
   {
     root: `${codingAgent}/resources`,
     floors: [["files"], ["packages", "rules", "skills", "templates"]],

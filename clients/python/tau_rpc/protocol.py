@@ -2493,9 +2493,7 @@ class GetTreeResponse(_GetTreeResponse, total=False):
     """The handle of the session, in a host with `--sessions`."""
 
 
-class HostInfo(TypedDict):
-    """The result of the command."""
-
+class _HostInfo(TypedDict):
     name: str
     """The name of the host."""
     version: str
@@ -2512,6 +2510,13 @@ class HostInfo(TypedDict):
     """The longest line the host accepts, in bytes."""
     capabilities: dict[str, Any]
     """What the host can do beyond pi's protocol."""
+
+
+class HostInfo(_HostInfo, total=False):
+    """The result of the command."""
+
+    sandbox: SandboxInfo
+    """The sandbox of commands and file tools; with `get_capabilities` only."""
 
 
 class _HostRequestBudget(TypedDict):
@@ -3902,6 +3907,26 @@ class Resync(_Resync, total=False):
     """The handle of the session; absent where a host has one session."""
     message: AgentMessage
     """The reply so far, while one is streaming."""
+
+
+class _SandboxInfo(TypedDict):
+    available: bool
+    """Whether a command was run in a sandbox of this kind."""
+    mechanism: Literal["bubblewrap", "seatbelt"] | None
+    """What makes the sandbox; null where there is nothing."""
+    mode: Literal["off", "workspace", "readOnly"]
+    """The mode of the session."""
+    network: Literal["off"] | Literal["all"] | list[str]
+    """What the session's commands may reach: nothing, all, or these domains."""
+
+
+class SandboxInfo(_SandboxInfo, total=False):
+    """What keeps commands and file tools inside, and whether this machine can do that."""
+
+    reason: str
+    """Why it is not available."""
+    remedy: str
+    """What to change so that it is."""
 
 
 class _SessionClosed(TypedDict):
@@ -6575,6 +6600,7 @@ __all__ = [
     "Resync",
     "RuleAction",
     "RuleSource",
+    "SandboxInfo",
     "SessionClosed",
     "SessionHeader",
     "SessionInfo",

@@ -8,7 +8,6 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { RpcClient } from "@tau-agent/rpc-client";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
-import { decide, showFourthAct } from "./fourth-act.ts";
 import { fact, heading, Screen, showPatch, showTests } from "./screen.ts";
 import { showSecondAct } from "./second-act.ts";
 import { showThirdAct } from "./third-act.ts";
@@ -59,7 +58,6 @@ async function work(
     cwd: project,
     // The project's settings allow the checks of the third act.
     args: ["--approve", "--session-dir", sessions],
-    approve: decide,
     ...host,
   });
   await client.start();
@@ -81,5 +79,4 @@ async function work(
   fact("Session", sessionFile ?? "not written");
   await showSecondAct(client, folder);
   await showThirdAct(client);
-  await showFourthAct(client);
 }

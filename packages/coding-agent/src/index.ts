@@ -92,6 +92,7 @@ export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";
+export type { SandboxChange } from "./sandbox/policy/sandbox-settings.ts";
 export { AgentSession } from "./session/agent-session.ts";
 export { exportSession, exportSessionFile } from "./session/export-session.ts";
 export type { SessionNavigation } from "./session/session-navigation.ts";

@@ -78,6 +78,7 @@ export {
   RuleSource,
   SourcedRule,
 } from "./vocabulary/permission.ts";
+export { SandboxInfo } from "./vocabulary/sandbox.ts";
 export {
   type ApprovalEntry,
   type DecidedBy,

@@ -14,6 +14,8 @@ export interface ProcessEnvironment {
   readonly sessionDirectory: string | undefined;
   /** The key a subagent's host got from the host that started it. */
   readonly subagentKey?: string | undefined;
+  /** The sandbox that the host which started this one has. */
+  readonly subagentSandbox?: unknown;
   /** The store for sessions, as `--store`. */
   readonly store?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -21,6 +23,9 @@ export interface ProcessEnvironment {
 
 /** Variable that hands a key to the hosts of subagents; nothing else gets to see it. */
 export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
+
+/** Variable that hands a sandbox to the hosts of subagents. */
+export const SUBAGENT_SANDBOX = "TAU_SUBAGENT_SANDBOX";
 
 /**
  * Reads the environment once.
@@ -30,6 +35,7 @@ export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
 export function readEnvironment(): ProcessEnvironment {
   const {
     [SUBAGENT_KEY]: subagentKey,
+    [SUBAGENT_SANDBOX]: sandbox,
     TAU_STORE: store,
     TAU_REDIS: _redis,
     ...variables
@@ -44,6 +50,7 @@ export function readEnvironment(): ProcessEnvironment {
     program: [process.execPath, process.argv[1] ?? ""],
     ...environmentFrom(variables),
     subagentKey,
+    ...(sandbox ? { subagentSandbox: JSON.parse(sandbox) as unknown } : {}),
     store: store || undefined,
   };
 }
@@ -51,7 +58,7 @@ export function readEnvironment(): ProcessEnvironment {
 /** What variables say of folders. */
 export function environmentFrom(
   variables: ProcessEnvironment["variables"],
-): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey" | "store"> {
+): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey" | "subagentSandbox" | "store"> {
   const homeDirectory = variables.HOME || findHomeDirectory();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;

@@ -31,6 +31,7 @@ export async function endWithin(session: AgentSession, timeoutMs: number): Promi
 export class SingleDrain {
   readonly #session: AgentSession;
   readonly #timeoutMs: number;
+  readonly #streamId = crypto.randomUUID();
   #draining: Promise<Result<"drain">> | undefined;
 
   constructor(session: AgentSession, timeoutMs: number) {
@@ -55,8 +56,7 @@ export class SingleDrain {
     const ended = {
       sessionId,
       durableSessionId: sessionId,
-      // Not at the start, which would load Node's cryptography for it (row `start`).
-      streamId: crypto.randomUUID(),
+      streamId: this.#streamId,
       seq: seq - 1,
     };
     return { sessions: [ended] };

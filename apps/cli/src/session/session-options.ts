@@ -37,6 +37,8 @@ export async function sessionOptions(
     projectKey: options.projectKey,
     leaseMs: milliseconds("--lease-ms", options.leaseMs),
     name: options.name,
+    // Checked where it is read, as what settings say.
+    sandbox: environment.subagentSandbox as CreateAgentSessionOptions["sandbox"],
     permissions: { mode: options.permissionMode },
     clientReady,
     mcp: { isOff: options.noMcp, only: list(options.mcpServers) },
@@ -49,7 +51,6 @@ export async function sessionOptions(
     },
     taskDepth: depth(options.taskDepth),
     taskAgents: list(options.taskAgents),
-    taskFolder: options.taskFolder,
     startSubagentHost: async (request) => {
       const { startSubagentHost } = await import("./subagent-host.ts");
       return startSubagentHost(request, { options, environment });

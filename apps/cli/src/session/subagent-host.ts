@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { RunnableHostTool, SubagentHost, SubagentHostRequest } from "@tau-agent/coding-agent";
 import { type DefinedTool, RpcClient, RpcError } from "@tau-agent/rpc-client";
 import type { CliOptions } from "../command-line/args.ts";
-import { type ProcessEnvironment, SUBAGENT_KEY } from "../process/environment.ts";
+import { type ProcessEnvironment, SUBAGENT_KEY, SUBAGENT_SANDBOX } from "../process/environment.ts";
 
 /** A subagent's host has this long for an orderly end; then it is killed. */
 const STOP_GRACE_MS = 1500;
@@ -13,7 +13,17 @@ const KILL_AFTER_MS = 500;
  * gets what the command line said of this host, as far as that holds for subagents too.
  */
 export async function startSubagentHost(
-  { command, args, cwd, variables, signal, onEvent, approve, raiseBudget }: SubagentHostRequest,
+  {
+    command,
+    args,
+    cwd,
+    variables,
+    sandbox,
+    signal,
+    onEvent,
+    approve,
+    raiseBudget,
+  }: SubagentHostRequest,
   { options, environment }: { options: CliOptions; environment: ProcessEnvironment },
 ): Promise<SubagentHost> {
   const { program, agentDirectory } = environment;
@@ -28,6 +38,7 @@ export async function startSubagentHost(
       ...variables,
       PI_CODING_AGENT_DIR: agentDirectory,
       // In the environment and not among the arguments, which everybody can see.
+      [SUBAGENT_SANDBOX]: sandbox && JSON.stringify(sandbox),
       [SUBAGENT_KEY]: keyFor(args, options) && (options.apiKey ?? environment.subagentKey),
     },
   });

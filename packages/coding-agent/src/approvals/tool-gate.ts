@@ -7,6 +7,7 @@ import {
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import type { Withdrawal } from "../host-requests/host-requests.ts";
+import type { LeaveQuestion } from "../processes/environment.ts";
 import type { GateState, JudgedCalls, PassingCall, ToolGateOptions } from "./judged-calls.ts";
 import type { Questions } from "./questions.ts";
 import { isAnswerTool } from "./tool-traits.ts";
@@ -29,6 +30,20 @@ export class ToolGate implements ToolHooks {
   /** Questions of subagents reach the same client. */
   async questions(): Promise<Questions> {
     return (await this.#load()).questions;
+  }
+
+  /**
+   * Asks whether a call that the sandbox refused may run outside; where every call is allowed without a
+   * question, only if there is no sandbox to run it in.
+   */
+  async askToLeave(question: LeaveQuestion, signal: AbortSignal): Promise<boolean> {
+    const isAsked =
+      question.reason === "sandbox_refused"
+        ? !this.#options.permissions.allowsAll
+        : this.#options.asksWithoutSandbox === true;
+    if (!isAsked) return false;
+    const { askToLeaveSandbox } = await import("./leave-sandbox.ts");
+    return askToLeaveSandbox(this.#options, question, signal);
   }
 
   /** Takes all questions back, also those of calls that have begun and are not asked about yet. */

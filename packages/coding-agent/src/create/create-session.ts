@@ -32,8 +32,11 @@ import { createJobs } from "./create-jobs.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { createToolSearch } from "./create-tool-search.ts";
 import { currentEnvironment } from "./current-environment.ts";
+import { likeSession } from "./like-session.ts";
+import { packageDiagnostics } from "./package-diagnostics.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
 import { type Places, resolvePlaces } from "./places.ts";
+import { type CreatedSandbox, createSandbox } from "./sandbox.ts";
 import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
 import { sessionFolders } from "./session-folders.ts";
@@ -60,6 +63,8 @@ interface Surroundings {
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
   readonly processes: ProcessRegistry;
   readonly requests: HostRequests;
+  readonly sandbox: CreatedSandbox["sandbox"];
+  readonly sandboxed: CreatedSandbox;
   readonly permissions: SessionPermissions;
   readonly extensions: SessionExtensions | undefined;
   readonly logOptions: OpenOptions;
@@ -87,7 +92,15 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const registry = createRegistry(options, places, { fetch, processes });
   const workingFolder = new WorkingFolder(places.cwd);
   const requests = new HostRequests();
-  const own = { places, workingFolder, settings, registry, processes, requests };
+  const environment = options.environment ?? {};
+  const isolation = { places, settings, workingFolder, environment };
+  const sandboxed = await createSandbox(options.sandbox, isolation);
+  const { sandbox } = sandboxed;
+  diagnostics.push(...sandboxed.diagnostics);
+  const own = {
+    ...{ places, workingFolder, settings, registry, processes, requests },
+    ...{ sandboxed, sandbox },
+  };
   const extensions = openExtensions(options, own);
   await extensions?.loadOwn();
   diagnostics.push(...(await decideTrust(options, { places, given }, settings, extensions)));
@@ -120,6 +133,7 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   } catch (error) {
     await log.close();
     await closeStore?.();
+    await sandbox?.close();
     throw error;
   }
 }
@@ -149,8 +163,8 @@ async function assemble(
     ...places,
     ...surroundings,
     ...toolOptions(options),
-    standsFor: options.taskFolder,
     keySources,
+    askToLeave: (...question) => parts.gate.askToLeave(...question),
     session: () => session,
   });
   const jobs = createJobs(options, { ...surroundings, toolEnvironment, parts: () => parts });
@@ -159,8 +173,8 @@ async function assemble(
     settings,
     agentDirectory: places.agentDirectory,
     session: () => session,
-    createSession: async (differences, systemPrompt) =>
-      (await createSession(likeSession(options, differences, systemPrompt))).session,
+    createSession: async (...changes) =>
+      (await createSession(likeSession(options, surroundings, ...changes))).session,
   });
   const rules = new SessionRules({
     ...surroundings,
@@ -255,24 +269,6 @@ function createResources(
   });
 }
 
-/** Options for a session like another one with a few differences: a subagent in this process. */
-function likeSession(
-  options: CreateAgentSessionOptions,
-  differences: Partial<CreateAgentSessionOptions>,
-  systemPrompt: string,
-): CreateAgentSessionOptions {
-  const texts = [...(options.prompt?.appendSystemPrompts ?? []), systemPrompt];
-  const prompt = { ...options.prompt, appendSystemPrompts: texts };
-  // The key belongs to one provider; a subagent with another provider's model must not send it there.
-  const own = typeof options.model === "object" ? options.model.provider : options.provider;
-  const { model } = differences;
-  const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
-  const baseDirectory = options.baseDirectory ?? options.cwd;
-  // A client knows the folder and the calls of its own session only.
-  const onDisk = { files: undefined, runCommand: undefined };
-  return { ...options, ...differences, ...onDisk, baseDirectory, prompt, apiKey };
-}
-
 /** The folder a session of a file belongs to; what is in a store goes on in the folder of the start. */
 async function folderOfSession(
   options: CreateAgentSessionOptions,
@@ -330,22 +326,12 @@ async function decideTrust(
   return trust.diagnostics;
 }
 
-/** Packages that are missing or cannot be read. */
-async function packageDiagnostics(
-  settings: SettingsStore,
-  places: Places,
-): Promise<readonly Diagnostic[]> {
-  if (settings.packages.length === 0) return [];
-  const { findPackages } = await import("../resources/packages/find-packages.ts");
-  return (await findPackages(settings, places)).diagnostics;
-}
-
 /** No extension is looked for unless the embedder says which to give the session. */
 function openExtensions(
   options: CreateAgentSessionOptions,
   parts: Pick<
     Surroundings,
-    "places" | "workingFolder" | "settings" | "registry" | "processes" | "requests"
+    "places" | "workingFolder" | "settings" | "registry" | "processes" | "requests" | "sandbox"
   >,
 ): SessionExtensions | undefined {
   if (options.extensions === undefined) return undefined;

@@ -5,9 +5,9 @@ import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyFileNames } from "../base/files/key-files.ts";
 import { ProtectedFiles } from "../base/files/protected-files.ts";
 import { createOutputMask, type KeySources } from "../models/auth/mask-keys.ts";
-import { isolatedCopyOf } from "../permissions/isolated-paths.ts";
 import type { CommandRunner, FileAccess, ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
+import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { WorkingFolder } from "./working-folder.ts";
@@ -17,12 +17,12 @@ export interface ToolSurroundings {
   readonly workingFolder: WorkingFolder;
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
-  /** The folder of the user that the session's folder is a copy of. */
-  readonly standsFor?: string | undefined;
   readonly agentDirectory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly settings: SettingsStore;
   readonly processes: ProcessRegistry;
+  readonly sandbox?: SessionSandbox | undefined;
+  readonly askToLeave: ToolEnvironment["askToLeave"];
   readonly files?: FileAccess | undefined;
   readonly runCommand?: CommandRunner | undefined;
   /** Where known keys come from. */
@@ -37,17 +37,13 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
   const { environment, processes, agentDirectory, keySources } = surroundings;
   return {
     homeDirectory,
-    temporaryDirectory,
+    temporaryDirectory: surroundings.sandbox?.outputDirectory ?? temporaryDirectory,
     environment,
     processes,
+    sandbox: surroundings.sandbox,
+    askToLeave: surroundings.askToLeave,
     get cwd() {
       return workingFolder.cwd;
-    },
-    copy: () => {
-      const { standsFor } = surroundings;
-      if (standsFor === undefined || !workingFolder.isHome) return undefined;
-      const worktreesRoot = join(agentDirectory, "worktrees");
-      return isolatedCopyOf(workingFolder.cwd, { standsFor, worktreesRoot });
     },
     writeRoot: () => writeRootOf(workingFolder.cwd, agentDirectory),
     fileQueue: new FileQueue(),

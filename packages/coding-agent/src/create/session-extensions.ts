@@ -10,6 +10,7 @@ import type { OpenExtensions } from "../extensions/open-extensions.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
+import type { Sandbox } from "../processes/sandbox.ts";
 import type { SettingsStore } from "../settings/store.ts";
 
 /** Which extensions to load. */
@@ -52,6 +53,7 @@ export interface SessionExtensionsContext {
   readonly stream: StreamFunction;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly processes: ProcessRegistry;
+  readonly sandbox?: Sandbox | undefined;
   readonly requests: HostRequests;
 }
 
@@ -168,7 +170,7 @@ export class SessionExtensions {
   async #open(): Promise<OpenExtensions> {
     const { options, places, workingFolder, settings, registry, stream, environment } =
       this.#context;
-    const { processes, requests } = this.#context;
+    const { processes, requests, sandbox } = this.#context;
     const [{ OpenExtensions }, hostModules] = await Promise.all([
       import("../extensions/open-extensions.ts"),
       options.hostModules(),
@@ -192,6 +194,7 @@ export class SessionExtensions {
         },
         environment,
         processes,
+        sandbox,
       },
     });
   }

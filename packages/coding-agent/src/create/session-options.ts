@@ -6,6 +6,7 @@ import type { CustomProvider } from "../models/custom-models.ts";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
 import type { CommandRunner, FileAccess } from "../processes/environment.ts";
 import type { PromptResourcesOptions } from "../resources/read-resources.ts";
+import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
 import type { SessionStart } from "../session-log/open-session.ts";
 import type { SessionStore } from "../session-log/store/session-store.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -82,6 +83,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly settings?: SettingsStore | undefined;
   /** The user's code that extends the session; without this no extension is looked for. */
   readonly extensions?: ExtensionOptions | undefined;
+  /** The sandbox of commands and file tools, instead of that in the user's settings. */
+  readonly sandbox?: SandboxChange | undefined;
   /** MCP servers besides those of mcp.json, by name, with the members of an entry there. */
   readonly mcpServers?: Readonly<Record<string, unknown>> | undefined;
   /** Which configured MCP servers are used. */

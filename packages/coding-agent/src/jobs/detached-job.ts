@@ -35,6 +35,10 @@ export async function startDetached(
   environment: ToolEnvironment,
   { folder, command, mark, timeoutMs }: DetachedRequest,
 ): Promise<void> {
+  if (environment.sandbox !== undefined) {
+    const text = "A detached job would outlive the sandbox. Start it without detached.";
+    throw new ProcessError("sandbox_unavailable", text);
+  }
   const sessionVariables = environment.sessionVariables?.();
   const { file, args, cwd, variables } = shellProcess(environment, { command, sessionVariables });
   const limit = limitOf(mark);

@@ -4,6 +4,8 @@ import type { OutputMask } from "./output-mask.ts";
 import type { OutputSink } from "./output-pump.ts";
 import type { ProcessOutcome } from "./process.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
+import type { Sandbox } from "./sandbox.ts";
+import type { SandboxReason } from "./sandbox-refusal.ts";
 
 /** The files as somebody else has them, such as an editor with buffers that are not saved yet. */
 export interface FileAccess {
@@ -33,6 +35,14 @@ export type CommandRunner = (command: ForeignCommand) => Promise<CommandOutcome>
 /** How a command ended, wherever it ran. */
 export type CommandOutcome = ProcessOutcome | { readonly kind: "unknown" };
 
+/** A call that would leave the sandbox. */
+export interface LeaveQuestion {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly reason: SandboxReason;
+}
+
 /** The environment that the host gives its tools; tools never read the process themselves. */
 export interface ToolEnvironment {
   /** Directory of the current session; relative paths start here. */
@@ -40,13 +50,15 @@ export interface ToolEnvironment {
   /** Environment variables of the host. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
-  /** The tree of an isolated subagent and the user's folder that it is a copy of; none for others. */
-  readonly copy?:
-    | (() => { readonly tree: string; readonly folder: string } | undefined)
-    | undefined;
   /** The folder that file tools may change; undefined, or not there, for no limit. */
   readonly writeRoot?: (() => string | undefined) | undefined;
   readonly temporaryDirectory: string;
+  /** Keeps commands and file tools inside; undefined where there is none. */
+  readonly sandbox?: Sandbox | undefined;
+  /** Asks a person whether a call that the sandbox refused may run outside; false where nobody is asked. */
+  readonly askToLeave?:
+    | ((question: LeaveQuestion, signal: AbortSignal) => Promise<boolean>)
+    | undefined;
   /** Serialises changes to one file; shared by all sessions of a host. */
   readonly fileQueue: FileQueue;
   /** Knows every live child, so that the host can kill them all. */

@@ -4,7 +4,8 @@ export type ProcessErrorCode =
   | "not_found"
   | "not_executable"
   | "command_too_long"
-  | "spawn_failed";
+  | "spawn_failed"
+  | "sandbox_unavailable";
 
 /** A process could not be started; the message names the path and what to do. */
 export class ProcessError extends Error {

@@ -7,7 +7,8 @@ import { withLimit } from "./limit-mark.ts";
 import { OutputPump, type OutputSink } from "./output-pump.ts";
 import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
-import type { ProcessRegistry } from "./process-registry.ts";
+import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
+import type { PlainCommand, Sandbox } from "./sandbox.ts";
 
 /** A child to run in a process group of its own. */
 export interface ProcessRequest {
@@ -19,6 +20,8 @@ export interface ProcessRequest {
   readonly cwd?: string | undefined;
   /** The child's whole environment. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Keeps the child and all that it starts inside. */
+  readonly sandbox?: Sandbox | undefined;
   readonly processes: ProcessRegistry;
   /** It starts no other processes, so killing it needs no search. */
   readonly isAlone?: boolean | undefined;
@@ -57,10 +60,22 @@ const maxDrainMs = 1_000;
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   if (request.signal?.aborted) return { kind: "aborted" };
   const planned = request.processes.prepare(request.variables, request.isAlone);
-  const { child, exited } = await start(
-    { ...request, variables: planned.variables },
-    planned.limit,
-  );
+  const plain = plainCommand(request, planned);
+  const enclosed = await request.sandbox?.enclose(plain);
+  try {
+    return await runChild({ ...request, ...(enclosed ?? plain) }, planned);
+  } finally {
+    await enclosed?.release();
+  }
+}
+
+function plainCommand({ file, args, cwd }: ProcessRequest, planned: PlannedChild): PlainCommand {
+  const { limit, variables } = planned;
+  return { file, args: limit === undefined ? args : withLimit(limit, file, args), cwd, variables };
+}
+
+async function runChild(request: ProcessRequest, planned: PlannedChild): Promise<ProcessOutcome> {
+  const { child, exited } = await start(request);
   const pump = new OutputPump(child.stdout, child.stderr, request.onOutput);
   const { pid } = child;
   if (pid !== undefined) {
@@ -95,11 +110,9 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
 
 async function start(
   request: ProcessRequest,
-  limit: string | undefined,
 ): Promise<{ readonly child: Child; readonly exited: Promise<Exit> }> {
   try {
-    const { file, args } = request;
-    const child = spawn(file, limit === undefined ? args : withLimit(limit, file, args), {
+    const child = spawn(request.file, request.args, {
       cwd: request.cwd,
       env: request.variables,
       shell: request.isCommandLine ?? false,
@@ -138,16 +151,19 @@ function outcomeOf(exit: Exit, killedFor: "timed_out" | "aborted" | undefined): 
   return { kind: "signalled", signal: exit.signal ?? "SIGKILL" };
 }
 
+/** The error of a child whose working folder is not there. */
+export function missingFolder(cwd: string, options?: ErrorOptions): ProcessError {
+  const text = `The working directory does not exist: ${cwd}. Create it or choose another.`;
+  return new ProcessError("cwd_missing", text, options);
+}
+
 async function spawnErrorOf(error: unknown, { file, cwd }: ProcessRequest): Promise<ProcessError> {
   const options = { cause: error };
   const code = errorCode(error);
   // The system reports a missing directory as if the program were missing.
   if (cwd !== undefined && (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES")) {
     const directory = await stat(cwd).catch(() => undefined);
-    if (!directory?.isDirectory()) {
-      const text = `The working directory does not exist: ${cwd}. Create it or choose another.`;
-      return new ProcessError("cwd_missing", text, options);
-    }
+    if (!directory?.isDirectory()) return missingFolder(cwd, options);
   }
   if (code === "ENOENT") {
     const text = `Program not found: ${file}. Install it or set shellPath.`;

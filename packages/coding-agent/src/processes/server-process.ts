@@ -5,6 +5,7 @@ import { errorCode } from "../base/files/file-error.ts";
 import { ProcessError } from "./process-error.ts";
 import { hasProcessGroups } from "./process-group.ts";
 import type { PlannedChild, ProcessRegistry } from "./process-registry.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 /** A child that serves until it is stopped, in a process group of its own. */
 export interface ServerRequest {
@@ -14,6 +15,8 @@ export interface ServerRequest {
   /** The child's whole environment. */
   readonly variables: Readonly<Record<string, string>>;
   readonly processes: ProcessRegistry;
+  /** Keeps the child and all that it starts inside. */
+  readonly sandbox?: Sandbox | undefined;
 }
 
 /** A running child with pipes to all its streams. */
@@ -28,19 +31,25 @@ export class ServerProcess {
   /** @throws {ProcessError} the child could not be started */
   static async start(request: ServerRequest): Promise<ServerProcess> {
     const planned = request.processes.prepare(request.variables);
+    const { file, args, cwd } = request;
+    const plain = { file, args, cwd, variables: planned.variables };
+    const enclosed = await request.sandbox?.enclose(plain);
     try {
-      const { file, args, cwd } = request;
-      const child = spawn(file, args, {
-        cwd,
-        env: planned.variables,
+      const command = enclosed ?? plain;
+      const child = spawn(command.file, command.args, {
+        cwd: command.cwd,
+        env: command.variables,
         detached: hasProcessGroups,
         stdio: "pipe",
         windowsHide: true,
       });
       // Listen at once: a missing program is reported before any promise continues.
       await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
-      return new ServerProcess(child, planned, request.processes);
+      const server = new ServerProcess(child, planned, request.processes);
+      void server.ended.then(() => enclosed?.release());
+      return server;
     } catch (error) {
+      await enclosed?.release();
       throw await startError(error, request);
     }
   }

@@ -30,6 +30,7 @@ export async function runShellCommand(
     ...shellProcess(environment, { command, sessionVariables }),
     ...request,
     processes: environment.processes,
+    sandbox: environment.sandbox,
   });
 }
 

@@ -127,6 +127,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     extensions: inputs.hooks?.tools,
     isProjectTrusted: inputs.isProjectTrusted,
     saveRules,
+    asksWithoutSandbox: inputs.sandboxed.policy?.whenUnavailable === "ask",
     promptId: () => origins.current,
     endRun: () => agent.abort(),
   });

@@ -9,4 +9,5 @@ export async function endSession({ work, conversation, inputs }: SessionParts): 
   await conversation.log.close();
   await inputs.closeStore?.();
   inputs.toolEnvironment.processes.killAll();
+  await inputs.sandboxed.sandbox?.close();
 }

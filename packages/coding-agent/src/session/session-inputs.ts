@@ -14,6 +14,7 @@ import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
+import type { SandboxParts } from "../sandbox/open-sandbox.ts";
 import type { EnvironmentFacts } from "../session-log/environment-note.ts";
 import type { SessionHome } from "../session-log/open-session.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
@@ -47,6 +48,8 @@ export interface SessionInputs {
   /** Which events of its subagents it reports. */
   readonly feed: SubagentFeed;
   readonly toolEnvironment: ToolEnvironment;
+  /** What keeps commands and file tools inside, and what was found out about that. */
+  readonly sandboxed: SandboxParts;
   /** Commands that run in the background. */
   readonly jobs: SessionJobs;
   /** Built at the first prompt; must not change from turn to turn. */

@@ -103,6 +103,32 @@ export const settingsTable = {
     "How long an approval waits, in ms; 0 means no limit.",
   ),
 
+  "sandbox.mode": raw(
+    '"off" | "workspace" | "readOnly"',
+    "off",
+    "Whether commands and file tools are kept in a sandbox: they may write in the working folder, or nowhere. A project may only tighten this.",
+  ),
+  "sandbox.write": raw(
+    "list of paths",
+    undefined,
+    "More paths that may be written in the sandbox: absolute, ~, or relative to the working folder.",
+  ),
+  "sandbox.denyRead": raw(
+    "list of paths",
+    undefined,
+    "Paths that may not be read in the sandbox; the lists of all settings files count together.",
+  ),
+  "sandbox.network": raw(
+    '"off" | "all" | list of domains',
+    "off",
+    "What the sandbox may reach: nothing, all, or domains such as example.com and *.example.com.",
+  ),
+  "sandbox.whenUnavailable": raw(
+    '"refuse" | "ask" | "run"',
+    "refuse",
+    "What happens to commands where this machine has no sandbox: they fail, a person is asked, or they run without it.",
+  ),
+
   shellPath: text(undefined, "The shell that runs commands."),
   shellCommandPrefix: text(undefined, "Line added before every command of the bash tool."),
   "bash.inheritKeys": flag(false, "Whether commands see provider keys from the environment."),

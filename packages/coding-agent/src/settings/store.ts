@@ -46,12 +46,16 @@ interface FileLayer {
   readonly layer: SettingsLayer;
   readonly diagnostics: readonly Diagnostic[];
   readonly path: string;
-  /** What the file says of permissions, as it is written; undefined if nothing. */
-  readonly permissions: unknown;
+  /** What the file says of permissions and of the sandbox, as it is written; undefined if nothing. */
+  readonly guards: Readonly<Record<Guard, unknown>>;
 }
 
-/** What one place says of permissions, for those who understand it. */
-export interface PermissionEntry {
+/** Settings that limit what tools may do: a project's count before it is trusted, too. */
+const guards = ["permissions", "sandbox"] as const;
+type Guard = (typeof guards)[number];
+
+/** What one place says of permissions or of the sandbox, for those who understand it. */
+export interface GuardEntry {
   readonly path: string;
   readonly scope: SettingsScope;
   readonly value: unknown;
@@ -60,28 +64,32 @@ export interface PermissionEntry {
 function layerOf(file: JsonFile, scope: SettingsScope): FileLayer {
   const { path } = file;
   const place = { scope, path, baseDirectory: dirname(path) };
-  const nothing = { layer: new Map(), permissions: undefined };
+  const nothing = { layer: new Map(), guards: guardsOf(() => undefined) };
   if (file.kind === "missing") return { ...place, ...nothing, diagnostics: [] };
   if (file.kind === "unreadable") {
     // What it limits is not known, so it must not count as a file that limits nothing.
-    const permissions = file.text?.includes('"permissions') ? "unreadable" : undefined;
-    return { ...place, ...nothing, permissions, diagnostics: [file.diagnostic] };
+    const found = guardsOf((name) => (file.text?.includes(`"${name}`) ? "unreadable" : undefined));
+    return { ...place, ...nothing, guards: found, diagnostics: [file.diagnostic] };
   }
   const diagnostics: Diagnostic[] = [];
   const source = { path, isProject: scope === "project" };
   const layer = readLayer(file.value, source, diagnostics);
-  return { ...place, layer, diagnostics, permissions: permissionsOf(file.value) };
+  return { ...place, layer, diagnostics, guards: guardsOf((name) => guardOf(name, file.value)) };
+}
+
+function guardsOf(read: (name: Guard) => unknown): FileLayer["guards"] {
+  return Object.fromEntries(guards.map((name) => [name, read(name)])) as FileLayer["guards"];
 }
 
 /** The members may be in an object, or have dotted names. */
-function permissionsOf(file: JsonObject): unknown {
-  const { permissions } = file;
-  const prefix = "permissions.";
+function guardOf(name: Guard, file: JsonObject): unknown {
+  const whole = file[name];
+  const prefix = `${name}.`;
   const dotted = Object.entries(file)
     .filter(([name]) => name.startsWith(prefix))
     .map(([name, value]) => [name.slice(prefix.length), value] as const);
-  if (dotted.length === 0) return permissions;
-  return { ...(isJsonObject(permissions) ? permissions : {}), ...Object.fromEntries(dotted) };
+  if (dotted.length === 0) return whole;
+  return { ...(isJsonObject(whole) ? whole : {}), ...Object.fromEntries(dotted) };
 }
 
 /**
@@ -94,7 +102,8 @@ export class SettingsStore {
   /** What was wrong with settings that come from no file. */
   readonly #given: Diagnostic[] = [];
   #files: readonly FileLayer[] = [];
-  #permissions: readonly PermissionEntry[] = [];
+  #permissions: readonly GuardEntry[] = [];
+  #sandbox: readonly GuardEntry[] = [];
   #isProjectTrusted: boolean;
   #writeProject: ProjectWrite = (write) => write();
 
@@ -117,8 +126,12 @@ export class SettingsStore {
   static inMemory(values: SettingValues = {}): SettingsStore {
     const store = new SettingsStore({ agentDirectory: "", cwd: "" });
     const source = { path: "the settings of this session", isProject: false };
-    const value = permissionsOf(values as JsonObject);
-    if (value !== undefined) store.#permissions = [{ path: source.path, scope: "user", value }];
+    const entries = (name: Guard): readonly GuardEntry[] => {
+      const value = guardOf(name, values as JsonObject);
+      return value === undefined ? [] : [{ path: source.path, scope: "user", value }];
+    };
+    store.#permissions = entries("permissions");
+    store.#sandbox = entries("sandbox");
     for (const [key, value] of Object.entries(values)) {
       if (isSettingKey(key)) {
         store.#override(key, value);
@@ -143,17 +156,21 @@ export class SettingsStore {
       ),
     );
     this.#files = await Promise.all(reads);
-    this.#permissions = this.#files
-      .filter(({ permissions }) => permissions !== undefined)
-      .map(({ path, scope, permissions: value }) => ({ path, scope, value }));
+    this.#permissions = this.#guardEntries("permissions");
+    this.#sandbox = this.#guardEntries("sandbox");
   }
 
   /**
    * What each file says of permissions, the weakest first, the project's too: it may tighten them
    * before it is trusted.
    */
-  get permissionFiles(): readonly PermissionEntry[] {
+  get permissionFiles(): readonly GuardEntry[] {
     return this.#permissions;
+  }
+
+  /** What each file says of the sandbox, the weakest first; a project may tighten it. */
+  get sandboxFiles(): readonly GuardEntry[] {
+    return this.#sandbox;
   }
 
   /** The folder of the user's files; empty for settings without files. */
@@ -202,6 +219,12 @@ export class SettingsStore {
   /** The packages that settings name, the project's first. */
   get packages(): readonly ResourceEntry<PackageSource>[] {
     return this.#listed<PackageSource>("packages");
+  }
+
+  #guardEntries(name: Guard): readonly GuardEntry[] {
+    return this.#files
+      .filter(({ guards }) => guards[name] !== undefined)
+      .map(({ path, scope, guards }) => ({ path, scope, value: guards[name] }));
   }
 
   #listed<Entry>(key: ResourceKey | "packages"): readonly ResourceEntry<Entry>[] {

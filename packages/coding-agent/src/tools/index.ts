@@ -10,6 +10,7 @@ import { jobKillTool, jobOutputTool, listJobsTool } from "./jobs/definition.ts";
 import { lsTool } from "./ls/definition.ts";
 import { readTool } from "./read/definition.ts";
 import { todoWriteTool } from "./todo-write/definition.ts";
+import { withWayOut } from "./way-out.ts";
 import { writeTool } from "./write/definition.ts";
 
 // The order is part of the request prefix that vendors cache.
@@ -43,5 +44,10 @@ export function createTools(
     readLedger: new ReadLedger(),
     jobs,
   };
-  return rows.map((row) => createTool(row, shared));
+  return rows.map((row) => {
+    const tool = createTool(row, shared);
+    if (environment.sandbox === undefined) return tool;
+    const outside = () => createTool(row, { ...shared, sandbox: undefined });
+    return withWayOut(tool, outside, environment);
+  });
 }

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { protocolNames } from "../dialects/index.ts";
+import { SandboxInfo } from "../vocabulary/sandbox.ts";
 import { StreamForm } from "../vocabulary/stream-event.ts";
 import { SubagentLevel } from "../vocabulary/subagent-event.ts";
 import { command } from "./command.ts";
@@ -27,6 +28,8 @@ const HostInfo = () =>
     maxFrameBytes: z.number(),
     /** What the host can do beyond pi's protocol. */
     capabilities: z.record(z.string(), z.unknown()),
+    /** The sandbox of commands and file tools; with `get_capabilities` only. */
+    sandbox: z.optional(SandboxInfo),
   });
 
 /** What a client says of itself; members that a host does not know are kept out of its way. */

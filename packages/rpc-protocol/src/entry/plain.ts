@@ -7,7 +7,9 @@ export {
   hostRequestMethods,
   permissionModes,
   ruleActions,
+  type SandboxMode,
   SESSION_VERSION,
+  sandboxModes,
   thinkingLevels,
 } from "../vocabulary/constants.ts";
 export { CodedError, errorTable, errorText, ProtocolError } from "../vocabulary/error.ts";

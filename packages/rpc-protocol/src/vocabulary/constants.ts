@@ -14,6 +14,10 @@ export const SESSION_VERSION = 3;
 /** The permission modes, the least strict first. */
 export const permissionModes = ["all", "acceptEdits", "ask", "readOnly"] as const;
 
+/** What the sandbox of commands and file tools lets be written: anything, the working folder, or nothing; from loose to strict. */
+export const sandboxModes = ["off", "workspace", "readOnly"] as const;
+export type SandboxMode = (typeof sandboxModes)[number];
+
 /** What a permission rule does with a call, the weakest first. */
 export const ruleActions = ["allow", "ask", "deny"] as const;
 

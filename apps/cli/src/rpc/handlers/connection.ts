@@ -29,7 +29,10 @@ const sentRequests: readonly HostRequestMethod[] = [
 
 export const connectionHandlers = {
   initialize: (host, asked) => initialize(host, asked),
-  get_capabilities: ({ connection }) => hostInfo(connection),
+  get_capabilities: async ({ connection, session }) => ({
+    ...hostInfo(connection),
+    sandbox: await session.describeSandbox(),
+  }),
   set_subagent_subscription: async ({ session }, { level }) => {
     await session.setSubagentLevel(level);
     return { level };

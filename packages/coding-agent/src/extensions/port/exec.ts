@@ -3,6 +3,7 @@ import { isTimed } from "../../base/timer-limit.ts";
 import type { OutputStream } from "../../processes/output-pump.ts";
 import { runProcess } from "../../processes/process.ts";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
+import type { Sandbox } from "../../processes/sandbox.ts";
 import type { ExecOptions, ExecResult } from "../api/api.ts";
 import { reasonOf } from "../api/errors.ts";
 
@@ -11,6 +12,7 @@ export interface ExecEnvironment {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly processes: ProcessRegistry;
+  readonly sandbox?: Sandbox | undefined;
 }
 
 const defaultMaxBytes = 10 * 1024 * 1024;
@@ -39,6 +41,7 @@ export async function execCommand(
       cwd: resolve(environment.cwd, options.cwd ?? "."),
       variables: defined({ ...environment.environment, ...options.env }),
       processes: environment.processes,
+      sandbox: environment.sandbox,
       onOutput: (chunk: Buffer, stream: OutputStream) => output[stream].add(chunk),
       signal: options.signal,
       timeoutMs: isTimed(options.timeout) ? options.timeout : undefined,

@@ -68,9 +68,9 @@ async function openProgram(
   life: Life,
 ): Promise<OpenedServer> {
   const program = await resolveProgram(config, context);
-  const { processes } = context.environment;
+  const { processes, sandbox } = context.environment;
   const transport = new StdioTransport({
-    start: () => ServerProcess.start({ ...program, processes }),
+    start: () => ServerProcess.start({ ...program, processes, sandbox }),
     onRubbish: (line) =>
       context.note(config.name, `writes to its output what is not MCP: ${line.slice(0, 200)}`),
   });

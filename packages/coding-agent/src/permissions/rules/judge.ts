@@ -45,11 +45,7 @@ export function judge(subjects: readonly Subject[], policy: Policy): Verdict {
   const asked = judgements.filter(({ action }) => action === "ask");
   const isAskedByRule = asked.some(({ rule }) => rule !== undefined);
   const opaque = subjects.find((subject) => subject.kind === "opaque")?.reason;
-  const isOriginal = subjects.some(
-    (subject) => subject.kind === "path" && subject.paths.some((path) => path.isOriginal),
-  );
-  const canSuggest =
-    strictest.action === "ask" && !isAskedByRule && opaque === undefined && !isOriginal;
+  const canSuggest = strictest.action === "ask" && !isAskedByRule && opaque === undefined;
   return {
     action: strictest.action,
     rule: strictest.rule,
@@ -105,10 +101,7 @@ function isOwnEdit(subject: Subject, { realCwd }: RuleFolders): boolean {
   if (subject.kind !== "path") return false;
   if (subject.tool.name !== "edit" && subject.tool.name !== "write") return false;
   return subject.paths.every(
-    ({ real, isOriginal }) =>
-      isOriginal !== true &&
-      real.startsWith(`${realCwd}/`) &&
-      !guarded.test(real.slice(realCwd.length + 1)),
+    ({ real }) => real.startsWith(`${realCwd}/`) && !guarded.test(real.slice(realCwd.length + 1)),
   );
 }
 

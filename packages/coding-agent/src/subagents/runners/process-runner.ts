@@ -19,6 +19,8 @@ export interface SubagentHostRequest {
   readonly cwd: string;
   /** To be added to its environment. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The sandbox of its tools, as in settings. */
+  readonly sandbox: Readonly<Record<string, unknown>> | undefined;
   /** Ends the host, even one that does not start up. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: SessionEvent) => void;
@@ -40,7 +42,7 @@ export interface ProcessRunnerOptions {
   /** `{cwd}` is replaced by the subagent's folder. */
   readonly command: () => readonly string[] | undefined;
   /** The variables of the hosts, and the registry that kills them. */
-  readonly environment: Pick<ToolEnvironment, "environment" | "processes">;
+  readonly environment: Pick<ToolEnvironment, "environment" | "processes" | "sandbox">;
 }
 
 /** Runs each subagent in a process of its own. */
@@ -53,8 +55,19 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
     const args = hostArguments(request);
     const planned = environment.processes.prepareHost(environment.environment);
     const { variables } = planned;
+    const sandbox = environment.sandbox?.inherited;
     const started = await options
-      .startHost({ command: words, args, cwd, variables, signal, onEvent, approve, raiseBudget })
+      .startHost({
+        command: words,
+        args,
+        cwd,
+        variables,
+        sandbox,
+        signal,
+        onEvent,
+        approve,
+        raiseBudget,
+      })
       .catch((error: unknown) => {
         environment.processes.hostEnded(planned);
         if (words === undefined) throw error;
@@ -122,7 +135,6 @@ function hostArguments(request: SubagentRequest): string[] {
   if (excluded.length > 0) args.push("--exclude-tools", excluded.join(","));
   if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
   args.push("--task-depth", String(request.depth));
-  if (request.standsFor !== undefined) args.push("--task-folder", request.standsFor);
   const { mcpServers = [] } = agent;
   args.push(...(mcpServers.length > 0 ? ["--mcp-servers", mcpServers.join(",")] : ["--no-mcp"]));
   return args;

@@ -6,6 +6,7 @@ import { OutputBuffer, type OutputSnapshot } from "../../processes/output-buffer
 import type { OutputMask } from "../../processes/output-mask.ts";
 import type { OutputSink } from "../../processes/output-pump.ts";
 import { ProcessError } from "../../processes/process-error.ts";
+import { SandboxRefusal } from "../../processes/sandbox-refusal.ts";
 import { type JobEnvironment, jobsOf } from "../common/jobs-of.ts";
 import { bashDetails, outputText } from "./output-text.ts";
 import { runToolCommand } from "./tool-command.ts";
@@ -52,7 +53,10 @@ export async function runBashTool(
     });
   const mayAskForMore = args.timeout === undefined;
   const { onUpdate } = call;
-  return followCommand(run, { temporaryDirectory, mask, timeout, mayAskForMore, onUpdate });
+  const sandboxNotice = environment.sandbox?.failureNotice;
+  return followCommand(run, {
+    ...{ temporaryDirectory, mask, timeout, mayAskForMore, sandboxNotice, onUpdate },
+  });
 }
 
 async function startJob(
@@ -71,6 +75,9 @@ async function startJob(
 }
 
 function toolErrorOf(error: ProcessError): ToolError {
+  if (error.code === "sandbox_unavailable") {
+    return new SandboxRefusal(error.code, error.message, undefined, { cause: error });
+  }
   return new ToolError(error.message, undefined, { cause: error });
 }
 
@@ -83,6 +90,8 @@ export interface FollowOptions {
   readonly timeout: number | undefined;
   /** The timeout is the default one: a longer one may be given. */
   readonly mayAskForMore?: boolean;
+  /** What to say of the sandbox when the command fails. */
+  readonly sandboxNotice?: string | undefined;
   readonly onUpdate: (partial: ToolResult) => void;
 }
 
@@ -93,8 +102,9 @@ export interface FollowOptions {
  */
 export async function followCommand(
   run: (onOutput: OutputSink) => Promise<CommandOutcome>,
-  { temporaryDirectory, mask, timeout, mayAskForMore = false, onUpdate }: FollowOptions,
+  options: FollowOptions,
 ): Promise<ToolResult> {
+  const { temporaryDirectory, mask, timeout, mayAskForMore = false, onUpdate } = options;
   const output = new OutputBuffer(temporaryDirectory, mask);
   const updates = new ThrottledUpdates(() => onUpdate(partialOf(output.snapshot())));
   try {
@@ -105,7 +115,7 @@ export async function followCommand(
     });
     updates.stop();
     const failure = failureText(outcome, timeout, mayAskForMore);
-    return finalResult(outcome, await output.finish(), failure);
+    return finalResult(outcome, await output.finish(), { failure, ...options });
   } catch (error) {
     throw error instanceof ProcessError ? toolErrorOf(error) : error;
   } finally {
@@ -138,12 +148,23 @@ function resultOf(snapshot: OutputSnapshot): ToolResult {
 function finalResult(
   outcome: CommandOutcome,
   snapshot: OutputSnapshot,
-  failure: string,
+  { failure, sandboxNotice }: { failure: string } & Pick<FollowOptions, "sandboxNotice">,
 ): ToolResult {
   if (outcome.kind === "exited" && outcome.exitCode === 0) return resultOf(snapshot);
   const hasOutput = snapshot.truncation.content !== "";
   const before = hasOutput ? `${outputText(snapshot).replace(/\n$/, "")}\n\n` : "";
-  throw new ToolError(before + failure, bashDetails(snapshot));
+  const details = bashDetails(snapshot);
+  if (sandboxNotice === undefined) throw new ToolError(before + failure, details);
+  const text = `${before}${failure}\n${sandboxNotice}`;
+  if (!isRefused(outcome, before)) throw new ToolError(text, details);
+  throw new SandboxRefusal("sandbox_refused", text, details);
+}
+
+/** Whether a failure reads as one of the sandbox: there is no other sign of it. */
+function isRefused({ kind }: CommandOutcome, output: string): boolean {
+  const signs =
+    /Read-only file system|Permission denied|Operation not permitted|Device or resource busy|EROFS|EACCES|EPERM|Network is unreachable|ENETUNREACH|EAI_AGAIN|name resolution|resolve host|getaddrinfo|403 Forbidden/i;
+  return kind === "exited" && signs.test(output);
 }
 
 function failureText(

@@ -17,7 +17,9 @@ export async function runToolCommand(
   { toolCallId, ...request }: ToolCommand,
 ): Promise<CommandOutcome> {
   const { runCommand } = environment;
-  if (runCommand === undefined) return runShellCommand(environment, request);
+  // Where the client runs it, no sandbox of this host is around it.
+  if (runCommand === undefined || environment.sandbox !== undefined)
+    return runShellCommand(environment, request);
   const { command: _, sessionVariables: __, ...rest } = request;
   const { variables, ...process } = shellProcess(environment, request);
   const changed = changedVariables(variables, environment.environment);

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { ToolError } from "@tau-agent/agent";
 import { statOf } from "../../base/files/file-stamp.ts";
 import type { ProtectedFiles } from "../../base/files/protected-files.ts";
+import type { Sandbox } from "../../processes/sandbox.ts";
 
 /** Where relative paths and `~` lead. */
 export interface PathBase {
@@ -11,6 +12,7 @@ export interface PathBase {
   readonly homeDirectory: string;
   /** Files that no tool opens, by any name. */
   readonly protectedFiles?: ProtectedFiles | undefined;
+  readonly sandbox?: Pick<Sandbox, "hostPath" | "refuseRead" | "mayRead"> | undefined;
 }
 
 const oddSpaces = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
@@ -19,24 +21,27 @@ const oddSpaces = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
  * Makes a path as a model writes it absolute: `@path`, `~/path`, `file://`, odd spaces, relative. A
  * name that begins with `@` is taken as it is where there is such a file or folder.
  *
- * @throws {ToolError} for a file that holds keys
+ * @throws {ToolError} for a file that holds keys, or that the sandbox closes
  */
 export function resolvePath(written: string, base: PathBase): string {
-  const path = absolutePath(written, base);
+  const named = absolutePath(written, base);
+  const path = base.sandbox?.hostPath(named) ?? named;
   refuseProtected({ path, found: statOf(path) }, written, base);
   return path;
 }
 
 /** Whether a path leads to a file that holds keys, through links of any kind. */
-export function isProtected(path: string, { protectedFiles }: Partial<PathBase>): boolean {
+export function isProtected(path: string, { protectedFiles, sandbox }: Partial<PathBase>): boolean {
+  if (sandbox?.mayRead(path) === false) return true;
   return protectedFiles?.includes(path, statOf(path)) === true;
 }
 
 function refuseProtected(
   { path, found }: { readonly path: string; readonly found: ReturnType<typeof statOf> },
   written: string,
-  { protectedFiles }: PathBase,
+  { protectedFiles, sandbox }: PathBase,
 ): void {
+  sandbox?.refuseRead(path, written);
   if (protectedFiles?.includes(path, found) === true) {
     throw new ToolError(`${written} holds keys and is not opened. Ask the user to change it.`);
   }

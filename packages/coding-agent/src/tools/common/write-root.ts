@@ -9,16 +9,17 @@ import type { ToolEnvironment } from "../../processes/environment.ts";
 const MAX_LINKS = 40;
 
 /**
- * Refuses to change a file outside of the tree in which an isolated subagent works: what is written
- * there would not come back as its work, and may be the caller's own. Links count as what they lead to.
+ * Refuses to change a file that the sandbox closes, or outside of the tree in which an isolated subagent
+ * works: what is written there would not come back as its work, and may be the caller's own. Links count as what they lead to.
  *
  * @throws {ToolError} the file is outside; names the link that leads there
  */
 export async function refuseOutside(
   file: string,
   shown: string,
-  { writeRoot }: Pick<ToolEnvironment, "writeRoot">,
+  { writeRoot, sandbox }: Pick<ToolEnvironment, "writeRoot" | "sandbox">,
 ): Promise<void> {
+  sandbox?.refuseWrite(file, shown);
   const root = writeRoot?.();
   if (root === undefined) return;
   const target = await realTarget(file);

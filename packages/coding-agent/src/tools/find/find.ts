@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { globFilter } from "../../base/files/glob-filter.ts";
@@ -34,6 +35,7 @@ export async function runFindTool(
   for await (const entries of walk(root.path, options)) {
     for (const { path, isDirectory } of entries) {
       if ((onlyDirectories && !isDirectory) || !filter.matches(path)) continue;
+      if (environment.sandbox?.mayRead(join(root.path, path)) === false) continue;
       if (lines.length <= limit) lines.push(isDirectory ? `${path}/` : path);
     }
     if (lines.length > limit) break;

@@ -52,8 +52,7 @@ export async function runGrepTool(
   };
   call.signal.throwIfAborted();
   const ripgrep = await findRipgrep(environment);
-  const { processes } = environment;
-  if (ripgrep === undefined || !(await searchWithRipgrep(ripgrep, search, processes))) {
+  if (ripgrep === undefined || !(await searchWithRipgrep(ripgrep, search, environment))) {
     await plainSearch(search);
   }
   if (list.matchCount === 0) return { content: [{ type: "text", text: "No matches found" }] };

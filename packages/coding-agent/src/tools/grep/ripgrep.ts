@@ -4,7 +4,6 @@ import { withoutPrefix } from "../../base/files/glob-filter.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { runProcess } from "../../processes/process.ts";
 import { ProcessError } from "../../processes/process-error.ts";
-import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { FoundLine } from "./match-list.ts";
 import type { Search } from "./search.ts";
 import { UnorderedLines } from "./unordered-lines.ts";
@@ -14,6 +13,9 @@ const maxRecordBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 4096;
 /** With more matches than this many times the limit, a search in order ends early. */
 const sortedLimits = 4;
+
+/** What a search needs of its session. */
+type SearchEnvironment = Pick<ToolEnvironment, "processes" | "sandbox">;
 
 /** The path of ripgrep's executable, if there is one. */
 export async function findRipgrep(environment: ToolEnvironment): Promise<string | undefined> {
@@ -34,15 +36,15 @@ export async function findRipgrep(environment: ToolEnvironment): Promise<string 
 export async function searchWithRipgrep(
   executable: string,
   search: Search,
-  processes: ProcessRegistry,
+  environment: SearchEnvironment,
 ): Promise<boolean> {
-  if (!search.root.isDirectory) return runRipgrep(executable, search, processes, []);
+  if (!search.root.isDirectory) return runRipgrep(executable, search, environment, []);
   // In the order of paths ripgrep searches one file at a time, which takes twice as long (rows
   // `grep-none` and `grep-few`). So it searches as it likes, unless there is too much to sort.
   const lines = new UnorderedLines(search.limit * sortedLimits);
   const collected = { ...search, onLine: (line: FoundLine) => lines.add(line) };
-  if (!(await runRipgrep(executable, collected, processes, []))) return false;
-  if (lines.isFull) return runRipgrep(executable, search, processes, ["--sort", "path"]);
+  if (!(await runRipgrep(executable, collected, environment, []))) return false;
+  if (lines.isFull) return runRipgrep(executable, search, environment, ["--sort", "path"]);
   lines.report(search.onLine);
   return true;
 }
@@ -50,7 +52,7 @@ export async function searchWithRipgrep(
 async function runRipgrep(
   executable: string,
   search: Search,
-  processes: ProcessRegistry,
+  { processes, sandbox }: SearchEnvironment,
   order: readonly string[],
 ): Promise<boolean> {
   const { root, signal } = search;
@@ -66,6 +68,8 @@ async function runRipgrep(
     cwd: root.isDirectory ? root.path : dirname(root.path),
     variables: {},
     processes,
+    // Inside, what may not be read is not found.
+    sandbox,
     isAlone: true,
     signal: AbortSignal.any([signal, enough.signal]),
     onOutput: (chunk, stream) => {

@@ -26,7 +26,9 @@ export async function runLsTool(
   const shown = args.path || ".";
   const limit = countArgument(args.limit) ?? defaultLimit;
   const directory = resolveExistingPath(shown, environment);
-  const entries = await entriesOf(directory, shown);
+  const entries = (await entriesOf(directory, shown)).filter(
+    ({ name }) => environment.sandbox?.mayRead(join(directory, name)) !== false,
+  );
   call.signal.throwIfAborted();
   if (entries.length === 0) return { content: [{ type: "text", text: "(empty directory)" }] };
   entries.sort((left, right) => compareNames(left.name, right.name));

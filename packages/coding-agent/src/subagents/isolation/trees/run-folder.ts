@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, join, sep } from "node:path";
+import { isRunning } from "../../../base/is-running.ts";
 import { randomHex } from "../../../base/random.ts";
 import { releaseMergeLock } from "../merge/merge-lock.ts";
 import { mendMerge } from "../merge/write-files.ts";
@@ -117,12 +118,7 @@ async function isAlive(owner: Owner | undefined, path: string): Promise<boolean>
   if (owner === undefined) return ageMs < MAKING_MS;
   if (owner.host !== hostname()) return ageMs < STALE_MS;
   if (ageMs > STALE_HERE_MS) return false;
-  try {
-    process.kill(owner.pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+  return isRunning(owner.pid);
 }
 
 /** Unregisters the worktrees under `folder`, and no others. */

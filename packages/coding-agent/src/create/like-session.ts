@@ -1,0 +1,29 @@
+import type { Sandbox } from "../processes/sandbox.ts";
+import type { CreateAgentSessionOptions } from "./session-options.ts";
+
+/** Options for a session like another one with a few differences: a subagent in this process. */
+export function likeSession(
+  options: CreateAgentSessionOptions,
+  { sandbox }: { readonly sandbox?: Sandbox | undefined },
+  differences: Partial<CreateAgentSessionOptions>,
+  systemPrompt: string,
+): CreateAgentSessionOptions {
+  const texts = [...(options.prompt?.appendSystemPrompts ?? []), systemPrompt];
+  const prompt = { ...options.prompt, appendSystemPrompts: texts };
+  // The key belongs to one provider; a subagent with another provider's model must not send it there.
+  const own = typeof options.model === "object" ? options.model.provider : options.provider;
+  const { model } = differences;
+  const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
+  const baseDirectory = options.baseDirectory ?? options.cwd;
+  // A client knows the folder and the calls of its own session only.
+  const onDisk = { files: undefined, runCommand: undefined };
+  return {
+    ...options,
+    sandbox: sandbox?.inherited ?? options.sandbox,
+    ...differences,
+    ...onDisk,
+    baseDirectory,
+    prompt,
+    apiKey,
+  };
+}

@@ -1,0 +1,239 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { toolCall, turn } from "@tau-agent/ai/testing";
+import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { bubblewrapIsMissing, hasBubblewrap } from "../sandbox/__fixtures__/has-bubblewrap.ts";
+import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
+import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
+import type { CreateAgentSessionOptions } from "./session-options.ts";
+
+/** Runs calls of one reply in a session with a sandbox, and returns what the model read of them. */
+async function run(
+  calls: readonly ReturnType<typeof toolCall>[],
+  sandbox: SandboxChange | undefined,
+  overrides: Partial<CreateAgentSessionOptions> = {},
+) {
+  const folder = temporaryFolder();
+  const places = placesIn(folder);
+  const test = await createTestSession([turn([...calls]), "done"], {
+    ...places,
+    sandbox,
+    ...overrides,
+  });
+  await test.session.prompt("go");
+  const results = test.session.messages.flatMap((message) =>
+    message.role === "toolResult"
+      ? [message.content.map((block) => (block.type === "text" ? block.text : "")).join("")]
+      : [],
+  );
+  return { ...test, cwd: places.cwd, results };
+}
+
+const bash = (command: string) => toolCall("bash", { command });
+/** A file in no folder that a sandbox replaces. */
+function outsideFile(): string {
+  const path = `/var/tmp/tau-outside-${randomUUID()}`;
+  onTestFinished(() => rmSync(path, { force: true }));
+  return path;
+}
+
+const workspace: SandboxChange = { mode: "workspace" };
+
+/** Answers every question in turn. */
+function answering(...answers: ApprovalResult[]) {
+  const asked: ApprovalRequest[] = [];
+  const approve = async (request: ApprovalRequest): Promise<ApprovalResult> => {
+    asked.push(request);
+    return answers[asked.length - 1] ?? { decision: "deny" };
+  };
+  return { asked, approve };
+}
+
+it.runIf(!hasBubblewrap)(
+  `sessions in the sandbox were not tested: ${bubblewrapIsMissing}`,
+  () => {},
+);
+
+describe.runIf(hasBubblewrap)("a session in the sandbox", () => {
+  it("tells the model what a failed command ran in", async () => {
+    const { results, cwd } = await run(
+      [bash("echo x > inside; touch /usr/x"), bash("cat inside")],
+      workspace,
+    );
+    expect(results[0]).toMatch(/Read-only file system/);
+    expect(results[0]?.split("\n").at(-1)).toBe(
+      `[It ran in a sandbox. Writable: ${cwd}, /tmp. Network: none.]`,
+    );
+    expect(results[1]).toBe("x\n");
+  });
+
+  it("keeps file tools to the same paths", async () => {
+    const outside = outsideFile();
+    const { results } = await run(
+      [
+        toolCall("write", { path: outside, content: "x" }),
+        toolCall("write", { path: "/tmp/notes.txt", content: "private\n" }),
+        bash("cat /tmp/notes.txt"),
+        toolCall("read", { path: "/proc/self/environ" }),
+        toolCall("grep", { pattern: "private", path: "/tmp" }),
+      ],
+      workspace,
+    );
+    expect(results[0]).toMatch(
+      `Cannot write ${outside}: refused by the sandbox, it is not writable`,
+    );
+    expect(existsSync(outside)).toBe(false);
+    expect(results[2]).toBe("private\n");
+    expect(results[3]).toMatch(/sandbox.*\/proc\/self\/environ/);
+    expect(results[4]).toContain("notes.txt:1: private");
+  });
+
+  it("lets commands read the files that hold their long output", async () => {
+    const folder = temporaryFolder();
+    const { results } = await run(
+      [bash("seq 1 30000"), bash(`touch after; cat ${folder}/tau-output-*/* | wc -l`)],
+      workspace,
+      { temporaryDirectory: folder },
+    );
+    expect(results[0]).toContain(folder);
+    expect(results[1]).toBe("30000\n");
+  });
+
+  it("asks whether what it refused may run outside", async () => {
+    const { asked, approve } = answering({ decision: "allow" }, { decision: "allow" });
+    const outside = outsideFile();
+    const { results } = await run([toolCall("write", { path: outside, content: "x" })], workspace, {
+      permissions: { mode: "ask" },
+      approve,
+    });
+    expect(asked.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining("permission mode ask"),
+      "sandbox_refused",
+    ]);
+    expect(results[0]).toContain("Successfully wrote");
+    expect(readFileSync(outside, "utf8")).toBe("x");
+  });
+
+  it("runs a command once more outside only when that is allowed", async () => {
+    const line = `echo run >> log; touch "$HOME/new"`;
+    const environment = (folder: string) => ({ PATH: process.env.PATH, HOME: folder });
+    for (const decision of ["allow", "deny"] as const) {
+      const { approve } = answering({ decision: "allow" }, { decision });
+      const home = temporaryFolder();
+      const { cwd, results } = await run([bash(line)], workspace, {
+        permissions: { mode: "ask" },
+        approve,
+        environment: environment("/usr"),
+        homeDirectory: home,
+      });
+      const runs = readFileSync(join(cwd, "log"), "utf8").split("\n").length - 1;
+      expect(runs).toBe(decision === "allow" ? 2 : 1);
+      if (decision === "deny") expect(results[0]).toContain("sandbox");
+    }
+  });
+
+  it("does not ask where every call is allowed", async () => {
+    const { asked, approve } = answering();
+    const { results } = await run([bash("touch /usr/x")], workspace, { approve });
+    expect(asked).toEqual([]);
+    expect(results[0]).toContain("sandbox");
+  });
+
+  it("holds for what the client runs, too", async () => {
+    const { session } = await run([], workspace);
+    const result = await session.bash.run("touch /usr/x");
+    expect(result.exitCode).toBe(1);
+    expect(result.output).toContain("Read-only file system");
+  });
+
+  it("refuses jobs that would outlive it", async () => {
+    const { results } = await run(
+      [toolCall("bash", { command: "sleep 1", background: true, detached: true })],
+      workspace,
+    );
+    expect(results[0]).toMatch(/sandbox|allowDetached/);
+  });
+});
+
+describe("a sandbox that this machine has not", () => {
+  const without = { environment: { PATH: "/nowhere" } };
+
+  it("refuses commands and says what to do, once at the start", async () => {
+    const { results, session } = await run([bash("echo hi")], workspace, without);
+    expect(results[0]).toMatch(/sandbox is not available.*not installed.*apt install bubblewrap/);
+    expect(session.diagnostics.filter(({ code }) => code === "sandbox_unavailable")).toHaveLength(
+      1,
+    );
+    expect(await session.describeSandbox()).toMatchObject({
+      available: false,
+      mode: "workspace",
+      network: "off",
+      reason: "bubblewrap is not installed",
+    });
+  });
+
+  it("runs them when the settings say so", async () => {
+    const { results } = await run(
+      [bash("echo hi")],
+      { ...workspace, whenUnavailable: "run" },
+      without,
+    );
+    expect(results[0]).toBe("hi\n");
+  });
+
+  it("asks when the settings say so, in every permission mode", async () => {
+    const { asked, approve } = answering({ decision: "allow" });
+    const sandbox: SandboxChange = { ...workspace, whenUnavailable: "ask" };
+    const { results } = await run([bash("echo hi")], sandbox, { ...without, approve });
+    expect(asked.map(({ reason }) => reason)).toEqual(["sandbox_unavailable"]);
+    expect(results[0]).toBe("hi\n");
+    const nobody = await run([bash("echo hi")], sandbox, without);
+    expect(nobody.results[0]).toContain("sandbox is not available");
+  });
+});
+
+describe("the settings of a sandbox", () => {
+  function withSettings(user: unknown, project?: unknown) {
+    const folder = temporaryFolder();
+    const places = placesIn(folder);
+    const write = (directory: string, value: unknown) => {
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(join(directory, "settings.json"), JSON.stringify(value));
+    };
+    write(places.agentDirectory ?? "", user);
+    if (project !== undefined) write(join(places.cwd, ".pi"), project);
+    return createTestSession(["hi"], places);
+  }
+
+  it("stop the start when they are not understood", async () => {
+    await expect(withSettings({ sandbox: { mode: "worksapce" } })).rejects.toMatchObject({
+      code: "invalid_settings",
+      message: expect.stringMatching(/sandbox\.mode.*"off", "workspace", "readOnly".*"worksapce"/),
+    });
+    await expect(withSettings({ sandbox: { netwrok: "all" } })).rejects.toThrow(/netwrok/);
+    await expect(withSettings({ "sandbox.network": ["*"] })).rejects.toThrow(/sandbox\.network/);
+  });
+
+  it("of a project that nobody trusts may only tighten", async () => {
+    const loose = await withSettings(
+      { sandbox: { mode: "readOnly" } },
+      { sandbox: { mode: "off", network: "all", write: ["/"], whenUnavailable: "run" } },
+    );
+    expect(await loose.session.describeSandbox()).toMatchObject({
+      mode: "readOnly",
+      network: "off",
+    });
+    const tight = await withSettings({}, { sandbox: { mode: "workspace" } });
+    expect((await tight.session.describeSandbox()).mode).toBe("workspace");
+    const broken = await withSettings({}, { sandbox: { mode: "none" } });
+    expect((await broken.session.describeSandbox()).mode).toBe("readOnly");
+    expect(broken.session.diagnostics.map(({ code }) => code)).toContain("invalid_settings");
+  });
+
+  it("mean no sandbox where nobody says anything", async () => {
+    const { session } = await withSettings({});
+    expect((await session.describeSandbox()).mode).toBe("off");
+  });
+});

@@ -1,0 +1,49 @@
+import type { Diagnostic } from "../base/diagnostic.ts";
+import type { SandboxParts } from "../sandbox/open-sandbox.ts";
+import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import type { Places } from "./places.ts";
+import type { WorkingFolder } from "./working-folder.ts";
+
+/** What a session's sandbox is opened with. */
+export interface SandboxSurroundings {
+  readonly places: Places;
+  readonly settings: SettingsStore;
+  readonly workingFolder: WorkingFolder;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** The sandbox of a session, and what is wrong with it. */
+export interface CreatedSandbox extends SandboxParts {
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Opens the sandbox that settings and options ask for. A project's part counts before it is trusted.
+ *
+ * @throws {SessionError} `invalid_settings` and `invalid_option`: what is not understood must not be no
+ * sandbox
+ */
+export async function createSandbox(
+  given: SandboxChange | undefined,
+  { places, settings, workingFolder, environment }: SandboxSurroundings,
+): Promise<CreatedSandbox> {
+  // Nothing is loaded for those who want none.
+  if (given === undefined && settings.sandboxFiles.length === 0) return { diagnostics: [] };
+  const { settleSandbox } = await import("../sandbox/policy/sandbox-settings.ts");
+  const { isProjectTrusted, sandboxFiles } = settings;
+  const { policy, diagnostics } = settleSandbox(sandboxFiles, { isProjectTrusted, given });
+  if (policy.mode === "off") return { policy, diagnostics };
+  const { openSandbox } = await import("../sandbox/open-sandbox.ts");
+  const opened = await openSandbox(policy, {
+    ...places,
+    cwd: () => workingFolder.cwd,
+    environment,
+    keyFiles: [],
+  });
+  const { available, reason, remedy } = opened.check;
+  if (available) return { ...opened, policy, diagnostics };
+  const message = `The sandbox is not available: ${reason}. ${remedy}`;
+  const missing: Diagnostic = { severity: "error", code: "sandbox_unavailable", message };
+  return { ...opened, policy, diagnostics: [...diagnostics, missing] };
+}

@@ -1,0 +1,19 @@
+import { ToolError } from "@tau-agent/agent";
+
+/** Why a call does not do in the sandbox what it should; words that a client may match. */
+export type SandboxReason = "sandbox_refused" | "sandbox_unavailable";
+
+/** A call failed because of the sandbox; outside, it might not. */
+export class SandboxRefusal extends ToolError {
+  readonly reason: SandboxReason;
+
+  constructor(
+    reason: SandboxReason,
+    message: string,
+    details?: ConstructorParameters<typeof ToolError>[1],
+    options?: ErrorOptions,
+  ) {
+    super(message, details, options);
+    this.reason = reason;
+  }
+}

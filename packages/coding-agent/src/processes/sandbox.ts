@@ -1,0 +1,42 @@
+/** A command as it runs without a sandbox. */
+export interface PlainCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Default: the host's own. */
+  readonly cwd?: string | undefined;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** The command that runs it inside. */
+export interface EnclosedCommand extends PlainCommand {
+  /** Takes away what was made for this run; called once, after its end. */
+  readonly release: () => Promise<void>;
+}
+
+/** What commands and file tools of a session may reach (decision 47). */
+export interface Sandbox {
+  /**
+   * Makes a command run inside.
+   *
+   * @throws {ProcessError} `sandbox_unavailable`; the text names the remedy
+   */
+  enclose(command: PlainCommand): Promise<EnclosedCommand>;
+  /** The last line of the result of a command that failed inside; undefined where none runs inside. */
+  readonly failureNotice: string | undefined;
+  /** The policy for a session that works for this one, in another folder; as in settings. */
+  readonly inherited: Readonly<Record<string, unknown>>;
+  /** Where a path of the sandbox is for the host: `/tmp` and `/dev/shm` are private folders. */
+  hostPath(path: string): string;
+  /**
+   * Synchronous, so that nothing comes between the check and the opening.
+   *
+   * @param path where the file is for the host
+   * @param shown how the model wrote it
+   * @throws {ToolError} the file, or what its links lead to, may not be read
+   */
+  refuseRead(path: string, shown: string): void;
+  /** @throws {ToolError} the file, or what its links lead to, may not be changed or made */
+  refuseWrite(path: string, shown: string): void;
+  /** Whether a file may be read; for searches, which skip the others. */
+  mayRead(path: string): boolean;
+}

@@ -1,0 +1,44 @@
+import { inMountOrder, type Mount } from "./mount.ts";
+
+/** What a command sees and may do. */
+export interface Enclosure {
+  readonly cwd: string;
+  readonly mounts: readonly Mount[];
+  /** Whether it uses the host's network. */
+  readonly hasNetwork: boolean;
+}
+
+/** The namespaces and limits of every command; the preflight tries these. */
+export const isolationArguments: readonly string[] = [
+  "--unshare-user",
+  "--unshare-pid",
+  "--unshare-ipc",
+  "--unshare-uts",
+  "--unshare-cgroup-try",
+  // Nothing of the call outlives it, and bubblewrap not its host.
+  "--die-with-parent",
+  // No terminal to type into.
+  "--new-session",
+  "--cap-drop",
+  "ALL",
+];
+
+/** bubblewrap's arguments for a command, without the command. */
+export function bubblewrapArguments({ cwd, mounts, hasNetwork }: Enclosure): readonly string[] {
+  return [
+    ...isolationArguments,
+    ...(hasNetwork ? [] : ["--unshare-net"]),
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...inMountOrder(mounts).flatMap(argumentsOf),
+    // Folders that were made for mounts in them take nothing else.
+    ...mounts.flatMap((mount) => (mount.kind === "empty" ? ["--remount-ro", mount.path] : [])),
+    ...["--chdir", cwd, "--"],
+  ];
+}
+
+function argumentsOf(mount: Mount): readonly string[] {
+  const { kind, path } = mount;
+  if (kind === "empty") return ["--tmpfs", path];
+  if (kind === "link") return ["--symlink", mount.target, path];
+  return [kind === "writable" ? "--bind" : "--ro-bind", mount.from ?? path, path];
+}

@@ -1,0 +1,51 @@
+import { readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { protectedPlaces } from "../paths/protected-places.ts";
+import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
+import { type MountPlan, mountsOf } from "./mounts.ts";
+import type { Placeholders } from "./placeholders.ts";
+
+/** A run in bubblewrap: what comes before the command, and what to call after it. */
+export interface BubblewrapRun {
+  readonly args: readonly string[];
+  readonly release: () => Promise<void>;
+}
+
+/** Prepares a run; `cwd` is the folder it starts in, as it is called inside. */
+export async function encloseInBubblewrap(
+  plan: MountPlan & { readonly start: string },
+  placeholders: Placeholders,
+): Promise<BubblewrapRun> {
+  const { hasNetwork, isReadOnly, paths, start } = plan;
+  const places = isReadOnly ? undefined : protectedPlaces(paths.cwd);
+  const leave = await placeholders.take(places?.missing ?? []);
+  try {
+    const links = (places?.links ?? []).map((path) => ({ path, target: readlinkSync(path) }));
+    const mounts = [
+      ...mountsOf(plan),
+      // A mount cannot be renamed away, so folders around what is protected are mounts, too.
+      ...(places?.kept ?? []).map((path) => ({ kind: "writable", path }) as const),
+      ...(places?.readOnly ?? []).map((path) => ({ kind: "readOnly", path }) as const),
+    ];
+    return {
+      args: bubblewrapArguments({ cwd: start, mounts, hasNetwork }),
+      release: async () => {
+        for (const { path, target } of links) putBack(path, target);
+        await leave();
+      },
+    };
+  } catch (error) {
+    await leave();
+    throw error;
+  }
+}
+
+/** A link that a command exchanged leads again to where it did: nothing can be mounted over a link. */
+function putBack(path: string, target: string): void {
+  try {
+    if (readlinkSync(path) === target) return;
+  } catch {
+    // It is not a link any more.
+  }
+  rmSync(path, { recursive: true, force: true });
+  symlinkSync(target, path);
+}

@@ -1,0 +1,20 @@
+/** What the sandbox shows at a path. */
+export type Mount =
+  /** The host's file or folder, to read. */
+  | { readonly kind: "readOnly"; readonly path: string; readonly from?: string | undefined }
+  /** The host's file or folder, to write. */
+  | { readonly kind: "writable"; readonly path: string; readonly from?: string | undefined }
+  /** An empty folder; other mounts may fill it. */
+  | { readonly kind: "empty"; readonly path: string }
+  /** A link, for folders that are empty but for their mounts. */
+  | { readonly kind: "link"; readonly path: string; readonly target: string };
+
+const ranks = { empty: 0, writable: 1, readOnly: 2, link: 3 } as const;
+
+/** Outer paths first, so that inner ones count; at one path the stricter one last. */
+export function inMountOrder(mounts: readonly Mount[]): readonly Mount[] {
+  const depth = ({ path }: Mount) => path.split("/").filter((part) => part !== "").length;
+  return [...mounts].sort(
+    (left, right) => depth(left) - depth(right) || ranks[left.kind] - ranks[right.kind],
+  );
+}

@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isInside } from "../../base/files/isolated-tree.ts";
+import type { PrivateFolders } from "../paths/private-folders.ts";
+import { resolveLinks } from "../paths/resolve-links.ts";
+import { closedNames, type SandboxPaths } from "../paths/sandbox-paths.ts";
+import { hostSockets } from "./host-sockets.ts";
+import type { Mount } from "./mount.ts";
+
+/** What the mounts of a command are made from. */
+export interface MountPlan {
+  readonly paths: SandboxPaths;
+  readonly folders: PrivateFolders;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether the working folder is only read. */
+  readonly isReadOnly: boolean;
+  readonly hasNetwork: boolean;
+  /** Sockets that a command may use. */
+  readonly openSockets: readonly string[];
+}
+
+/** Folders below the empty `/run` that programs are in. */
+const programFolders = ["/run/current-system", "/run/wrappers", "/run/opengl-driver"];
+
+/** Sockets that are as good as the rule over the machine, whatever the network setting says. */
+const controlSockets = [
+  "/run/docker.sock",
+  "/var/run/docker.sock",
+  "/run/containerd",
+  "/run/podman",
+  "/run/crio",
+  "/run/dbus",
+  "/run/systemd/private",
+];
+
+/** What a command sees, but for the places inside of the working folder that are protected. */
+export function mountsOf(plan: MountPlan): readonly Mount[] {
+  const { paths, folders, isReadOnly, openSockets } = plan;
+  const { cwd, named } = paths;
+  return [
+    ...folders.mounts.map(({ seen, real }) => writable(seen, real)),
+    ...folders.mounts.map(({ real }) => writable(real)),
+    readOnly(folders.output),
+    ...(isReadOnly ? [readOnly(cwd)] : []),
+    ...named.filter((path) => existsSync(path)).map((path) => writable(path)),
+    ...agentMounts(paths.agentDirectory),
+    ...socketMounts(plan),
+    ...openSockets.map((path) => readOnly(path)),
+    ...paths.denied.filter((path) => existsSync(path)).flatMap((path) => closedMounts(path, plan)),
+  ];
+}
+
+function writable(path: string, from?: string): Mount {
+  return { kind: "writable", path, from };
+}
+
+function readOnly(path: string, from?: string): Mount {
+  return { kind: "readOnly", path, from };
+}
+
+/** The agent directory without its keys, also without those that are stored later. */
+function agentMounts(agentDirectory: string): readonly Mount[] {
+  if (!existsSync(agentDirectory)) return [];
+  const entries = readdirSync(agentDirectory, { withFileTypes: true });
+  return [
+    { kind: "empty", path: agentDirectory },
+    ...entries
+      .filter(({ name }) => !closedNames.has(name))
+      .map((entry): Mount => {
+        const path = join(agentDirectory, entry.name);
+        if (!entry.isSymbolicLink()) return readOnly(path);
+        return { kind: "link", path, target: readlinkSync(path) };
+      }),
+  ];
+}
+
+/** Closes a path; a mount cannot be renamed away, so neither can the writable folders around it. */
+function closedMounts(path: string, { paths, folders }: MountPlan): readonly Mount[] {
+  const mounts = [readOnly(path, closedLike(path, folders))];
+  const outer = paths.named.find((folder) => folder !== path && isInside(folder, path));
+  if (outer === undefined) return mounts;
+  for (let at = dirname(path); at !== outer && isInside(outer, at); at = dirname(at)) {
+    mounts.push(writable(at));
+  }
+  return mounts;
+}
+
+function socketMounts({
+  paths,
+  folders,
+  environment,
+  hasNetwork,
+  openSockets,
+}: MountPlan): readonly Mount[] {
+  const bound = hostSockets(environment);
+  const isControl = (path: string) => /docker|containerd|podman|bus/i.test(path);
+  const wanted = hasNetwork ? [...controlSockets, ...bound.filter(isControl)] : bound;
+  const closed = [...new Set(wanted.map((path) => resolveLinks(path).path))]
+    .filter((path) => hasNetwork || !isInside("/run", path))
+    .filter((path) => !openSockets.includes(path) && existsSync(path))
+    // In a private folder the host's socket is not there.
+    .filter((path) => paths.hostPath(path) === path)
+    .map((path) => readOnly(path, closedLike(path, folders)));
+  if (hasNetwork || !existsSync("/run")) return closed;
+  const programs = programFolders.filter((path) => existsSync(path)).map((path) => readOnly(path));
+  return [{ kind: "empty", path: "/run" }, ...programs, ...closed];
+}
+
+function closedLike(path: string, folders: PrivateFolders): string {
+  return statSync(path).isDirectory() ? folders.closedFolder : folders.closedFile;
+}

@@ -1,0 +1,25 @@
+/** Whether a list of exact names, `*.name` and `*` allows a name as it was asked for, before it is resolved. */
+export function allowsHost(domains: readonly string[], asked: string): boolean {
+  const host = plainName(asked);
+  if (host === "") return false;
+  return domains.some((domain) => {
+    const wanted = plainName(domain);
+    if (wanted === "*") return true;
+    // An address is in no domain, however it is written.
+    if (wanted.startsWith("*.")) return !isAddress(host) && host.endsWith(wanted.slice(1));
+    return wanted === host;
+  });
+}
+
+/** In lower case, without a dot at the end and the brackets of IPv6. */
+function plainName(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/\.$/, "")
+    .replace(/^\[(.*)\]$/, "$1");
+}
+
+/** Resolvers also take `127.1`, `0x7f.1` and `2130706433` for addresses. */
+function isAddress(host: string): boolean {
+  return host.includes(":") || /^(?:0x[\da-f]*|\d+)$/.test(host.slice(host.lastIndexOf(".") + 1));
+}

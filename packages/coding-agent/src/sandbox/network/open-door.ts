@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import type { SandboxNetworkDoor } from "./network-door.ts";
+import { type ProxyRules, startProxy } from "./proxy.ts";
+
+/** Every sandbox has a network of its own, so they all can use one port. */
+const PORT = 3128;
+
+/**
+ * Runs inside, in front of the command: passes what comes to the port on to the socket of the proxy, and ends
+ * as the command does. Text, because the host may be bundled into one file.
+ */
+const forwarder = `
+const [socket, file, ...args] = process.argv.slice(1);
+const net = require("node:net");
+const { constants } = require("node:os");
+const { spawn } = require("node:child_process");
+const server = net.createServer({ allowHalfOpen: true }, (inner) => {
+  const outer = net.connect({ path: socket, allowHalfOpen: true });
+  inner.pipe(outer).pipe(inner);
+  inner.on("error", () => outer.destroy());
+  outer.on("error", () => inner.destroy());
+});
+server.listen(${PORT}, "127.0.0.1", () => {
+  const { ELECTRON_RUN_AS_NODE, ...env } = process.env;
+  const child = spawn(file, args, { stdio: "inherit", env });
+  child.on("error", (error) => { console.error(error.message); process.exit(127); });
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+});`;
+
+/**
+ * Opens the way from a session's sandbox to the domains of its settings.
+ *
+ * @param folder where the socket of the proxy is made, for a sandbox with a network of its own; without
+ * one the proxy listens on a port of this machine
+ */
+export async function openDoor(
+  folder: string | undefined,
+  rules: ProxyRules,
+): Promise<SandboxNetworkDoor> {
+  if (folder === undefined) {
+    const { port, close } = await startProxy({ host: "127.0.0.1", port: 0 }, rules);
+    return { command: [], variables: proxyVariables(port), files: [], port, close };
+  }
+  const socket = join(folder, "proxy.sock");
+  const { close } = await startProxy({ path: socket }, rules);
+  return {
+    command: [process.execPath, "-e", forwarder, "--", socket],
+    variables: { ...proxyVariables(PORT), ELECTRON_RUN_AS_NODE: "1" },
+    files: [socket],
+    close,
+  };
+}
+
+function proxyVariables(port: number | undefined): Record<string, string> {
+  const names = ["http_proxy", "https_proxy", "all_proxy"];
+  const all = [...names, ...names.map((name) => name.toUpperCase())];
+  const address = `http://127.0.0.1:${port}`;
+  return { ...Object.fromEntries(all.map((name) => [name, address])), no_proxy: "", NO_PROXY: "" };
+}

@@ -1,0 +1,169 @@
+import { lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { isInside } from "../../base/files/isolated-tree.ts";
+import { resolveLinks } from "./resolve-links.ts";
+
+/** What is kept from change inside of the working folder. */
+export interface ProtectedPlaces {
+  /** What is only read. */
+  readonly readOnly: readonly string[];
+  /** Folders around it, which stay where they are. */
+  readonly kept: readonly string[];
+  /** What of it does not exist. */
+  readonly missing: readonly MissingPlace[];
+  /** Links, which lead on where they do. */
+  readonly links: readonly string[];
+}
+
+/** A protected place that is not there. */
+export interface MissingPlace {
+  readonly path: string;
+  /** What a file there may hold so that it has no effect; undefined for a folder. */
+  readonly content: string | undefined;
+}
+
+/** Deeper than any submodule's name. */
+const MAX_DEPTH = 12;
+
+/** Files of a git directory that say what git runs, and what a placeholder for them holds. */
+const gitFiles: ReadonlyMap<string, string> = new Map([
+  ["config", ""],
+  ["config.worktree", ""],
+  // An empty one would stop git; this one names the directory itself.
+  ["commondir", ".\n"],
+]);
+
+/**
+ * What runs code later, outside of the sandbox, and so is read-only in the working folder whether it
+ * exists or not: git's settings and hooks, and what configures this host (decision 47).
+ *
+ * @param cwd its real path
+ */
+export function protectedPlaces(cwd: string): ProtectedPlaces {
+  const found = new Collector();
+  found.folder(join(cwd, ".pi"));
+  // Where there is none, a folder: git would add a file.
+  found.folder(join(cwd, ".mcp.json"));
+  found.repository(join(cwd, ".git"), cwd);
+  return found;
+}
+
+/** Whether a real path below the working folder is one of {@link protectedPlaces}. */
+export function isProtectedPlace(cwd: string, path: string): boolean {
+  if (isInside(join(cwd, ".pi"), path) || path === join(cwd, ".mcp.json")) return true;
+  const git = join(cwd, ".git");
+  const status = statusOf(git);
+  if (status === undefined) return isInside(git, path);
+  if (!status.isDirectory() && path === git) return true;
+  const directory = status.isDirectory() ? git : gitDirectoryOf(git, cwd);
+  return directory !== undefined && isInside(directory, path) && isGitCode(directory, path);
+}
+
+function isGitCode(directory: string, path: string): boolean {
+  const parts = path.slice(directory.length + 1).split("/");
+  const [first = "", ...rest] = parts;
+  if (first === "hooks" || first === "worktrees" || (rest.length === 0 && gitFiles.has(first)))
+    return true;
+  if (first !== "modules") return false;
+  // A module's name may have several parts; one that is not there must not be made.
+  const last = rest.at(-1) ?? "";
+  return rest.includes("hooks") || gitFiles.has(last) || !isInModule(directory, rest);
+}
+
+function isInModule(directory: string, parts: readonly string[]): boolean {
+  return parts.some(
+    (_, index) =>
+      statusOf(join(directory, "modules", ...parts.slice(0, index + 1), "HEAD")) !== undefined,
+  );
+}
+
+class Collector implements ProtectedPlaces {
+  readonly readOnly: string[] = [];
+  readonly kept: string[] = [];
+  readonly missing: MissingPlace[] = [];
+  readonly links: string[] = [];
+
+  folder(path: string): void {
+    this.#place(path, undefined);
+  }
+
+  file(path: string, content: string): void {
+    this.#place(path, content);
+  }
+
+  /** @param git where the repository of the folder is, or would be */
+  repository(git: string, cwd: string): void {
+    const status = statusOf(git);
+    const isDirectory = status?.isDirectory() === true;
+    if (!isDirectory) this.#place(git, undefined);
+    const directory = isDirectory ? git : status && gitDirectoryOf(git, cwd);
+    if (directory !== undefined) this.#gitDirectory(directory);
+  }
+
+  #gitDirectory(directory: string): void {
+    const names = [...gitFiles.keys(), "hooks", "worktrees", "modules"];
+    if (names.some((name) => statusOf(join(directory, name))?.isSymbolicLink())) {
+      // What a link in it leads to could be exchanged for anything.
+      this.readOnly.push(directory);
+      return;
+    }
+    this.kept.push(directory);
+    for (const [name, content] of gitFiles) this.file(join(directory, name), content);
+    this.folder(join(directory, "hooks"));
+    this.folder(join(directory, "worktrees"));
+    this.folder(join(directory, "modules"));
+    for (const module of modulesIn(join(directory, "modules"))) this.#gitDirectory(module);
+  }
+
+  #place(path: string, content: string | undefined): void {
+    const status = statusOf(path);
+    if (status?.isSymbolicLink()) {
+      this.links.push(path);
+      return;
+    }
+    if (status === undefined) this.missing.push({ path, content });
+    this.readOnly.push(path);
+  }
+}
+
+/** The git directory that a file or link leads to, if that is inside of the folder. */
+function gitDirectoryOf(git: string, cwd: string): string | undefined {
+  const target = statusOf(git)?.isSymbolicLink() ? git : linkedDirectory(git);
+  if (target === undefined) return undefined;
+  const { path } = resolveLinks(target);
+  return isInside(cwd, path) && path !== cwd && statusOf(path)?.isDirectory() ? path : undefined;
+}
+
+function linkedDirectory(file: string): string | undefined {
+  try {
+    const [, target] = /^gitdir:\s*(.+?)\s*$/m.exec(readFileSync(file, "utf8")) ?? [];
+    return target === undefined ? undefined : resolve(dirname(file), target);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The git directories of submodules; their names may contain slashes. */
+function modulesIn(folder: string, depth = 0): string[] {
+  if (depth > MAX_DEPTH) return [];
+  let names: string[];
+  try {
+    names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [entry.name] : [],
+    );
+  } catch {
+    return [];
+  }
+  return names.flatMap((name) => {
+    const path = join(folder, name);
+    return statusOf(join(path, "HEAD")) === undefined ? modulesIn(path, depth + 1) : [path];
+  });
+}
+
+function statusOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}

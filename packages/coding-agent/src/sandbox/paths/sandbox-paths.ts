@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { isInside } from "../../base/files/isolated-tree.ts";
+import { type SandboxPolicy, settingPath } from "../policy/sandbox-settings.ts";
+import type { PathPlan } from "./path-rules.ts";
+import type { PrivateFolders } from "./private-folders.ts";
+import { resolveLinks } from "./resolve-links.ts";
+
+/** Where a sandbox is. */
+export interface SandboxPlaces {
+  /** The folder that tools work in at this moment. */
+  readonly cwd: () => string;
+  readonly homeDirectory: string;
+  readonly agentDirectory: string;
+  readonly temporaryDirectory: string;
+  /** The host's own environment: it says where programs outside listen. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Files with keys besides those of the agent directory. */
+  readonly keyFiles: readonly string[];
+}
+
+/** Names in the agent directory that are never readable. */
+export const closedNames: ReadonlySet<string> = new Set([
+  "auth.json",
+  "mcp-auth.json",
+  "models.json",
+  "rpc-token",
+  "sandbox",
+]);
+
+/** The paths of a session's policy, real and as they are at this moment. */
+export class SandboxPaths implements PathPlan {
+  readonly #policy: SandboxPolicy;
+  readonly #places: SandboxPlaces;
+  readonly #folders: PrivateFolders;
+
+  constructor(policy: SandboxPolicy, places: SandboxPlaces, folders: PrivateFolders) {
+    this.#policy = policy;
+    this.#places = places;
+    this.#folders = folders;
+  }
+
+  get cwd(): string {
+    return resolveLinks(this.#places.cwd()).path;
+  }
+
+  get agentDirectory(): string {
+    return resolveLinks(this.#places.agentDirectory).path;
+  }
+
+  /** What the settings let be written. */
+  get named(): readonly string[] {
+    const own = this.#policy.mode === "workspace" ? [this.cwd] : [];
+    return [...own, ...this.#listed(this.#policy.write)];
+  }
+
+  get writable(): readonly string[] {
+    return [...this.named, ...this.#folders.mounts.map(({ real }) => real)];
+  }
+
+  get denied(): readonly string[] {
+    const agent = this.agentDirectory;
+    return [
+      ...[...closedNames].map((name) => join(agent, name)),
+      ...this.#places.keyFiles.map((file) => resolveLinks(file).path),
+      ...this.#listed(this.#policy.denyRead),
+    ];
+  }
+
+  /** The agent directory; not where the working folder is in it: the tree of an isolated task. */
+  get readOnly(): readonly string[] {
+    const agent = this.agentDirectory;
+    return isInside(agent, this.cwd) ? [] : [agent];
+  }
+
+  /** Where a path of the sandbox is for the host. */
+  hostPath(path: string): string {
+    const { root, output } = this.#folders;
+    const shown = [this.cwd, ...this.named, this.agentDirectory, root, output];
+    if (shown.some((each) => isInside(each, path))) return path;
+    return this.#folders.realPath(path) ?? path;
+  }
+
+  /** Where a path of the host is in the sandbox. */
+  seenPath(path: string): string {
+    const mount = this.#folders.mounts.find(({ real }) => isInside(real, path));
+    return mount === undefined ? path : mount.seen + path.slice(mount.real.length);
+  }
+
+  #listed(paths: readonly string[]): readonly string[] {
+    const base = { cwd: this.#places.cwd(), homeDirectory: this.#places.homeDirectory };
+    return paths.map((path) => resolveLinks(settingPath(path, base)).path);
+  }
+}

@@ -1,0 +1,209 @@
+import { isAbsolute, join, resolve } from "node:path";
+import { type SandboxMode, sandboxModes } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic } from "../../base/diagnostic.ts";
+import { SessionError } from "../../base/errors.ts";
+import { isJsonObject } from "../../base/files/read-json.ts";
+
+/** Which names a sandbox may reach over the network: none, any, or these. */
+type SandboxNetwork = "off" | "all" | readonly string[];
+
+/** What happens where this machine has no sandbox. */
+type SandboxFallback = "refuse" | "ask" | "run";
+
+/** The sandbox that one file, or one caller, asks for. */
+export interface SandboxChange {
+  /** `workspace` lets commands write in the working folder, `readOnly` nowhere but in `write`. */
+  readonly mode?: SandboxMode | undefined;
+  /** More paths to write: absolute, `~`, or relative to the working folder. */
+  readonly write?: readonly string[] | undefined;
+  /** Paths that may not be read, written in the same way. */
+  readonly denyRead?: readonly string[] | undefined;
+  /** A domain is an exact name, or `*.name` for all below it. */
+  readonly network?: SandboxNetwork | undefined;
+  readonly whenUnavailable?: SandboxFallback | undefined;
+}
+
+/** A sandbox with every member decided. */
+export type SandboxPolicy = {
+  readonly [Member in keyof SandboxChange]-?: NonNullable<SandboxChange[Member]>;
+};
+
+/** What one settings file says of the sandbox. */
+export interface SandboxFile {
+  readonly path: string;
+  readonly scope: "user" | "project";
+  readonly value: unknown;
+}
+
+interface Problem {
+  readonly field: string;
+  readonly reason: string;
+}
+
+const fallbacks = ["refuse", "ask", "run"] as const;
+const members = ["mode", "write", "denyRead", "network", "whenUnavailable"];
+
+/** No sandbox. */
+export const noSandbox: SandboxPolicy = {
+  mode: "off",
+  write: [],
+  denyRead: [],
+  network: "off",
+  whenUnavailable: "refuse",
+};
+
+/**
+ * The sandbox of a session: what the caller gave in place of the user's settings, tightened by those of
+ * the project.
+ *
+ * @throws {SessionError} `invalid_settings` for a bad value of the user or of a trusted project, and
+ * `invalid_option` for one of the caller: a sandbox that is not understood must not be none
+ */
+export function settleSandbox(
+  files: readonly SandboxFile[],
+  options: { readonly isProjectTrusted: boolean; readonly given?: SandboxChange | undefined },
+): { readonly policy: SandboxPolicy; readonly diagnostics: readonly Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  let policy = noSandbox;
+  if (options.given !== undefined) policy = joined(policy, readGiven(options.given));
+  for (const { path, scope, value } of files) {
+    const { change, problems } = readSandbox(value);
+    const [problem] = problems;
+    const isOwn = scope === "user" || options.isProjectTrusted;
+    if (problem !== undefined && isOwn) {
+      throw new SessionError("invalid_settings", { path, reason: textOf(problem) });
+    }
+    if (problem !== undefined) diagnostics.push(ignored(problem, path));
+    if (scope === "project") {
+      // A limit that is not understood could be any; the closest one holds.
+      policy = tightened(policy, problem === undefined ? change : { ...change, mode: "readOnly" });
+    } else if (options.given === undefined) policy = joined(policy, change);
+  }
+  return { policy, diagnostics };
+}
+
+function readGiven(given: SandboxChange): SandboxChange {
+  const { change, problems } = readSandbox(given);
+  const [problem] = problems;
+  if (problem === undefined) return change;
+  const option = problem.field === "" ? "sandbox" : `sandbox.${problem.field}`;
+  throw new SessionError("invalid_option", { option, reason: problem.reason });
+}
+
+/** Reads the members of a sandbox; those that are wrong are left out and named. */
+function readSandbox(value: unknown): { change: SandboxChange; problems: readonly Problem[] } {
+  if (value === undefined || value === null) return { change: {}, problems: [] };
+  if (!isJsonObject(value)) {
+    return { change: {}, problems: [{ field: "", reason: "expected an object" }] };
+  }
+  const problems: Problem[] = [];
+  for (const name of Object.keys(value)) {
+    if (members.includes(name)) continue;
+    problems.push({
+      field: name,
+      reason: `there is no such setting; there are ${members.join(", ")}`,
+    });
+  }
+  const change: SandboxChange = {
+    mode: wordOf("mode", value.mode, sandboxModes, problems),
+    write: pathsOf("write", value.write, problems),
+    denyRead: pathsOf("denyRead", value.denyRead, problems),
+    network: networkOf(value.network, problems),
+    whenUnavailable: wordOf("whenUnavailable", value.whenUnavailable, fallbacks, problems),
+  };
+  return { change, problems };
+}
+
+function joined(policy: SandboxPolicy, change: SandboxChange): SandboxPolicy {
+  return {
+    mode: change.mode ?? policy.mode,
+    write: change.write ?? policy.write,
+    denyRead: change.denyRead ?? policy.denyRead,
+    network: change.network ?? policy.network,
+    whenUnavailable: change.whenUnavailable ?? policy.whenUnavailable,
+  };
+}
+
+function wordOf<const Word extends string>(
+  field: string,
+  value: unknown,
+  words: readonly Word[],
+  problems: Problem[],
+): Word | undefined {
+  const known = words.find((word) => word === value);
+  if (known === undefined && value !== undefined && value !== null) {
+    const wanted = words.map((word) => `"${word}"`).join(", ");
+    problems.push({ field, reason: `expected one of ${wanted}, got ${JSON.stringify(value)}` });
+  }
+  return known;
+}
+
+function pathsOf(
+  field: string,
+  value: unknown,
+  problems: Problem[],
+): readonly string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  const isList =
+    Array.isArray(value) && value.every((path) => typeof path === "string" && path !== "");
+  if (isList) return value as string[];
+  problems.push({ field, reason: "expected a list of paths" });
+  return undefined;
+}
+
+function networkOf(value: unknown, problems: Problem[]): SandboxNetwork | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value === "off" || value === "all") return value;
+  const isDomain = (name: unknown) => typeof name === "string" && /^(?:\*\.)?[^*\s/]+$/.test(name);
+  if (Array.isArray(value) && value.every(isDomain)) return value as string[];
+  const reason = `expected "off", "all" or a list of domains such as "example.com" and "*.example.com", got ${JSON.stringify(value)}`;
+  problems.push({ field: "network", reason });
+  return undefined;
+}
+
+/** What a project may do: take away. */
+function tightened(policy: SandboxPolicy, change: SandboxChange): SandboxPolicy {
+  const { write, denyRead = [], network = policy.network } = change;
+  return {
+    mode: stricter(sandboxModes, policy.mode, change.mode),
+    write: write === undefined ? policy.write : policy.write.filter((path) => write.includes(path)),
+    denyRead: [...new Set([...policy.denyRead, ...denyRead])],
+    network: commonNetwork(policy.network, network),
+    whenUnavailable: stricter(
+      [...fallbacks].reverse(),
+      policy.whenUnavailable,
+      change.whenUnavailable,
+    ),
+  };
+}
+
+/** The later of two words in a list that ends with the strictest. */
+function stricter<Word>(words: readonly Word[], own: Word, other: Word | undefined): Word {
+  return other !== undefined && words.indexOf(other) > words.indexOf(own) ? other : own;
+}
+
+function commonNetwork(own: SandboxNetwork, other: SandboxNetwork): SandboxNetwork {
+  if (own === "off" || other === "off") return "off";
+  if (own === "all") return other;
+  if (other === "all") return own;
+  return own.filter((domain) => other.includes(domain));
+}
+
+/** A path of a setting as an absolute one. */
+export function settingPath(
+  path: string,
+  { cwd, homeDirectory }: { readonly cwd: string; readonly homeDirectory: string },
+): string {
+  if (path === "~") return homeDirectory;
+  if (path.startsWith("~/")) return join(homeDirectory, path.slice(2));
+  return isAbsolute(path) ? resolve(path) : resolve(cwd, path);
+}
+
+function textOf({ field, reason }: Problem): string {
+  return `${field === "" ? "sandbox" : `sandbox.${field}`}: ${reason}`;
+}
+
+function ignored(problem: Problem, path: string): Diagnostic {
+  const message = `Invalid setting ${textOf(problem)}. The sandbox is read-only until it is corrected. (in ${path})`;
+  return { severity: "error", code: "invalid_settings", message, path };
+}

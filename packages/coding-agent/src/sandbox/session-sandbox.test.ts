@@ -1,0 +1,188 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { bubblewrapIsMissing, hasBubblewrap } from "./__fixtures__/has-bubblewrap.ts";
+import { SandboxedPlace } from "./__fixtures__/sandboxed-place.ts";
+
+const ok = { kind: "exited", exitCode: 0 };
+
+it.runIf(!hasBubblewrap)(
+  `commands in the sandbox were not tested: ${bubblewrapIsMissing}`,
+  () => {},
+);
+
+describe.runIf(hasBubblewrap)("a command in the sandbox", () => {
+  it("works in the project as it does outside", async () => {
+    await using place = await new SandboxedPlace().enter();
+    const identity = "-c user.name=a -c user.email=b@example.com";
+    const line = `echo two > new.txt && git add -A && git ${identity} commit -qm second && git log --format=%s && pwd && cat new.txt`;
+    expect(await place.run(line)).toEqual({
+      outcome: ok,
+      output: `second\nfirst\n${place.project}\ntwo\n`,
+    });
+    // What stands in for missing files does not get into the commit, and does not stay.
+    expect(place.git("show", "--format=", "--name-only")).toBe("new.txt\n");
+    expect(readdirSync(place.project).sort()).toEqual([".git", "file.txt", "new.txt"]);
+    expect(readdirSync(join(place.project, ".git"))).not.toContain("commondir");
+  });
+
+  it("keeps its exit code, its signal and its working folder", async () => {
+    await using place = await new SandboxedPlace().enter();
+    expect((await place.run("exit 3")).outcome).toEqual({ kind: "exited", exitCode: 3 });
+    expect((await place.run("kill -9 $$")).outcome).toEqual({ kind: "exited", exitCode: 137 });
+    expect((await place.run("sleep 30", 100)).outcome).toEqual({ kind: "timed_out" });
+  });
+
+  it("has no capabilities, cannot gain any, and inherits only its three streams", async () => {
+    await using place = await new SandboxedPlace().enter();
+    const { output } = await place.run(
+      "grep -E '^(CapEff|NoNewPrivs)' /proc/self/status; ls /proc/self/fd",
+    );
+    expect(output).toMatch(/CapEff:\s+0000000000000000\nNoNewPrivs:\s+1\n0\n1\n2\n3\n$/);
+  });
+
+  it("has a temporary folder that its later commands and the file tools see", async () => {
+    await using place = await new SandboxedPlace().enter();
+    await place.run("echo kept > /tmp/a; echo shared > /dev/shm/b");
+    expect((await place.run("cat /tmp/a /dev/shm/b; echo $TMPDIR")).output).toBe(
+      "kept\nshared\n/tmp\n",
+    );
+    const { sandbox } = place;
+    expect(readFileSync(sandbox?.hostPath("/tmp/a") ?? "", "utf8")).toBe("kept\n");
+    expect(sandbox?.hostPath(join(place.project, "x"))).toBe(join(place.project, "x"));
+  });
+
+  it("writes where the settings say, and nowhere with readOnly", async () => {
+    await using place = await new SandboxedPlace().enter({ write: ["../../outside"] });
+    expect((await place.run("echo x > ../../outside/new")).outcome).toEqual(ok);
+    await using strict = await new SandboxedPlace().enter({ mode: "readOnly" });
+    expect((await strict.run("echo x > new; echo y > /tmp/y && cat /tmp/y")).output).toMatch(
+      /Read-only file system\ny\n$/,
+    );
+  });
+
+  it("lets two commands that overlap keep what stands in for missing files", async () => {
+    await using place = await new SandboxedPlace().enter();
+    const long = place.run("sleep 1; mkdir .pi/x || echo still closed");
+    await place.run("true");
+    expect((await long).output).toContain("still closed");
+    expect(existsSync(join(place.project, ".pi"))).toBe(false);
+  });
+
+  it("removes what a killed host left standing in", async () => {
+    await using place = new SandboxedPlace();
+    const notes = join(place.agentDirectory, "sandbox");
+    mkdirSync(notes);
+    mkdirSync(join(place.project, ".pi"));
+    // No process has this number.
+    const left = [{ path: join(place.project, ".pi") }];
+    writeFileSync(join(notes, "4194305-aaaa.json"), JSON.stringify(left));
+    await place.enter();
+    await place.run("true");
+    expect(existsSync(join(place.project, ".pi"))).toBe(false);
+  });
+
+  it("removes its folders at the end", async () => {
+    await using place = await new SandboxedPlace().enter();
+    await place.run("echo x > /tmp/x");
+    await place.sandbox?.close();
+    expect(readdirSync(place.temporaryDirectory)).toEqual([]);
+  });
+
+  it("reports a working folder that is gone", async () => {
+    await using place = await new SandboxedPlace().enter();
+    const { rmSync } = await import("node:fs");
+    rmSync(place.project, { recursive: true });
+    await expect(place.run("true")).rejects.toMatchObject({ code: "cwd_missing" });
+  });
+});
+
+describe.runIf(hasBubblewrap)("the network of domains", () => {
+  async function serve(): Promise<{ server: Server; port: number }> {
+    const server = createServer((request, response) =>
+      response.end(`hello ${request.headers.host}`),
+    );
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    return { server, port: typeof address === "object" && address !== null ? address.port : 0 };
+  }
+
+  const get = (url: string) =>
+    `${process.execPath} -e '
+const proxy = new URL(process.env.http_proxy);
+require("http").get({ host: proxy.hostname, port: proxy.port, path: "${url}", headers: { host: new URL("${url}").host } }, (answer) => {
+  answer.on("data", (d) => console.log(answer.statusCode, String(d)));
+}).on("error", (e) => console.log(e.message));'`;
+
+  it("reaches what is listed, and says of the rest that the sandbox refused it", async () => {
+    const { server, port } = await serve();
+    await using place = await new SandboxedPlace().enter({ network: ["localhost"] });
+    expect((await place.run(get(`http://LOCALHOST.:${port}/`))).output).toContain("200 hello");
+    const refused = (await place.run(get("http://example.com/"))).output;
+    expect(refused).toMatch(/403 The sandbox does not let example\.com be reached/);
+    expect((await place.run(get(`http://127.0.0.1:${port}/`))).output).toContain("403");
+    server.close();
+  });
+
+  it("keeps the host's own ports closed, also with all of the network", async () => {
+    const { server, port } = await serve();
+    for (const network of [["localhost"], "all"] as const) {
+      await using place = await new SandboxedPlace().enter({ network }, [port]);
+      const { output } = await place.run(get(`http://localhost:${port}/`));
+      expect(output).not.toContain("hello");
+    }
+    server.close();
+  });
+});
+
+describe.runIf(hasBubblewrap)("file tools beside the sandbox", () => {
+  it("read and write the same paths as commands, links followed", async () => {
+    await using place = await new SandboxedPlace().enter({ denyRead: ["~/private"] });
+    const { sandbox } = place;
+    mkdirSync(join(place.home, "private"));
+    writeFileSync(join(place.home, "private", "key"), "k");
+    symlinkSync(join(place.home, "private"), join(place.project, "link"));
+    symlinkSync(join(place.outside, "new"), join(place.project, "dangling"));
+    symlinkSync("/proc/self/root", join(place.project, "root"));
+    const unreadable = [
+      join(place.home, "private", "key"),
+      join(place.project, "link", "key"),
+      join(place.agentDirectory, "auth.json"),
+      "/proc/self/environ",
+      `/proc/${process.pid}/fd/0`,
+      join(place.project, "root", "etc", "passwd"),
+      "/dev/fd/0",
+    ];
+    for (const path of unreadable) expect(sandbox?.mayRead(path), path).toBe(false);
+    for (const path of [
+      join(place.outside, "file"),
+      "/etc/passwd",
+      join(place.project, "file.txt"),
+    ]) {
+      expect(sandbox?.mayRead(path), path).toBe(true);
+    }
+    const unwritable = [
+      join(place.outside, "file"),
+      join(place.project, "dangling"),
+      join(place.project, ".git", "config"),
+      join(place.project, ".git", "hooks", "pre-commit"),
+      join(place.project, ".git", "modules", "x", "config"),
+      join(place.project, ".pi", "settings.json"),
+      join(place.project, ".mcp.json"),
+      join(place.home, ".bashrc"),
+    ];
+    for (const path of unwritable) {
+      expect(() => sandbox?.refuseWrite(path, path), path).toThrow(/sandbox.*\//);
+    }
+    sandbox?.refuseWrite(join(place.project, "src", "new.ts"), "src/new.ts");
+    sandbox?.refuseWrite(sandbox.hostPath("/tmp/new"), "/tmp/new");
+  });
+});

@@ -1,0 +1,161 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { missingFolder } from "../processes/process.ts";
+import { ProcessError } from "../processes/process-error.ts";
+import type { EnclosedCommand, PlainCommand, Sandbox } from "../processes/sandbox.ts";
+import { encloseInBubblewrap } from "./bubblewrap/enclose.ts";
+import { withoutAddresses } from "./bubblewrap/host-sockets.ts";
+import { closingCommand, inheritedDescriptors } from "./bubblewrap/inherited-descriptors.ts";
+import { Placeholders } from "./bubblewrap/placeholders.ts";
+import type { SandboxNetworkDoor } from "./network/network-door.ts";
+import { readRefusal, refusal, writeRefusal } from "./paths/path-rules.ts";
+import { PrivateFolders } from "./paths/private-folders.ts";
+import { protectedPlaces } from "./paths/protected-places.ts";
+import { resolveLinks } from "./paths/resolve-links.ts";
+import { SandboxPaths, type SandboxPlaces } from "./paths/sandbox-paths.ts";
+import { type SandboxPolicy, settingPath } from "./policy/sandbox-settings.ts";
+import type { SandboxCheck } from "./sandbox-check.ts";
+import { seatbeltProfile } from "./seatbelt/seatbelt-profile.ts";
+
+/** What a session's sandbox is made from. */
+export interface SessionSandboxOptions {
+  readonly policy: SandboxPolicy;
+  readonly places: SandboxPlaces;
+  readonly check: SandboxCheck;
+  /** Opens the way to the domains of the policy, with its files in a folder. */
+  readonly openDoor?: ((folder: string) => Promise<SandboxNetworkDoor>) | undefined;
+}
+
+/** The sandbox of one session. */
+export class SessionSandbox implements Sandbox {
+  readonly #options: SessionSandboxOptions;
+  readonly #folders: PrivateFolders;
+  readonly #paths: SandboxPaths;
+  readonly #placeholders: Placeholders;
+  #closing: readonly string[] | undefined;
+  #door: Promise<SandboxNetworkDoor | undefined> | undefined;
+
+  constructor(options: SessionSandboxOptions) {
+    const { policy, places, check } = options;
+    this.#options = options;
+    this.#folders = new PrivateFolders(places.temporaryDirectory, check.mechanism === "seatbelt");
+    this.#paths = new SandboxPaths(policy, places, this.#folders);
+    this.#placeholders = new Placeholders(join(places.agentDirectory, "sandbox"));
+  }
+
+  /** Where files for long output are, which commands can read. */
+  get outputDirectory(): string {
+    return this.#folders.output;
+  }
+
+  get failureNotice(): string | undefined {
+    if (!this.#options.check.available) return undefined;
+    const { network } = this.#options.policy;
+    const writable = [...this.#paths.named, "/tmp"].join(", ");
+    const reach =
+      network === "off" ? "none" : network === "all" ? "all" : network.join(", ") || "none";
+    return `[It ran in a sandbox. Writable: ${writable}. Network: ${reach}.]`;
+  }
+
+  get inherited(): SandboxPolicy {
+    const { policy, places } = this.#options;
+    const base = { cwd: places.cwd(), homeDirectory: places.homeDirectory };
+    const absolute = (paths: readonly string[]) => paths.map((path) => settingPath(path, base));
+    return {
+      ...policy,
+      write: absolute(policy.write),
+      // What is closed in the caller's folder is closed in a copy of it, too.
+      denyRead: [...new Set([...policy.denyRead, ...absolute(policy.denyRead)])],
+    };
+  }
+
+  hostPath(path: string): string {
+    return this.#paths.hostPath(path);
+  }
+
+  refuseRead(path: string, shown: string): void {
+    const reason = readRefusal(path, this.#paths);
+    if (reason !== undefined) throw refusal("read", shown, reason);
+  }
+
+  refuseWrite(path: string, shown: string): void {
+    const reason = writeRefusal(path, this.#paths);
+    if (reason !== undefined) throw refusal("write", shown, reason);
+  }
+
+  mayRead(path: string): boolean {
+    return readRefusal(path, this.#paths) === undefined;
+  }
+
+  async enclose(command: PlainCommand): Promise<EnclosedCommand> {
+    const { check, policy } = this.#options;
+    if (!check.available) {
+      if (policy.whenUnavailable === "run") return { ...command, release: async () => {} };
+      throw unavailable(check);
+    }
+    this.#door ??= this.#options.openDoor?.(this.#folders.root);
+    const door = await this.#door;
+    const hasNetwork = policy.network === "all" && door === undefined;
+    const variables = {
+      ...(hasNetwork ? command.variables : withoutAddresses(command.variables)),
+      ...door?.variables,
+      TMPDIR: this.#folders.temporaryDirectory,
+    };
+    const inner = [...(door?.command ?? []), command.file, ...command.args];
+    const cwd = resolveLinks(this.hostPath(command.cwd ?? this.#paths.cwd)).path;
+    if (!existsSync(cwd)) throw missingFolder(cwd);
+    if (check.mechanism === "seatbelt") {
+      const profile = this.#profile(hasNetwork, door);
+      return {
+        file: check.program,
+        args: ["-p", profile, ...inner],
+        cwd,
+        variables,
+        release: async () => {},
+      };
+    }
+    const run = await encloseInBubblewrap(
+      {
+        paths: this.#paths,
+        folders: this.#folders,
+        environment: this.#options.places.environment,
+        isReadOnly: policy.mode === "readOnly",
+        hasNetwork,
+        openSockets: door?.files ?? [],
+        start: this.#paths.seenPath(cwd),
+      },
+      this.#placeholders,
+    );
+    this.#closing ??= closingCommand(inheritedDescriptors());
+    // bubblewrap goes to the folder itself.
+    return {
+      file: check.program,
+      args: [...run.args, ...this.#closing, ...inner],
+      cwd: "/",
+      variables,
+      release: run.release,
+    };
+  }
+
+  /** Ends what belongs to the session, once its commands have ended. */
+  async close(): Promise<void> {
+    await (await this.#door)?.close();
+    this.#folders.remove();
+  }
+
+  #profile(hasNetwork: boolean, door: SandboxNetworkDoor | undefined): string {
+    const places = protectedPlaces(this.#paths.cwd);
+    const port = door?.port;
+    return seatbeltProfile({
+      writable: this.#paths.writable,
+      readOnly: [...this.#paths.readOnly, ...places.readOnly, ...places.links],
+      denied: this.#paths.denied,
+      network: hasNetwork ? "all" : port === undefined ? "off" : { port },
+    });
+  }
+}
+
+function unavailable({ reason, remedy }: SandboxCheck): ProcessError {
+  const text = `Not run: the sandbox is not available, because ${reason}. ${remedy}`;
+  return new ProcessError("sandbox_unavailable", text);
+}
