@@ -25,7 +25,7 @@ export const layers: readonly Layers[] = [
       ["user-input", "todos", "stream-rules", "session-store", "jobs"],
       ["tools", "compaction", "structured-output"],
       ["subagents", "export-html", "approvals", "host-tools"],
-      ["run"],
+      ["run", "rewind"],
       ["session"],
       ["extensions"],
       ["create"],
@@ -70,6 +70,7 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/subagents/isolation`,
     floors: [["repository"], ["merge"], ["trees"]],
   },
+  { root: `${codingAgent}/rewind`, floors: [["files"], ["store"], ["merge"]] },
   {
     root: `${codingAgent}/export-html`,
     floors: [["browser", "text"], ["entries"]],

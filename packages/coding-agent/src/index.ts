@@ -10,6 +10,7 @@ export type {
   ApprovalResult,
   BudgetLimits,
   BudgetSnapshot,
+  Checkpoint,
   CompactionResult,
   ErrorCode,
   ExtensionUiRequest,
@@ -74,6 +75,7 @@ export type { Retry } from "./models/retry.ts";
 export { type PermissionChange, permissionProblem } from "./permissions/permission-settings.ts";
 export type { PermissionState, SessionPermissions } from "./permissions/session-permissions.ts";
 export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
+export type { RewindOptions, RewindRequest } from "./rewind/session-rewind.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";

@@ -236,6 +236,11 @@ async function apply(
   const wanted = { ...call, arguments: args };
   const execute = async () => {
     refuseAborted();
+    const prepared = run.options.beforeToolRuns?.(tool, wanted);
+    if (prepared !== undefined) {
+      await prepared;
+      refuseAborted();
+    }
     return runTool(run, tool, wanted);
   };
   const isChanged = decision?.arguments !== undefined;

@@ -34,6 +34,7 @@ import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
 import { createJobs } from "./create-jobs.ts";
+import { createRewind } from "./create-rewind.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { currentEnvironment } from "./current-environment.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
@@ -188,6 +189,7 @@ async function assemble(
     listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
     toolEnvironment,
     jobs,
+    rewind: createRewind(options, { ...surroundings, toolEnvironment, parts: () => parts }),
     systemPrompt: async (tools) => {
       const prompt = await resources.systemPrompt(tools);
       // Texts are read for the first prompt, so only now is it known which were left out.

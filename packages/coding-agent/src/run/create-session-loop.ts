@@ -25,7 +25,13 @@ export interface SessionLoopOptions extends Pick<AgentOptions, "stream" | "watch
 /** What only the session can do for its loop. */
 type Owner = Pick<
   AgentOptions,
-  "prepareRequest" | "currentModel" | "record" | "emit" | "beforeModelCall" | "conclude"
+  | "prepareRequest"
+  | "currentModel"
+  | "record"
+  | "emit"
+  | "beforeModelCall"
+  | "beforeToolRuns"
+  | "conclude"
 > & {
   /** The text that joins a message in requests only. */
   readonly noteOf: (message: AgentMessage) => string | undefined;

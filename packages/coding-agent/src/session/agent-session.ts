@@ -1,8 +1,10 @@
 import type { ToolExecutionMode } from "@tau-agent/agent";
 import type {
   ApprovalResult,
+  Checkpoint,
   CompactionResult,
   EventOrder,
+  Result,
   SessionEvent,
   SessionState,
   SessionStats,
@@ -27,6 +29,7 @@ import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
+import type { RewindRequest } from "../rewind/session-rewind.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
 import { applyQueueModes, type QueueModes } from "../run/queue-report.ts";
@@ -238,6 +241,35 @@ export class AgentSession implements AsyncDisposable {
     return work.perform((signal) =>
       compaction.run({ reason: "manual", customInstructions }, signal),
     );
+  }
+
+  /** Whether files are recorded before a prompt changes them. */
+  get recordsFiles(): boolean {
+    return this.#parts.inputs.rewind.isEnabled;
+  }
+
+  /** Switches that on or off for this session, whatever the settings say. */
+  set recordsFiles(isEnabled: boolean) {
+    this.#parts.inputs.rewind.isEnabled = isEnabled;
+  }
+
+  /**
+   * The prompts that changed files and can be taken back, oldest first.
+   *
+   * @throws {SessionError} `rewind_disabled`, `rewind_failed`
+   */
+  listCheckpoints(): Promise<Checkpoint[]> {
+    return this.#parts.inputs.rewind.list();
+  }
+
+  /**
+   * Takes back what a prompt and all since did to the files, and keeps what others changed.
+   *
+   * @throws {SessionError} `rewind_disabled`, `rewind_busy`, `rewind_cancelled`, `rewind_failed`,
+   *   `entry_not_found`, `invalid_rewind_entry`, `checkpoint_not_found`, `checkpoint_dropped`
+   */
+  rewind(request: RewindRequest): Promise<Result<"rewind">> {
+    return this.#parts.inputs.rewind.rewind(request);
   }
 
   /** Asks, for a subagent, whether its tool may run. */

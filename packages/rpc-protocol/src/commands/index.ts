@@ -10,6 +10,7 @@ import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
 import { queueCommands } from "./queue.ts";
 import { requestCommands } from "./requests.ts";
+import { rewindCommands } from "./rewind.ts";
 import { sessionCommands } from "./session.ts";
 import { stateCommands } from "./state.ts";
 import { todoCommands } from "./todos.ts";
@@ -26,6 +27,7 @@ export {
   promptingCommands,
   queueCommands,
   requestCommands,
+  rewindCommands,
   sessionCommands,
   stateCommands,
   todoCommands,
@@ -47,6 +49,7 @@ export const commands = {
   ...permissionCommands,
   ...requestCommands,
   ...sessionCommands,
+  ...rewindCommands,
   ...connectionCommands,
 };
 

@@ -43,13 +43,14 @@ export const connectionHandlers = {
 
 /** What is not said stays as it was, however often a client initializes. */
 function adopt(
-  { connection, requests }: Host,
-  { stream, mergeMs, events, capabilities }: Params<"initialize">,
+  { connection, requests, session }: Host,
+  { stream, mergeMs, events, capabilities, rewind }: Params<"initialize">,
 ): Result<"initialize"> {
   connection.isInitialized = true;
   if (stream !== undefined) connection.setStreamForm(stream);
   if (mergeMs !== undefined) connection.setMergeInterval(mergeMs);
   if (events !== undefined) connection.setEventFilter(events ?? undefined);
+  if (rewind !== undefined) session.recordsFiles = rewind;
   if (capabilities !== undefined) requests.answered = capabilities.hostRequests || undefined;
   return hostInfo(connection);
 }

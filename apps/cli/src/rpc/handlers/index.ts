@@ -10,6 +10,7 @@ import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
 import { queueHandlers } from "./queue.ts";
 import { requestHandlers } from "./requests.ts";
+import { rewindHandlers } from "./rewind.ts";
 import { sessionHandlers } from "./session.ts";
 import { stateHandlers } from "./state.ts";
 import { todoHandlers } from "./todos.ts";
@@ -30,5 +31,6 @@ export const handlers = {
   ...permissionHandlers,
   ...requestHandlers,
   ...sessionHandlers,
+  ...rewindHandlers,
   ...connectionHandlers,
 } satisfies Handlers<Host>;
