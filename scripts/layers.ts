@@ -24,7 +24,8 @@ export const layers: readonly Layers[] = [
       ["session-log"],
       ["user-input", "todos", "stream-rules", "session-store", "jobs"],
       ["tools", "compaction", "structured-output"],
-      ["subagents", "export-html", "approvals", "host-tools"],
+      ["host-tools"],
+      ["subagents", "export-html", "approvals", "mcp"],
       ["run", "rewind"],
       ["session"],
       ["extensions"],
@@ -106,15 +107,26 @@ export const layers: readonly Layers[] = [
     looseFiles: ["index.ts"],
   },
   {
+    root: "packages/acp/src",
+    floors: [["mapping"], ["client"], ["session"]],
+    looseFiles: ["index.ts", "serve-acp.ts", "sessions.ts"],
+  },
+  {
     root: "apps/cli/src",
     floors: [
       ["process", "command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
+      ["hosting", "acp"],
     ],
     looseFiles: ["cli.ts"],
   },
   { root: "apps/cli/src/rpc", floors: [["connection"], ["handlers"]] },
+  {
+    root: "apps/cli/src/hosting",
+    floors: [["sessions"], ["clients"], ["listen"]],
+    looseFiles: ["serve-hosted.ts", "serve-input.ts"],
+  },
 ];
 
 /** Folders that code outside of them imports through one file only. */

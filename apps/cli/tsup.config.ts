@@ -1,5 +1,5 @@
 import { cpSync, readFileSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Options } from "tsup";
@@ -77,6 +77,21 @@ const yamlAsModule: Plugin = {
   },
 };
 
+/** `ws` is CommonJS, and no ES module bundle can require what is built into Node. */
+const webSocketsAsModule: Plugin = {
+  name: "web-sockets-as-module",
+  setup(build) {
+    build.onLoad({ filter: /[/\\]ws[/\\]lib[/\\][\w-]+\.js$/ }, ({ path }) => {
+      const contents = readFileSync(path, "utf8").replace(
+        /\brequire\('([^'./]+)'\)/g,
+        (call, name: string) =>
+          isBuiltin(name) ? `process.getBuiltinModule(${JSON.stringify(`node:${name}`)})` : call,
+      );
+      return { contents, loader: "js" };
+    });
+  },
+};
+
 /** The values a package's door exports and the file each of them comes from. */
 function openDoor(door: string): Map<string, string> {
   const [, name, subpath = ""] = /^@tau-agent\/([^/]+)(.*)$/.exec(door) ?? [];
@@ -118,6 +133,7 @@ export default defineConfig({
   external: [/^@vscode\/ripgrep/, /^@silvia-odwyer\/photon-node/, /^jiti/, /^undici/],
   esbuildPlugins: [
     yamlAsModule,
+    webSocketsAsModule,
     leanSdks,
     oneChunkForTheStart,
     straightThroughDoors,

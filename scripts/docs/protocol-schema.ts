@@ -12,7 +12,11 @@ type JsonSchema = Record<string, unknown>;
 const sources = new URL("../../packages/rpc-protocol/src/", import.meta.url);
 
 /** Unions of which each alternative is a frame of its own. */
-const splitUp: ReadonlySet<string> = new Set(["ExtensionUiRequest", "HostRequestFrame"]);
+const splitUp: ReadonlySet<string> = new Set([
+  "ExtensionUiRequest",
+  "HostRequestFrame",
+  "HostingFrame",
+]);
 
 /**
  * `schema.json`: every client frame, host frame and session entry as JSON Schema. Objects may have

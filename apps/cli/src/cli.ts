@@ -3,7 +3,9 @@ import "./process/output.ts";
 import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { type CliOptions, parseArgs } from "./command-line/args.ts";
+import { milliseconds } from "./command-line/hosting-flags.ts";
 import { refuseSubcommand } from "./command-line/subcommands.ts";
+import { commandLineText } from "./process/command-line-words.ts";
 import { readEnvironment } from "./process/environment.ts";
 import { createLogger, type Logger } from "./process/logger.ts";
 import type { FrameOutput } from "./process/output.ts";
@@ -24,14 +26,25 @@ async function main(output: FrameOutput): Promise<void> {
       const { conformance } = await import("@tau-agent/conformance");
       exit(await conformance(words.slice(1), output));
     }
-    const options = parseArgs(words);
-    refuseSubcommand(options);
-    await run(options, output);
+    if (words[0] === "rewind") {
+      const { rewindCommand } = await import("./session/rewind-command.ts");
+      const { text, exitCode } = await rewindCommand(words.slice(1), readEnvironment());
+      output.write(text, () => exit(exitCode));
+      return;
+    }
+    const isAcp = words[0] === "acp" && words[1] !== "auth";
+    // A client runs its agent's command line with a login's words behind it.
+    const options = parseArgs(words[0] === "acp" ? words.slice(1) : words);
+    if (isAcp) await startAcp(options, output);
+    else {
+      refuseSubcommand(options);
+      await run(options, output);
+    }
   } catch (error) {
-    const { message, stack } =
-      error instanceof Error ? error : { message: String(error), stack: "" };
-    const isOurs = error instanceof Error && "code" in error;
-    process.stderr.write(`tau: error: ${isOurs ? message : (stack ?? message)}\n`);
+    const failure = error instanceof Error ? error : new Error(String(error), { cause: error });
+    const { message, stack } = failure;
+    const text = "code" in failure ? commandLineText(failure) : (stack ?? message);
+    process.stderr.write(`tau: error: ${text}\n`);
     process.exit(1);
   }
 }
@@ -42,15 +55,30 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
     output.write(shown, () => exit(0));
     return;
   }
+  const logger = prepareProcess(options);
+  if (options.export !== undefined) return printExport(options.export, options, output);
+  if (options.listModels !== undefined) return printModels(options, output, logger);
+  const mode = options.mode ?? (isHosting(options) ? "rpc" : "text");
+  if (mode !== "rpc" && isHosting(options)) {
+    const option = options.sessions ? "--sessions" : "--listen";
+    throw new ProtocolError("invalid_option", { option, reason: "it needs --mode rpc" });
+  }
+  if (mode === "rpc") await startRpc(options, output, logger);
+  else await runOneShot(mode, options, output, logger);
+}
+
+/** Whether the host has several sessions or connections. */
+function isHosting({ sessions, listen }: CliOptions): boolean {
+  return sessions === true || listen.length > 0;
+}
+
+/** What a host sets up before it opens sessions. */
+function prepareProcess(options: CliOptions): Logger {
   const logger = createLogger({ file: options.logFile, isVerbose: options.verbose });
   guard(logger);
   process.env.PI_CODING_AGENT = "true";
   process.env.AI_AGENT = "tau";
-  if (options.export !== undefined) return printExport(options.export, options, output);
-  if (options.listModels !== undefined) return printModels(options, output, logger);
-  const mode = options.mode ?? "text";
-  if (mode === "rpc") await startRpc(options, output, logger);
-  else await runOneShot(mode, options, output, logger);
+  return logger;
 }
 
 /** Ends the process. If output could not be written, the exit code is not 0. */
@@ -65,6 +93,7 @@ async function informationText(options: CliOptions): Promise<string | undefined>
   if (options.version) return `${versionOf(process.argv[1] ?? "")}\n`;
   const isBare =
     options.mode === undefined &&
+    !isHosting(options) &&
     !options.print &&
     options.messages.length === 0 &&
     options.borrowed.length === 0 &&
@@ -116,6 +145,10 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
   }
   const shutdown = new Shutdown(exit);
   shutdown.listen();
+  if (isHosting(options)) {
+    return startHosting(options, output, { logger, shutdown });
+  }
+  const drainTimeoutMs = milliseconds("--drain-timeout-ms", options.drainTimeoutMs);
   const notices = new UiNotices();
   const { promise: clientReady, resolve: onFirstAnswer } = Promise.withResolvers<void>();
   const [dialect, session] = await Promise.all([
@@ -128,7 +161,43 @@ async function startRpc(options: CliOptions, output: FrameOutput, logger: Logger
     }),
   ]);
   const input = process.stdin;
-  serve({ session, dialect, notices, onFirstAnswer, input, output, shutdown, logger });
+  const surroundings = { input, output, shutdown, logger };
+  serve({ session, dialect, notices, onFirstAnswer, ...surroundings, drainTimeoutMs });
+}
+
+/** A host with several sessions or connections. */
+async function startHosting(
+  options: CliOptions,
+  output: FrameOutput,
+  { logger, shutdown }: { readonly logger: Logger; readonly shutdown: Shutdown },
+): Promise<void> {
+  const { serveHosted } = await import("./hosting/serve-hosted.ts");
+  const input = process.stdin;
+  const beforeExtensions = preparation(shutdown, options.listen.length > 0 ? undefined : input);
+  await serveHosted({
+    options,
+    environment: readEnvironment(),
+    dialect: await chooseDialect(options.protocol, process.env),
+    output,
+    input,
+    shutdown,
+    logger,
+    beforeExtensions,
+    openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }),
+  });
+}
+
+/** An editor's agent: many sessions, which the editor opens. */
+async function startAcp(options: CliOptions, output: FrameOutput): Promise<void> {
+  if (options.help || options.version) return run(options, output);
+  const logger = prepareProcess(options);
+  const { runAcp } = await import("./acp/acp.ts");
+  const shutdown = new Shutdown(exit);
+  shutdown.listen();
+  const input = process.stdin;
+  const beforeExtensions = preparation(shutdown, input);
+  const environment = readEnvironment();
+  runAcp({ options, environment, input, output, shutdown, logger, beforeExtensions });
 }
 
 async function runOneShot(

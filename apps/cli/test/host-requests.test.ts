@@ -195,3 +195,47 @@ describe("a client that knows no host requests", () => {
     expect(state.data).toMatchObject({ pendingRequests: [] });
   });
 });
+
+/** Dialogs of a tool, of handlers around calls, of a tool within a tool, and of what outlives a call. */
+const duringCalls = `
+  export default function (pi) {
+    const ask = (ctx, title) => ctx.ui.input(title);
+    const done = { content: [{ type: "text", text: "ok" }] };
+    const tool = (name, execute) => pi.registerTool({
+      name, description: name, parameters: { type: "object", properties: {} },
+      execute: (id, params, signal, update, ctx) => execute(ctx),
+    });
+    tool("inner", async (ctx) => { await ask(ctx, "inner"); return done; });
+    tool("outer", async (ctx) => {
+      await ask(ctx, "tool");
+      await ctx.executeTool("inner", {});
+      setTimeout(() => void ask(ctx, "late"), 300);
+      return done;
+    });
+    pi.on("tool_call", async (event, ctx) => {
+      if (event.toolName === "outer") await ask(ctx, "before");
+    });
+    pi.on("tool_result", async (event, ctx) => {
+      if (event.toolName === "outer") await ask(ctx, "after");
+    });
+  }
+`;
+
+it("a dialog that opens while a tool call runs names the call", async () => {
+  const call = { type: "toolCall", id: "call_1", name: "outer", arguments: {} } as const;
+  const more: PlaceSetup = {
+    ...setup,
+    files: { "agent/extensions/calls.ts": duringCalls },
+    scenario: [{ content: [call] }, { content: "done" }],
+  };
+  await using client = await Client.start({ hostRequests: true }, more);
+  client.send({ type: "prompt", message: "go" });
+  for (const title of ["before", "tool", "inner", "after"]) {
+    const { id, params, toolCallId } = await client.until({ type: "host_request" });
+    expect([Reflect.get(Object(params), "title"), toolCallId]).toEqual([title, "call_1"]);
+    client.send({ type: "host_response", id, result: { value: "x" } });
+  }
+  const late = await client.until({ type: "host_request" });
+  expect(late.params).toMatchObject({ title: "late" });
+  expect(late).not.toHaveProperty("toolCallId");
+});

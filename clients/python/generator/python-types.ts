@@ -62,7 +62,7 @@ const alternativeSuffixes: Readonly<Record<string, string>> = {
 
 /** JSON Schema has only one kind of number; these are floats, all others integers. */
 const fractional =
-  /^(?:UsageCost|ModelCost|ModelCostTier)\.|Ms$|\.(?:cost|costUsd|maxCostUsd|percent|timeout)$/;
+  /^(?:UsageCost|ModelCost|ModelCostTier|BudgetParams)\.|Ms$|\.(?:cost|costUsd|maxCostUsd|percent|timeout)$/;
 
 /** Renders the definitions of a schema as Python types: a TypedDict for each object. */
 export class PythonTypes {

@@ -12,21 +12,30 @@ from .errors import (
     TauError,
 )
 from .events import EventStream
+from .host_requests import Allow, ApprovalRequest, BudgetRequest, Deny, RaiseLimit, Stop
+from .host_tools import ToolContext
 from .run import PromptRun
 from .ui import UiHandler
 
 __all__ = [
+    "Allow",
+    "ApprovalRequest",
+    "BudgetRequest",
     "ConnectionClosedError",
+    "Deny",
     "ErrorCode",
     "EventOverflowError",
     "EventStream",
     "FrameTooLargeError",
     "PromptRun",
+    "RaiseLimit",
     "RequestTimeoutError",
     "RpcError",
+    "Stop",
     "TauClient",
     "TauError",
+    "ToolContext",
     "UiHandler",
-    "__version__",
     "protocol",
+    "__version__",
 ]

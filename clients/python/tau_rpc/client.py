@@ -8,11 +8,13 @@ import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast, overload
 
 from .commands import CommandMethods
 from .errors import ConnectionClosedError, FrameTooLargeError, RequestTimeoutError, RpcError
 from .events import EventStream
+from .host_requests import Approve, HostRequests, RaiseBudget, RequestHandler
+from .host_tools import HostTools, ToolFunction, host_tool
 from .lines import LineReader, decode_line, encode_line
 from .process import HostProcess
 from .protocol import Attachment, ExtensionUiRequest, HostInfo, ImageInput
@@ -29,6 +31,8 @@ _NEEDED = sorted({"message_start", "message_end", "prompt_result", *MAYBE_LAST})
 # Until such a command is answered, a host may still be idle that is about to run.
 _BEGINS_WORK = {"prompt", "steer", "follow_up", "abort_and_prompt"}
 _SKIPPED_ID = re.compile(rb'\{\s*"id"\s*:\s*"(py\d+)"')
+
+_Tool = TypeVar("_Tool", bound=ToolFunction)
 
 
 class TauClient(CommandMethods):
@@ -56,6 +60,10 @@ class TauClient(CommandMethods):
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str | None] | None = None,
         stream: Literal["delta", "full"] = "delta",
+        merge_ms: float | None = None,
+        approve: Approve | None = None,
+        raise_budget: RaiseBudget | None = None,
+        host_requests: Mapping[str, RequestHandler] | None = None,
         ui: UiHandler | None = None,
         dialog_timeout: float | None = None,
         request_timeout: float | None = None,
@@ -76,6 +84,12 @@ class TauClient(CommandMethods):
         `env`: added to the environment of this process; None takes a variable away.
         `stream`: how replies travel. Events are the same either way; "full" gives each
           `message_update` a message of its own, at a cost.
+        `merge_ms`: how long the host may let deltas wait to leave as one: 0 to 100, 25 by default.
+        `approve`: decides whether a tool may run. What it raises, and what is not a decision,
+          denies. It is cancelled when the question ends in another way.
+        `raise_budget`: decides whether a limit that is used up is raised, where the budget asks.
+        `host_requests`: handlers of further methods; the result is the answer.
+          Without these three, approvals and budgets are shown as dialogs by `ui.select`.
         `ui`: shows what extensions ask for; without one, dialogs are cancelled.
         `dialog_timeout`: seconds after which an unanswered dialog is cancelled; None for never.
         `request_timeout`: seconds to wait for each answer; None, and 0, for as long as it takes.
@@ -89,7 +103,15 @@ class TauClient(CommandMethods):
         self._cwd = cwd
         self._env = dict(env or {})
         self._stream: Literal["delta", "full"] = stream
+        self._merge_ms = merge_ms
         self._ui = ui or UiHandler()
+        handlers = dict(host_requests or {})
+        if approve is not None:
+            handlers["tool_approval"] = cast(RequestHandler, approve)
+        if raise_budget is not None:
+            handlers["budget"] = cast(RequestHandler, raise_budget)
+        self._requests = HostRequests(handlers, self._ui, self._write)
+        self._tools = HostTools(self._write)
         self._dialog_timeout = dialog_timeout
         self._request_timeout = request_timeout
         self._start_timeout = start_timeout
@@ -158,6 +180,7 @@ class TauClient(CommandMethods):
         try:
             await self._process.start(self._command, self._cwd, self._env)
             await self._initialize()
+            await self._register_tools()
         except BaseException:
             await self._process.stop(0)
             raise
@@ -190,6 +213,8 @@ class TauClient(CommandMethods):
 
         Cancelling it forgets the answer; the command may still take effect.
         """
+        if command not in ("initialize", "set_host_tools"):
+            await self._register_tools()
         given = dict(params or {})
         is_filter = command == "set_event_filter"
         is_filter |= command == "initialize" and given.get("events") is not None
@@ -244,6 +269,73 @@ class TauClient(CommandMethods):
             answer.cancel()
             if not answer.cancelled():
                 answer.exception()
+
+    # Tools.
+
+    @overload
+    def tool(self, function: _Tool, /) -> _Tool: ...
+
+    @overload
+    def tool(
+        self,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        label: str | None = None,
+        read_only: bool = False,
+        timeout: float | None = None,
+        defer_loading: bool = False,
+        subagents: bool = False,
+    ) -> Callable[[_Tool], _Tool]: ...
+
+    def tool(
+        self,
+        function: ToolFunction | None = None,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        label: str | None = None,
+        read_only: bool = False,
+        timeout: float | None = None,
+        defer_loading: bool = False,
+        subagents: bool = False,
+    ) -> Any:
+        """Lets the model call an async function, as `@client.tool` or `@client.tool(…)`.
+
+        Name, description and arguments are the function's name, docstring and annotations;
+        `Annotated[int, "its number"]` describes an argument, and one of the type ToolContext gets
+        the call's context. What it returns is the result: a text, a ToolResult, or anything that
+        JSON can hold. What it raises is an error result. It is cancelled when the host does not
+        want the result any more. Before the start, or at any time: it counts from the next command.
+
+        `read_only`: it changes nothing, so permissions do not ask before it.
+        `timeout`: how long a call may take, in seconds.
+        `defer_loading`: it is left out of requests until the model finds it with `tool_search`.
+        `subagents`: subagents get it, too.
+        """
+
+        def add(given: ToolFunction) -> ToolFunction:
+            tool = host_tool(
+                given,
+                name=name,
+                description=description,
+                label=label,
+                read_only=read_only,
+                timeout=timeout,
+                defer_loading=defer_loading,
+                subagents=subagents,
+            )
+            self._tools.add(tool)
+            return given
+
+        return add if function is None else add(function)
+
+    def remove_tool(self, name: str) -> None:
+        """Takes a tool away from the next command on; KeyError if there is none of this name."""
+        self._tools.remove(name)
+
+    async def _register_tools(self) -> None:
+        await self._tools.register(lambda tools: self._send("set_host_tools", {"tools": tools}))
 
     async def is_idle(self) -> bool:
         """Whether nothing is running, compacting or about to begin."""
@@ -352,11 +444,14 @@ class TauClient(CommandMethods):
 
     async def _initialize(self) -> None:
         name, version = self._client_info
+        methods = self._requests.methods
         try:
             self._host = await self.initialize(
                 protocol="pi",
                 stream=self._stream,
+                merge_ms=self._merge_ms,
                 client_info={"name": name, "version": version},
+                capabilities={"hostRequests": methods} if methods else None,
                 timeout=self._start_timeout,
             )
         except RpcError:
@@ -392,6 +487,14 @@ class TauClient(CommandMethods):
             self._answer(frame)
         elif frame["type"] == "extension_ui_request":
             self._show(frame)
+        elif frame["type"] == "host_tool_call" and "id" in frame:
+            self._tools.call(frame)
+        elif frame["type"] == "host_tool_cancel":
+            self._tools.cancel(frame)
+        elif frame["type"] == "host_request" and "id" in frame and self._requests.methods:
+            self._requests.open(frame)
+        elif frame["type"] == "host_request_resolved" and "id" in frame and self._requests.methods:
+            self._requests.close(frame)
         else:
             is_shown = self._shown is None or frame["type"] in self._shown
             for stream in list(self._streams):
@@ -407,6 +510,9 @@ class TauClient(CommandMethods):
             _fail(answer, FrameTooLargeError(what, size, self._max_frame_bytes))
 
     def _answer(self, frame: dict[str, Any]) -> None:
+        if frame.get("command") == "host_response":
+            self._requests.refuse(frame)
+            return
         request_id = self._request_of(frame)
         if request_id is None:
             return
@@ -451,9 +557,14 @@ class TauClient(CommandMethods):
             self._note(f"the dialog {request['method']} was not answered in time")
         except Exception as error:  # An application's fault must not keep an extension waiting.
             self._note(f"the handler of {request['method']} failed: {error!r}")
-        if is_dialog(request) and self._closed is None and self._process is not None:
-            frame = {"type": "extension_ui_response", "id": request["id"], **answer}
-            self._process.write(encode_line(frame))
+        if is_dialog(request):
+            self._write({"type": "extension_ui_response", "id": request["id"], **answer})
+
+    def _write(self, frame: dict[str, Any]) -> None:
+        """Sends a frame that is no command; one that comes too late for the host is dropped."""
+        line = encode_line(frame)
+        if self._closed is None and self._process is not None:
+            self._process.write(line)
 
     def _note(self, text: str) -> None:
         if self._process is not None:
@@ -472,6 +583,8 @@ class TauClient(CommandMethods):
             stream.end(None if self._is_closing else error.again())
         for task in list(self._dialogs):
             task.cancel()
+        self._requests.end()
+        self._tools.end()
 
 
 _Word = str | os.PathLike[str]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from .protocol import (
+    AttachData,
     Attachment,
     BashResult,
     Budget,
@@ -17,6 +18,7 @@ from .protocol import (
     CompactionResult,
     CycleModelData,
     CycleThinkingLevelData,
+    DrainData,
     ExportHtmlData,
     ForkMessages,
     ForkResult,
@@ -25,6 +27,7 @@ from .protocol import (
     GetCommandsData,
     GetEntriesData,
     GetLastAssistantTextData,
+    GetMcpServersData,
     GetMessagesData,
     GetPendingRequestsData,
     GetPermissionsData,
@@ -42,6 +45,7 @@ from .protocol import (
     Model,
     NavigateTreeData,
     OnTimeout,
+    OpenSessionData,
     PermissionMode,
     PermissionRule,
     PromptDisposition,
@@ -53,6 +57,7 @@ from .protocol import (
     SetEventFilterData,
     SetHostToolsCommandTools,
     SetHostToolsData,
+    SetMcpServersData,
     SetPermissionsData,
     SetSubagentSubscriptionData,
     SetTodosCommandPhases,
@@ -74,6 +79,7 @@ ErrorCode: TypeAlias = Literal[
     "compaction_cancelled",
     "compaction_running",
     "disposed",
+    "draining",
     "entry_not_found",
     "export_failed",
     "extension_unusable",
@@ -86,6 +92,7 @@ ErrorCode: TypeAlias = Literal[
     "invalid_image",
     "invalid_option",
     "invalid_params",
+    "invalid_path",
     "invalid_response",
     "invalid_rewind_entry",
     "invalid_schema",
@@ -94,8 +101,13 @@ ErrorCode: TypeAlias = Literal[
     "job_not_detachable",
     "job_not_found",
     "key_unresolved",
+    "mcp_failed",
+    "mcp_login_failed",
+    "mcp_server_not_found",
+    "missing_session_id",
     "model_ambiguous",
     "model_not_found",
+    "multi_session_disabled",
     "no_key",
     "no_model",
     "nothing_to_compact",
@@ -111,15 +123,18 @@ ErrorCode: TypeAlias = Literal[
     "rewind_disabled",
     "rewind_failed",
     "session_changed",
+    "session_closing",
     "session_invalid",
     "session_locked",
     "session_name_empty",
     "session_not_found",
+    "session_path_in_use",
     "session_write_failed",
     "skill_unreadable",
     "summary_failed",
     "tool_not_found",
     "unknown_command",
+    "unknown_session",
 ]
 """The codes of errors; a newer host may have more."""
 
@@ -566,6 +581,7 @@ class CommandMethods:
         max_tool_calls: int | None = None,
         max_subagents: int | None = None,
         clear: list[Literal["maxWallTimeMs", "maxInputTokens", "maxOutputTokens", "maxTotalTokens", "maxCostUsd", "maxToolCalls", "maxSubagents"]] | None = None,
+        on_exceeded: Literal["stop", "ask"] | None = None,
         timeout: float | None = None,
     ) -> Budget:
         """Sets limits for the session and its subagents; limits that are absent do not change,
@@ -580,6 +596,8 @@ class CommandMethods:
         `max_tool_calls`: Tool calls.
         `max_subagents`: Number of subagents started.
         `clear`: Limits to remove.
+        `on_exceeded`: What happens when a limit is used up: the work stops, or the client is
+          asked (`budget`).
         """
         data: Budget = await self.request(
             "set_budget",
@@ -592,6 +610,7 @@ class CommandMethods:
                 maxToolCalls=max_tool_calls,
                 maxSubagents=max_subagents,
                 clear=clear,
+                onExceeded=on_exceeded,
             ),
             timeout=timeout,
         )
@@ -695,6 +714,44 @@ class CommandMethods:
         """Returns the permission mode and the rules of all sources."""
         data: GetPermissionsData = await self.request("get_permissions", {}, timeout=timeout)
         return data
+
+    async def get_mcp_servers(self, *, timeout: float | None = None) -> GetMcpServersData:
+        """Lists the MCP servers of this session with their state and their tools."""
+        data: GetMcpServersData = await self.request("get_mcp_servers", {}, timeout=timeout)
+        return data
+
+    async def set_mcp_servers(
+        self,
+        servers: dict[str, Any],
+        *,
+        timeout: float | None = None,
+    ) -> SetMcpServersData:
+        """Replaces the MCP servers that this session has beside the configured ones; an empty
+        object also stops those of the files for this session. A bad entry refuses all.
+
+        `servers`: Entries by name, as in `mcpServers` of mcp.json.
+        """
+        data: SetMcpServersData = await self.request(
+            "set_mcp_servers",
+            _given(servers=servers),
+            timeout=timeout,
+        )
+        return data
+
+    async def mcp_login(self, server: str, *, timeout: float | None = None) -> None:
+        """Logs in to an MCP server: the page arrives as host request `open_url`. Answered when
+        the server is connected.
+
+        `server`: The name of the server.
+        """
+        await self.request("mcp_login", _given(server=server), timeout=timeout)
+
+    async def mcp_logout(self, server: str, *, timeout: float | None = None) -> None:
+        """Forgets the login of an MCP server.
+
+        `server`: The name of the server.
+        """
+        await self.request("mcp_logout", _given(server=server), timeout=timeout)
 
     async def get_pending_requests(self, *, timeout: float | None = None) -> GetPendingRequestsData:
         """Lists the open host requests, oldest first."""
@@ -988,4 +1045,101 @@ class CommandMethods:
             _given(events=events),
             timeout=timeout,
         )
+        return data
+
+    async def open_session(
+        self,
+        *,
+        cwd: str | None = None,
+        session_path: str | None = None,
+        durable_session_id: str | None = None,
+        project_key: str | None = None,
+        provider: str | None = None,
+        model_id: str | None = None,
+        thinking_level: ThinkingLevel | None = None,
+        environment: dict[str, str | None] | None = None,
+        api_key: str | None = None,
+        approve: bool | None = None,
+        timeout: float | None = None,
+    ) -> OpenSessionData:
+        """With `--sessions`: opens a session with its own folder, environment, keys and
+        settings, and attaches the connection to it.
+
+        `cwd`: The project folder, absolute; by default that of the session file, or of the
+          host.
+        `session_path`: The session file to continue, absolute; created if it does not exist.
+        `durable_session_id`: The id of the conversation to continue; created if there is
+          none.
+        `project_key`: The project that the conversation belongs to in its store; by default
+          from the folder.
+        `provider`: The provider of the model.
+        `model_id`: The model.
+        `thinking_level`: The thinking level.
+        `environment`: Added to the host's environment for this session; null removes a
+          variable.
+        `api_key`: A key for the provider, for this session only.
+        `approve`: Whether to trust the session's folder; by default as saved.
+        """
+        data: OpenSessionData = await self.request(
+            "open_session",
+            _given(
+                cwd=cwd,
+                sessionPath=session_path,
+                durableSessionId=durable_session_id,
+                projectKey=project_key,
+                provider=provider,
+                modelId=model_id,
+                thinkingLevel=thinking_level,
+                environment=environment,
+                apiKey=api_key,
+                approve=approve,
+            ),
+            timeout=timeout,
+        )
+        return data
+
+    async def close_session(self, session_id: str, *, timeout: float | None = None) -> None:
+        """With `--sessions`: stops what the session is doing and closes it; the answer is its
+        last frame.
+
+        `session_id`: The handle of the session, from `open_session` or `list_sessions`.
+        """
+        await self.request("close_session", _given(sessionId=session_id), timeout=timeout)
+
+    async def attach(
+        self,
+        session_id: str | None = None,
+        *,
+        stream_id: str | None = None,
+        after: int | None = None,
+        timeout: float | None = None,
+    ) -> AttachData:
+        """Sends the connection the frames of a session: with `after`, those after it first; then
+        `live`. If they are not kept any more, `resync` replaces them.
+
+        `session_id`: The handle of the session; left out where a host has one session.
+        `stream_id`: The life of the session that `after` counts in; the current one by
+          default.
+        `after`: The number of the last frame that the client has; nothing old is sent without
+          it.
+        """
+        data: AttachData = await self.request(
+            "attach",
+            _given(sessionId=session_id, streamId=stream_id, after=after),
+            timeout=timeout,
+        )
+        return data
+
+    async def detach(self, session_id: str | None = None, *, timeout: float | None = None) -> None:
+        """Sends the connection no more frames of a session; the session goes on.
+
+        `session_id`: The handle of the session; left out where a host has one session.
+        """
+        await self.request("detach", _given(sessionId=session_id), timeout=timeout)
+
+    async def drain(self, *, timeout: float | None = None) -> DrainData:
+        """Accepts no new prompts, lets running ones end for a while, aborts the rest, closes all
+        sessions and returns where their frames ended. A listening host then exits.
+        """
+        data: DrainData = await self.request("drain", {}, timeout=timeout)
         return data

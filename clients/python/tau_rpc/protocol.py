@@ -40,6 +40,8 @@ class AbortAndPromptResponse(_AbortAndPromptResponse, total=False):
     """Comes back in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _AbortBashCommand(TypedDict):
@@ -64,6 +66,8 @@ class AbortBashResponse(_AbortBashResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _AbortCommand(TypedDict):
@@ -88,6 +92,8 @@ class AbortResponse(_AbortResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _AbortRetryCommand(TypedDict):
@@ -112,6 +118,8 @@ class AbortRetryResponse(_AbortRetryResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _AgentEndEvent(TypedDict):
@@ -125,6 +133,8 @@ class AgentEndEvent(_AgentEndEvent, total=False):
 
     willRetry: bool
     """Whether the failed request will be retried; sent after `initialize`."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -140,6 +150,8 @@ class _AgentSettledEvent(TypedDict):
 class AgentSettledEvent(_AgentSettledEvent, total=False):
     """All work is done: nothing is running, queued, retrying or compacting."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -153,6 +165,8 @@ class _AgentStartEvent(TypedDict):
 class AgentStartEvent(_AgentStartEvent, total=False):
     """A run begins."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -262,6 +276,60 @@ class AssistantMessage(_AssistantMessage, total=False):
     """The vendor's stop reason, if it maps to none of `stopReason`."""
 
 
+class _AttachCommand(TypedDict):
+    type: Literal["attach"]
+
+
+class AttachCommand(_AttachCommand, total=False):
+    """Sends the connection the frames of a session: with `after`, those after it first; then
+    `live`. If they are not kept any more, `resync` replaces them.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session; left out where a host has one session."""
+    streamId: str
+    """The life of the session that `after` counts in; the current one by default."""
+    after: int
+    """The number of the last frame that the client has; nothing old is sent without it."""
+
+
+class _AttachData(TypedDict):
+    streamId: str
+    """Names one life of the session; another one has other frames."""
+    seq: int
+    """The number of the session's last frame."""
+    state: SessionState
+    """The state of the session."""
+    pendingRequests: list[PendingRequest]
+    """The open host requests, as `get_pending_requests` lists them."""
+
+
+class AttachData(_AttachData, total=False):
+    """The result of the command."""
+
+    message: AgentMessage
+    """The reply so far, while one is streaming."""
+
+
+class _AttachResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["attach"]
+    success: Literal[True]
+    data: AttachData
+    """The result of the command."""
+
+
+class AttachResponse(_AttachResponse, total=False):
+    """Answers `attach`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
 class _Attachment(TypedDict):
     id: str
     """The id of the attachment."""
@@ -303,6 +371,8 @@ class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
     """Whether the context window was nearly full or overflowed; sent after `initialize`."""
     errorMessage: str
     """The error message."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -318,6 +388,8 @@ class _AutoCompactionStartEvent(TypedDict):
 class AutoCompactionStartEvent(_AutoCompactionStartEvent, total=False):
     """An automatic compaction begins."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -333,6 +405,8 @@ class _AutoContinueEvent(TypedDict):
 class AutoContinueEvent(_AutoContinueEvent, total=False):
     """The output limit cut a reply, which is now continued; at most once per prompt."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -352,6 +426,8 @@ class AutoRetryEndEvent(_AutoRetryEndEvent, total=False):
 
     finalError: str
     """The error of the last attempt."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _AutoRetryStartEvent(TypedDict):
@@ -369,6 +445,8 @@ class _AutoRetryStartEvent(TypedDict):
 class AutoRetryStartEvent(_AutoRetryStartEvent, total=False):
     """A failed request will be sent again after `delayMs`."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -438,6 +516,8 @@ class BashExecutionUpdateEvent(_BashExecutionUpdateEvent, total=False):
 
     id: str | int
     """The id of the command."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -457,6 +537,8 @@ class BashResponse(_BashResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _BashResult(TypedDict):
@@ -505,6 +587,8 @@ class BranchResponse(_BranchResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _BranchSummaryEntry(TypedDict):
@@ -549,6 +633,8 @@ class Budget(TypedDict):
     """The limits."""
     snapshot: BudgetSnapshot
     """What has been used so far."""
+    onExceeded: Literal["stop", "ask"]
+    """What happens when a limit is used up."""
 
 
 class _BudgetExceededEvent(TypedDict):
@@ -562,6 +648,8 @@ class _BudgetExceededEvent(TypedDict):
 class BudgetExceededEvent(_BudgetExceededEvent, total=False):
     """A limit of a budget is exceeded."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -592,9 +680,9 @@ class BudgetParams(TypedDict):
 
     dimension: BudgetViolationReason
     """The limit that is used up."""
-    limit: int
+    limit: float
     """Its value."""
-    used: int
+    used: float
     """What has been used so far."""
     setting: str
     """The setting of the limit."""
@@ -641,6 +729,8 @@ class _BudgetWarningEvent(TypedDict):
 class BudgetWarningEvent(_BudgetWarningEvent, total=False):
     """Most of a budget is used; sent once per limit."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -696,6 +786,8 @@ class CancelQueuedResponse(_CancelQueuedResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class Cancelled(TypedDict):
@@ -738,6 +830,8 @@ class ClearQueueResponse(_ClearQueueResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _ClientInfo(TypedDict):
@@ -776,6 +870,38 @@ class CloneResponse(_CloneResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _CloseSessionCommand(TypedDict):
+    type: Literal["close_session"]
+    sessionId: str
+    """The handle of the session, from `open_session` or `list_sessions`."""
+
+
+class CloseSessionCommand(_CloseSessionCommand, total=False):
+    """With `--sessions`: stops what the session is doing and closes it; the answer is its last
+    frame.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _CloseSessionResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["close_session"]
+    success: Literal[True]
+
+
+class CloseSessionResponse(_CloseSessionResponse, total=False):
+    """Answers `close_session`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _CompactCommand(TypedDict):
@@ -804,6 +930,8 @@ class CompactResponse(_CompactResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _CompactionEndEvent(TypedDict):
@@ -823,6 +951,8 @@ class CompactionEndEvent(_CompactionEndEvent, total=False):
 
     errorMessage: str
     """The error message."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -879,6 +1009,8 @@ class _CompactionStartEvent(TypedDict):
 class CompactionStartEvent(_CompactionStartEvent, total=False):
     """A compaction requested by the client begins; before `initialize` also an automatic one."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1006,6 +1138,8 @@ class CycleModelResponse(_CycleModelResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _CycleThinkingLevelCommand(TypedDict):
@@ -1037,6 +1171,8 @@ class CycleThinkingLevelResponse(_CycleThinkingLevelResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _DeleteSessionCommand(TypedDict):
@@ -1063,6 +1199,36 @@ class DeleteSessionResponse(_DeleteSessionResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _DetachCommand(TypedDict):
+    type: Literal["detach"]
+
+
+class DetachCommand(_DetachCommand, total=False):
+    """Sends the connection no more frames of a session; the session goes on."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session; left out where a host has one session."""
+
+
+class _DetachResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["detach"]
+    success: Literal[True]
+
+
+class DetachResponse(_DetachResponse, total=False):
+    """Answers `detach`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _DiagnosticEvent(TypedDict):
@@ -1082,6 +1248,8 @@ class DiagnosticEvent(_DiagnosticEvent, total=False):
     """The error code."""
     path: str
     """The file it is about."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1146,6 +1314,74 @@ class DoneStep(TypedDict):
     """The complete reply."""
 
 
+class _DrainCommand(TypedDict):
+    type: Literal["drain"]
+
+
+class DrainCommand(_DrainCommand, total=False):
+    """Accepts no new prompts, lets running ones end for a while, aborts the rest, closes all
+    sessions and returns where their frames ended. A listening host then exits.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class DrainData(TypedDict):
+    """The result of the command."""
+
+    sessions: list[DrainDataSessions]
+    """The sessions that were open."""
+
+
+class DrainDataSessions(TypedDict):
+    sessionId: str
+    """The handle of the session; in a host with one session, its id."""
+    durableSessionId: str
+    """The id of the conversation."""
+    streamId: str
+    """Names one life of the session; another one has other frames."""
+    seq: int
+    """The number of the session's last frame."""
+
+
+class _DrainResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["drain"]
+    success: Literal[True]
+    data: DrainData
+    """The result of the command."""
+
+
+class DrainResponse(_DrainResponse, total=False):
+    """Answers `drain`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _ElicitationParams(TypedDict):
+    server: str
+    """The name of the server."""
+    message: str
+    """What it wants, in its own words."""
+    mode: Literal["form", "url"]
+    """Whether it wants values or a page opened."""
+
+
+class ElicitationParams(_ElicitationParams, total=False):
+    """What an MCP server wants to know of the user, or to have opened."""
+
+    requestedSchema: dict[str, Any]
+    """The values as JSON Schema of a flat object; of mode `form`."""
+    url: str
+    """The page; of mode `url`."""
+    elicitationId: str
+    """The server's own id of what happens on that page."""
+
+
 class _ErrorEvent(TypedDict):
     type: Literal["error"]
     error: str
@@ -1157,6 +1393,8 @@ class ErrorEvent(_ErrorEvent, total=False):
 
     code: str
     """The error code."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1179,6 +1417,8 @@ class ErrorResponse(_ErrorResponse, total=False):
     """The id of the command, if it could be read."""
     code: str
     """The error code."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class ErrorStep(TypedDict):
@@ -1222,6 +1462,8 @@ class ExportHtmlResponse(_ExportHtmlResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _ExtensionErrorEvent(TypedDict):
@@ -1237,6 +1479,8 @@ class _ExtensionErrorEvent(TypedDict):
 class ExtensionErrorEvent(_ExtensionErrorEvent, total=False):
     """An extension's handler threw an error."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1259,6 +1503,8 @@ class ExtensionUiRequestConfirm(_ExtensionUiRequestConfirm, total=False):
 
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1279,6 +1525,8 @@ class ExtensionUiRequestEditor(_ExtensionUiRequestEditor, total=False):
 
     prefill: str
     """The initial text."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1301,6 +1549,8 @@ class ExtensionUiRequestInput(_ExtensionUiRequestInput, total=False):
     """The text shown while the field is empty."""
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1321,6 +1571,8 @@ class ExtensionUiRequestNotify(_ExtensionUiRequestNotify, total=False):
 
     notifyType: Literal["info", "warning", "error"]
     """The severity; `info` if absent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1343,6 +1595,8 @@ class ExtensionUiRequestSelect(_ExtensionUiRequestSelect, total=False):
 
     timeout: float
     """Milliseconds after which the dialog closes by itself."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1361,6 +1615,8 @@ class _ExtensionUiRequestSetEditorText(TypedDict):
 class ExtensionUiRequestSetEditorText(_ExtensionUiRequestSetEditorText, total=False):
     """An extension asks the client to show something."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1381,6 +1637,8 @@ class ExtensionUiRequestSetStatus(_ExtensionUiRequestSetStatus, total=False):
 
     statusText: str
     """The text to show; absent to remove the status."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1399,6 +1657,8 @@ class _ExtensionUiRequestSetTitle(TypedDict):
 class ExtensionUiRequestSetTitle(_ExtensionUiRequestSetTitle, total=False):
     """An extension asks the client to show something."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1421,6 +1681,8 @@ class ExtensionUiRequestSetWidget(_ExtensionUiRequestSetWidget, total=False):
     """The lines to show; absent to remove the widget."""
     widgetPlacement: Literal["aboveEditor", "belowEditor"]
     """Where to show the widget."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -1474,6 +1736,8 @@ class FollowUpResponse(_FollowUpResponse, total=False):
     """Comes back in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _ForkCommand(TypedDict):
@@ -1518,6 +1782,8 @@ class ForkResponse(_ForkResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class ForkResult(TypedDict):
@@ -1560,6 +1826,8 @@ class GetAvailableModelsResponse(_GetAvailableModelsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetAvailableThinkingLevelsCommand(TypedDict):
@@ -1593,6 +1861,8 @@ class GetAvailableThinkingLevelsResponse(_GetAvailableThinkingLevelsResponse, to
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetBranchMessagesCommand(TypedDict):
@@ -1619,6 +1889,8 @@ class GetBranchMessagesResponse(_GetBranchMessagesResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetBudgetCommand(TypedDict):
@@ -1645,6 +1917,8 @@ class GetBudgetResponse(_GetBudgetResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetCapabilitiesCommand(TypedDict):
@@ -1673,6 +1947,8 @@ class GetCapabilitiesResponse(_GetCapabilitiesResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetCommandsCommand(TypedDict):
@@ -1708,6 +1984,8 @@ class GetCommandsResponse(_GetCommandsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetEntriesCommand(TypedDict):
@@ -1745,6 +2023,8 @@ class GetEntriesResponse(_GetEntriesResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetForkMessagesCommand(TypedDict):
@@ -1771,6 +2051,8 @@ class GetForkMessagesResponse(_GetForkMessagesResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetLastAssistantTextCommand(TypedDict):
@@ -1804,6 +2086,81 @@ class GetLastAssistantTextResponse(_GetLastAssistantTextResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _GetMcpServersCommand(TypedDict):
+    type: Literal["get_mcp_servers"]
+
+
+class GetMcpServersCommand(_GetMcpServersCommand, total=False):
+    """Lists the MCP servers of this session with their state and their tools."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class GetMcpServersData(TypedDict):
+    """The result of the command."""
+
+    servers: list[GetMcpServersDataServers]
+    """The servers."""
+    errors: list[str]
+    """What is wrong with the configuration; each begins with the path of the file."""
+
+
+class _GetMcpServersDataServers(TypedDict):
+    name: str
+    """The name."""
+    source: Literal["user", "project", "session", "extension"]
+    """Where it is configured."""
+    transport: Literal["stdio", "http", "sse"]
+    """How it is reached."""
+    status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
+    """What it is doing."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches its tools."""
+    restarts: int
+    """How often it was started again."""
+    tools: list[GetMcpServersDataServersTools]
+    """Its tools, as far as they can be offered."""
+
+
+class GetMcpServersDataServers(_GetMcpServersDataServers, total=False):
+    error: str
+    """Why it does not work."""
+
+
+class _GetMcpServersDataServersTools(TypedDict):
+    name: str
+    """The name the model uses."""
+    serverName: str
+    """The name the server uses."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches it."""
+
+
+class GetMcpServersDataServersTools(_GetMcpServersDataServersTools, total=False):
+    annotations: dict[str, Any]
+    """What the server says about its effects; nothing checks it."""
+
+
+class _GetMcpServersResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["get_mcp_servers"]
+    success: Literal[True]
+    data: GetMcpServersData
+    """The result of the command."""
+
+
+class GetMcpServersResponse(_GetMcpServersResponse, total=False):
+    """Answers `get_mcp_servers`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetMessagesCommand(TypedDict):
@@ -1837,6 +2194,8 @@ class GetMessagesResponse(_GetMessagesResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetPendingRequestsCommand(TypedDict):
@@ -1870,6 +2229,8 @@ class GetPendingRequestsResponse(_GetPendingRequestsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetPermissionsCommand(TypedDict):
@@ -1909,6 +2270,8 @@ class GetPermissionsResponse(_GetPermissionsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetSessionStatsCommand(TypedDict):
@@ -1935,6 +2298,8 @@ class GetSessionStatsResponse(_GetSessionStatsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetStateCommand(TypedDict):
@@ -1961,6 +2326,8 @@ class GetStateResponse(_GetStateResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetTodosCommand(TypedDict):
@@ -2037,6 +2404,8 @@ class GetTodosResponse(_GetTodosResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetToolsCommand(TypedDict):
@@ -2083,6 +2452,8 @@ class GetToolsResponse(_GetToolsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _GetTreeCommand(TypedDict):
@@ -2118,6 +2489,8 @@ class GetTreeResponse(_GetTreeResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class HostInfo(TypedDict):
@@ -2164,6 +2537,8 @@ class HostRequestBudget(_HostRequestBudget, total=False):
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
     """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     seq: int
     """Its number in the session, rising from 1; sent after `initialize`."""
 
@@ -2191,6 +2566,66 @@ class HostRequestDialog(_HostRequestDialog, total=False):
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
     """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostRequestElicitation(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["elicitation"]
+    """What is asked."""
+    params: ElicitationParams
+    """What the server wants."""
+
+
+class HostRequestElicitation(_HostRequestElicitation, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _HostRequestOpenUrl(TypedDict):
+    type: Literal["host_request"]
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["open_url"]
+    """What is asked."""
+    params: OpenUrlParams
+    """The page to open."""
+
+
+class HostRequestOpenUrl(_HostRequestOpenUrl, total=False):
+    """The host asks its client something; `initialize` says which methods it answers."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     seq: int
     """Its number in the session, rising from 1; sent after `initialize`."""
 
@@ -2210,6 +2645,8 @@ class _HostRequestResolved(TypedDict):
 class HostRequestResolved(_HostRequestResolved, total=False):
     """A host request has ended."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -2239,6 +2676,8 @@ class HostRequestToolApproval(_HostRequestToolApproval, total=False):
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
     """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     seq: int
     """Its number in the session, rising from 1; sent after `initialize`."""
 
@@ -2280,6 +2719,10 @@ class _HostToolCall(TypedDict):
 class HostToolCall(_HostToolCall, total=False):
     """The host calls a tool of its client."""
 
+    agentId: str
+    """The subagent that calls it, as in `subagent_start`; nested ones are joined by `/`."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -2297,6 +2740,8 @@ class _HostToolCancel(TypedDict):
 class HostToolCancel(_HostToolCancel, total=False):
     """A call of a tool is not wanted any more."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -2338,6 +2783,23 @@ class HostToolUpdate(_HostToolUpdate, total=False):
 
     partialResult: Any
     """The output so far: `content`, and `details` if there are any."""
+
+
+class HostedSessionInfo(TypedDict):
+    """A session of a host with many."""
+
+    sessionId: str
+    """The handle of the session in this process."""
+    durableSessionId: str | None
+    """The id of the conversation; null while it is being opened."""
+    sessionPath: str | None
+    """The session file; null if there is none."""
+    cwd: str | None
+    """The folder it works in; null while it is being opened."""
+    name: str | None
+    """The name shown in session lists; null if it has none."""
+    status: Literal["opening", "idle", "running", "closing"]
+    """What it is doing."""
 
 
 class ImageContent(TypedDict):
@@ -2401,6 +2863,8 @@ class InitializeResponse(_InitializeResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _JobEndEvent(TypedDict):
@@ -2422,6 +2886,8 @@ class _JobEndEvent(TypedDict):
 class JobEndEvent(_JobEndEvent, total=False):
     """A background job has ended; sent once."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -2452,6 +2918,8 @@ class JobKillResponse(_JobKillResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _JobOutputCommand(TypedDict):
@@ -2497,6 +2965,8 @@ class JobOutputResponse(_JobOutputResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _LabelEntry(TypedDict):
@@ -2563,6 +3033,8 @@ class ListCheckpointsResponse(_ListCheckpointsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _ListJobsCommand(TypedDict):
@@ -2614,6 +3086,8 @@ class ListJobsResponse(_ListJobsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _ListSessionsCommand(TypedDict):
@@ -2651,6 +3125,114 @@ class ListSessionsResponse(_ListSessionsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _Listening(TypedDict):
+    type: Literal["listening"]
+    url: str
+    """The address for clients."""
+
+
+class Listening(_Listening, total=False):
+    """A listening host says where it can be reached; nothing else is on its stdout."""
+
+    tokenFile: str
+    """The file with the token that this address takes; absent for a Unix socket."""
+
+
+class _Live(TypedDict):
+    type: Literal["live"]
+    """The connection has everything; what follows is new."""
+    seq: int
+    """The number of the session's last frame."""
+
+
+class Live(_Live, total=False):
+    """The connection has everything of the session; what follows is new."""
+
+    sessionId: str
+    """The handle of the session; absent where a host has one session."""
+
+
+class _McpLoginCommand(TypedDict):
+    type: Literal["mcp_login"]
+    server: str
+    """The name of the server."""
+
+
+class McpLoginCommand(_McpLoginCommand, total=False):
+    """Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the
+    server is connected.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _McpLoginResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["mcp_login"]
+    success: Literal[True]
+
+
+class McpLoginResponse(_McpLoginResponse, total=False):
+    """Answers `mcp_login`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _McpLogoutCommand(TypedDict):
+    type: Literal["mcp_logout"]
+    server: str
+    """The name of the server."""
+
+
+class McpLogoutCommand(_McpLogoutCommand, total=False):
+    """Forgets the login of an MCP server."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class _McpLogoutResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["mcp_logout"]
+    success: Literal[True]
+
+
+class McpLogoutResponse(_McpLogoutResponse, total=False):
+    """Answers `mcp_logout`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _McpServerStatusEvent(TypedDict):
+    type: Literal["mcp_server_status"]
+    server: str
+    """The name of the server."""
+    status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
+    """What it is doing."""
+
+
+class McpServerStatusEvent(_McpServerStatusEvent, total=False):
+    """An MCP server was connected, lost, or failed."""
+
+    error: str
+    """Why it does not work."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _MessageEndEvent(TypedDict):
@@ -2662,6 +3244,8 @@ class _MessageEndEvent(TypedDict):
 class MessageEndEvent(_MessageEndEvent, total=False):
     """A message is complete and stored."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -2694,6 +3278,8 @@ class _MessageStartEvent(TypedDict):
 class MessageStartEvent(_MessageStartEvent, total=False):
     """A message of the user, the model or a tool begins."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -2711,6 +3297,8 @@ class MessageUpdateDeltaEvent(_MessageUpdateDeltaEvent, total=False):
 
     usage: Usage
     """Tokens and cost."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -2728,6 +3316,8 @@ class _MessageUpdateEvent(TypedDict):
 class MessageUpdateEvent(_MessageUpdateEvent, total=False):
     """One step of a streaming reply."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -2865,6 +3455,8 @@ class NavigateTreeResponse(_NavigateTreeResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _NewSessionCommand(TypedDict):
@@ -2893,6 +3485,109 @@ class NewSessionResponse(_NewSessionResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _OpenSessionCommand(TypedDict):
+    type: Literal["open_session"]
+
+
+class OpenSessionCommand(_OpenSessionCommand, total=False):
+    """With `--sessions`: opens a session with its own folder, environment, keys and settings,
+    and attaches the connection to it.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    cwd: str
+    """The project folder, absolute; by default that of the session file, or of the host."""
+    sessionPath: str
+    """The session file to continue, absolute; created if it does not exist."""
+    durableSessionId: str
+    """The id of the conversation to continue; created if there is none."""
+    projectKey: str
+    """The project that the conversation belongs to in its store; by default from the folder."""
+    provider: str
+    """The provider of the model."""
+    modelId: str
+    """The model."""
+    thinkingLevel: ThinkingLevel
+    """The thinking level."""
+    environment: dict[str, str | None]
+    """Added to the host's environment for this session; null removes a variable."""
+    apiKey: str
+    """A key for the provider, for this session only."""
+    approve: bool
+    """Whether to trust the session's folder; by default as saved."""
+
+
+class OpenSessionData(TypedDict):
+    """The result of the command."""
+
+    sessionId: str
+    """The handle that commands of the session carry; never used again."""
+    state: SessionState
+    """The state of the session."""
+    streamId: str
+    """Names one life of the session; another one has other frames."""
+    seq: int
+    """The number of the session's last frame."""
+
+
+class _OpenSessionResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["open_session"]
+    success: Literal[True]
+    data: OpenSessionData
+    """The result of the command."""
+
+
+class OpenSessionResponse(_OpenSessionResponse, total=False):
+    """Answers `open_session`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class OpenSessionsData(TypedDict):
+    """The result of the command."""
+
+    sessions: list[HostedSessionInfo]
+    """The sessions of the host."""
+
+
+class _OpenSessionsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["list_sessions"]
+    success: Literal[True]
+    data: OpenSessionsData
+    """The result of the command."""
+
+
+class OpenSessionsResponse(_OpenSessionsResponse, total=False):
+    """Answers `list_sessions` without a session."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _OpenUrlParams(TypedDict):
+    url: str
+    """The page."""
+
+
+class OpenUrlParams(_OpenUrlParams, total=False):
+    """A page for the user, such as that of a login."""
+
+    server: str
+    """The MCP server that the login is for."""
+    userCode: str
+    """A code to type in on that page."""
 
 
 class _PendingRequestBudget(TypedDict):
@@ -2939,6 +3634,28 @@ class PendingRequestDialog(_PendingRequestDialog, total=False):
     """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
 
 
+class _PendingRequestElicitation(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["elicitation"]
+    """What is asked."""
+    params: ElicitationParams
+    """What the server wants."""
+
+
+class PendingRequestElicitation(_PendingRequestElicitation, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
 class _PendingRequestHostTool(TypedDict):
     id: str
     """The id of the request, repeated in its answer."""
@@ -2951,6 +3668,28 @@ class _PendingRequestHostTool(TypedDict):
 
 
 class PendingRequestHostTool(_PendingRequestHostTool, total=False):
+    promptId: str
+    """The prompt whose run asks."""
+    toolCallId: str
+    """The tool call that asks."""
+    agentId: str
+    """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+
+
+class _PendingRequestOpenUrl(TypedDict):
+    id: str
+    """The id of the request, repeated in its answer."""
+    onTimeout: OnTimeout
+    """What happens when nobody answers: the call is denied, or the request is cancelled."""
+    method: Literal["open_url"]
+    """What is asked."""
+    params: OpenUrlParams
+    """The page to open."""
+
+
+class PendingRequestOpenUrl(_PendingRequestOpenUrl, total=False):
     promptId: str
     """The prompt whose run asks."""
     toolCallId: str
@@ -3091,6 +3830,8 @@ class PromptResponse(_PromptResponse, total=False):
     """Comes back in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _PromptResultEvent(TypedDict):
@@ -3114,6 +3855,8 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     """How many answers the model gave."""
     text: str
     """The last answer, as the model wrote it."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -3163,6 +3906,8 @@ class QueueMessageResponse(_QueueMessageResponse, total=False):
     """Comes back in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _QueueUpdateEvent(TypedDict):
@@ -3178,10 +3923,36 @@ class QueueUpdateEvent(_QueueUpdateEvent, total=False):
 
     items: list[QueueItem]
     """The queued prompts, in the order of delivery within each queue; sent after `initialize`."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
     """Its number in the session, rising from 1; sent after `initialize`."""
+
+
+class _Resync(TypedDict):
+    type: Literal["resync"]
+    """The frames after the cursor cannot be sent; `get_entries` has what they said."""
+    reason: Literal["stream_changed", "cursor_too_old", "cursor_ahead"]
+    """Why: the session has another life, the cursor is too old, or ahead of it."""
+    streamId: str
+    """Names one life of the session; another one has other frames."""
+    seq: int
+    """The number of the session's last frame."""
+    state: SessionState
+    """The state of the session."""
+    pendingRequests: list[PendingRequest]
+    """The open host requests, as `get_pending_requests` lists them."""
+
+
+class Resync(_Resync, total=False):
+    """The frames after the cursor cannot be sent; `get_entries` has what they said."""
+
+    sessionId: str
+    """The handle of the session; absent where a host has one session."""
+    message: AgentMessage
+    """The reply so far, while one is streaming."""
 
 
 class _RewindCommand(TypedDict):
@@ -3261,6 +4032,26 @@ class RewindResponse(_RewindResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _SessionClosed(TypedDict):
+    type: Literal["session_closed"]
+    """The session is closed; the last frame with its handle."""
+    sessionId: str
+    """The handle of the session."""
+    reason: Literal["closed", "idle", "drain", "error"]
+    """Whether a client closed it, nobody used it, the host drains, or its process ended."""
+
+
+class SessionClosed(_SessionClosed, total=False):
+    """The session is closed; the last frame with its handle."""
+
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SessionHeader(TypedDict):
@@ -3315,6 +4106,8 @@ class SessionInfoChangedEvent(_SessionInfoChangedEvent, total=False):
 
     name: str
     """The new name; absent if the session has none."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -3487,6 +4280,8 @@ class SetActiveToolsResponse(_SetActiveToolsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetAutoCompactionCommand(TypedDict):
@@ -3513,6 +4308,8 @@ class SetAutoCompactionResponse(_SetAutoCompactionResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetAutoRetryCommand(TypedDict):
@@ -3539,6 +4336,8 @@ class SetAutoRetryResponse(_SetAutoRetryResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetBudgetCommand(TypedDict):
@@ -3569,6 +4368,8 @@ class SetBudgetCommand(_SetBudgetCommand, total=False):
     """Number of subagents started."""
     clear: list[Literal["maxWallTimeMs", "maxInputTokens", "maxOutputTokens", "maxTotalTokens", "maxCostUsd", "maxToolCalls", "maxSubagents"]]
     """Limits to remove."""
+    onExceeded: Literal["stop", "ask"]
+    """What happens when a limit is used up: the work stops, or the client is asked (`budget`)."""
 
 
 class _SetBudgetResponse(TypedDict):
@@ -3584,6 +4385,8 @@ class SetBudgetResponse(_SetBudgetResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetEventFilterCommand(TypedDict):
@@ -3619,6 +4422,8 @@ class SetEventFilterResponse(_SetEventFilterResponse, total=False):
     """Comes back in the response as it was sent."""
     data: SetEventFilterData
     """The result of the command."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetFollowUpModeCommand(TypedDict):
@@ -3645,6 +4450,8 @@ class SetFollowUpModeResponse(_SetFollowUpModeResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetHostToolsCommand(TypedDict):
@@ -3680,6 +4487,8 @@ class SetHostToolsCommandTools(_SetHostToolsCommandTools, total=False):
     """How long a call may take, in ms; no limit if absent."""
     deferLoading: bool
     """Whether it is left out of requests until the model finds it with `tool_search`."""
+    subagents: bool
+    """Whether subagents get it, too; their calls carry an `agentId`."""
 
 
 class SetHostToolsData(TypedDict):
@@ -3702,6 +4511,8 @@ class SetHostToolsResponse(_SetHostToolsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetInterruptModeCommand(TypedDict):
@@ -3728,6 +4539,8 @@ class SetInterruptModeResponse(_SetInterruptModeResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetLabelCommand(TypedDict):
@@ -3756,6 +4569,85 @@ class SetLabelResponse(_SetLabelResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+
+
+class _SetMcpServersCommand(TypedDict):
+    type: Literal["set_mcp_servers"]
+    servers: dict[str, Any]
+    """Entries by name, as in `mcpServers` of mcp.json."""
+
+
+class SetMcpServersCommand(_SetMcpServersCommand, total=False):
+    """Replaces the MCP servers that this session has beside the configured ones; an empty object
+    also stops those of the files for this session. A bad entry refuses all.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class SetMcpServersData(TypedDict):
+    """The result of the command."""
+
+    servers: list[SetMcpServersDataServers]
+    """The servers."""
+    errors: list[str]
+    """What is wrong with the configuration; each begins with the path of the file."""
+
+
+class _SetMcpServersDataServers(TypedDict):
+    name: str
+    """The name."""
+    source: Literal["user", "project", "session", "extension"]
+    """Where it is configured."""
+    transport: Literal["stdio", "http", "sse"]
+    """How it is reached."""
+    status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
+    """What it is doing."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches its tools."""
+    restarts: int
+    """How often it was started again."""
+    tools: list[SetMcpServersDataServersTools]
+    """Its tools, as far as they can be offered."""
+
+
+class SetMcpServersDataServers(_SetMcpServersDataServers, total=False):
+    error: str
+    """Why it does not work."""
+
+
+class _SetMcpServersDataServersTools(TypedDict):
+    name: str
+    """The name the model uses."""
+    serverName: str
+    """The name the server uses."""
+    exposure: Literal["direct", "deferred", "hidden"]
+    """How the model reaches it."""
+
+
+class SetMcpServersDataServersTools(_SetMcpServersDataServersTools, total=False):
+    annotations: dict[str, Any]
+    """What the server says about its effects; nothing checks it."""
+
+
+class _SetMcpServersResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["set_mcp_servers"]
+    success: Literal[True]
+    data: SetMcpServersData
+    """The result of the command."""
+
+
+class SetMcpServersResponse(_SetMcpServersResponse, total=False):
+    """Answers `set_mcp_servers`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetModelCommand(TypedDict):
@@ -3786,6 +4678,8 @@ class SetModelResponse(_SetModelResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetPermissionsCommand(TypedDict):
@@ -3835,6 +4729,8 @@ class SetPermissionsResponse(_SetPermissionsResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetQueueModeCommand(TypedDict):
@@ -3861,6 +4757,8 @@ class SetQueueModeResponse(_SetQueueModeResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetSessionNameCommand(TypedDict):
@@ -3887,6 +4785,8 @@ class SetSessionNameResponse(_SetSessionNameResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetSteeringModeCommand(TypedDict):
@@ -3913,6 +4813,8 @@ class SetSteeringModeResponse(_SetSteeringModeResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetSubagentSubscriptionCommand(TypedDict):
@@ -3950,6 +4852,8 @@ class SetSubagentSubscriptionResponse(_SetSubagentSubscriptionResponse, total=Fa
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetThinkingLevelCommand(TypedDict):
@@ -3976,6 +4880,8 @@ class SetThinkingLevelResponse(_SetThinkingLevelResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetTodosCommand(TypedDict):
@@ -4088,6 +4994,8 @@ class SetTodosResponse(_SetTodosResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SetToolExecutionCommand(TypedDict):
@@ -4116,6 +5024,8 @@ class SetToolExecutionResponse(_SetToolExecutionResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class SourceImage(TypedDict):
@@ -4182,6 +5092,8 @@ class SteerResponse(_SteerResponse, total=False):
     """Comes back in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SubagentEndEvent(TypedDict):
@@ -4199,6 +5111,8 @@ class SubagentEndEvent(_SubagentEndEvent, total=False):
 
     verification: VerificationResult
     """The result of the verification."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4216,6 +5130,8 @@ class _SubagentEventEvent(TypedDict):
 class SubagentEventEvent(_SubagentEventEvent, total=False):
     """An event of a subagent's own session, as `set_subagent_subscription` asked for."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4242,6 +5158,8 @@ class _SubagentStartEvent(TypedDict):
 class SubagentStartEvent(_SubagentStartEvent, total=False):
     """A subagent starts."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4267,6 +5185,8 @@ class SubagentVerificationCommandEndEvent(_SubagentVerificationCommandEndEvent, 
 
     artifactId: str
     """The file with the complete output."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4286,6 +5206,8 @@ class _SubagentVerificationCommandStartEvent(TypedDict):
 class SubagentVerificationCommandStartEvent(_SubagentVerificationCommandStartEvent, total=False):
     """A verification command starts."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4305,6 +5227,8 @@ class _SubagentVerificationEndEvent(TypedDict):
 class SubagentVerificationEndEvent(_SubagentVerificationEndEvent, total=False):
     """An attempt to verify a subagent's work has ended."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4324,6 +5248,8 @@ class SubagentVerificationStartEvent(_SubagentVerificationStartEvent, total=Fals
 
     profile: str
     """The name of the verification profile in the settings."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4356,6 +5282,8 @@ class SwitchSessionResponse(_SwitchSessionResponse, total=False):
 
     id: str | int
     """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _TextContent(TypedDict):
@@ -4493,6 +5421,8 @@ class _ThinkingLevelChangedEvent(TypedDict):
 class ThinkingLevelChangedEvent(_ThinkingLevelChangedEvent, total=False):
     """The thinking level was changed."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4526,6 +5456,8 @@ class _TodoReminderEvent(TypedDict):
 class TodoReminderEvent(_TodoReminderEvent, total=False):
     """The agent stopped with open todos and is asked to continue."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4601,6 +5533,8 @@ class _ToolExecutionEndEvent(TypedDict):
 class ToolExecutionEndEvent(_ToolExecutionEndEvent, total=False):
     """A tool has finished."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4620,6 +5554,8 @@ class _ToolExecutionStartEvent(TypedDict):
 class ToolExecutionStartEvent(_ToolExecutionStartEvent, total=False):
     """A tool starts."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4641,6 +5577,8 @@ class _ToolExecutionUpdateEvent(TypedDict):
 class ToolExecutionUpdateEvent(_ToolExecutionUpdateEvent, total=False):
     """The complete output of the tool so far."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4761,6 +5699,8 @@ class _TtsrTriggeredEvent(TypedDict):
 class TtsrTriggeredEvent(_TtsrTriggeredEvent, total=False):
     """Stream rules matched the reply; it is stopped and retried with the rules as a reminder."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4798,6 +5738,8 @@ class _TurnEndEvent(TypedDict):
 class TurnEndEvent(_TurnEndEvent, total=False):
     """A turn has ended, with its reply and tool results."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -4811,6 +5753,8 @@ class _TurnStartEvent(TypedDict):
 class TurnStartEvent(_TurnStartEvent, total=False):
     """A turn begins: one reply of the model and the tool calls it makes."""
 
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
     promptId: str
     """The prompt whose run the event belongs to; sent after `initialize`."""
     seq: int
@@ -5044,6 +5988,10 @@ ClientFrame: TypeAlias = Union[
     SetActiveToolsCommand,
     SetPermissionsCommand,
     GetPermissionsCommand,
+    GetMcpServersCommand,
+    SetMcpServersCommand,
+    McpLoginCommand,
+    McpLogoutCommand,
     GetPendingRequestsCommand,
     SetSessionNameCommand,
     SwitchSessionCommand,
@@ -5065,6 +6013,11 @@ ClientFrame: TypeAlias = Union[
     GetCapabilitiesCommand,
     SetSubagentSubscriptionCommand,
     SetEventFilterCommand,
+    OpenSessionCommand,
+    CloseSessionCommand,
+    AttachCommand,
+    DetachCommand,
+    DrainCommand,
     ExtensionUiResponse,
     HostResponse,
     HostToolUpdate,
@@ -5104,6 +6057,7 @@ Event: TypeAlias = Union[
     AutoRetryEndEvent,
     AutoContinueEvent,
     SessionInfoChangedEvent,
+    McpServerStatusEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
     ExtensionErrorEvent,
@@ -5183,6 +6137,10 @@ HostFrame: TypeAlias = Union[
     SetActiveToolsResponse,
     SetPermissionsResponse,
     GetPermissionsResponse,
+    GetMcpServersResponse,
+    SetMcpServersResponse,
+    McpLoginResponse,
+    McpLogoutResponse,
     GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
@@ -5204,13 +6162,25 @@ HostFrame: TypeAlias = Union[
     GetCapabilitiesResponse,
     SetSubagentSubscriptionResponse,
     SetEventFilterResponse,
+    OpenSessionResponse,
+    CloseSessionResponse,
+    AttachResponse,
+    DetachResponse,
+    DrainResponse,
+    OpenSessionsResponse,
     ErrorResponse,
     HostRequestToolApproval,
     HostRequestDialog,
     HostRequestBudget,
+    HostRequestElicitation,
+    HostRequestOpenUrl,
     HostRequestResolved,
     HostToolCall,
     HostToolCancel,
+    Listening,
+    Live,
+    Resync,
+    SessionClosed,
     AgentStartEvent,
     AgentEndEvent,
     TurnStartEvent,
@@ -5232,6 +6202,7 @@ HostFrame: TypeAlias = Union[
     AutoRetryEndEvent,
     AutoContinueEvent,
     SessionInfoChangedEvent,
+    McpServerStatusEvent,
     ThinkingLevelChangedEvent,
     BashExecutionUpdateEvent,
     ExtensionErrorEvent,
@@ -5305,6 +6276,8 @@ PendingRequest: TypeAlias = Union[
     PendingRequestToolApproval,
     PendingRequestDialog,
     PendingRequestBudget,
+    PendingRequestElicitation,
+    PendingRequestOpenUrl,
     PendingRequestHostTool,
 ]
 """An open request, as `get_pending_requests` lists it."""
@@ -5366,6 +6339,10 @@ Response: TypeAlias = Union[
     SetActiveToolsResponse,
     SetPermissionsResponse,
     GetPermissionsResponse,
+    GetMcpServersResponse,
+    SetMcpServersResponse,
+    McpLoginResponse,
+    McpLogoutResponse,
     GetPendingRequestsResponse,
     SetSessionNameResponse,
     SwitchSessionResponse,
@@ -5387,6 +6364,12 @@ Response: TypeAlias = Union[
     GetCapabilitiesResponse,
     SetSubagentSubscriptionResponse,
     SetEventFilterResponse,
+    OpenSessionResponse,
+    CloseSessionResponse,
+    AttachResponse,
+    DetachResponse,
+    DrainResponse,
+    OpenSessionsResponse,
     ErrorResponse,
 ]
 """The answer to a command."""
@@ -5444,6 +6427,9 @@ __all__ = [
     "AssistantMessage",
     "AssistantMessageDelta",
     "AssistantMessageEvent",
+    "AttachCommand",
+    "AttachData",
+    "AttachResponse",
     "Attachment",
     "AutoCompactionEndEvent",
     "AutoCompactionStartEvent",
@@ -5479,6 +6465,8 @@ __all__ = [
     "ClientInfo",
     "CloneCommand",
     "CloneResponse",
+    "CloseSessionCommand",
+    "CloseSessionResponse",
     "CompactCommand",
     "CompactResponse",
     "CompactionEndEvent",
@@ -5499,6 +6487,8 @@ __all__ = [
     "CycleThinkingLevelResponse",
     "DeleteSessionCommand",
     "DeleteSessionResponse",
+    "DetachCommand",
+    "DetachResponse",
     "DiagnosticEvent",
     "DialogParams",
     "DialogParamsConfirm",
@@ -5506,6 +6496,11 @@ __all__ = [
     "DialogParamsInput",
     "DialogParamsSelect",
     "DoneStep",
+    "DrainCommand",
+    "DrainData",
+    "DrainDataSessions",
+    "DrainResponse",
+    "ElicitationParams",
     "ErrorEvent",
     "ErrorResponse",
     "ErrorStep",
@@ -5555,6 +6550,11 @@ __all__ = [
     "GetLastAssistantTextCommand",
     "GetLastAssistantTextData",
     "GetLastAssistantTextResponse",
+    "GetMcpServersCommand",
+    "GetMcpServersData",
+    "GetMcpServersDataServers",
+    "GetMcpServersDataServersTools",
+    "GetMcpServersResponse",
     "GetMessagesCommand",
     "GetMessagesData",
     "GetMessagesResponse",
@@ -5585,6 +6585,8 @@ __all__ = [
     "HostInfo",
     "HostRequestBudget",
     "HostRequestDialog",
+    "HostRequestElicitation",
+    "HostRequestOpenUrl",
     "HostRequestResolved",
     "HostRequestToolApproval",
     "HostResponse",
@@ -5594,6 +6596,7 @@ __all__ = [
     "HostToolParams",
     "HostToolResult",
     "HostToolUpdate",
+    "HostedSessionInfo",
     "ImageContent",
     "ImageInput",
     "ImageSource",
@@ -5620,6 +6623,13 @@ __all__ = [
     "ListSessionsCommand",
     "ListSessionsData",
     "ListSessionsResponse",
+    "Listening",
+    "Live",
+    "McpLoginCommand",
+    "McpLoginResponse",
+    "McpLogoutCommand",
+    "McpLogoutResponse",
+    "McpServerStatusEvent",
     "MessageEndEvent",
     "MessageEntry",
     "MessageStartEvent",
@@ -5635,11 +6645,19 @@ __all__ = [
     "NewSessionCommand",
     "NewSessionResponse",
     "OnTimeout",
+    "OpenSessionCommand",
+    "OpenSessionData",
+    "OpenSessionResponse",
+    "OpenSessionsData",
+    "OpenSessionsResponse",
+    "OpenUrlParams",
     "OutputStatus",
     "PendingRequest",
     "PendingRequestBudget",
     "PendingRequestDialog",
+    "PendingRequestElicitation",
     "PendingRequestHostTool",
+    "PendingRequestOpenUrl",
     "PendingRequestToolApproval",
     "PermissionMode",
     "PermissionRule",
@@ -5656,6 +6674,7 @@ __all__ = [
     "QueueMode",
     "QueueUpdateEvent",
     "Response",
+    "Resync",
     "RewindCommand",
     "RewindData",
     "RewindDataFiles",
@@ -5664,6 +6683,7 @@ __all__ = [
     "RewindResponse",
     "RuleAction",
     "RuleSource",
+    "SessionClosed",
     "SessionHeader",
     "SessionInfo",
     "SessionInfoChangedEvent",
@@ -5695,6 +6715,11 @@ __all__ = [
     "SetInterruptModeResponse",
     "SetLabelCommand",
     "SetLabelResponse",
+    "SetMcpServersCommand",
+    "SetMcpServersData",
+    "SetMcpServersDataServers",
+    "SetMcpServersDataServersTools",
+    "SetMcpServersResponse",
     "SetModelCommand",
     "SetModelResponse",
     "SetPermissionsCommand",

@@ -22,6 +22,10 @@ export default function scenario({ lastUserText, toolResults }) {
       const text = { type: "text", text: hearts, chunkSize: 1 };
       return done ? { content: [text] } : { content: [thinking, text, call("write", file)] };
     }
+    case "use": {
+      const [name, ...json] = rest;
+      return done ? "Done." : { content: [call(name, JSON.parse(json.join(" ")))] };
+    }
     case "bash":
       return done ? "Done." : { content: [call("bash", { command: rest.join(" ") })] };
     case "twice":

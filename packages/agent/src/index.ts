@@ -15,7 +15,6 @@ export {
 export { SKIPPED_TEXT } from "./loop/tool-execution.ts";
 export type { ResumedReply } from "./loop/turn.ts";
 export {
-  type ArgumentsSchema,
   defineTool,
   type JsonSchemaTool,
   type SchemaTool,

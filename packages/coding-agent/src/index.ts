@@ -7,8 +7,13 @@ export {
 export type { StreamFunction } from "@tau-agent/ai";
 export type {
   ApprovalParams,
+  ApprovalRequest,
   ApprovalResult,
+  Approve,
   BudgetLimits,
+  BudgetParams,
+  BudgetRequest,
+  BudgetResult,
   BudgetSnapshot,
   Checkpoint,
   CompactionResult,
@@ -17,6 +22,7 @@ export type {
   ExtensionUiResponse,
   PermissionMode,
   PermissionRule,
+  RaiseBudget,
   SessionEntry,
   SessionEvent,
   SessionState,
@@ -53,14 +59,21 @@ export type { ExtensionApi, ExtensionFactory } from "./extensions/api/api.ts";
 export type { CommandContext, ExtensionContext } from "./extensions/api/context.ts";
 export type { ExtensionTool } from "./extensions/api/tool.ts";
 export type { HostModules } from "./extensions/load/host-imports.ts";
-export type { ApprovalRequest, Approve } from "./host-requests/approve.ts";
 export { answerDialog } from "./host-requests/dialogs.ts";
 export {
   HostRequests,
   type RequestSink,
 } from "./host-requests/host-requests.ts";
 export { RequestError } from "./host-requests/request-error.ts";
+export type {
+  HostToolCallContext,
+  HostToolDefinition,
+  HostTools,
+  RunnableHostTool,
+} from "./host-tools/host-tools.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
+export type { McpAccess } from "./mcp/mcp-access.ts";
+export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";
 export type { ModelEntry, ModelOverride, ProviderEntry } from "./models/custom-schema.ts";
 export {
@@ -74,6 +87,7 @@ export { ModelRegistry } from "./models/registry.ts";
 export type { Retry } from "./models/retry.ts";
 export { type PermissionChange, permissionProblem } from "./permissions/permission-settings.ts";
 export type { PermissionState, SessionPermissions } from "./permissions/session-permissions.ts";
+export type { CommandRunner, FileAccess, ForeignCommand } from "./processes/environment.ts";
 export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
 export type { RewindOptions, RewindRequest } from "./rewind/session-rewind.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
@@ -86,6 +100,7 @@ export type { SessionInfo } from "./session-log/list-sessions.ts";
 export type { SessionStart } from "./session-log/open-session.ts";
 export {
   deleteSession,
+  findSavedSession,
   listSessions,
   type SavedSessionsOptions,
 } from "./session-log/saved-sessions.ts";
@@ -95,6 +110,7 @@ export { SessionTree } from "./session-log/session-tree.ts";
 export { SettingsStore } from "./settings/store.ts";
 export type { OutputOf, OutputSchema } from "./structured-output/output-schema.ts";
 export type { SessionBudget } from "./subagents/budgets/session-budget.ts";
+export type { BudgetChange } from "./subagents/budgets/session-limits.ts";
 export type {
   StartSubagentHost,
   SubagentHost,
@@ -103,6 +119,7 @@ export type {
 export type { Subagent, SubagentReply } from "./subagents/runners/subagent-runner.ts";
 export type { TaskOptions } from "./subagents/session-tasks.ts";
 export type { SessionTodos } from "./todos/session-todos.ts";
+export type { FileChange } from "./tools/preview-change.ts";
 export type { ToolSelection } from "./tools/tool-selection.ts";
 export { type ChangingToolSource, ToolSet, type ToolSource } from "./tools/tool-set.ts";
 export type { PromptInput } from "./user-input/input.ts";

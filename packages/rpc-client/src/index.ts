@@ -1,9 +1,13 @@
 export type {
+  ApprovalRequest,
+  Approve,
+  BudgetRequest,
   ClientEvent,
   CommandName,
   ErrorCode,
   ExtensionUiRequest,
   Params,
+  RaiseBudget,
   Result,
   SessionEvent,
   SessionState,
@@ -29,7 +33,6 @@ export {
   RpcError,
 } from "./base/errors.ts";
 export type { RequestOptions } from "./connection/connection.ts";
-export type { ApprovalRequest, Approve } from "./events/approve.ts";
 export type { DeltaEvent } from "./events/delta-event.ts";
 export type { EventIterator } from "./events/event-queue.ts";
 export type { ExtensionUiHandlers } from "./events/extension-ui.ts";
@@ -39,4 +42,8 @@ export type { HostCommandOptions } from "./host/host-command.ts";
 export type { StopOptions } from "./host/host-process.ts";
 export { RpcClient } from "./rpc-client.ts";
 export type { RpcClientOptions } from "./session/rpc-client-options.ts";
-export type { CollectEventsOptions, PromptAndWaitOptions } from "./session/session-client.ts";
+export type {
+  CollectEventsOptions,
+  OutputSchema,
+  PromptAndWaitOptions,
+} from "./session/session-client.ts";

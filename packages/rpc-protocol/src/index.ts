@@ -1,5 +1,6 @@
 export { BashResult } from "./commands/bash.ts";
 export { type Command, command } from "./commands/command.ts";
+export { HostedSessionInfo, HostingFrame } from "./commands/hosting.ts";
 export {
   type CommandName,
   commands,
@@ -23,7 +24,19 @@ export {
   protocolNames,
 } from "./dialects/index.ts";
 export type { AgentEvent, ToolResult } from "./vocabulary/agent-event.ts";
-export type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "./vocabulary/budget.ts";
+export type {
+  ApprovalRequest,
+  Approve,
+  AskedRequest,
+  BudgetRequest,
+  RaiseBudget,
+} from "./vocabulary/asked-request.ts";
+export type {
+  BudgetLimits,
+  BudgetSnapshot,
+  BudgetViolationReason,
+  OnExceeded,
+} from "./vocabulary/budget.ts";
 export type { HostRequestMethod } from "./vocabulary/constants.ts";
 export { SESSION_VERSION } from "./vocabulary/constants.ts";
 export {
@@ -38,7 +51,9 @@ export { ExtensionUiRequest, ExtensionUiResponse } from "./vocabulary/extension-
 export type { HostFrame, RequestFrame, RequestId, ResponseFrame } from "./vocabulary/host-frame.ts";
 export {
   BudgetParams,
+  BudgetResult,
   DialogParams,
+  ElicitationParams,
   type HostAnswer,
   HostRequestFrame,
   type HostRequestResolved,
@@ -48,6 +63,7 @@ export {
   HostToolParams,
   HostToolResult,
   HostToolUpdate,
+  OpenUrlParams,
   PendingRequest,
 } from "./vocabulary/host-request.ts";
 export type { JobInfo, JobOutput, JobStatus } from "./vocabulary/job.ts";

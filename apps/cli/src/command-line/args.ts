@@ -2,9 +2,10 @@ import type { PermissionMode, ToolExecutionMode } from "@tau-agent/rpc-protocol"
 import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
+import { type HostingOptions, hostingFlags } from "./hosting-flags.ts";
 
 /** What the command line says. */
-export interface CliOptions {
+export interface CliOptions extends HostingOptions {
   mode?: "text" | "json" | "rpc";
   print?: boolean;
   help?: boolean;
@@ -40,6 +41,8 @@ export interface CliOptions {
   noPromptTemplates?: boolean;
   promptTemplate: string[];
   noContextFiles?: boolean;
+  noMcp?: boolean;
+  mcpServers?: string;
   extension: string[];
   noExtensions?: boolean;
   approve?: boolean;
@@ -218,6 +221,8 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     short: "nc",
     help: "Do not read AGENTS.md and its like",
   },
+  "no-mcp": { key: "noMcp", kind: "switch", help: "Start no MCP servers" },
+  "mcp-servers": { key: "mcpServers", kind: "value", help: "MCP servers to use, comma-separated" },
   extension: {
     key: "extension",
     kind: "list",
@@ -260,6 +265,7 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "switch",
     help: "Taken and without effect: there is no terminal",
   },
+  ...hostingFlags,
   offline: { key: "offline", kind: "switch", help: "No network besides model requests" },
   "log-file": { key: "logFile", kind: "value", help: "Write the log here instead of stderr" },
   verbose: { key: "verbose", kind: "switch", help: "Log more" },
@@ -279,6 +285,8 @@ export function parseArgs(argv: readonly string[]): CliOptions {
     promptTemplate: [],
     extension: [],
     theme: [],
+    listen: [],
+    allowOrigin: [],
     unknown: new Map(),
     borrowed: [],
     files: [],

@@ -19,6 +19,12 @@ One shot:
   tau -p "explain src/main.ts"         print the answer
   tau --mode json "fix the tests"      print every event of the run
 
+Editors:
+  tau acp                              an agent for Zed, JetBrains IDEs and others (Agent Client Protocol)
+
+Undo:
+  tau rewind --list | <entryId>        take back what prompts did to the files (--help)
+
 Other hosts:
   tau conformance -- <host>            play the protocol's transcripts against any host (--help)
 

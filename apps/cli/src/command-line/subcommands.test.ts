@@ -11,10 +11,9 @@ const refusal = (...argv: string[]): string => {
   }
 };
 
-const names =
-  "install remove uninstall update list config auth mcp acp models rewind record completion".split(
-    " ",
-  );
+const names = "install remove uninstall update list config auth mcp models record completion".split(
+  " ",
+);
 
 describe("the first word", () => {
   it.each(names)("%s is a command and never a prompt", (name) => {
@@ -22,6 +21,11 @@ describe("the first word", () => {
     expect(refusal("--offline", name)).toContain(name);
     expect(refusal("-p", name)).toBe("");
     expect(refusal("--", name)).toBe("");
+  });
+
+  it.each(["acp", "conformance", "rewind"])("%s is a command only there", (name) => {
+    expect(refusal("--offline", name)).toContain("must be the first word");
+    expect(refusal("-p", name)).toBe("");
   });
 
   it("is refused when it is nearly a command", () => {

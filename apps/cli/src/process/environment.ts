@@ -29,12 +29,22 @@ export function readEnvironment(): ProcessEnvironment {
   const { [SUBAGENT_KEY]: subagentKey, ...variables } = process.env;
   // An editor's own program was told to be a Node for this host, not for what commands start.
   if (process.versions.electron !== undefined) delete variables.ELECTRON_RUN_AS_NODE;
+  return {
+    cwd: workingDirectory(),
+    program: [process.execPath, process.argv[1] ?? ""],
+    ...environmentFrom(variables),
+    subagentKey,
+  };
+}
+
+/** What variables say of folders. */
+export function environmentFrom(
+  variables: ProcessEnvironment["variables"],
+): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey"> {
   const homeDirectory = variables.HOME || findHomeDirectory();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;
   return {
-    cwd: workingDirectory(),
-    program: [process.execPath, process.argv[1] ?? ""],
     homeDirectory,
     temporaryDirectory: tmpdir(),
     agentDirectory: agentDirectory
@@ -43,7 +53,6 @@ export function readEnvironment(): ProcessEnvironment {
     sessionDirectory: sessionDirectory
       ? resolve(expandHome(sessionDirectory, homeDirectory))
       : undefined,
-    subagentKey,
     variables,
   };
 }

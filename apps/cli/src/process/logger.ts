@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Diagnostic } from "@tau-agent/coding-agent";
 import { errorMessage } from "@tau-agent/rpc-protocol";
+import { hintFor } from "./command-line-words.ts";
 
 /** Where the host writes everything that is not a frame. */
 export interface Logger {
@@ -17,15 +18,6 @@ export interface LoggerOptions {
   /** A file for JSON lines; default readable lines on stderr. */
   readonly file?: string | undefined;
   readonly isVerbose?: boolean | undefined;
-}
-
-/** What a user of the command line does about a kind of problem. */
-const hints = {
-  project_untrusted: " Start with --approve in that folder to trust it.",
-} as const;
-
-function hintFor(code: string | undefined): string {
-  return code !== undefined && code in hints ? hints[code as keyof typeof hints] : "";
 }
 
 type Level = "debug" | "warn" | "error";

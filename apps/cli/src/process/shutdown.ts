@@ -19,6 +19,15 @@ export class Shutdown {
     this.#exit = exit;
   }
 
+  /** What the process exits with after SIGTERM. */
+  terminatedCode: number = signalExitCodes.SIGTERM;
+  #drain: (() => Promise<void>) | undefined;
+
+  /** Lets work end before the end that SIGTERM begins. Another signal does not wait for it. */
+  beforeTermination(drain: () => Promise<void>): void {
+    this.#drain = drain;
+  }
+
   get hasBegun(): boolean {
     return this.#ending !== undefined;
   }
@@ -34,7 +43,8 @@ export class Shutdown {
       process.on(signal, () => {
         if (this.#hasSignal) this.#exit(code);
         this.#hasSignal = true;
-        void this.begin(code);
+        if (signal === "SIGTERM") void this.#terminate();
+        else void this.begin(code);
       });
     }
   }
@@ -50,9 +60,17 @@ export class Shutdown {
     await this.#guard;
   }
 
+  async #terminate(): Promise<void> {
+    await this.#drain?.().catch(() => {});
+    await this.begin(this.terminatedCode);
+  }
+
   async #startGuard(input?: NodeJS.ReadableStream): Promise<void> {
     const { HostGuard } = await import("./host-guard.ts");
-    new HostGuard(this.#exit, Object.keys(signalExitCodes) as NodeJS.Signals[], input);
+    const signals = Object.keys(signalExitCodes) as NodeJS.Signals[];
+    // The guard's time is shorter than work may take to end.
+    const guarded = signals.filter((name) => name !== "SIGTERM" || this.#drain === undefined);
+    new HostGuard(this.#exit, guarded, input);
   }
 
   /** Begins the end, once; `code` of the first call counts. */

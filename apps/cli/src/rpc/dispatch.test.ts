@@ -43,6 +43,7 @@ function hostWith(session: { underWay?: Promise<void>; isClosed?: boolean }) {
     onHostAnswer: () => expect.fail("is not an answer"),
     onAnswered: () => {},
     onInternalError: (error) => expect.fail(String(error)),
+    isDraining: () => false,
   };
   const send = (type: CommandName | "invented") =>
     dispatch(decodeClientFrame(JSON.stringify({ id: "1", type })), options);

@@ -12,6 +12,8 @@ import {
   type RequestId,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
+import type { Connection } from "./connection/connection.ts";
+import { refuseWhileDraining } from "./drain.ts";
 import type { Host } from "./handlers/host.ts";
 import { handlers } from "./handlers/index.ts";
 
@@ -26,6 +28,8 @@ export interface DispatchOptions {
   /** Called once a command has been answered. */
   readonly onAnswered: (frame: CommandFrame) => void;
   readonly onInternalError: (error: unknown) => void;
+  /** Whether the host is about to end and accepts no new work. */
+  readonly isDraining: () => boolean;
 }
 
 /**
@@ -37,7 +41,7 @@ export function dispatch(
   frame: ClientFrame | FrameError,
   options: DispatchOptions,
 ): void | Promise<void> {
-  if (frame.kind === "error") return answerError(options.host, frame);
+  if (frame.kind === "error") return answerError(options.host.connection, frame);
   if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
   if (frame.kind === "host_answer") return takeAnswer(frame.answer, options);
   const { navigation, isClosed } = options.host.session;
@@ -57,11 +61,12 @@ export function dispatch(
     }
   }
   const fail = (error: unknown): void => {
-    const { code, text } = describe(error, options);
-    answerError(options.host, { id: frame.id, command: frame.name, code, error: text });
+    const { code, text } = describeError(error, options.onInternalError);
+    answerError(options.host.connection, { id: frame.id, command: frame.name, code, error: text });
     options.onAnswered(frame);
   };
   try {
+    refuseWhileDraining(options.isDraining(), frame.name);
     // What waited for another session finds none any more.
     if (isClosed && frame.awaitsSessionChange) throw new SessionError("disposed");
     const data = run(frame, options.host);
@@ -87,13 +92,22 @@ function takeAnswer(given: HostAnswer, options: DispatchOptions): void {
   try {
     options.onHostAnswer(given);
   } catch (error) {
-    const { code, text } = describe(error, options);
-    answerError(options.host, { id: given.id, command: given.type, code, error: text });
+    const { code, text } = describeError(error, options.onInternalError);
+    answerError(options.host.connection, { id: given.id, command: given.type, code, error: text });
   }
 }
 
 function answer({ host, onAnswered }: DispatchOptions, frame: CommandFrame, data: unknown): void {
-  const { id, name, data: policy } = frame;
+  answerWith(host.connection, frame, data);
+  onAnswered(frame);
+}
+
+/** Answers a command that has succeeded. */
+export function answerWith(
+  connection: Pick<Connection, "respond">,
+  { id, name, data: policy }: CommandFrame,
+  data: unknown,
+): void {
   const response: ResponseFrame = {
     ...(id === undefined ? {} : { id }),
     type: "response",
@@ -101,15 +115,15 @@ function answer({ host, onAnswered }: DispatchOptions, frame: CommandFrame, data
     success: true,
     ...(policy !== "none" && data !== undefined ? { data } : {}),
   };
-  host.connection.respond(response, policy === "initialized");
-  onAnswered(frame);
+  connection.respond(response, policy === "initialized");
 }
 
-function answerError(
-  host: Host,
+/** Answers with an error. */
+export function answerError(
+  connection: Pick<Connection, "respond">,
   { id, command, code, error }: Pick<FrameError, "id" | "command" | "code" | "error">,
 ): void {
-  host.connection.respond({
+  connection.respond({
     ...(id === undefined ? {} : { id }),
     type: "response",
     command,
@@ -119,11 +133,15 @@ function answerError(
   });
 }
 
-function describe(error: unknown, options: DispatchOptions): { code: ErrorCode; text: string } {
+/** Code and text of anything thrown. */
+export function describeError(
+  error: unknown,
+  onInternalError: (error: unknown) => void,
+): { code: ErrorCode; text: string } {
   if (error instanceof CodedError) {
     return { code: error.code, text: error.message };
   }
-  options.onInternalError(error);
+  onInternalError(error);
   const reason = errorMessage(error);
   return { code: "internal", text: errorText("internal", { reason }) };
 }

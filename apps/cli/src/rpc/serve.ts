@@ -16,8 +16,10 @@ import type { Shutdown } from "../process/shutdown.ts";
 import { ClientRequests } from "./connection/client-requests.ts";
 import { Connection } from "./connection/connection.ts";
 import { DiagnosticEvents } from "./connection/diagnostic-events.ts";
+import { LineSlices } from "./connection/line-slices.ts";
 import { FrameWriter } from "./connection/writer.ts";
 import { dispatch } from "./dispatch.ts";
+import { SingleDrain } from "./drain.ts";
 import type { UiNotices } from "./ui-notices.ts";
 
 /** What the RPC mode is made from. */
@@ -33,7 +35,12 @@ export interface ServeOptions {
   readonly output: FrameOutput;
   readonly shutdown: Shutdown;
   readonly logger: Logger;
+  /** How long running work may take when the host drains; 25 s by default. */
+  readonly drainTimeoutMs?: number | undefined;
 }
+
+/** How long running work may take when a host drains. */
+export const DRAIN_TIMEOUT_MS = 25_000;
 
 /** Reads commands and writes responses and events until the input ends or a signal comes. */
 export function serve(options: ServeOptions): void {
@@ -52,8 +59,14 @@ export function serve(options: ServeOptions): void {
   session.requests.attach(requests);
   const diagnostics = new DiagnosticEvents(session, connection);
   void session.hooks?.begin();
+  const drain = new SingleDrain(session, options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS);
+  // Without the option, a signal ends the host within seconds.
+  if (options.drainTimeoutMs !== undefined) {
+    shutdown.beforeTermination(async () => void (await drain.begin()));
+  }
   const dispatchOptions = {
-    host: { session, connection, requests },
+    host: { session, connection, requests, drain: () => drain.begin() },
+    isDraining: () => drain.hasBegun,
     waiting: new Set<CommandFrame>(),
     onUiResponse: (response: ExtensionUiResponse) => requests.answerDialog(response),
     onHostAnswer: (answer: HostAnswer) => requests.answer(answer),
@@ -73,21 +86,20 @@ export function serve(options: ServeOptions): void {
     running.add(done);
     void done.finally(() => running.delete(done));
   });
-  const take = (lines: Iterable<DecodedLine>): void => {
-    for (const line of lines) {
-      if ("text" in line) frames.push(line.text);
-      else connection.respond(oversizedAnswer(line.oversizedBytes));
-    }
-  };
-  input.on("data", (chunk: Buffer) => {
+  const take = (line: DecodedLine): void => {
     if (shutdown.hasBegun) return;
-    take(decoder.push(chunk));
-    // What could be answered at once leaves at once, in one write (row "`get_state` idle").
-    writer.flush();
-  });
+    if ("text" in line) frames.push(line.text);
+    else connection.respond(oversizedAnswer(line.oversizedBytes));
+  };
+  // What could be answered at once leaves at once, in one write (row "`get_state` idle").
+  const lines = new LineSlices(take, () => writer.flush());
+  input.on("data", (chunk: Buffer) => lines.push(decoder.push(chunk)));
   input.on("end", () => {
-    if (!shutdown.hasBegun) take(decoder.end());
-    void frames.idle().then(() => shutdown.begin(0));
+    lines.push(decoder.end());
+    void lines
+      .idle()
+      .then(() => frames.idle())
+      .then(() => shutdown.begin(0));
   });
   input.on("error", () => void shutdown.begin(0));
   output.onClosed(() => void shutdown.begin(0));

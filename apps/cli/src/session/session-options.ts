@@ -36,6 +36,7 @@ export async function sessionOptions(
     name: options.name,
     permissions: { mode: options.permissionMode },
     clientReady,
+    mcp: { isOff: options.noMcp, only: list(options.mcpServers) },
     trustProject: options.approve ? true : options.noApprove ? false : undefined,
     tools: {
       only: list(options.tools),

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { SubagentHost, SubagentHostRequest } from "@tau-agent/coding-agent";
-import { RpcClient, RpcError } from "@tau-agent/rpc-client";
+import type { RunnableHostTool, SubagentHost, SubagentHostRequest } from "@tau-agent/coding-agent";
+import { type DefinedTool, RpcClient, RpcError } from "@tau-agent/rpc-client";
 import type { CliOptions } from "../command-line/args.ts";
 import { type ProcessEnvironment, SUBAGENT_KEY } from "../process/environment.ts";
 
@@ -13,13 +13,14 @@ const KILL_AFTER_MS = 500;
  * gets what the command line said of this host, as far as that holds for subagents too.
  */
 export async function startSubagentHost(
-  { command, args, cwd, variables, signal, onEvent, approve }: SubagentHostRequest,
+  { command, args, cwd, variables, signal, onEvent, approve, raiseBudget }: SubagentHostRequest,
   { options, environment }: { options: CliOptions; environment: ProcessEnvironment },
 ): Promise<SubagentHost> {
   const { program, agentDirectory } = environment;
   const client = new RpcClient({
     command: command ?? program,
     approve,
+    raiseBudget,
     args: [...inheritedArguments(options, environment.cwd), ...args],
     cwd,
     env: {
@@ -62,10 +63,22 @@ export async function startSubagentHost(
     setPermissions: async ({ mode, rules, onTimeout, timeoutMs }) => {
       await client.setPermissions({ mode, rules: rules && [...rules], onTimeout, timeoutMs });
     },
+    setHostTools: async (tools) => {
+      await client.setHostTools(tools.map(hostToolOf));
+    },
     setEventLevel: async (level) => {
       await client.setSubagentSubscription(level);
     },
     stop,
+  };
+}
+
+/** A tool of this host's client, for the subagent's host. */
+function hostToolOf({ definition, run }: RunnableHostTool): DefinedTool {
+  return {
+    definition,
+    run: (args, { toolCallId, agentId, signal, update }) =>
+      run(args, { toolCallId, agentId, signal, onUpdate: update }),
   };
 }
 

@@ -16,8 +16,8 @@ const clients = [
   { release: "18.3", index: import.meta.resolve("oh-my-pi-18"), protocol: "oh-my-pi-18" },
 ] as const;
 
-/** Not the user's to call, or of commands that the host has not yet. */
-const internal = ["constructor", "setCustomTools"];
+/** Not the user's to call. */
+const internal = ["constructor"];
 
 /** What only the newer one has, and the host does not: its users get its error. */
 const unknown: readonly (readonly [string, ...unknown[]])[] = [
@@ -67,6 +67,14 @@ const scenario = [
   { when: { lastUserIncludes: "slow" }, content: "A slow answer.", delayMs: 100 },
   { content: "Yes." },
 ] as const;
+
+/** `run-client.ts` runs it in the client. */
+const ticket = {
+  name: "ticket",
+  label: "Ticket",
+  description: "Looks up a ticket.",
+  parameters: { type: "object", properties: { number: { type: "number" } }, required: ["number"] },
+};
 
 type Client = Awaited<ReturnType<typeof startClient>>;
 
@@ -173,6 +181,7 @@ describe.each(clients)(
       for (const [method, ...parameters] of unknown.filter(([name]) => has(name))) {
         await expect(call(method, ...parameters), method).rejects.toThrow(/^Unknown command: /);
       }
+      if (has("setCustomTools")) expect(await call("setCustomTools", [ticket])).toEqual(["ticket"]);
       expect(await call("getStderr")).toBe("");
       await call("stop");
       await expect(call("getState")).rejects.toThrow(/not started/);
@@ -225,3 +234,58 @@ describe.each(clients)(
     });
   },
 );
+
+describe("the tools of oh-my-pi's published client", () => {
+  const [, { index, protocol }] = clients;
+  const calls = (args: Record<string, unknown>) => [
+    { when: { hasToolResults: false }, content: [toolCall("ticket", args)] },
+    { when: { hasToolResults: true }, content: "Done." },
+  ];
+
+  it("are registered, called with live updates, and replaced", async () => {
+    const place = makePlace({ scenario: [...calls({ number: 7 }), ...calls({ number: "x" })] });
+    const { call, received } = await startClient(index, protocol, place);
+    await call("start");
+    expect(await call("setCustomTools", [ticket])).toEqual(["ticket"]);
+    await call("onEvent");
+    await call("promptAndWait", "go");
+    const ofTool = received.flatMap(({ event }) => (event.toolName === "ticket" ? [event] : []));
+    expect(ofTool).toMatchObject([
+      { type: "tool_execution_start", args: { number: 7 } },
+      { type: "tool_execution_update", partialResult: text("half of it") },
+      { type: "tool_execution_end", result: text('got {"number":7}'), isError: false },
+    ]);
+    await call("newSession");
+    const events = (await call("promptAndWait", "again")) as { type: string; isError?: boolean }[];
+    expect(events.filter(({ type }) => type === "tool_execution_end")).toMatchObject([
+      { isError: true },
+    ]);
+    expect(await call("setCustomTools", [])).toEqual([]);
+    const wrong = call("setCustomTools", [{ ...ticket, name: "a b" }]);
+    await expect(wrong).rejects.toThrow(/tools\[0\]\.name/);
+  });
+
+  it("are cancelled when the run is aborted", async () => {
+    const slow = { ...ticket, parameters: { type: "object" } };
+    const place = makePlace({ scenario: calls({ wait: true }) });
+    const { call, received } = await startClient(index, protocol, place);
+    await call("start");
+    await call("setCustomTools", [slow]);
+    await call("onEvent");
+    await call("prompt", "go");
+    await expect
+      .poll(() => received.map(({ event }) => event.type))
+      .toContain("tool_execution_update");
+    await call("abort");
+    await expect
+      .poll(() => received.filter(({ listener }) => listener === "cancelled"))
+      .toMatchObject([{ event: { wait: true } }]);
+    await expect
+      .poll(() => received.filter(({ event }) => event.type === "tool_execution_end"))
+      .toMatchObject([{ event: { toolName: "ticket", isError: true } }]);
+  });
+});
+
+function text(said: string) {
+  return { content: [{ type: "text", text: said }] };
+}

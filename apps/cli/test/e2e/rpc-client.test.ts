@@ -8,7 +8,8 @@ import {
 } from "@tau-agent/ai/testing";
 import { RpcClient, type RpcClientOptions, RpcError } from "@tau-agent/rpc-client";
 import { protocolNames, type SessionEvent, type StreamForm } from "@tau-agent/rpc-protocol";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
+import { z } from "zod";
 import { makePlace, type Place } from "../support/place.ts";
 import { binPath } from "../support/start-host.ts";
 
@@ -96,6 +97,40 @@ describe("our client and the built host", () => {
     );
     await client.promptAndWait("one", { promptId: "mine", timeoutMs: 20_000 });
     expect(steps).toEqual(expect.arrayContaining(["text_start", "text_delta", "text_end"]));
+  });
+
+  it("give an answer the type of its schema", async () => {
+    const answer = (text: string) => ({ content: text });
+    const place = makePlace({
+      scenario: [
+        answer('{"count": 3, "due": "2026-01-02"}'),
+        answer('{"count": 3, "due": "never"}'),
+        answer("7"),
+      ],
+    });
+    const client = await startIn(place, { args: place.arguments.slice(2) });
+    const outputSchema = z.object({
+      count: z.number(),
+      name: z.string().default("none"),
+      due: z.string().transform((text, context) => {
+        const date = new Date(text);
+        if (Number.isNaN(date.getTime())) context.addIssue("no date");
+        return date;
+      }),
+    });
+    const { output, outputStatus } = await client.promptAndWait("go", { outputSchema });
+    expectTypeOf(output).toEqualTypeOf<{ count: number; name: string; due: Date } | undefined>();
+    const due = new Date("2026-01-02");
+    expect([outputStatus, output]).toEqual(["valid", { count: 3, name: "none", due }]);
+    // What only the type can tell is found here, after the host has taken the answer.
+    const wrong = await client.promptAndWait("go", { outputSchema });
+    expect(wrong).toMatchObject({ outputStatus: "invalid", status: "completed" });
+    expect(wrong).not.toHaveProperty("output");
+    const plain = await client.promptAndWait("go", { outputSchema: { type: "number" } });
+    expectTypeOf(plain.output).toBeUnknown();
+    expect(plain.output).toBe(7);
+    const broken = client.prompt("go", { outputSchema: z.object({ at: z.date() }) });
+    await expect(broken).rejects.toThrow(/Date/);
   });
 
   it("start a prompt of one id once, and end for each who sends it", async () => {

@@ -35,6 +35,11 @@ export interface BeforeToolCallResult {
   readonly isSuspended?: boolean;
   /** Whether a person was asked about the call already. */
   readonly wasAsked?: boolean;
+  /**
+   * Looks once more right before the tool starts: other calls, questions and extensions took their time.
+   * Undefined if the decision stands.
+   */
+  readonly confirm?: (call: ToolCall) => Promise<BeforeToolCallResult | undefined> | undefined;
   /** The rest of the decision, which may wait for a person. Calls that run together wait together. */
   readonly ask?: () => Promise<BeforeToolCallResult | undefined>;
 }
@@ -88,6 +93,10 @@ export interface AgentOptions {
   readonly toLlmMessages: (messages: readonly AgentMessage[]) => LlmMessage[];
   /** Runs before each model call, when nothing is in flight; may replace the agent's messages. */
   readonly beforeModelCall?: (() => Promise<void>) | undefined;
+  /**
+   * Runs before the calls of a reply begin, and may hold them. If it throws, none of them runs.
+   */
+  readonly beforeToolCalls?: ((calls: readonly ToolCall[]) => Promise<void>) | undefined;
   /** May replace what one model call reads; the conversation itself is unchanged. */
   readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
   readonly hooks?: ToolHooks | undefined;

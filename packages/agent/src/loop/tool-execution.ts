@@ -1,16 +1,21 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
-import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import { isToolError, ToolError } from "../tools/errors.ts";
+import { ToolError } from "../tools/errors.ts";
 import type { AgentTool } from "../tools/tool.ts";
-import { validateArguments } from "../tools/validate-arguments.ts";
 import { ABORT_GRACE_MS, withinGrace } from "./abort-grace.ts";
 import { fileWritten, groupCalls, startInOrder } from "./call-groups.ts";
-import { addMessage, type BeforeToolCallResult, emit, type Run } from "./run.ts";
+import { ABORTED_TEXT, errorResult, resultOfError } from "./call-results.ts";
+import {
+  confirmToolCall,
+  type PreparedCall,
+  prepareToolCall,
+  refused,
+  settleToolCall,
+} from "./prepared-call.ts";
+import { addMessage, emit, type Run } from "./run.ts";
 
 /** The text of a call that was skipped because of a steering message; clients match on it. */
 export const SKIPPED_TEXT = "Skipped due to queued user message.";
-const ABORTED_TEXT = "The run was aborted before this tool call started.";
 const ERROR_TEXT = "Not run: the reply failed before this tool call could start.";
 const LENGTH_TEXT =
   "Not run: the reply hit the output limit, so this call may be incomplete. Split the work into smaller steps.";
@@ -59,12 +64,12 @@ export async function executeToolCalls(
       results.push(...(await skipToolCalls(run, rest, reason)));
       return { results, terminate: false };
     }
-    const outcomes = await executeGroup(run, group, tools);
-    if (outcomes === undefined) return { results, terminate: false, isSuspended: true };
+    const { outcomes, isSuspended } = await executeGroup(run, group, tools);
     for (const { message, terminate } of outcomes) {
       results.push(message);
       allTerminate &&= terminate;
     }
+    if (isSuspended) return { results, terminate: false, isSuspended };
   }
   return { results, terminate: allTerminate };
 }
@@ -102,39 +107,23 @@ interface ToolOutcome {
   readonly terminate: boolean;
 }
 
-/** A call whose arguments and hooks are done. */
-interface PreparedCall {
-  /** The arguments after the hooks. */
-  readonly call: ToolCall;
-  /** The rest of the decision, if a person makes it. */
-  readonly settle?: () => Promise<PreparedCall>;
-  readonly isSuspended?: boolean;
-  /** The tool will not run: it does not exist, its arguments are wrong, or a hook blocked it. */
-  readonly isRefused: boolean;
-  /** A hook replaced the arguments. */
-  readonly isChanged?: boolean;
-  /** What runs it, unless it is refused. */
-  readonly tool?: AgentTool;
-  /** Returns the result or throws. */
-  execute(): Promise<ToolResult>;
-}
-
 /**
  * Hooks may ask the user, so they run one after another; what they leave to a question is asked
  * together, and then the tools run in parallel.
  *
- * @returns undefined if the calls are to be decided when the session is opened again
+ * @returns the results, and whether calls are to be decided when the session is opened again
  */
 async function executeGroup(
   run: Run,
   group: readonly ToolCall[],
   tools: readonly AgentTool[],
-): Promise<ToolOutcome[] | undefined> {
+): Promise<{ readonly outcomes: readonly ToolOutcome[]; readonly isSuspended: boolean }> {
   const prepared: PreparedCall[] = [];
   for (const call of group) prepared.push(await startToolCall(run, call, tools));
   const settled = await Promise.all(prepared.map((call) => settleToolCall(call)));
-  if (settled.some(({ isSuspended }) => isSuspended)) return undefined;
   const outcomes: ToolOutcome[] = [];
+  let isSuspended = settled.some((call) => call.isSuspended);
+  if (isSuspended) return { outcomes, isSuspended };
   for (const calls of await regroup(run, settled, tools)) {
     const files = calls.length > 1 ? await Promise.all(calls.map(fileOf)) : [];
     const started = startInOrder(calls, files, (call) => finishToolCall(run, call));
@@ -142,15 +131,18 @@ async function executeGroup(
     const allSettled = Promise.allSettled(started);
     try {
       // A result is recorded as soon as those before it are: a call may take long.
-      for (const outcome of started) {
-        outcomes.push(await outcome);
-        await addMessage(run, (await outcome).message);
+      for (const each of started) {
+        const outcome = await each;
+        isSuspended ||= outcome === undefined;
+        if (outcome === undefined) continue;
+        outcomes.push(outcome);
+        await addMessage(run, outcome.message);
       }
     } finally {
       await allSettled;
     }
   }
-  return outcomes;
+  return { outcomes, isSuspended };
 }
 
 async function fileOf({ tool, call }: PreparedCall): Promise<string | undefined> {
@@ -168,16 +160,6 @@ async function regroup(
   return groupCalls(calls, tools, { mode: run.toolExecution(), callOf });
 }
 
-async function settleToolCall(prepared: PreparedCall): Promise<PreparedCall> {
-  const { call, settle } = prepared;
-  if (settle === undefined) return prepared;
-  return settle().catch((error) => refused(call, async () => resultOfError(error)));
-}
-
-function refused(call: ToolCall, execute: PreparedCall["execute"]): PreparedCall {
-  return { call, isRefused: true, execute };
-}
-
 async function startToolCall(
   run: Run,
   call: ToolCall,
@@ -185,102 +167,23 @@ async function startToolCall(
 ): Promise<PreparedCall> {
   await emitStart(run, call);
   try {
-    return await prepare(run, call, tools);
+    return await prepareToolCall(run, call, tools);
   } catch (error) {
     return refused(call, async () => resultOfError(error));
   }
 }
 
-async function prepare(
-  run: Run,
-  call: ToolCall,
-  tools: readonly AgentTool[],
-): Promise<PreparedCall> {
-  const refuseAborted = (): void => {
-    if (run.signal.aborted) throw abortedError();
-  };
-  const tool = tools.find(({ name }) => name === call.name);
-  if (tool === undefined) throw new ToolError(unknownToolText(call.name, tools));
-  const args = await validateArguments(tool, call, run.validators);
-  refuseAborted();
-  const checked = { ...call, arguments: args };
-  const inTime = <Value>(work: Value | Promise<Value>): Promise<Value> =>
-    withinGrace(Promise.resolve(work), { signal: run.signal, graceMs: 0, error: abortedError });
-  const decision = await inTime(run.options.hooks?.beforeToolCall?.(checked, tool, run.signal));
-  const decided = { run, tool, call: checked };
-  if (decision?.ask === undefined) return apply(decided, decision);
-  const settle = async () => apply(decided, await inTime(decision.ask?.()));
-  return { ...refused(call, async () => resultOfError(abortedError())), settle };
-}
-
-/** What the hooks have decided about a call. */
-async function apply(
-  { run, tool, call }: { readonly run: Run; readonly tool: AgentTool; readonly call: ToolCall },
-  decision: BeforeToolCallResult | undefined,
-): Promise<PreparedCall> {
-  const refuseAborted = (): void => {
-    if (run.signal.aborted) throw abortedError();
-  };
-  if (decision?.isSuspended) {
-    const suspended = refused(call, async () => resultOfError(abortedError()));
-    return { ...suspended, isSuspended: true };
-  }
-  if (decision?.block) {
-    const { reason = "Tool execution was blocked", terminate = false, details } = decision;
-    return refused(call, async () => ({ ...errorResult(reason, details), terminate }));
-  }
-  const args =
-    decision?.arguments === undefined
-      ? call.arguments
-      : await validateArguments(tool, { ...call, arguments: decision.arguments }, run.validators);
-  const wanted = { ...call, arguments: args };
-  const execute = async () => {
-    refuseAborted();
-    const prepared = run.options.beforeToolRuns?.(tool, wanted);
-    if (prepared !== undefined) {
-      await prepared;
-      refuseAborted();
-    }
-    return runTool(run, tool, wanted);
-  };
-  const isChanged = decision?.arguments !== undefined;
-  return { call: wanted, tool, isRefused: false, isChanged, execute };
-}
-
-async function finishToolCall(run: Run, prepared: PreparedCall): Promise<ToolOutcome> {
+/** Runs a call; undefined if it is to be decided when the session is opened again. */
+async function finishToolCall(run: Run, given: PreparedCall): Promise<ToolOutcome | undefined> {
+  const prepared = await confirmToolCall(given);
   const { call, isRefused } = prepared;
+  if (prepared.isSuspended) return undefined;
   let result = await prepared.execute().catch(resultOfError);
   // Hooks get the results of tools that ran, not of calls that never reached one.
   if (!isRefused) result = await applyAfterHook(run, call, result);
   result = withText(await finishResult(run, result));
   await emitEnd(run, call, result);
   return { message: toMessage(call, result), terminate: result.terminate ?? false };
-}
-
-/** A tool that ignores its signal must not block an aborted run; a real result always wins. */
-async function runTool(run: Run, tool: AgentTool, call: ToolCall): Promise<ToolResult> {
-  const { signal } = run;
-  let settled = false;
-  const onUpdate = (partialResult: ToolResult): void => {
-    if (settled) return;
-    const { id: toolCallId, name: toolName, arguments: args } = call;
-    void run.options.emit({
-      type: "tool_execution_update",
-      toolCallId,
-      toolName,
-      args,
-      partialResult,
-    });
-  };
-  const error = (): ToolError =>
-    new ToolError("Aborted; the tool did not stop in time and may still be running.");
-  try {
-    const context = { toolCallId: call.id, signal, onUpdate };
-    const work = tool.execute(call.arguments, context);
-    return await withinGrace(work, { signal, graceMs: ABORT_GRACE_MS, error });
-  } finally {
-    settled = true;
-  }
 }
 
 /** Never show a result that the hook has not approved: the hook may be there to remove a secret. */
@@ -298,10 +201,6 @@ async function applyAfterHook(run: Run, call: ToolCall, result: ToolResult): Pro
   }
 }
 
-function abortedError(): ToolError {
-  return new ToolError(ABORTED_TEXT, { skipped: "aborted" });
-}
-
 async function finishResult(run: Run, result: ToolResult): Promise<ToolResult> {
   const error = (): ToolError =>
     new ToolError("Aborted; the result could not be prepared for the model in time.");
@@ -314,27 +213,12 @@ async function finishResult(run: Run, result: ToolResult): Promise<ToolResult> {
   }
 }
 
-function resultOfError(error: unknown): ToolResult {
-  const message = errorMessage(error);
-  const details = isToolError(error) ? error.details : undefined;
-  return errorResult(message === "" ? "The tool failed without a message" : message, details);
-}
-
-function errorResult(text: string, details?: unknown): ToolResult {
-  return { content: [{ type: "text", text }], details: details ?? {}, isError: true };
-}
-
 /** Several vendors reject a result without text. */
 function withText(result: ToolResult): ToolResult {
   const isBlank = result.content.every(
     (block) => block.type === "text" && block.text.trim() === "",
   );
   return isBlank ? { ...result, content: [{ type: "text", text: "(no output)" }] } : result;
-}
-
-function unknownToolText(name: string, tools: readonly AgentTool[]): string {
-  const available = tools.map((tool) => tool.name).join(", ");
-  return `Tool ${name} not found${available === "" ? "" : `. Available tools: ${available}`}`;
 }
 
 async function emitStart(run: Run, call: ToolCall): Promise<void> {

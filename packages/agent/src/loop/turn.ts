@@ -99,9 +99,20 @@ async function settleToolCalls(
     case "aborted":
     case "error":
       return { results: await skipToolCalls(run, calls, message.stopReason), terminate: false };
-    default:
-      return executeToolCalls(run, calls, tools);
+    default: {
+      if (await areAdmitted(run, calls)) return executeToolCalls(run, calls, tools);
+      return { results: await skipToolCalls(run, calls, "aborted"), terminate: false };
+    }
   }
+}
+
+async function areAdmitted(run: Run, calls: readonly ToolCall[]): Promise<boolean> {
+  const { beforeToolCalls } = run.options;
+  if (calls.length === 0 || beforeToolCalls === undefined) return true;
+  return orAborted(run, beforeToolCalls(calls)).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Streams one reply; anything that prevents it becomes an error reply. */

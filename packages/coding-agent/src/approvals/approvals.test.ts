@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentTool, defineTool } from "@tau-agent/agent";
-import { type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
+import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ApprovalResult, PermissionRule } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import {
@@ -11,38 +11,8 @@ import {
   unpaired,
 } from "../create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../create/session-options.ts";
-import type { ApprovalRequest, Approve } from "../host-requests/approve.ts";
+import { asking, bash, writeCall } from "./__fixtures__/asking.ts";
 
-type Answer = ApprovalResult | ((request: ApprovalRequest) => unknown);
-
-/** A session that asks, what it asked, and what its tools did. */
-async function asking(
-  scenario: Scenario,
-  answers: readonly Answer[],
-  more: Partial<CreateAgentSessionOptions> = {},
-) {
-  const folder = temporaryFolder();
-  const places = placesIn(folder);
-  const asked: ApprovalRequest[] = [];
-  const approve: Approve = (request) => {
-    asked.push(request);
-    const answer = answers[asked.length - 1] ?? { decision: "deny" };
-    return (typeof answer === "function" ? answer(request) : answer) as ApprovalResult;
-  };
-  const test = await createTestSession(scenario, {
-    ...places,
-    permissions: { mode: "ask" },
-    approve,
-    ...more,
-  });
-  const results = () =>
-    test.session.messages.flatMap((message) => (message.role === "toolResult" ? [message] : []));
-  const approvals = () => test.written().filter(({ type }) => type === "approval");
-  return { ...test, asked, results, approvals, cwd: places.cwd, agent: join(folder, "agent") };
-}
-
-const bash = (command: string) => toolCall("bash", { command });
-const writeCall = (path: string, content = "x\n") => toolCall("write", { path, content });
 const allow: ApprovalResult = { decision: "allow" };
 
 describe("a call that needs an approval", () => {

@@ -12,7 +12,7 @@ import { CompiledPolicy } from "../permissions/compiled-policy.ts";
 import { realPathOf } from "../permissions/real-path.ts";
 import { judge, type Verdict } from "../permissions/rules/judge.ts";
 import type { RuleFolders, Subject } from "../permissions/rules/subject.ts";
-import type { SessionPermissions } from "../permissions/session-permissions.ts";
+import type { PermissionState, SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import { resolveExistingPath, resolvePath } from "../tools/common/paths.ts";
 import type { ApprovalLog } from "./approval-log.ts";
@@ -38,6 +38,13 @@ export interface ToolGateOptions extends Omit<QuestionsOptions, "log"> {
 interface Judged {
   readonly subjects: readonly Subject[];
   readonly verdict: Verdict;
+  /** The permissions that it was judged with. */
+  readonly state: PermissionState;
+}
+
+/** Why a call may start, by what was known then. */
+interface Basis extends Partial<Pick<Judged, "subjects" | "state">> {
+  readonly isAllowedByPerson: boolean;
 }
 
 /** What the parts of a tool gate share. */
@@ -92,9 +99,42 @@ export class JudgedCalls {
     if (this.#isDenied(last, requestId)) return this.#deny(call, last.verdict);
     const { action, isAskedByRule } = last.verdict;
     const isAsked = decided?.wasAsked === true && !isAskedByRule;
-    if (requestId === undefined && (action === "allow" || isAsked)) return decided;
+    if (requestId === undefined && (action === "allow" || isAsked)) {
+      return this.#ready(passing, { ...last, isAllowedByPerson: isAsked }, decided);
+    }
     const isChanged = wanted !== call;
     return { ask: () => this.#ask({ ...passing, call: wanted, isChanged }, last) };
+  }
+
+  /**
+   * Looks again at a call whose tool is about to start: permissions may have changed since it was judged,
+   * or a path may lead to another file. What a person allowed is asked about again only in the second
+   * case.
+   */
+  async confirm(passing: PassingCall, basis: Basis): Promise<BeforeToolCallResult | undefined> {
+    const { state } = this.#options.permissions;
+    if (basis.state === state && basis.subjects?.every(({ kind }) => kind !== "path")) {
+      return undefined;
+    }
+    const { call, tool, requestId } = passing;
+    const judged = await this.#judge(call, tool);
+    const isSameFile = basis.subjects === undefined || realPaths(basis) === realPaths(judged);
+    const { verdict } = judged;
+    if (isSameFile && basis.state === judged.state) return undefined;
+    const isNewMode = basis.state?.mode !== judged.state.mode;
+    if (this.#isDenied(judged, isNewMode ? undefined : requestId)) {
+      return this.#deny(call, verdict);
+    }
+    if (verdict.action === "allow" || (basis.isAllowedByPerson && isSameFile)) return undefined;
+    return { ask: () => this.#ask({ ...passing, isChanged: false }, judged) };
+  }
+
+  #ready(
+    passing: PassingCall,
+    basis: Basis,
+    decided: BeforeToolCallResult | undefined,
+  ): BeforeToolCallResult {
+    return { ...decided, confirm: (call) => this.confirm({ ...passing, call }, basis) };
   }
 
   /** The arguments that a call ran with, if a person changed them. */
@@ -124,9 +164,10 @@ export class JudgedCalls {
       /** An extension has replaced the arguments. */
       readonly isChanged: boolean;
     },
-    { subjects, verdict }: Judged,
+    judged: Judged,
   ): Promise<BeforeToolCallResult | undefined> {
     const { call, tool } = asked;
+    const { subjects, verdict } = judged;
     const check = await argumentsCheck(tool);
     const answer = await this.questions.ask({
       ...asked,
@@ -138,7 +179,7 @@ export class JudgedCalls {
     if (answer.isSuspended) return { isSuspended: true };
     this.#state.resumed.delete(call.id);
     if (answer.decision === "deny") return this.#denied(answer);
-    return this.#allowed(call, tool, { ...answer, isChanged: asked.isChanged });
+    return this.#allowed(asked, judged, answer);
   }
 
   #denied({ by, message, endsRun }: AnsweredApproval): BeforeToolCallResult {
@@ -148,19 +189,23 @@ export class JudgedCalls {
 
   /** Other arguments than were asked about must not be what a rule denies. */
   async #allowed(
-    call: ToolCall,
-    tool: AgentTool,
-    { input, isChanged }: AnsweredApproval & { readonly isChanged: boolean },
+    asked: PassingCall & { readonly isChanged: boolean },
+    judged: Judged,
+    { input, by }: AnsweredApproval,
   ): Promise<BeforeToolCallResult> {
-    if (input === undefined) return isChanged ? { arguments: call.arguments } : {};
+    const { call, tool, isChanged } = asked;
+    const basis = { ...judged, isAllowedByPerson: by === "client" };
+    if (input === undefined) {
+      return this.#ready(asked, basis, isChanged ? { arguments: call.arguments } : undefined);
+    }
     const wanted = {
       ...call,
       arguments: await validateArguments(tool, { ...call, arguments: input }),
     };
-    const { verdict } = await this.#judge(wanted, tool);
+    const { verdict, subjects } = await this.#judge(wanted, tool);
     if (verdict.action === "deny" && verdict.rule !== undefined) return this.#deny(call, verdict);
     this.#changed.set(call.id, wanted.arguments);
-    return { arguments: wanted.arguments };
+    return this.#ready(asked, { ...basis, subjects }, { arguments: wanted.arguments });
   }
 
   async #judge(call: ToolCall, tool: AgentTool): Promise<Judged> {
@@ -175,7 +220,8 @@ export class JudgedCalls {
         ...new Set([resolvePath(path, base), resolveExistingPath(path, base)]),
       ],
     });
-    return { subjects, verdict: judge(subjects, this.#policy()) };
+    const { state } = this.#options.permissions;
+    return { subjects, state, verdict: judge(subjects, this.#policy()) };
   }
 
   #policy() {
@@ -195,6 +241,12 @@ async function changedCall(
   if (decided?.arguments === undefined) return call;
   const args = await validateArguments(tool, { ...call, arguments: decided.arguments });
   return { ...call, arguments: args };
+}
+
+/** The files that a call really works on, as far as rules know them. */
+function realPaths({ subjects = [] }: Pick<Basis, "subjects">): string {
+  const paths = subjects.flatMap((subject) => (subject.kind === "path" ? subject.paths : []));
+  return JSON.stringify(paths.map(({ real }) => real));
 }
 
 function pathOf(subjects: readonly Subject[]): string | undefined {

@@ -1,9 +1,13 @@
 import type { AgentTool } from "@tau-agent/agent";
-import type { ApprovalParams, ApprovalResult, PermissionRule } from "@tau-agent/rpc-protocol";
+import type {
+  ApprovalParams,
+  ApprovalRequest,
+  ApprovalResult,
+  PermissionRule,
+} from "@tau-agent/rpc-protocol";
 import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { titleOfCall } from "@tau-agent/rpc-protocol/plain";
 import { randomUuid } from "../base/random.ts";
-import type { ApprovalRequest } from "../host-requests/approve.ts";
 import {
   type ClosedBy,
   type ClosedRequest,

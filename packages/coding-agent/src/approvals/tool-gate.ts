@@ -66,9 +66,14 @@ export class ToolGate implements ToolHooks {
       if (denial !== undefined) return denial;
     }
     const decided = await decideToolCall(extensions, call, { tool, signal });
+    if (decided?.block) return decided;
     // While an extension asked, the mode and the rules may have changed.
-    if (decided?.block || isFree()) return decided;
-    return (await this.#load()).decide(passing, decided);
+    if (!isFree()) return (await this.#load()).decide(passing, decided);
+    const basis = { isAllowedByPerson: decided?.wasAsked === true };
+    const confirm = (ready: ToolCall) => {
+      return isFree() ? undefined : this.#confirm({ ...passing, call: ready }, basis);
+    };
+    return { ...decided, confirm };
   }
 
   async afterToolCall(
@@ -81,6 +86,10 @@ export class ToolGate implements ToolHooks {
     const text = `The user changed the arguments of this call. It ran with ${JSON.stringify(input)}.`;
     const content = changes?.content ?? result.content;
     return { ...changes, content: [{ type: "text", text }, ...content] };
+  }
+
+  async #confirm(...of: Parameters<JudgedCalls["confirm"]>): ReturnType<JudgedCalls["confirm"]> {
+    return (await this.#load()).confirm(...of);
   }
 
   async #load(): Promise<JudgedCalls> {

@@ -58,14 +58,15 @@ export class EventBus<Event> {
    * @param promptId - the prompt it belongs to; default the current one
    */
   emit(event: Event, promptId?: string): void | Promise<void> {
-    const order = this.next(promptId);
     if (this.#isDelivering) {
+      const cause = promptId ?? this.#options.promptId?.();
       return new Promise((resolve) => {
-        this.#caused.push(() => resolve(this.#deliver(event, order)));
+        // Numbered when it is delivered: what comes first has the lower number.
+        this.#caused.push(() => resolve(this.#deliver(event, this.next(cause))));
       });
     }
     this.#isDelivering = true;
-    const wait = this.#deliver(event, order);
+    const wait = this.#deliver(event, this.next(promptId));
     for (let next = this.#caused.shift(); next !== undefined; next = this.#caused.shift()) next();
     this.#isDelivering = false;
     return wait;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { approveSink, firstSink } from "../host-requests/approve.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
+import { firstSink, functionSink } from "../host-requests/function-sink.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
@@ -19,29 +19,28 @@ import { AgentSession } from "../session/agent-session.ts";
 import { buildSession, type SessionParts } from "../session/build-session.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
 import { resumedModel } from "../session-log/branch-context.ts";
-import type { Conversation } from "../session-log/conversation.ts";
-import { loadedToolsEntry } from "../session-log/loaded-tools.ts";
 import { noteModel } from "../session-log/note-model.ts";
 import { openExistingSession, openSession } from "../session-log/open-session.ts";
 import { SessionLog, type SessionLogOptions } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks } from "../subagents/session-tasks.ts";
-import { createTool } from "../tools/common/tool-row.ts";
 import { createTools } from "../tools/index.ts";
-import { toolSearchTool } from "../tools/tool-search/definition.ts";
 import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
 import { createJobs } from "./create-jobs.ts";
 import { createRewind } from "./create-rewind.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
+import { createToolSearch } from "./create-tool-search.ts";
 import { currentEnvironment } from "./current-environment.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
 import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
 import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
+import { createMcp } from "./session-mcp.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
+import { sessionTexts } from "./session-texts.ts";
 import { keepTrustAcross, resolveProjectTrust } from "./trust.ts";
 import { storedFolder, WorkingFolder } from "./working-folder.ts";
 
@@ -136,7 +135,7 @@ async function assemble(
   const toolEnvironment = createToolEnvironment({
     ...places,
     ...surroundings,
-    environment: options.environment ?? {},
+    ...toolOptions(options),
     keySources,
     session: () => session,
   });
@@ -160,16 +159,17 @@ async function assemble(
     custom: options.customTools,
     selection: options.tools,
     settings,
-    search: createTool(toolSearchTool, {
-      get deferred() {
-        return tools.deferred;
-      },
-      isLoaded: (name) => tools.isLoaded(name),
-      load: (names) => loadTools(parts.conversation, tools, names),
-    }),
+    search: createToolSearch(() => ({ tools, conversation: parts.conversation })),
   });
   if (opened !== undefined) tools.offer("extension", opened.tools, opened.inactiveTools);
   diagnostics.push(...tools.diagnose());
+  const mcp = createMcp(options, {
+    ...surroundings,
+    environment: toolEnvironment,
+    tools,
+    isProjectTrusted: () => session.isProjectTrusted,
+    parts: () => parts,
+  });
   const textCommands = () => listTextCommands(resources, settings.get("enableSkillCommands"));
   const parts = buildSession({
     ...surroundings,
@@ -186,22 +186,18 @@ async function assemble(
     watchReply: (run) => rules.watch(run),
     hooks: opened?.hooks,
     maskKeys: createKeyMask(keySources),
-    listCommands: async () => [...(opened?.hooks.commandInfos() ?? []), ...(await textCommands())],
+    mcp,
+    toolsReady: () => mcp.ready(),
     toolEnvironment,
     jobs,
     rewind: createRewind(options, { ...surroundings, toolEnvironment, parts: () => parts }),
-    systemPrompt: async (tools) => {
-      const prompt = await resources.systemPrompt(tools);
-      // Texts are read for the first prompt, so only now is it known which were left out.
-      for (const problem of await resources.diagnostics()) parts.problems.noteOnce(problem);
-      return prompt;
-    },
-    userInput: createUserInput({ resources, settings, fetch: surroundings.fetch }),
+    ...sessionTexts({ resources, mcp, textCommands, opened, parts: () => parts }),
+    userInput: createUserInput({ resources, settings, fetch: surroundings.fetch, mcp }),
     environment: currentEnvironment,
     ...sessionFolders(options, surroundings, resources),
   });
   const session: AgentSession = new AgentSession(parts);
-  tasks.follow(session);
+  tasks.follow(session, () => parts.origins.current);
   opened?.connect({ session, parts, resources, textCommands });
   surroundings.requests.attach(embedderSink(options, surroundings.requests));
   return { session, parts };
@@ -219,24 +215,16 @@ function savesRules(
   return ruleSaver({ ...surroundings, agentDirectory, note });
 }
 
-/** Written first, so that a reopened session has the tools, too. */
-function loadTools(
-  conversation: Pick<Conversation, "append">,
-  tools: ToolSet,
-  names: readonly string[],
-): void {
-  conversation.append(loadedToolsEntry(names));
-  tools.load(names);
+/** Where tools work, as far as options say it. */
+function toolOptions({ environment = {}, files, runCommand }: CreateAgentSessionOptions) {
+  return { environment, files, runCommand };
 }
 
 /** What an embedder answers itself; the host of a client attaches another. */
-function embedderSink(
-  { approve, extensions }: CreateAgentSessionOptions,
-  requests: HostRequests,
-): RequestSink {
-  const sendUiRequest = extensions?.sendUiRequest;
+function embedderSink(options: CreateAgentSessionOptions, requests: HostRequests): RequestSink {
+  const sendUiRequest = options.extensions?.sendUiRequest;
   return firstSink([
-    ...(approve === undefined ? [] : [approveSink(approve, requests)]),
+    functionSink(options, requests),
     ...(sendUiRequest === undefined ? [] : [dialogSink(sendUiRequest)]),
   ]);
 }
@@ -294,7 +282,9 @@ function likeSession(
   const { model } = differences;
   const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
   const baseDirectory = options.baseDirectory ?? options.cwd;
-  return { ...options, ...differences, baseDirectory, prompt, apiKey };
+  // A client knows the folder and the calls of its own session only.
+  const onDisk = { files: undefined, runCommand: undefined };
+  return { ...options, ...differences, ...onDisk, baseDirectory, prompt, apiKey };
 }
 
 /**

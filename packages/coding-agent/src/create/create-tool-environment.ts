@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { FileQueue } from "../base/files/file-queue.ts";
 import { isolatedTreeOf } from "../base/files/isolated-tree.ts";
 import { keyFileNames } from "../base/files/key-files.ts";
+import { ProtectedFiles } from "../base/files/protected-files.ts";
 import { createOutputMask, type KeySources } from "../models/auth/mask-keys.ts";
-import type { ToolEnvironment } from "../processes/environment.ts";
+import type { CommandRunner, FileAccess, ToolEnvironment } from "../processes/environment.ts";
 import type { ProcessRegistry } from "../processes/process-registry.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -19,6 +20,8 @@ export interface ToolSurroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly settings: SettingsStore;
   readonly processes: ProcessRegistry;
+  readonly files?: FileAccess | undefined;
+  readonly runCommand?: CommandRunner | undefined;
   /** Where known keys come from. */
   readonly keySources: KeySources;
   /** The session the tools belong to; called when a tool runs. */
@@ -42,12 +45,14 @@ export function createToolEnvironment(surroundings: ToolSurroundings): ToolEnvir
     shellPath: settings.get("shellPath"),
     shellCommandPrefix: settings.get("shellCommandPrefix"),
     get keyVariables() {
-      return keySources.known.variables();
+      return keySources.known.read().variables;
     },
-    protectedFiles: keyFileNames.map((name) => join(agentDirectory, name)),
+    protectedFiles: new ProtectedFiles(agentDirectory, keyFileNames),
     bashTimeoutMs: settings.get("bash.timeoutMs"),
     createOutputMask: () =>
       settings.get("tools.maskKeys") ? createOutputMask(keySources) : undefined,
+    files: surroundings.files,
+    runCommand: surroundings.runCommand,
     inheritKeys: settings.get("bash.inheritKeys"),
     modelSupportsImages: () => session().models.model?.input.includes("image") ?? true,
     sessionVariables: () => sessionVariables(session()),

@@ -54,7 +54,7 @@ it.each(Object.entries(namedPackages))(
       markers.push(at.marker);
       plants[kind]?.(at);
     };
-    await expect(open(plant, [name])).rejects.toThrow(/--approve/);
+    await expect(open(plant, [name])).rejects.toThrow(/which is not trusted\. Trust the project/);
     expect(markers.map((marker) => existsSync(marker))).toEqual([false]);
   },
 );

@@ -111,7 +111,7 @@ export class SessionExtensions {
     if (fatal === undefined) return;
     const [reason = "", ...more] = fatal.message.split("\n").filter((line) => line.trim() !== "");
     const text = [reason, ...more.slice(0, 2)].join("\n");
-    throw new SessionError("extension_unusable", { reason: text });
+    throw new SessionError("extension_unusable", { reason: text }, { cause: fatal });
   }
 
   async #load(part: "own" | "project"): Promise<void> {

@@ -1,9 +1,10 @@
 import type { AgentTool, ToolExecutionMode } from "@tau-agent/agent";
 import type { StreamFunction } from "@tau-agent/ai";
+import type { Approve, RaiseBudget } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Approve } from "../host-requests/approve.ts";
 import type { CustomProvider } from "../models/custom-models.ts";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
+import type { CommandRunner, FileAccess } from "../processes/environment.ts";
 import type { PromptResourcesOptions } from "../resources/read-resources.ts";
 import type { RewindOptions } from "../rewind/session-rewind.ts";
 import type { SessionStart } from "../session-log/open-session.ts";
@@ -49,6 +50,10 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   /** Folder for session files, used exactly as given. */
   readonly sessionDirectory?: string | undefined;
   readonly name?: string | undefined;
+  /** Where `read`, `edit` and `write` find texts; by default on the disk. Not for subagents. */
+  readonly files?: FileAccess | undefined;
+  /** Runs the commands of the `bash` tool; by default they are children. Not for subagents. */
+  readonly runCommand?: CommandRunner | undefined;
   /** Which built-in tools are active; all by default. */
   readonly tools?: ToolSelection | undefined;
   /**
@@ -68,6 +73,17 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly settings?: SettingsStore | undefined;
   /** The user's code that extends the session; without this no extension is looked for. */
   readonly extensions?: ExtensionOptions | undefined;
+  /** MCP servers besides those of mcp.json, by name, with the members of an entry there. */
+  readonly mcpServers?: Readonly<Record<string, unknown>> | undefined;
+  /** Which configured MCP servers are used. */
+  readonly mcp?:
+    | {
+        /** None at all. */
+        readonly isOff?: boolean | undefined;
+        /** Only those of these names. */
+        readonly only?: readonly string[] | undefined;
+      }
+    | undefined;
   /** The mode and rules to begin with, besides those of settings files. */
   readonly permissions?: PermissionChange | undefined;
   /**
@@ -75,6 +91,11 @@ export interface CreateAgentSessionOptions extends TaskOptions {
    * once.
    */
   readonly approve?: Approve | undefined;
+  /**
+   * Decides about limits that are used up, where `onExceeded` is `ask`. Without it, and without a client,
+   * the work is stopped.
+   */
+  readonly raiseBudget?: RaiseBudget | undefined;
   /**
    * For hosts: a client is attached to `session.requests`, and can be asked once this is fulfilled. Questions
    * that an earlier host left open are asked again then.

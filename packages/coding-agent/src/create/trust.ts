@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
@@ -68,11 +68,14 @@ export function findGated(
   const dirs = [join(cwd, ".pi"), join(cwd, ".pi", "agent")].filter(
     (dir) => dir !== agentDirectory,
   );
-  return dirs
-    .flatMap((dir) => namesIn(dir).map((name) => ({ dir, name })))
-    .filter(({ name }) => names.has(name))
-    .map(({ dir, name }) => join(dir, name))
-    .sort();
+  const standard = join(cwd, ".mcp.json");
+  return [
+    ...dirs
+      .flatMap((dir) => namesIn(dir).map((name) => ({ dir, name })))
+      .filter(({ name }) => names.has(name))
+      .map(({ dir, name }) => join(dir, name)),
+    ...(existsSync(standard) ? [standard] : []),
+  ].sort();
 }
 
 /** Read synchronously, because every start waits for it, and the folder is small or missing. */

@@ -88,6 +88,7 @@ export class OpenExtensions {
     };
     const nested = {
       active,
+      during: this.#ui.during,
       get hooks() {
         return gate();
       },

@@ -1,4 +1,4 @@
-import { type AgentTool, ToolError } from "@tau-agent/agent";
+import { type AgentTool, type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { ProtocolError } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../base/errors.ts";
@@ -16,12 +16,28 @@ export interface HostToolDefinition {
   readonly timeoutMs?: number | undefined;
   /** Whether the model learns of it only from `tool_search`. */
   readonly deferLoading?: boolean | undefined;
+  /** Whether subagents get it, too. */
+  readonly subagents?: boolean | undefined;
+}
+
+/** A call of such a tool. */
+export interface HostToolCallContext extends ToolCallContext {
+  /** The subagent that calls it; nested ones are joined by `/`. */
+  readonly agentId?: string | undefined;
+}
+
+/** A tool of the client with what runs it: the client itself, or for a subagent its caller. */
+export interface RunnableHostTool {
+  readonly definition: HostToolDefinition;
+  run(args: Record<string, unknown>, context: HostToolCallContext): Promise<ToolResult>;
 }
 
 /** The tools that the client runs, as the loop runs them. */
 export class HostTools {
   readonly #requests: HostRequests;
   readonly #offer: (tools: readonly AgentTool[]) => void;
+  readonly #listeners = new Set<() => void>();
+  #tools: readonly RunnableHostTool[] = [];
 
   /** @param offer - receives all tools each time. */
   constructor(requests: HostRequests, offer: (tools: readonly AgentTool[]) => void) {
@@ -36,62 +52,94 @@ export class HostTools {
    *   changed then.
    */
   set(definitions: readonly HostToolDefinition[]): readonly string[] {
-    const tools: AgentTool[] = [];
-    const names = new Set<string>();
-    for (const [index, definition] of definitions.entries()) {
-      const { name } = definition;
-      const problem = nameProblem(name, names);
-      if (problem !== undefined) {
-        const field = `tools[${index}].name`;
-        throw new ProtocolError("invalid_params", {
-          command: "set_host_tools",
-          field,
-          reason: problem,
-        });
-      }
-      names.add(name);
-      refuseSchema(definition.parameters, `tools[${index}].parameters`);
-      tools.push(this.#toolOf(definition));
-    }
-    this.#offer(tools);
-    return [...names];
+    checkDefinitions(definitions);
+    this.inherit(
+      definitions.map((definition) => ({
+        definition,
+        run: (args, context) => this.#ask(definition, args, context),
+      })),
+    );
+    return definitions.map(({ name }) => name);
   }
 
-  #toolOf({
+  /** Replaces all tools by those of the session that this one works for. */
+  inherit(tools: readonly RunnableHostTool[]): void {
+    this.#tools = tools;
+    this.#offer(tools.map(agentToolOf));
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** The tools for a subagent; what it calls is reported with its id. The time limit is kept here. */
+  share(agentId: string): readonly RunnableHostTool[] {
+    return this.#tools
+      .filter(({ definition }) => definition.subagents === true)
+      .map(({ definition: { timeoutMs: _, ...definition }, run }) => ({
+        definition,
+        run: (args, { agentId: nested, ...context }) =>
+          run(args, {
+            ...context,
+            agentId: nested === undefined ? agentId : `${agentId}/${nested}`,
+          }),
+      }));
+  }
+
+  /** Calls the listener whenever the tools are replaced; returns the function that ends it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async #ask(
+    { name, timeoutMs }: HostToolDefinition,
+    args: Record<string, unknown>,
+    { toolCallId, agentId, signal, onUpdate }: HostToolCallContext,
+  ): Promise<ToolResult> {
+    const closed = await this.#requests.ask<ToolResult>({
+      method: "host_tool",
+      params: { toolName: name, arguments: args },
+      toolCallId,
+      agentId,
+      timeoutMs,
+      signal,
+      onTimeout: "cancel",
+      unanswered: "cancelled",
+      onUpdate: (partial) => {
+        const read = readToolResult(partial);
+        if (read !== undefined) onUpdate(read);
+      },
+      read: (given) => ({ result: resultOf(given), outcome: "answered" }),
+    });
+    return outcomeOf(name, closed, timeoutMs);
+  }
+}
+
+function agentToolOf({ definition, run }: RunnableHostTool): AgentTool {
+  const { name, label, description, parameters, readOnly, deferLoading } = definition;
+  return {
     name,
-    label,
+    label: label ?? name,
     description,
     parameters,
-    readOnly,
-    timeoutMs,
-    deferLoading,
-  }: HostToolDefinition): AgentTool {
-    const requests = this.#requests;
-    return {
-      name,
-      label: label ?? name,
-      description,
-      parameters,
-      isReadOnly: readOnly ?? false,
-      isDeferred: deferLoading ?? false,
-      execute: async (args, { toolCallId, signal, onUpdate }) => {
-        const closed = await requests.ask<ToolResult>({
-          method: "host_tool",
-          params: { toolName: name, arguments: args },
-          toolCallId,
-          timeoutMs,
-          signal,
-          onTimeout: "cancel",
-          unanswered: "cancelled",
-          onUpdate: (partial) => {
-            const read = readToolResult(partial);
-            if (read !== undefined) onUpdate(read);
-          },
-          read: (given) => ({ result: resultOf(given), outcome: "answered" }),
-        });
-        return outcomeOf(name, closed, timeoutMs);
-      },
-    };
+    isReadOnly: readOnly ?? false,
+    isDeferred: deferLoading ?? false,
+    execute: run,
+  };
+}
+
+function checkDefinitions(definitions: readonly HostToolDefinition[]): void {
+  const names = new Set<string>();
+  for (const [index, { name, parameters }] of definitions.entries()) {
+    const problem = nameProblem(name, names);
+    if (problem !== undefined) {
+      const field = `tools[${index}].name`;
+      throw new ProtocolError("invalid_params", {
+        command: "set_host_tools",
+        field,
+        reason: problem,
+      });
+    }
+    names.add(name);
+    refuseSchema(parameters, `tools[${index}].parameters`);
   }
 }
 

@@ -119,7 +119,7 @@ async function firstOf(
   if (model !== undefined) return model;
   const known = (await registry.providers()).join(", ");
   const reason = `there is no provider ${provider} with models; known are ${known}`;
-  throw new SessionError("invalid_option", { option: "--provider", reason });
+  throw new SessionError("invalid_option", { option: "provider", reason });
 }
 
 /** The user's own providers come before the built-in ones, in the order of the default list. */

@@ -38,6 +38,8 @@ export class SessionPermissions {
   readonly #host: PermissionChange;
   readonly #listeners = new Set<() => void>();
   #own: PermissionChange = {};
+  /** What answers have allowed "for this session". */
+  #granted: readonly PermissionRule[] = [];
   #settled: { files: readonly PermissionFile[]; isTrusted: boolean; value: SettledPermissions };
   #state: PermissionState | undefined;
 
@@ -61,6 +63,7 @@ export class SessionPermissions {
         ...files.rules,
         ...sourced(this.#host.rules, "host"),
         ...sourced(this.#own.rules, "session"),
+        ...sourced(this.#granted, "session"),
       ],
       onTimeout: this.#own.onTimeout ?? this.#host.onTimeout ?? files.onTimeout,
       timeoutMs: this.#own.timeoutMs ?? this.#host.timeoutMs ?? files.timeoutMs,
@@ -77,16 +80,27 @@ export class SessionPermissions {
   /** Changes the permissions of this session; what is absent stays. */
   set(change: PermissionChange): void {
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    // The session's own rules are replaced, wherever they come from.
+    if (change.rules !== undefined) this.#granted = [];
     this.#own = { ...this.#own, ...Object.fromEntries(given) };
     this.#changed();
   }
 
-  /** Adds rules to this session's own. */
+  /** Adds rules for as long as this session lasts. */
   add(rules: readonly PermissionRule[]): void {
-    const own = this.#own.rules ?? [];
+    const own = [...(this.#own.rules ?? []), ...this.#granted];
     const known = new Set(own.map((rule) => JSON.stringify(rule)));
     const added = rules.filter((rule) => !known.has(JSON.stringify(rule)));
-    if (added.length > 0) this.set({ rules: [...own, ...added] });
+    if (added.length === 0) return;
+    this.#granted = [...this.#granted, ...added];
+    this.#changed();
+  }
+
+  /** Another session begins: what was allowed for the last one ends. Mode and rules of the client stay. */
+  endGrants(): void {
+    if (this.#granted.length === 0) return;
+    this.#granted = [];
+    this.#changed();
   }
 
   /** Calls the listener after each change; returns the function that removes it. */

@@ -1,6 +1,37 @@
 import type { FileQueue } from "../base/files/file-queue.ts";
+import type { ProtectedFiles } from "../base/files/protected-files.ts";
 import type { OutputMask } from "./output-mask.ts";
+import type { OutputSink } from "./output-pump.ts";
+import type { ProcessOutcome } from "./process.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
+
+/** The files as somebody else has them, such as an editor with buffers that are not saved yet. */
+export interface FileAccess {
+  /** The text of a file; throws if there is none. */
+  readonly readText?: ((path: string, signal?: AbortSignal) => Promise<string>) | undefined;
+  /** Replaces the text of a file, or creates it. */
+  readonly writeText?: ((path: string, text: string) => Promise<void>) | undefined;
+}
+
+/** A command of the `bash` tool that runs somewhere else, such as in the terminal of an editor. */
+export interface ForeignCommand {
+  /** The call of the tool. */
+  readonly toolCallId: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** What differs from the environment of this process; a variable to be without is empty. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly onOutput: OutputSink;
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Runs a command to its end, or until the signal or the time limit ends it. */
+export type CommandRunner = (command: ForeignCommand) => Promise<CommandOutcome>;
+
+/** How a command ended, wherever it ran. */
+export type CommandOutcome = ProcessOutcome | { readonly kind: "unknown" };
 
 /** The environment that the host gives its tools; tools never read the process themselves. */
 export interface ToolEnvironment {
@@ -25,13 +56,17 @@ export interface ToolEnvironment {
   /** Names of variables that hold provider keys; commands do not inherit them. */
   readonly keyVariables?: readonly string[] | undefined;
   /** Files with keys that no file tool opens. */
-  readonly protectedFiles?: readonly string[] | undefined;
+  readonly protectedFiles?: ProtectedFiles | undefined;
   /** Makes what takes known keys out of the output of a command; undefined to leave them in. */
   readonly createOutputMask?: (() => OutputMask | undefined) | undefined;
   /** Lets commands inherit `keyVariables`. */
   readonly inheritKeys?: boolean | undefined;
   /** Limits a `bash` call that brings no timeout of its own, in ms; none or 0 for no limit. */
   readonly bashTimeoutMs?: number | undefined;
+  /** Where `read`, `edit` and `write` find texts; by default on the disk. */
+  readonly files?: FileAccess | undefined;
+  /** Runs the commands of the `bash` tool; by default they are children of this process. */
+  readonly runCommand?: CommandRunner | undefined;
   /** Whether the current model reads images; default yes. */
   readonly modelSupportsImages?: (() => boolean) | undefined;
   /** ripgrep's executable; `null` searches without it; default the one that came with the package. */

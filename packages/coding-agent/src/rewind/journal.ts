@@ -21,7 +21,7 @@ export interface PromptBegin {
 }
 
 /** The prompt has ended; a checkpoint without changes is not kept. */
-export interface PromptEnd {
+interface PromptEnd {
   readonly type: "end";
   readonly id: string;
   /** The snapshot after. */
@@ -63,7 +63,7 @@ export interface RewindEnd {
 }
 
 /** Checkpoints that are not kept any more. */
-export interface Pruned {
+interface Pruned {
   readonly type: "prune";
   readonly ids: readonly string[];
 }

@@ -127,7 +127,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     );
   });
 
-  it("restores permissions, folders in place of files, and names that are no text", async () => {
+  it("restores permissions, folders in place of files, and names of any bytes", async () => {
     const test = createFolder(kind);
     const odd = Buffer.concat([Buffer.from(`${test.folder}/`), Buffer.from([0x66, 0xff, 0x0a])]);
     writeFileSync(odd, "before\n");
@@ -220,12 +220,14 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
   it("keeps what it stores to its owner", async () => {
     const test = createFolder(kind);
     const objects = join(test.folder, ".git/objects");
-    const known = new Set(kind === "git" ? readdirSync(objects, { recursive: true }) : []);
+    const known = new Set<string>(
+      kind === "git" ? readdirSync(objects, { recursive: true, encoding: "utf8" }) : [],
+    );
     test.write("secret", "the secret of this test\n", 0o600);
     await prompt(await test.engine(), "m1", () => test.write("f", "x"));
     const roots = kind === "git" ? [objects, test.directory] : [test.directory];
     for (const root of roots) {
-      for (const name of readdirSync(root, { recursive: true }) as string[]) {
+      for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
         if (root === objects && known.has(name)) continue;
         const stats = statSync(join(root, name));
         expect((stats.mode & 0o777).toString(8), name).toBe(stats.isDirectory() ? "700" : "600");

@@ -31,6 +31,7 @@ type Owner = Pick<
   | "emit"
   | "beforeModelCall"
   | "beforeToolRuns"
+  | "beforeToolCalls"
   | "conclude"
 > & {
   /** The text that joins a message in requests only. */

@@ -17,8 +17,10 @@ export interface ModelRequestsOptions {
   readonly models: ModelSelection;
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
+  /** Waits for what a request declares. */
+  readonly toolsReady?: (() => Promise<void>) | undefined;
   /** Refuses requests once it is used up. */
-  readonly budget: Pick<SessionBudget, "check" | "checkRequest">;
+  readonly budget: Pick<SessionBudget, "check" | "admit">;
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly sessionId: () => string;
@@ -75,13 +77,15 @@ export class ModelRequests {
    */
   async prepare(): Promise<ModelRequest> {
     const { settings, sessionId, hooks, budget, outputs, onDiagnostic } = this.#options;
-    budget.checkRequest();
+    await budget.admit();
     const { model, registry, thinkingLevel } = this.#options.models;
     if (model === undefined) throw new SessionError("no_model");
+    await this.#options.toolsReady?.();
     const [auth, systemPrompt] = await Promise.all([
       registry.requestAuth(model),
       this.systemPrompt(),
     ]);
+    this.#options.tools.noteRequested();
     const { tools, outputSchema } = withOutput(this.#options.tools.active, model, outputs.current);
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
     return {

@@ -5,7 +5,7 @@ import { lastReplyText } from "@tau-agent/rpc-protocol/plain";
 import type { OutputAnswer, OutputResult } from "../structured-output/output-answer.ts";
 
 /** How an accepted prompt ended, as its event tells. */
-export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error"> & {
+export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "errorCode"> & {
   readonly promptId: string;
   /** For a prompt with an output schema. */
   readonly answer?: OutputResult | undefined;
@@ -155,7 +155,8 @@ function outcomeOf({ id, promptId }: PromptIdentity, outcome: RunOutcome): Promp
   if (outcome.aborted) return { ...prompt, status: "aborted" };
   const message = outcome.reply?.message;
   if (message?.stopReason === "error") {
-    return { ...prompt, status: "error", error: message.errorMessage ?? "The request failed" };
+    const error = message.errorMessage ?? "The request failed";
+    return { ...prompt, status: "error", error, errorCode: outcome.reply?.error?.code };
   }
   return { ...prompt, status: "completed" };
 }

@@ -37,13 +37,30 @@ export async function listSessions(directory: string): Promise<SessionInfo[]> {
 
 /** The sessions in every folder below `root`. */
 export async function listAllSessions(root: string): Promise<SessionInfo[]> {
-  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
-  const folders = entries
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => join(root, name));
   const lists: SessionInfo[][] = [];
-  for (const folder of folders) lists.push(await listSessions(folder));
+  for (const folder of await foldersIn(root)) lists.push(await listSessions(folder));
   return lists.flat().sort((a, b) => b.modified.localeCompare(a.modified));
+}
+
+/** The folders in a folder; none if it is not there. */
+export async function foldersIn(root: string): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name));
+}
+
+/** The session file with exactly this id in one of the folders. */
+export async function sessionIn(
+  folders: readonly string[],
+  id: string,
+): Promise<string | undefined> {
+  const paths: string[] = [];
+  for (const folder of folders) paths.push(...(await sessionFiles(folder)).reverse());
+  const isNamed = (path: string): boolean => path.endsWith(`_${id}.jsonl`);
+  for (const path of [...paths.filter(isNamed), ...paths.filter((path) => !isNamed(path))]) {
+    const header = await readHeader(path).catch(() => undefined);
+    if (header?.id === id) return path;
+  }
+  return undefined;
 }
 
 /**

@@ -4,15 +4,16 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import { randomUuid } from "../base/random.ts";
 import { answerLeftCalls, answerOpenCalls } from "./answer-open-calls.ts";
-import { migrateEntries } from "./entries/migrate.ts";
-import { readSessionFile } from "./file/read-session-file.ts";
 import { SessionLease } from "./file/session-lease.ts";
 import { SessionLog, type SessionLogOptions } from "./session-log.ts";
 
 /** Which conversation a session begins with. */
 export type SessionStart =
-  /** A new one in a file (the default); `id` instead of a random id. */
-  | { readonly kind: "new"; readonly id?: string | undefined }
+  /**
+   * A new one in a file (the default); `id` instead of a random id. The file is made with the first
+   * message, or at once for a session that is `isListed` from the start.
+   */
+  | { readonly kind: "new"; readonly id?: string | undefined; readonly isListed?: boolean }
   /** The project's with exactly this id; a new one with the id if there is none. */
   | { readonly kind: "id"; readonly id: string }
   /** A new one without a file. */
@@ -57,6 +58,11 @@ export async function openSession(
       return { log: start.log, diagnostics: [] };
     case "fork":
       return forkSession(start.from, start.id, options);
+    case "new": {
+      const log = createLog(start.id, options);
+      if (start.isListed === true) log.begin();
+      return { log, diagnostics: [] };
+    }
     default:
       return { log: createLog(start.id, options), diagnostics: [] };
   }
@@ -106,6 +112,11 @@ async function forkSession(
 ): Promise<OpenedSession> {
   const path = await sessionPathOf(from, options);
   if (!existsSync(path)) throw new SessionError("session_not_found", { path });
+  // Loaded for files only (row `start`).
+  const [{ readSessionFile }, { migrateEntries }] = await Promise.all([
+    import("./file/read-session-file.ts"),
+    import("./entries/migrate.ts"),
+  ]);
   const { header, entries, diagnostics } = await readSessionFile(path);
   if (header === undefined) {
     throw new SessionError("session_invalid", { path, reason: "it is empty" });
@@ -127,7 +138,7 @@ function checkId(id: string): void {
   if (!/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id)) {
     const reason =
       "it takes letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
-    throw new SessionError("invalid_option", { option: "--session-id", reason });
+    throw new SessionError("invalid_option", { option: "session.id", reason });
   }
 }
 

@@ -30,6 +30,21 @@ export async function listSessions(options: SavedSessionsOptions = {}): Promise<
 }
 
 /**
+ * The file of the session with exactly this id, wherever it was started; undefined if there is none.
+ * Reads names first, and headers only of files that are named otherwise.
+ */
+export async function findSavedSession(
+  id: string,
+  options: Omit<SavedSessionsOptions, "cwd"> = {},
+): Promise<string | undefined> {
+  const { sessionDirectory } = options;
+  const agentDirectory = options.agentDirectory ?? join(findHomeDirectory(), ".pi", "agent");
+  const lists = await import("./list-sessions.ts");
+  if (sessionDirectory !== undefined) return lists.sessionIn([sessionDirectory], id);
+  return lists.sessionIn(await lists.foldersIn(join(agentDirectory, "sessions")), id);
+}
+
+/**
  * Deletes a session file that is not in use. A file that is not a session stays.
  *
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`

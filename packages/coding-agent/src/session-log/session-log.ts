@@ -171,6 +171,15 @@ export class SessionLog {
     return ordered;
   }
 
+  /**
+   * Makes the file of a new session now, and not with its first message.
+   *
+   * @throws {SessionError} `session_write_failed`, `session_locked`
+   */
+  begin(): void {
+    if (this.path !== undefined && this.#file === undefined) this.#begin(this.path);
+  }
+
   /** Appends an entry that can be rebuilt from the file, and writes it with the next one. */
   appendLater(entry: NewEntry): void {
     const ordered = this.#complete(entry);
@@ -268,8 +277,8 @@ export class SessionLog {
     if (this.#fsync === "entry") this.#file?.sync();
   }
 
-  #begin(path: string, entry: SessionEntry): void {
-    const lines = [this.header, ...this.#unwritten, entry].map(encodeLine).join("");
+  #begin(path: string, ...added: readonly SessionEntry[]): void {
+    const lines = [this.header, ...this.#unwritten, ...added].map(encodeLine).join("");
     this.#create(path, (file) => file.append(lines));
     this.#unwritten = [];
     this.#isGone = false;

@@ -8,8 +8,8 @@ import {
   type ScannedMessage,
 } from "./scan/entry-columns.ts";
 import { IdTable, shortIdOf, shortKey } from "./scan/id-table.ts";
-import { textIn } from "./scan/json-bytes.ts";
-import type { ScannedRole } from "./scan/message-scan.ts";
+import type { ScannedRole } from "./scan/scanned-role.ts";
+import { textIn } from "./scan/text-in.ts";
 
 const noPosition = -1;
 

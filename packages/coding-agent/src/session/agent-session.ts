@@ -1,5 +1,6 @@
 import type { ToolExecutionMode } from "@tau-agent/agent";
 import type {
+  ApprovalRequest,
   ApprovalResult,
   Checkpoint,
   CompactionResult,
@@ -21,10 +22,10 @@ import { lastReplyParts } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { Listener, SubscribeOptions } from "../base/event-bus.ts";
 import type { Compaction } from "../compaction/compaction.ts";
-import type { ApprovalRequest } from "../host-requests/approve.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
+import type { McpAccess } from "../mcp/mcp-access.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
@@ -40,6 +41,7 @@ import type { SettingsStore } from "../settings/store.ts";
 import type { OutputOf, OutputSchema } from "../structured-output/output-schema.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTodos } from "../todos/session-todos.ts";
+import type { FileChange } from "../tools/preview-change.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { PromptInput } from "../user-input/input.ts";
 import { addMessage, type SessionParts } from "./build-session.ts";
@@ -66,6 +68,8 @@ export class AgentSession implements AsyncDisposable {
   /** Other sessions, and other branches of this one. */
   readonly navigation: SessionNavigation;
   readonly settings: SettingsStore;
+  /** Its MCP servers. */
+  readonly mcp: McpAccess;
   /** What the session asks its client or embedder. */
   readonly requests: HostRequests;
   /** The tools that the client runs. */
@@ -90,6 +94,7 @@ export class AgentSession implements AsyncDisposable {
     this.retry = parts.retry;
     this.navigation = parts.navigation;
     this.settings = parts.inputs.settings;
+    this.mcp = parts.inputs.mcp;
     this.requests = parts.inputs.requests;
     this.hostTools = parts.inputs.hostTools;
     this.permissions = parts.inputs.permissions;
@@ -104,6 +109,11 @@ export class AgentSession implements AsyncDisposable {
   /** Problems found when the session was created and since. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#parts.problems.diagnostics;
+  }
+
+  /** The folder that tools work in. */
+  get cwd(): string {
+    return this.#parts.inputs.toolEnvironment.cwd;
   }
 
   /** The settled messages of the conversation. */
@@ -336,6 +346,20 @@ export class AgentSession implements AsyncDisposable {
     return describeTools(this.#parts.inputs);
   }
 
+  /** What a call of `edit` or `write` would change now; undefined for any other call, and one that would fail. */
+  async previewChange(
+    toolName: string,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<FileChange | undefined> {
+    const { changeOf } = await import("../tools/preview-change.ts");
+    return changeOf(toolName, input, this.#parts.inputs.toolEnvironment);
+  }
+
+  /** Adds an entry to the session's file that is neither shown nor sent to the model. */
+  note(customType: string, data: unknown): void {
+    this.#parts.conversation.append({ type: "custom", customType, data });
+  }
+
   /** The state as clients see it. */
   get state(): SessionState {
     return describeState(this.#parts);
@@ -400,6 +424,7 @@ export class AgentSession implements AsyncDisposable {
     inputs.jobs.close();
     await this.hooks?.end();
     await work.end();
+    await inputs.mcp.end();
     conversation.log.close();
     inputs.toolEnvironment.processes.killAll();
   }

@@ -19,7 +19,14 @@ export function rewindSession({
     length: tree.length,
     promptEntryId: () => lastUserEntry(tree),
     userEntry: (entryId) => userEntry(tree, entryId),
-    navigate: (entryId) => navigation.navigate(entryId),
+    navigate: async (entryId) => {
+      const { cancelled } = await navigation.navigate(entryId);
+      // The next host continues from the last entry of the file.
+      if (!cancelled) {
+        conversation.append({ type: "custom", customType: "rewind", data: { entryId } });
+      }
+      return { cancelled };
+    },
     perform: (change) => work.perform(change),
   };
 }

@@ -6,6 +6,7 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import type { HostRequests } from "../host-requests/host-requests.ts";
 import type { HostTools } from "../host-tools/host-tools.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
+import type { McpAccess } from "../mcp/mcp-access.ts";
 import type { KeyMask } from "../models/auth/mask-keys.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { ScopedModel } from "../models/resolver.ts";
@@ -55,6 +56,10 @@ export interface SessionInputs {
   readonly userInput: UserInput;
   /** Date and platform as they are now, for the model. */
   readonly environment: () => EnvironmentFacts;
+  /** Its MCP servers. */
+  readonly mcp: McpAccess;
+  /** Waits for what a request declares. */
+  readonly toolsReady: () => Promise<void>;
   /** Opens an existing session file. */
   readonly openLog: (
     path: string,

@@ -1,5 +1,6 @@
 import type { ToolGate } from "../approvals/tool-gate.ts";
 import { type HostRequests, Withdrawal } from "../host-requests/host-requests.ts";
+import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { Admission } from "../run/admission.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptIntake } from "../run/prompt-intake.ts";
@@ -17,6 +18,7 @@ export interface SessionWorkOptions {
   readonly conversation: Conversation;
   readonly budget: SessionBudget;
   readonly gate: ToolGate;
+  readonly permissions: Pick<SessionPermissions, "endGrants">;
   readonly requests: HostRequests;
 }
 
@@ -55,11 +57,12 @@ export class SessionWork {
 
   /** Ends the conversation and goes on with another log. */
   replaceLog(next: () => SessionLog, isContinued: boolean): Promise<void> {
-    const { admission, bash, conversation, budget } = this.#options;
+    const { admission, bash, conversation, budget, permissions } = this.#options;
     return admission.admit(async () => {
       await this.#endConversation(bash.stop());
       // Created before the old one is closed, so that a failure leaves the session unchanged.
       await conversation.replace(next(), isContinued);
+      permissions.endGrants();
       budget.startOver();
     });
   }

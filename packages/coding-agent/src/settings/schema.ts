@@ -45,7 +45,7 @@ export const settingsTable = {
     isCount,
     "Thinking tokens per level (minimal, low, medium, high) for models that take a budget.",
   ),
-  enabledModels: list(undefined, "Models to cycle through; patterns as for --models."),
+  enabledModels: list(undefined, "Models to cycle through; patterns over their names."),
   maxOutputTokens: count(
     undefined,
     "Most tokens of one reply; default the model's own limit, as far as the window has room.",
@@ -131,6 +131,22 @@ export const settingsTable = {
     "How often session files are flushed to disk, to survive power cuts.",
   ),
 
+  "replay.maxFrames": count(
+    2048,
+    "Frames of a session that a host with several connections keeps for clients that attach again.",
+  ),
+  "replay.maxBytes": count(16 * 1024 * 1024, "Most bytes of those frames."),
+  "listen.pingMs": count(
+    15_000,
+    "How often a listening host checks that its clients are there, in ms.",
+    { scope: "user" },
+  ),
+  "listen.graceMs": count(
+    30_000,
+    "How long a listening host waits for a client that runs tools to come back, in ms.",
+    { scope: "user" },
+  ),
+
   "compaction.enabled": flag(true, "Whether long conversations are compacted automatically."),
   "compaction.reserveTokens": count(
     20_000,
@@ -188,7 +204,7 @@ export const settingsTable = {
 
   "task.maxConcurrency": count(8, "Subagents that run at the same time."),
   "task.maxRecursionDepth": count(2, "How deep subagents may be nested; 0 forbids them."),
-  "task.narrowTools": flag(true, "Whether `--tools` limits the tools of subagents, too."),
+  "task.narrowTools": flag(true, "Whether a list of tools limits the tools of subagents, too."),
   "task.maxRuntimeMs": count(0, "Longest run of one subagent, in ms; 0 means no limit."),
   "task.maxOutputBytes": count(500_000, "Most bytes to keep of one subagent's answer."),
   "task.maxOutputLines": count(5000, "Most lines to keep of one subagent's answer."),
@@ -222,6 +238,11 @@ export const settingsTable = {
   "task.budget.maxCostUsd": amount(undefined, "Highest cost, in US dollars."),
   "task.budget.maxToolCalls": amount(undefined, "Most tool calls."),
   "task.budget.maxSubagents": amount(undefined, "Most subagents started."),
+  "task.budget.onExceeded": choice(
+    ["stop", "ask"],
+    "stop",
+    "What happens when a limit is used up: the work stops, or the client is asked whether to raise it.",
+  ),
   "task.budget.warnAtRatio": ratio(0.8, "Share of a limit that triggers a warning, once."),
 
   "rewind.enabled": flag(

@@ -62,9 +62,13 @@ export function amount<T extends number | undefined>(
 export function count<T extends number | undefined>(
   value: T,
   description: string,
+  options: Options = {},
 ): Setting<number | T> {
   const accepts = (found: unknown) => Number.isSafeInteger(found) && Number(found) >= 0;
-  return row<number | T>({ type: "whole number ≥ 0", accepts }, { default: value, description });
+  return row<number | T>(
+    { type: "whole number ≥ 0", accepts },
+    { default: value, description, scope: options.scope },
+  );
 }
 
 /** A share from 0 to 1. */

@@ -1,19 +1,22 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentTool } from "@tau-agent/agent";
-import type { ApprovalResult } from "@tau-agent/rpc-protocol";
+import type { ApprovalRequest, ApprovalResult } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { ApprovalRequest } from "../host-requests/approve.ts";
+import type { HostRequests } from "../host-requests/host-requests.ts";
+import type { HostTools, RunnableHostTool } from "../host-tools/host-tools.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { resolveModel, type ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { createTool } from "../tools/common/tool-row.ts";
-import type { ToolSelection } from "../tools/tool-selection.ts";
+import { isSelected, type ToolSelection } from "../tools/tool-selection.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { AgentDefinition } from "./agents/agent-definition.ts";
-import { type BudgetedSession, SessionBudget } from "./budgets/session-budget.ts";
+import { BudgetQuestions } from "./budgets/budget-questions.ts";
+import type { BudgetedSession } from "./budgets/budgeted-session.ts";
+import { SessionBudget } from "./budgets/session-budget.ts";
 import type { CreateSubagentSession } from "./runners/in-process-runner.ts";
 import type { StartSubagentHost } from "./runners/process-runner.ts";
 import type { SubagentRunner } from "./runners/subagent-runner.ts";
@@ -45,6 +48,15 @@ interface TaskingAgentSession extends BudgetedSession {
   readonly permissions: SessionPermissions;
   approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
   readonly tools: ToolSet;
+  readonly hostTools: HostTools;
+}
+
+/** The session whose use is counted, and whose client is asked when a limit is used up. */
+interface CountedSession extends BudgetedSession {
+  readonly requests: HostRequests;
+  readonly permissions: SessionPermissions;
+  /** Aborted with the current run. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
@@ -54,7 +66,7 @@ export interface SessionTasks {
   readonly feed: SubagentFeed;
   readonly tools: readonly AgentTool[];
   /** Starts counting what the session uses. */
-  follow(session: BudgetedSession): void;
+  follow(session: CountedSession, promptId: () => string | undefined): void;
 }
 
 /** Creates the parts a session needs for tasks; loads and reads nothing yet. */
@@ -95,6 +107,7 @@ export function createSessionTasks(
       ...takenAway(options.tools),
       ...(isLimited(agent, options, settings) ? missingTools(parts.session()) : []),
     ],
+    hostTools: (id, agent) => hostToolsFor(parts.session(), id, agent),
     session: () => {
       const session = parts.session();
       const { log, models, isProjectTrusted } = session;
@@ -107,6 +120,7 @@ export function createSessionTasks(
         findModel: (pattern) => findModel(models, pattern),
         report: (event) => session.report(event),
         permissions: session.permissions,
+        hostTools: session.hostTools,
         approve: (agentId, request, signal) => session.approve(agentId, request, signal),
       };
     },
@@ -115,8 +129,15 @@ export function createSessionTasks(
     budget,
     feed,
     tools: maySpawnAt({ settings }, depth) ? [tool] : [],
-    follow: (session) => {
-      budget.attach(session);
+    follow: (session, promptId) => {
+      const { requests, permissions } = session;
+      const questions = new BudgetQuestions({
+        requests,
+        promptId,
+        timeoutMs: () => permissions.state.timeoutMs,
+        signal: () => session.signal,
+      });
+      budget.attach(session, questions);
       if (depth === 0) cleanUpAtFirstRun(session, parts);
     },
   };
@@ -146,6 +167,18 @@ function isLimited(
 function missingTools({ tools }: TaskingAgentSession): readonly string[] {
   const active = new Set([...tools.active, ...tools.deferred].map(({ name }) => name));
   return tools.all.map(({ name }) => name).filter((name) => !active.has(name));
+}
+
+/** Those that the session may use itself and the agent lists, if it lists any. */
+function hostToolsFor(
+  { tools, hostTools }: TaskingAgentSession,
+  id: string,
+  agent: AgentDefinition,
+): readonly RunnableHostTool[] {
+  const active = new Set([...tools.active, ...tools.deferred].map(({ name }) => name));
+  return hostTools
+    .share(id)
+    .filter(({ definition: { name } }) => active.has(name) && isSelected(name, agent.tools));
 }
 
 interface Places {

@@ -7,39 +7,68 @@ import type { EditArguments } from "./edit/edit.ts";
 /** A larger file is not compared while a person waits for the question. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
+/** A file before and after a call. */
+export interface FileChange {
+  /** The file, absolute. */
+  readonly file: string;
+  /** Its text now; undefined for a new file. */
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
 /**
- * What a call of `edit` or `write` would change, as a unified diff; undefined for any other call, and
- * for one that would fail.
+ * What a call of `edit` or `write` would change; undefined for any other call, and for one that would
+ * fail.
  */
-export async function previewChange(
+export async function changeOf(
   toolName: string,
   input: Readonly<Record<string, unknown>>,
   environment: ToolEnvironment,
-): Promise<string | undefined> {
+): Promise<FileChange | undefined> {
   try {
     if (toolName === "edit") {
       const { previewEdit } = await import("./edit/edit.ts");
       return await previewEdit(input as unknown as EditArguments, environment);
     }
-    if (toolName === "write") return await previewWrite(input, environment);
+    if (toolName === "write") return await changeOfWrite(input, environment);
   } catch {
     // The tool says what is wrong.
   }
   return undefined;
 }
 
-async function previewWrite(
-  { path, content }: Readonly<Record<string, unknown>>,
+/** The same as a unified diff. */
+export async function previewChange(
+  toolName: string,
+  input: Readonly<Record<string, unknown>>,
   environment: ToolEnvironment,
 ): Promise<string | undefined> {
-  if (typeof path !== "string" || typeof content !== "string") return undefined;
-  const before = await currentText(resolvePath(path, environment));
-  return before === undefined ? undefined : (await describeChange(path, before, content)).patch;
+  const change = await changeOf(toolName, input, environment);
+  if (change === undefined) return undefined;
+  const { before = "", after } = change;
+  return (await describeChange(String(input.path), before, after)).patch;
 }
 
-async function currentText(file: string): Promise<string | undefined> {
+async function changeOfWrite(
+  { path, content }: Readonly<Record<string, unknown>>,
+  environment: ToolEnvironment,
+): Promise<FileChange | undefined> {
+  if (typeof path !== "string" || typeof content !== "string") return undefined;
+  const file = resolvePath(path, environment);
+  const current = await currentText(file, environment);
+  return current && { file, before: current.text, after: content };
+}
+
+/** Undefined for what cannot be compared; without a `text` for a file that does not exist yet. */
+async function currentText(
+  file: string,
+  { files }: ToolEnvironment,
+): Promise<{ readonly text: string | undefined } | undefined> {
+  if (files?.readText !== undefined) {
+    return { text: await files.readText(file).catch(() => undefined) };
+  }
   const found = await stat(file).catch(() => undefined);
-  if (found === undefined) return "";
+  if (found === undefined) return { text: undefined };
   if (!found.isFile() || found.size > MAX_BYTES) return undefined;
-  return readFile(file, "utf8");
+  return { text: await readFile(file, "utf8") };
 }

@@ -78,6 +78,24 @@ function withJobTools(
   );
 }
 
+/**
+ * The active tools of MCP servers: all of them, unless a name or pattern of the selection is meant for
+ * such tools. Those of a server that is not connected yet are not known, so none is an error.
+ */
+export function selectServerTools(
+  tools: readonly AgentTool[],
+  { only, exclude = [] }: ToolSelection = {},
+  settings: Pick<SettingsStore, "get">,
+): AgentTool[] {
+  const patterns = (only ?? settings.get("defaultTools") ?? []).filter(isOfServers);
+  const active = patterns.length === 0 ? tools : applyPatterns(tools, patterns);
+  return active.filter(({ name }) => !exclude.some((pattern) => fits(pattern, name)));
+}
+
+function isOfServers(pattern: string): boolean {
+  return /^[+-]?mcp__/.test(pattern);
+}
+
 /** Whether a selection takes a tool away by its name or a pattern. */
 export function isTakenAway(
   { name }: AgentTool,
@@ -91,7 +109,15 @@ export function isTakenAway(
   );
 }
 
-function applyPatterns(all: readonly AgentTool[], patterns: readonly string[]): AgentTool[] {
+/** Whether a list of patterns, as in {@link ToolSelection}, has a tool of this name; no list has all. */
+export function isSelected(name: string, patterns: readonly string[] | undefined): boolean {
+  return patterns === undefined || applyPatterns([{ name }], patterns).length > 0;
+}
+
+function applyPatterns<Tool extends Pick<AgentTool, "name">>(
+  all: readonly Tool[],
+  patterns: readonly string[],
+): Tool[] {
   const plain = patterns.filter((pattern) => !/^[+-]/.test(pattern));
   const isWholeSet = plain.length > 0 || patterns.length === 0;
   const active = new Set(isWholeSet ? [] : all);
@@ -124,7 +150,7 @@ function fits(pattern: string, name: string): boolean {
 function unknownNames(patterns: readonly string[], all: readonly AgentTool[]): Diagnostic[] {
   return patterns
     .map((pattern) => pattern.replace(/^[+-]/, ""))
-    .filter((pattern) => !all.some(({ name }) => fits(pattern, name)))
+    .filter((pattern) => !isOfServers(pattern) && !all.some(({ name }) => fits(pattern, name)))
     .map((pattern) => ({
       severity: "warning",
       message: `There is no tool ${pattern}; known are ${all.map(({ name }) => name).join(", ")}`,

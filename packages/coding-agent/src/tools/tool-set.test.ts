@@ -38,9 +38,38 @@ describe("tools of several sources", () => {
 
   it("are limited by the selection, except those of the client", () => {
     const tools = create({ only: ["read"] });
-    tools.offer("mcp", [tool("mcp__a__x")]);
+    tools.offer("extension", [tool("deploy")]);
     tools.offer("host", [tool("ticket")]);
     expect(names(tools.active)).toEqual(["read", "ticket"]);
+  });
+
+  it("are limited by a selection that names tools of servers, and by no other", () => {
+    const given = [tool("mcp__a__x"), tool("mcp__b__y")];
+    const of = (selection: ToolSelection) => {
+      const tools = create(selection);
+      tools.offer("mcp", given);
+      return names(tools.active);
+    };
+    expect(of({ only: ["read"] })).toEqual(["read", "mcp__a__x", "mcp__b__y"]);
+    expect(of({ only: ["read", "mcp__b__*"] })).toEqual(["read", "mcp__b__y"]);
+    expect(of({ only: ["read"], exclude: ["mcp__a__*"] })).toEqual(["read", "mcp__b__y"]);
+    expect(of({ none: true })).toEqual([]);
+  });
+
+  it("keep their order once a request has declared them", () => {
+    const tools = create({ only: ["read"] });
+    tools.offer("mcp", [tool("mcp__b__y")]);
+    tools.noteRequested();
+    tools.offer("mcp", [tool("mcp__a__x"), tool("mcp__b__y")]);
+    expect(names(tools.active)).toEqual(["read", "mcp__b__y", "mcp__a__x"]);
+  });
+
+  it("do not change the list of the system prompt when they belong to servers", () => {
+    const tools = create({ only: ["read"] });
+    const before = tools.declared;
+    tools.offer("mcp", [tool("mcp__a__x"), { ...tool("mcp__a__y"), isDeferred: true }]);
+    expect(names(tools.active)).toContain("tool_search");
+    expect(tools.declared).toBe(before);
   });
 
   it("do not switch on what they replaced", () => {

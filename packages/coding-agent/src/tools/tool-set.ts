@@ -1,7 +1,12 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { SettingsStore } from "../settings/store.ts";
-import { isTakenAway, selectTools, type ToolSelection } from "./tool-selection.ts";
+import {
+  isTakenAway,
+  selectServerTools,
+  selectTools,
+  type ToolSelection,
+} from "./tool-selection.ts";
 
 /** Who brings a tool. */
 export type ToolSource = "builtin" | "custom" | "host" | "extension" | "mcp";
@@ -41,8 +46,11 @@ export class ToolSet {
   readonly #hostToolsOff = new Set<string>();
   /** Names of deferred tools in the order in which they were found. */
   #loaded: ReadonlySet<string> = new Set();
+  /** Names of the tools that a request has declared, in their first order. */
+  readonly #requested = new Map<string, number>();
   #all: readonly AgentTool[] = [];
   #declared: readonly AgentTool[] = [];
+  #named: readonly AgentTool[] = [];
   #deferred: readonly AgentTool[] = [];
   #active: readonly AgentTool[] = [];
 
@@ -63,11 +71,23 @@ export class ToolSet {
   }
 
   /**
-   * The active tools without the deferred ones that were found: the system prompt names these, so that
-   * it keeps its bytes when a tool is found.
+   * The active tools without the deferred ones that were found and those of MCP servers: the system
+   * prompt names these, so that it keeps its bytes when a tool is found or a server is connected.
    */
   get declared(): readonly AgentTool[] {
-    return this.#declared;
+    return this.#named;
+  }
+
+  /** Notes that a request declares the active tools: from now on they keep their order, before later ones. */
+  noteRequested(): void {
+    for (const { name } of this.#active) {
+      if (!this.#requested.has(name)) this.#requested.set(name, this.#requested.size);
+    }
+  }
+
+  /** Whether a request has declared a tool of this name. */
+  wasRequested(name: string): boolean {
+    return this.#requested.has(name);
   }
 
   /** The tools that `tool_search` looks through, found or not. */
@@ -159,7 +179,7 @@ export class ToolSet {
   #select() {
     const { builtIn, custom = [], selection, settings, search } = this.#options;
     const [extension, mcp] = [this.#offered("extension"), this.#offered("mcp")];
-    const added = [...extension.tools, ...custom, ...mcp.tools];
+    const added = [...extension.tools, ...custom];
     const { all, tools, diagnostics } = selectTools({
       builtIn,
       custom: added,
@@ -167,8 +187,13 @@ export class ToolSet {
       settings,
       alsoKnown: [search],
     });
-    const inactive = new Set([...extension.inactive, ...mcp.inactive]);
-    return { all, diagnostics, isOn: new Set(tools.filter(({ name }) => !inactive.has(name))) };
+    const names = new Set(all.map(({ name }) => name));
+    const ofServers = mcp.tools.filter(({ name }) => selection?.none !== true && !names.has(name));
+    const on = [
+      ...tools.filter(({ name }) => !extension.inactive.has(name)),
+      ...selectServerTools(ofServers, selection, settings),
+    ];
+    return { all: [...all, ...ofServers], diagnostics, isOn: new Set(on) };
   }
 
   #update(): void {
@@ -191,13 +216,40 @@ export class ToolSet {
       isSearched && this.#deferred.length > 0 && (this.#switched.get(search.name) ?? true);
     const declared = active.filter(({ isDeferred }) => !isDeferred);
     this.#declared = isOn ? [...declared, search] : declared;
+    this.#name();
     this.#activateLoaded();
+  }
+
+  /** The same list as long as its tools are the same: what is made of it is kept with it. */
+  #name(): void {
+    const isOfServers = (tool: AgentTool) => this.sourceOf(tool) === "mcp";
+    const { search } = this.#options;
+    const isSearchOfServers = this.#deferred.every(isOfServers);
+    const named = this.#declared.filter(
+      (tool) => !isOfServers(tool) && !(tool === search && isSearchOfServers),
+    );
+    const isSame =
+      named.length === this.#named.length && named.every((tool, at) => tool === this.#named[at]);
+    if (!isSame) this.#named = named;
   }
 
   #activateLoaded(): void {
     const byName = new Map(this.#deferred.map((tool) => [tool.name, tool]));
     const loaded = [...this.#loaded].flatMap((name) => byName.get(name) ?? []);
-    this.#active = loaded.length === 0 ? this.#declared : [...this.#declared, ...loaded];
+    this.#active = this.#inOrder(
+      loaded.length === 0 ? this.#declared : [...this.#declared, ...loaded],
+    );
+  }
+
+  /** What was declared comes first, in the order of then; prompt caches live on that. */
+  #inOrder(tools: readonly AgentTool[]): readonly AgentTool[] {
+    const last = this.#requested.size;
+    const placeOf = ({ name }: AgentTool) => this.#requested.get(name) ?? last;
+    const isSorted = tools.every((tool, index) => {
+      const before = tools[index - 1];
+      return before === undefined || placeOf(before) <= placeOf(tool);
+    });
+    return isSorted ? tools : tools.toSorted((a, b) => placeOf(a) - placeOf(b));
   }
 }
 

@@ -1,20 +1,26 @@
 import type { PromptResources } from "../resources/resources.ts";
 import type { SettingsStore } from "../settings/store.ts";
-import { UserInput } from "./input.ts";
+import { UserInput, type UserInputOptions } from "./input.ts";
+
+type ExpandRemote = NonNullable<UserInputOptions["expandRemote"]>;
 
 /** Turns user input into a message: expands templates, fetches images and scales them down. */
 export function createUserInput({
   resources,
   settings,
   fetch,
+  mcp,
 }: {
   readonly resources: PromptResources;
   readonly settings: SettingsStore;
   /** The `fetch` that uses the user's proxy, if there is one. */
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
+  /** Expands the prompts of MCP servers. */
+  readonly mcp?: { expand(text: string): ReturnType<ExpandRemote> } | undefined;
 }): UserInput {
   return new UserInput({
     expand: (text) => resources.expand(text),
+    expandRemote: mcp && ((text) => mcp.expand(text)),
     fetch: async (...request) => ((await fetch()) ?? globalThis.fetch)(...request),
     prepareImage: async (image) => {
       const { preparePromptImage } = await import("./prompt-image.ts");

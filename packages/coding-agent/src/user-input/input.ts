@@ -21,6 +21,10 @@ export interface PromptInput {
 export interface UserInputOptions {
   /** Expands `/skill:name` and `/template`. */
   readonly expand: (text: string) => Promise<string>;
+  /** The content that a command of an MCP server stands for; undefined for any other text. */
+  readonly expandRemote?:
+    | ((text: string) => Promise<readonly UserContent[] | undefined>)
+    | undefined;
   /** Checks an image and scales it down if needed; throws a readable reason. */
   readonly prepareImage: (image: ImageContent) => Promise<ImageContent>;
   /** Fetches an image from a URL; the global `fetch` by default. */
@@ -42,8 +46,10 @@ export class UserInput {
    */
   async build(text: string, input: PromptInput): Promise<UserMessage> {
     const isExpanded = text.startsWith("/") && input.isVerbatim !== true;
-    const expanded = isExpanded ? await this.#options.expand(text) : text;
-    const blocks: UserContent[] = [];
+    const remote = isExpanded ? await this.#options.expandRemote?.(text) : undefined;
+    const isLocal = isExpanded && remote === undefined;
+    const expanded = isLocal ? await this.#options.expand(text) : textOf(text, remote);
+    const blocks: UserContent[] = (remote ?? []).filter(({ type }) => type === "image");
     for (const [index, image] of (input.images ?? []).entries()) {
       blocks.push(await this.#image(image, `images[${index}]`));
     }
@@ -92,6 +98,12 @@ export class UserInput {
     }
     return { type: "text", text: `<file name="${fileName}">\n${text}\n</file>` };
   }
+}
+
+/** The texts of a remote prompt; without one, the text itself. */
+function textOf(text: string, remote: readonly UserContent[] | undefined): string {
+  if (remote === undefined) return text;
+  return remote.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
 }
 
 const textTypes = /^(text\/|application\/(json|xml|javascript|typescript|yaml|x-yaml|toml|x-sh))/;

@@ -241,6 +241,8 @@ export const sections = {
     "additions.initialize": "initialize answers with what the host can do",
     "additions.disposition": "only after it, prompt says what became of the prompt",
     "budget.set": "set_budget raises a limit and the session goes on; get_budget shows both",
+    "budget.ask":
+      "with onExceeded ask, a used-up limit is a host request; once it is raised the run goes on",
     "todos.commands": "get_todos shows the session's list, set_todos replaces it in either shape",
     "todos.held_back": "dialects that do not know todo_reminder see its run alone",
     "todos.end": "prompt_result and agent_settled come after the last reminder's run",

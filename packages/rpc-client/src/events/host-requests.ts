@@ -1,14 +1,13 @@
 import type { HostRequestFrame, HostRequestResolved, HostResponse } from "@tau-agent/rpc-protocol";
 import { asDialog, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
-import { Approvals, type Approve } from "./approve.ts";
+import { type Deciders, Decisions } from "./decisions.ts";
 import { answerUiRequest, type ExtensionUiHandlers } from "./extension-ui.ts";
 
-/** What a client with an `approve` function answers as a host request; dialogs stay dialogs. */
+/** What a client with functions for it answers as a host request; dialogs stay dialogs. */
 export const answeredMethods = ["tool_approval", "budget"] as const;
 
 /** What a {@link HostRequestHandler} works with. */
-export interface HostRequestHandlerOptions {
-  readonly approve: Approve;
+export interface HostRequestHandlerOptions extends Deciders {
   /** Shows what has no function of its own. */
   readonly ui: ExtensionUiHandlers;
   readonly send: (response: HostResponse) => void;
@@ -17,32 +16,31 @@ export interface HostRequestHandlerOptions {
 /** Answers what the host of one connection asks. */
 export class HostRequestHandler {
   readonly #options: HostRequestHandlerOptions;
-  readonly #approvals: Approvals;
+  readonly #decisions: Decisions;
 
   constructor(options: HostRequestHandlerOptions) {
     this.#options = options;
-    this.#approvals = new Approvals(options.approve, options.send);
+    this.#decisions = new Decisions(options, options.send);
   }
 
   /** Takes a request. */
   open(request: HostRequestFrame): void {
-    if (request.method === "tool_approval") void this.#approvals.open(request);
-    else void this.#show(request);
+    if (!this.#decisions.open(request)) void this.#show(request);
   }
 
   /** A request has ended. */
   close(resolved: HostRequestResolved): void {
-    this.#approvals.close(resolved);
+    this.#decisions.close(resolved);
   }
 
   /** The host refuses an answer. */
   refuse(id: string, message: string): void {
-    this.#approvals.refuse(id, message);
+    this.#decisions.refuse(id, message);
   }
 
   /** The connection is gone. */
   end(): void {
-    this.#approvals.end();
+    this.#decisions.end();
   }
 
   /** As a dialog, where this client can show one. */

@@ -6,30 +6,18 @@ import type {
   Params,
   ToolResult,
 } from "@tau-agent/rpc-protocol";
+import { checkValue, jsonSchemaOf, type TypedSchema } from "@tau-agent/rpc-protocol/plain";
 
 /** What a running tool gets besides its arguments. */
 export interface HostToolContext {
   readonly toolCallId: string;
+  /** The subagent that calls it, as in `subagent_start`; nested ones are joined by `/`. */
+  readonly agentId?: string | undefined;
   /** Aborted when the host does not want the result any more. */
   readonly signal: AbortSignal;
   /** Reports the output so far: a text, or a result. */
   readonly update: (partial: string | ToolResult) => void;
 }
-
-/** A schema that validates values and converts to JSON Schema, such as `z.object(…)` of zod 4. */
-export interface HostToolSchema<Arguments> {
-  readonly "~standard": {
-    readonly types?: { readonly output: Arguments } | undefined;
-    readonly validate: (value: unknown) => Checked<Arguments> | Promise<Checked<Arguments>>;
-    readonly jsonSchema: {
-      readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
-    };
-  };
-}
-
-type Checked<Arguments> =
-  | { readonly value: Arguments; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string }[] };
 
 interface HostToolParts<Arguments> {
   readonly name: string;
@@ -41,6 +29,8 @@ interface HostToolParts<Arguments> {
   readonly timeoutMs?: number;
   /** It is left out of requests until the model finds it with `tool_search`. */
   readonly deferLoading?: boolean;
+  /** Subagents get it, too. */
+  readonly subagents?: boolean;
   /** A text is a text result; what it throws is an error result. */
   execute(
     args: Arguments,
@@ -56,7 +46,7 @@ export interface DefinedTool {
 
 /** Defines a tool whose arguments a schema like zod's describes and types. */
 export function defineTool<Arguments>(
-  tool: HostToolParts<Arguments> & { readonly parameters: HostToolSchema<Arguments> },
+  tool: HostToolParts<Arguments> & { readonly parameters: TypedSchema<Arguments> },
 ): DefinedTool;
 /** Defines a tool whose arguments JSON Schema describes. */
 export function defineTool<Arguments = Record<string, unknown>>(
@@ -67,23 +57,14 @@ export function defineTool({
   execute,
   ...described
 }: HostToolParts<never> & { readonly parameters: object }): DefinedTool {
-  const schema = isSchema(parameters) ? parameters["~standard"] : undefined;
-  const given = schema?.jsonSchema.input({ target: "draft-2020-12" }) ?? parameters;
-  const { $schema: _, ...json } = given as Record<string, unknown>;
   return {
-    definition: { ...described, parameters: json },
+    definition: { ...described, parameters: jsonSchemaOf(parameters) },
     run: async (args, context) => {
-      const checked = await schema?.validate(args);
-      if (checked?.issues !== undefined) {
-        throw new TypeError(checked.issues.map(({ message }) => message).join("\n"));
-      }
-      return execute((checked === undefined ? args : checked.value) as never, context);
+      const checked = await checkValue(parameters, args);
+      if ("problems" in checked) throw new TypeError(checked.problems.join("\n"));
+      return execute(checked.value as never, context);
     },
   };
-}
-
-function isSchema(parameters: object): parameters is HostToolSchema<unknown> {
-  return "~standard" in parameters && Object(parameters["~standard"]).jsonSchema !== undefined;
 }
 
 /** Runs the tools of one connection. */
@@ -97,7 +78,7 @@ export class HostToolRunner {
   }
 
   /** Runs a call and sends its result. */
-  async run({ id, toolCallId, toolName, arguments: args }: HostToolCall): Promise<void> {
+  async run({ id, toolCallId, agentId, toolName, arguments: args }: HostToolCall): Promise<void> {
     const controller = new AbortController();
     this.#running.set(id, controller);
     const { signal } = controller;
@@ -109,7 +90,9 @@ export class HostToolRunner {
     try {
       const tool = this.tools.get(toolName);
       if (tool === undefined) throw new Error(`This client has no tool ${toolName}`);
-      const { isError, ...result } = asResult(await tool.run(args, { toolCallId, signal, update }));
+      const { isError, ...result } = asResult(
+        await tool.run(args, { toolCallId, agentId, signal, update }),
+      );
       this.#end({ type: "host_tool_result", id, result, ...(isError === true && { isError }) });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);

@@ -250,6 +250,8 @@ export interface CommandMethods {
    * @param options.maxToolCalls - Tool calls.
    * @param options.maxSubagents - Number of subagents started.
    * @param options.clear - Limits to remove.
+   * @param options.onExceeded - What happens when a limit is used up: the work stops, or the client
+   *   is asked (`budget`).
    */
   setBudget(options?: Params<"set_budget">): Promise<Result<"set_budget">>;
 
@@ -306,6 +308,34 @@ export interface CommandMethods {
    * Returns the permission mode and the rules of all sources.
    */
   getPermissions(): Promise<Result<"get_permissions">>;
+
+  /**
+   * Lists the MCP servers of this session with their state and their tools.
+   */
+  getMcpServers(): Promise<Result<"get_mcp_servers">>;
+
+  /**
+   * Replaces the MCP servers that this session has beside the configured ones; an empty object also
+   * stops those of the files for this session. A bad entry refuses all.
+   *
+   * @param servers - Entries by name, as in `mcpServers` of mcp.json.
+   */
+  setMcpServers(servers: Params<"set_mcp_servers">["servers"]): Promise<Result<"set_mcp_servers">>;
+
+  /**
+   * Logs in to an MCP server: the page arrives as host request `open_url`. Answered when the server
+   * is connected.
+   *
+   * @param server - The name of the server.
+   */
+  mcpLogin(server: string): Promise<Result<"mcp_login">>;
+
+  /**
+   * Forgets the login of an MCP server.
+   *
+   * @param server - The name of the server.
+   */
+  mcpLogout(server: string): Promise<Result<"mcp_logout">>;
 
   /**
    * Lists the open host requests, oldest first.
@@ -467,4 +497,58 @@ export interface CommandMethods {
    * @param events - The event types to send; null for all.
    */
   setEventFilter(events?: Params<"set_event_filter">["events"]): Promise<Result<"set_event_filter">>;
+
+  /**
+   * With `--sessions`: opens a session with its own folder, environment, keys and settings, and
+   * attaches the connection to it.
+   *
+   * @param options.cwd - The project folder, absolute; by default that of the session file, or of
+   *   the host.
+   * @param options.sessionPath - The session file to continue, absolute; created if it does not
+   *   exist.
+   * @param options.durableSessionId - The id of the conversation to continue; created if there is
+   *   none.
+   * @param options.projectKey - The project that the conversation belongs to in its store; by
+   *   default from the folder.
+   * @param options.provider - The provider of the model.
+   * @param options.modelId - The model.
+   * @param options.thinkingLevel - The thinking level.
+   * @param options.environment - Added to the host's environment for this session; null removes a
+   *   variable.
+   * @param options.apiKey - A key for the provider, for this session only.
+   * @param options.approve - Whether to trust the session's folder; by default as saved.
+   */
+  openSession(options?: Params<"open_session">): Promise<Result<"open_session">>;
+
+  /**
+   * With `--sessions`: stops what the session is doing and closes it; the answer is its last frame.
+   *
+   * @param sessionId - The handle of the session, from `open_session` or `list_sessions`.
+   */
+  closeSession(sessionId: string): Promise<Result<"close_session">>;
+
+  /**
+   * Sends the connection the frames of a session: with `after`, those after it first; then `live`.
+   * If they are not kept any more, `resync` replaces them.
+   *
+   * @param sessionId - The handle of the session; left out where a host has one session.
+   * @param options.streamId - The life of the session that `after` counts in; the current one by
+   *   default.
+   * @param options.after - The number of the last frame that the client has; nothing old is sent
+   *   without it.
+   */
+  attach(sessionId?: string, options?: Omit<Params<"attach">, "sessionId">): Promise<Result<"attach">>;
+
+  /**
+   * Sends the connection no more frames of a session; the session goes on.
+   *
+   * @param sessionId - The handle of the session; left out where a host has one session.
+   */
+  detach(sessionId?: string): Promise<Result<"detach">>;
+
+  /**
+   * Accepts no new prompts, lets running ones end for a while, aborts the rest, closes all sessions
+   * and returns where their frames ended. A listening host then exits.
+   */
+  drain(): Promise<Result<"drain">>;
 }

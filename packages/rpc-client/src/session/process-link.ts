@@ -140,8 +140,9 @@ export class ProcessLink implements HostLink {
 
   /** Undefined for a client that is asked by dialogs only. */
   #hostRequests(send: (response: HostResponse) => void): HostRequestHandler | undefined {
-    const { approve, ui = {} } = this.#options;
-    return approve === undefined ? undefined : new HostRequestHandler({ approve, ui, send });
+    const { approve, raiseBudget, ui = {} } = this.#options;
+    if (approve === undefined && raiseBudget === undefined) return undefined;
+    return new HostRequestHandler({ approve, raiseBudget, ui, send });
   }
 
   #startProcess(options: HostProcessOptions): HostProcess {
@@ -167,7 +168,7 @@ export class ProcessLink implements HostLink {
   }
 
   async #initialize(): Promise<Result<"initialize"> | undefined> {
-    const { clientInfo, approve, mergeMs, stream = "delta" } = this.#options;
+    const { clientInfo, approve, raiseBudget, mergeMs, stream = "delta" } = this.#options;
     try {
       // The environment may have chosen a dialect for others; events are handed on in this one.
       const asked = {
@@ -175,7 +176,9 @@ export class ProcessLink implements HostLink {
         stream,
         ...(mergeMs !== undefined && { mergeMs }),
         ...(clientInfo && { clientInfo }),
-        ...(approve && { capabilities: { hostRequests: [...answeredMethods] } }),
+        ...((approve ?? raiseBudget) && {
+          capabilities: { hostRequests: [...answeredMethods] },
+        }),
       } as const;
       const { requestTimeoutMs: timeoutMs = DEFAULT_REQUEST_TIMEOUT_MS } = this.#options;
       const { answer } = this.connection().send("initialize", asked, { timeoutMs });

@@ -1,5 +1,5 @@
 import type { StreamForm } from "@tau-agent/rpc-protocol";
-import type { Approve } from "../events/approve.ts";
+import type { Deciders } from "../events/decisions.ts";
 import type { ExtensionUiHandlers } from "../events/extension-ui.ts";
 import type { HostCommandOptions } from "../host/host-command.ts";
 
@@ -7,7 +7,7 @@ import type { HostCommandOptions } from "../host/host-command.ts";
 export const DEFAULT_REQUEST_TIMEOUT_MS = 60_000;
 
 /** How a client starts its host and talks to it. */
-export interface RpcClientOptions extends HostCommandOptions {
+export interface RpcClientOptions extends HostCommandOptions, Deciders {
   readonly cwd?: string;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -32,11 +32,6 @@ export interface RpcClientOptions extends HostCommandOptions {
   readonly onStderr?: (text: string) => void;
   /** Shows what extensions ask for; a dialog without a handler is cancelled. */
   readonly ui?: ExtensionUiHandlers;
-  /**
-   * Decides about tool calls that need an approval. Without it they are shown as a select dialog by
-   * `ui.select`, and denied if there is none.
-   */
-  readonly approve?: Approve;
   /** Sent to the host. */
   readonly clientInfo?: { readonly name: string; readonly version?: string };
 }

@@ -7,9 +7,17 @@ import {
   type StreamForm,
 } from "@tau-agent/rpc-protocol";
 import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
+import {
+  checkValue,
+  isTypedSchema,
+  jsonSchemaOf,
+  type TypedSchema,
+  type ValueOf,
+} from "@tau-agent/rpc-protocol/plain";
 import type { RequestOptions } from "../connection/connection.ts";
 import { isRecord } from "../connection/host-frame.ts";
 import { type DeltaEvent, stepOnly } from "../events/delta-event.ts";
+import type { WaitOptions } from "../events/event-hub.ts";
 import { type EventIterator, EventQueue } from "../events/event-queue.ts";
 import { type DefinedTool, registerTools } from "../events/host-tools.ts";
 import { PromptRun } from "../prompt/prompt-run.ts";
@@ -20,8 +28,16 @@ import { DEFAULT_REQUEST_TIMEOUT_MS } from "./rpc-client-options.ts";
 
 const MAX_BUFFERED_EVENTS = 100_000;
 
+/** What an answer has to fit: JSON Schema, or a type of a schema library such as zod 4. */
+export type OutputSchema = TypedSchema<unknown> | Readonly<Record<string, unknown>>;
+
 /** How {@link SessionClient.promptAndWait} sends its prompt, and how long it waits. */
-export type PromptAndWaitOptions = Omit<Params<"prompt">, "message"> & {
+export type PromptAndWaitOptions<Schema = OutputSchema> = Omit<
+  Params<"prompt">,
+  "message" | "outputSchema"
+> & {
+  /** What the answer has to fit; it becomes the `output` of the result. */
+  readonly outputSchema?: Schema | undefined;
   /** For the whole run; none by default. The run goes on when it is over. */
   readonly timeoutMs?: number;
   /** Aborts the run, and rejects with the signal's reason. */
@@ -75,7 +91,7 @@ export class SessionClient extends CommandClient {
     const change = isFilter
       ? this.#link.filter.change(params as Params<"set_event_filter">)
       : undefined;
-    const sent: Params<N> = { ...params, ...change?.params };
+    const sent: Params<N> = { ...plainParams(params), ...change?.params };
     try {
       const { answer } = connection.send(name, sent, { ...options, timeoutMs });
       return decodeResult(name, await answer);
@@ -130,33 +146,18 @@ export class SessionClient extends CommandClient {
   }
 
   /**
-   * Sends a prompt and resolves when all of its work is done.
+   * Sends a prompt and resolves when all of its work is done. With a zod type as `outputSchema`, `output`
+   * has its type, with defaults and transformations applied.
    * @throws {RpcError} when it is refused, and with code `prompt_failed` when its run fails.
    */
-  async promptAndWait(message: string, options: PromptAndWaitOptions = {}): Promise<PromptResult> {
+  async promptAndWait<Schema extends OutputSchema>(
+    message: string,
+    options: PromptAndWaitOptions<Schema> = {},
+  ): Promise<PromptResult<ValueOf<Schema>>> {
     const { timeoutMs = 0, signal, ...params } = options;
-    const connection = this.#link.connection();
-    signal?.throwIfAborted();
-    const what = "the end of the prompt";
-    const end = this.#link.hub.wait<PromptResult>({ what, timeoutMs, signal }, (settle) => {
-      const run = new PromptRun(this.#settleSource(), settle);
-      const request = connection.send(
-        "prompt",
-        { ...params, message },
-        { timeoutMs: this.#timeoutMs("prompt") },
-      );
-      run.requestId = request.id;
-      run.promptId = params.promptId;
-      request.answer.then((data) => {
-        if (isRecord(data) && data.disposition === "duplicate") void run.onDuplicate();
-      }, settle.reject);
-      return (event) => run.onEvent(event);
-    });
-    return end.catch((error: unknown) => {
-      // With the connection gone there is nothing left to abort.
-      if (signal?.aborted) connection.send("abort", {}).answer.catch(() => {});
-      throw error;
-    });
+    const result = await this.#promptAndWait({ ...params, message }, { timeoutMs, signal });
+    const typed = await withTypedOutput(result, params.outputSchema);
+    return typed as PromptResult<ValueOf<Schema>>;
   }
 
   /** Resolves when nothing is running, queued, retrying or compacting; at once if that is so now. */
@@ -196,6 +197,32 @@ export class SessionClient extends CommandClient {
     );
   }
 
+  async #promptAndWait(
+    params: Params<"prompt">,
+    limits: Pick<WaitOptions, "timeoutMs" | "signal">,
+  ): Promise<PromptResult> {
+    const { signal } = limits;
+    const connection = this.#link.connection();
+    signal?.throwIfAborted();
+    const sent = plainParams(params);
+    const what = "the end of the prompt";
+    const end = this.#link.hub.wait<PromptResult>({ what, ...limits }, (settle) => {
+      const run = new PromptRun(this.#settleSource(), settle);
+      const request = connection.send("prompt", sent, { timeoutMs: this.#timeoutMs("prompt") });
+      run.requestId = request.id;
+      run.promptId = params.promptId;
+      request.answer.then((data) => {
+        if (isRecord(data) && data.disposition === "duplicate") void run.onDuplicate();
+      }, settle.reject);
+      return (event) => run.onEvent(event);
+    });
+    return end.catch((error: unknown) => {
+      // With the connection gone there is nothing left to abort.
+      if (signal?.aborted) connection.send("abort", {}).answer.catch(() => {});
+      throw error;
+    });
+  }
+
   #timeoutMs(name: CommandName): number {
     return commands[name].takesLong ? 0 : this.#requestTimeoutMs;
   }
@@ -211,4 +238,21 @@ export class SessionClient extends CommandClient {
       },
     };
   }
+}
+
+/** A schema of a library goes out as JSON Schema. */
+function plainParams<P extends object>(params: P): P {
+  const { outputSchema } = params as { outputSchema?: unknown };
+  return isTypedSchema(outputSchema)
+    ? { ...params, outputSchema: jsonSchemaOf(outputSchema) }
+    : params;
+}
+
+/** What a schema of a library demands beyond its JSON Schema, only the client can check. */
+async function withTypedOutput(result: PromptResult, schema: unknown): Promise<PromptResult> {
+  if (!("output" in result)) return result;
+  const { output, ...rest } = result;
+  const checked = await checkValue(schema, output);
+  if ("problems" in checked) return { ...rest, outputStatus: "invalid" };
+  return { ...rest, output: checked.value };
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { BudgetLimits, BudgetSnapshot } from "../vocabulary/budget.ts";
+import { BudgetLimits, BudgetSnapshot, OnExceeded } from "../vocabulary/budget.ts";
 import { command } from "./command.ts";
 import { noParams } from "./shared.ts";
 
@@ -9,6 +9,8 @@ const budget = () =>
     limits: BudgetLimits,
     /** What has been used so far. */
     snapshot: BudgetSnapshot,
+    /** What happens when a limit is used up. */
+    onExceeded: OnExceeded,
   });
 
 /** What a session and its subagents may use. */
@@ -20,6 +22,8 @@ export const budgetCommands = {
       z.extend(BudgetLimits, {
         /** Limits to remove. */
         clear: z.optional(z.array(z.keyof(BudgetLimits))),
+        /** What happens when a limit is used up: the work stops, or the client is asked (`budget`). */
+        onExceeded: z.optional(OnExceeded),
       }),
     result: budget,
     // None: a client method takes all of them by name.

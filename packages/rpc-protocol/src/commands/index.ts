@@ -4,7 +4,9 @@ import { bashCommands } from "./bash.ts";
 import { budgetCommands } from "./budget.ts";
 import { compactionCommands } from "./compaction.ts";
 import { connectionCommands } from "./connection.ts";
+import { hostingCommands } from "./hosting.ts";
 import { jobCommands } from "./jobs.ts";
+import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
 import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
@@ -21,7 +23,9 @@ export {
   budgetCommands,
   compactionCommands,
   connectionCommands,
+  hostingCommands,
   jobCommands,
+  mcpCommands,
   modelCommands,
   permissionCommands,
   promptingCommands,
@@ -47,10 +51,12 @@ export const commands = {
   ...todoCommands,
   ...toolCommands,
   ...permissionCommands,
+  ...mcpCommands,
   ...requestCommands,
   ...sessionCommands,
   ...rewindCommands,
   ...connectionCommands,
+  ...hostingCommands,
 };
 
 /** The wire name of a command. */

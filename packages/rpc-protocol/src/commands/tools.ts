@@ -25,6 +25,8 @@ const HostTool = () =>
     timeoutMs: z.optional(z.number().check(z.nonnegative())),
     /** Whether it is left out of requests until the model finds it with `tool_search`. */
     deferLoading: z.optional(z.boolean()),
+    /** Whether subagents get it, too; their calls carry an `agentId`. */
+    subagents: z.optional(z.boolean()),
   });
 
 /** The tools of the model. */

@@ -1,5 +1,5 @@
 import type { ExtensionUiRequest, ExtensionUiResponse } from "../vocabulary/extension-ui.ts";
-import type { BudgetParams, PendingRequest } from "../vocabulary/host-request.ts";
+import type { BudgetParams, BudgetResult, PendingRequest } from "../vocabulary/host-request.ts";
 import type { ApprovalResult } from "../vocabulary/permission.ts";
 import { titleOfCall } from "./approval-title.ts";
 
@@ -7,9 +7,6 @@ const ONCE = "Allow once";
 const SESSION = "Allow for this session";
 const DENY = "Deny";
 const STOP = "Stop";
-
-/** The answer to a budget that is used up. */
-type BudgetResult = { readonly limit: number } | { readonly stop: true };
 
 /**
  * A host request as a dialog, for clients that know no host requests; undefined for one that no

@@ -13,6 +13,13 @@ export {
 export { CodedError, errorTable, errorText, ProtocolError } from "../vocabulary/error.ts";
 export { CONTINUE_TYPE, lastReplyParts, lastReplyText } from "../vocabulary/prompt-result.ts";
 export { errorMessage, remedyOfLimit } from "../vocabulary/system-limit.ts";
+export {
+  checkValue,
+  isTypedSchema,
+  jsonSchemaOf,
+  type TypedSchema,
+  type ValueOf,
+} from "../vocabulary/typed-schema.ts";
 export { DEFAULT_MAX_LINE_BYTES, encodeLine, LineDecoder } from "../wire/jsonl.ts";
 export { PartialJson } from "../wire/partial-json.ts";
 export { toPlainValue } from "../wire/plain-value.ts";

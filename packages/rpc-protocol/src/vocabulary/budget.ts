@@ -56,6 +56,10 @@ export const BudgetLimits = z.object({
 });
 export type BudgetLimits = z.infer<typeof BudgetLimits>;
 
+/** What happens when a limit is used up: the work is stopped, or someone is asked whether to raise it. */
+export const OnExceeded = z.enum(["stop", "ask"]);
+export type OnExceeded = z.infer<typeof OnExceeded>;
+
 const report = {
   /** What the budget applies to. */
   scope: z.enum(["session", "task", "subagent"]),

@@ -135,6 +135,16 @@ export const errorTable = {
     message: "There is no tool {name}. get_tools lists those there are.",
     retryable: false,
   },
+  mcp_server_not_found: {
+    message: "There is no MCP server {server}. get_mcp_servers lists those there are.",
+    retryable: false,
+  },
+  mcp_failed: { message: "The MCP server {server} failed: {reason}", retryable: true },
+  mcp_login_failed: {
+    message:
+      "Could not log in to the MCP server {server}: {reason}. Outside of a session: tau mcp login {server}",
+    retryable: true,
+  },
   request_not_found: {
     message: "There is no request {id}. get_pending_requests lists the open ones.",
     retryable: false,
@@ -146,6 +156,29 @@ export const errorTable = {
   invalid_response: {
     message: "Invalid answer to request {id}: {field}: {reason}",
     retryable: false,
+  },
+  missing_session_id: {
+    message:
+      "The field sessionId is missing: {command} is about one of this host's sessions. open_session and list_sessions return it.",
+    retryable: false,
+  },
+  unknown_session: {
+    message: "There is no session {sessionId}. list_sessions lists those there are.",
+    retryable: false,
+  },
+  session_closing: { message: "Session {sessionId} is being closed.", retryable: false },
+  session_path_in_use: {
+    message: "{path} is open as session {sessionId} of this host. Attach to that one.",
+    retryable: false,
+  },
+  invalid_path: { message: "Invalid path in {field}: {path}: {reason}", retryable: false },
+  multi_session_disabled: {
+    message: "{command} needs a host that was started with --sessions.",
+    retryable: false,
+  },
+  draining: {
+    message: "The host is about to end and accepts no new prompts. Send it to another one.",
+    retryable: true,
   },
   disposed: { message: "The session has been closed", retryable: false },
 } as const satisfies Record<string, { message: string; retryable: boolean }>;

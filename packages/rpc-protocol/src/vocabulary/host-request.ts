@@ -46,6 +46,47 @@ export const BudgetParams = z.object({
 });
 export type BudgetParams = z.infer<typeof BudgetParams>;
 
+/** The answer about a budget: a limit above what has been used, or the end of the work. */
+export const BudgetResult = z.union([
+  z.object({
+    /** The new limit. */
+    limit: z.number(),
+  }),
+  z.object({
+    /** Stops the work. */
+    stop: z.literal(true),
+  }),
+]);
+export type BudgetResult = z.infer<typeof BudgetResult>;
+
+/** What an MCP server wants to know of the user, or to have opened. */
+export const ElicitationParams = z.object({
+  /** The name of the server. */
+  server: z.string(),
+  /** What it wants, in its own words. */
+  message: z.string(),
+  /** Whether it wants values or a page opened. */
+  mode: z.enum(["form", "url"]),
+  /** The values as JSON Schema of a flat object; of mode `form`. */
+  requestedSchema: z.optional(z.record(z.string(), z.unknown())),
+  /** The page; of mode `url`. */
+  url: z.optional(z.string()),
+  /** The server's own id of what happens on that page. */
+  elicitationId: z.optional(z.string()),
+});
+export type ElicitationParams = z.infer<typeof ElicitationParams>;
+
+/** A page for the user, such as that of a login. */
+export const OpenUrlParams = z.object({
+  /** The page. */
+  url: z.string(),
+  /** The MCP server that the login is for. */
+  server: z.optional(z.string()),
+  /** A code to type in on that page. */
+  userCode: z.optional(z.string()),
+});
+export type OpenUrlParams = z.infer<typeof OpenUrlParams>;
+
 /** A call of a tool that the client has registered. */
 export const HostToolParams = z.object({
   /** The name of the tool. */
@@ -77,6 +118,20 @@ const methods = {
     /** The limit that is used up. */
     params: BudgetParams,
   },
+  elicitation: {
+    ...head,
+    /** What is asked. */
+    method: z.literal("elicitation"),
+    /** What the server wants. */
+    params: ElicitationParams,
+  },
+  open_url: {
+    ...head,
+    /** What is asked. */
+    method: z.literal("open_url"),
+    /** The page to open. */
+    params: OpenUrlParams,
+  },
 };
 const type = z.literal("host_request");
 
@@ -85,6 +140,8 @@ export const HostRequestFrame = z.discriminatedUnion("method", [
   z.object({ type, ...methods.tool_approval }),
   z.object({ type, ...methods.dialog }),
   z.object({ type, ...methods.budget }),
+  z.object({ type, ...methods.elicitation }),
+  z.object({ type, ...methods.open_url }),
 ]);
 export type HostRequestFrame = z.infer<typeof HostRequestFrame>;
 
@@ -93,6 +150,8 @@ export const PendingRequest = z.discriminatedUnion("method", [
   z.object(methods.tool_approval),
   z.object(methods.dialog),
   z.object(methods.budget),
+  z.object(methods.elicitation),
+  z.object(methods.open_url),
   z.object({
     ...head,
     /** What is asked. */
@@ -122,6 +181,8 @@ export const HostToolCall = z.object({
   id: z.string(),
   /** The id of the model's tool call. */
   toolCallId: z.string(),
+  /** The subagent that calls it, as in `subagent_start`; nested ones are joined by `/`. */
+  agentId: z.optional(z.string()),
   /** The name of the tool. */
   toolName: z.string(),
   /** The arguments; they fit the tool's schema. */

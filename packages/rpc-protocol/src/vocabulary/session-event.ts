@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { AgentEvent } from "./agent-event.ts";
 import { budgetEvents } from "./budget.ts";
 import { jobEvents } from "./job.ts";
+import { McpStatus } from "./mcp.ts";
 import { ThinkingLevel } from "./model.ts";
 import { StreamRuleInfo } from "./stream-rule.ts";
 import { subagentEvents } from "./subagent-event.ts";
@@ -155,6 +156,16 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     type: z.literal("session_info_changed"),
     /** The new name; absent if the session has none. */
     name: z.optional(z.string()),
+  }),
+  /** An MCP server was connected, lost, or failed. */
+  z.object({
+    type: z.literal("mcp_server_status"),
+    /** The name of the server. */
+    server: z.string(),
+    /** What it is doing. */
+    status: McpStatus,
+    /** Why it does not work. */
+    error: z.optional(z.string()),
   }),
   /** The thinking level was changed. */
   z.object({

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { commands } from "../commands/index.ts";
+import { protocolNames } from "../dialects/index.ts";
 import { decodeClientFrame } from "./frame.ts";
 import { FrameDecoder } from "./frame-decoder.ts";
 
@@ -14,7 +15,55 @@ async function decode(lines: readonly string[]): Promise<unknown[]> {
 }
 
 const bare = Object.keys(commands).filter((name) => name.startsWith("get_"));
+
+/** Nearly always one of the right values, so that most lines are wrong in one place at most. */
+const mostly = (right: readonly unknown[], wrong: readonly unknown[] = []) =>
+  fc.oneof(
+    { weight: 15, arbitrary: fc.constantFrom(...right) },
+    fc.constantFrom<unknown>(...wrong, 7, null, {}, [], [7]),
+  );
+const optional = <Shape extends object>(shape: { [M in keyof Shape]: fc.Arbitrary<Shape[M]> }) =>
+  fc.record(shape, { requiredKeys: [] });
+const words = mostly(["hello", "", "pi"]);
+const lists = mostly([["a", "b"], []]);
+const id = mostly(["a", 1], [1.5, 2 ** 60, true]);
+const initialize = optional({
+  id,
+  protocol: mostly(protocolNames, ["PI"]),
+  stream: mostly(["full", "delta"], ["half"]),
+  mergeMs: mostly([0, 12.5, 100], [100.1, -1, "5"]),
+  clientInfo: fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc.record({ name: words, version: words }, { requiredKeys: ["name"] }),
+    },
+    optional({ name: words, more: words }),
+    words,
+  ),
+  events: lists,
+  capabilities: fc.oneof(
+    { weight: 9, arbitrary: optional({ hostRequests: mostly([true, ["dialog"]]), more: words }) },
+    words,
+    fc.constant(JSON.parse('{"__proto__":{"hostRequests":true}}') as unknown),
+  ),
+});
+const prompt = optional({
+  id,
+  message: words,
+  streamingBehavior: mostly(["steer", "followUp", "follow-up"], ["no"]),
+});
+const more = optional({ images: lists, promptId: words, more: words });
+const first = fc
+  .tuple(
+    fc.oneof(
+      initialize.map((members) => ({ type: "initialize", ...members })),
+      prompt.map((members) => ({ type: "prompt", ...members })),
+    ),
+    fc.oneof({ weight: 9, arbitrary: fc.constant({}) }, more),
+  )
+  .map(([members, others]) => JSON.stringify({ ...members, ...others }));
 const line = fc.oneof(
+  first,
   fc
     .record(
       {
@@ -37,13 +86,29 @@ describe("FrameDecoder", () => {
     await fc.assert(check, { numRuns: 300 });
   });
 
-  it("answers what a client asks first without waiting for the table of commands", () => {
+  it("makes of the first line what decodeClientFrame does, with and without the table", async () => {
+    let early = 0;
+    const check = fc.asyncProperty(first, async (text) => {
+      const frames: unknown[] = [];
+      const decoder = new FrameDecoder((frame) => frames.push(frame));
+      decoder.push(text);
+      early += frames.length;
+      await decoder.idle();
+      expect(frames).toEqual([decodeClientFrame(text)]);
+    });
+    await fc.assert(check, { numRuns: 3000 });
+    expect(early).toBeGreaterThan(1000);
+  });
+
+  it("understands what a client says first without waiting for the table of commands", () => {
     const names: string[] = [];
     const decoder = new FrameDecoder((frame) => names.push("name" in frame ? frame.name : ""));
-    for (const type of ["get_state", "get_messages", "prompt", "get_state"]) {
-      decoder.push(JSON.stringify({ type, message: "hi" }));
+    const members = { stream: "delta", clientInfo: { name: "x" }, capabilities: { more: [1] } };
+    decoder.push(JSON.stringify({ type: "initialize", id: "1", ...members }));
+    for (const type of ["get_state", "get_messages", "prompt", "steer", "get_state"]) {
+      decoder.push(JSON.stringify({ type, id: 2, message: "hi" }));
     }
-    expect(names).toEqual(["get_state", "get_messages"]);
+    expect(names).toEqual(["initialize", "get_state", "get_messages", "prompt"]);
   });
 
   it("goes on at once when the table is loaded", async () => {

@@ -86,8 +86,16 @@ describe("decodeClientFrame", () => {
         data: commands[name].data,
         awaitsSessionChange: commands[name].awaitsSessionChange,
         params: fields,
+        // What routes a frame to its session is beside its parameters, too.
+        ...("sessionId" in fields ? { sessionId: fields.sessionId } : {}),
       });
     }
+  });
+
+  it("passes on the session that a frame names, as it was sent", () => {
+    expect(decode({ type: "get_state", sessionId: "a" })).toMatchObject({ sessionId: "a" });
+    expect(decode({ type: "nope", sessionId: 7 })).toMatchObject({ kind: "error", sessionId: 7 });
+    expect(decode({ type: "get_state", sessionId: null })).not.toHaveProperty("sessionId");
   });
 
   it("finds a wrong value for every field of every command", () => {

@@ -18,14 +18,15 @@ export type CommandFrame = {
     params: Params<N>;
     data: Command["data"];
     awaitsSessionChange: Command["awaitsSessionChange"];
+    sessionId?: unknown;
   };
 }[CommandName];
 
 /** What a client may send, decoded. */
 export type ClientFrame =
   | CommandFrame
-  | { kind: "extension_ui_response"; response: ExtensionUiResponse }
-  | { kind: "host_answer"; answer: HostAnswer };
+  | { kind: "extension_ui_response"; response: ExtensionUiResponse; sessionId?: unknown }
+  | { kind: "host_answer"; answer: HostAnswer; sessionId?: unknown };
 
 /** Why a line was refused; everything needed to answer it. */
 export interface FrameError {
@@ -35,9 +36,10 @@ export interface FrameError {
   readonly command: string;
   readonly code: ErrorCode;
   readonly error: string;
+  readonly sessionId?: unknown;
 }
 
-/** Decodes one line of a client. Never throws. */
+/** Decodes one line of a client. Never throws. A `sessionId` is passed on as it was sent. */
 export function decodeClientFrame(line: string): ClientFrame | FrameError {
   let value: unknown;
   try {
@@ -48,6 +50,12 @@ export function decodeClientFrame(line: string): ClientFrame | FrameError {
   if (!isRecord(value)) {
     return refuse(undefined, "parse", "parse", { reason: "a command must be a JSON object" });
   }
+  const frame = decodeFields(value, line);
+  const { sessionId } = value;
+  return sessionId === undefined || sessionId === null ? frame : { ...frame, sessionId };
+}
+
+function decodeFields(value: Record<string, unknown>, line: string): ClientFrame | FrameError {
   const { id, type, ...fields } = value;
   const requestId =
     typeof id === "string" || typeof id === "number" ? exactId(id, line) : undefined;

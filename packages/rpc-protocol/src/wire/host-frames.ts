@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { HostedSessionInfo, HostingFrame } from "../commands/hosting.ts";
 import { type CommandName, commands } from "../commands/index.ts";
 import type { ProtocolName } from "../dialects/index.ts";
 import { AgentEvent } from "../vocabulary/agent-event.ts";
@@ -171,11 +172,22 @@ export const hostFrames = Object.fromEntries(
   Object.entries(frames).map(([dialect, list]) => [dialect, () => list().map(inOrder)]),
 ) as Record<ProtocolName, () => FrameSchema[]>;
 
-/** Adds the members that tell cause and order, which every frame but answers and greetings has. */
+const ofSession = {
+  /** The handle of the session, in a host with `--sessions`. */
+  sessionId: z.optional(z.string()),
+};
+
+/**
+ * Adds the members that tell cause and order, which every frame but answers and greetings has, and the
+ * session.
+ */
 function inOrder(frame: FrameSchema): FrameSchema {
   const schema = frame.schema as z.ZodMiniObject<Record<string, z.ZodMiniType>>;
-  if ("success" in schema.def.shape || /Ready$/.test(frame.name)) return frame;
-  return { ...frame, schema: z.extend(schema, eventOrder) };
+  const { shape } = schema.def;
+  if (/Ready$|^Listening$/.test(frame.name)) return frame;
+  const order = "success" in shape || "seq" in shape ? {} : eventOrder;
+  const session = "sessionId" in shape ? {} : ofSession;
+  return { ...frame, schema: z.extend(schema, { ...session, ...order }) };
 }
 
 function everything(): FrameSchema[] {
@@ -203,8 +215,29 @@ function requestFrames(): FrameSchema[] {
     own("HostRequestResolved", "A host request has ended.", HostRequestResolved.def.shape),
     own("HostToolCall", "The host calls a tool of its client.", HostToolCall.def.shape),
     own("HostToolCancel", "A call of a tool is not wanted any more.", HostToolCancel.def.shape),
+    own(
+      "Listening",
+      "A listening host says where it can be reached; nothing else is on its stdout.",
+      {
+        type: z.literal("listening"),
+        /** The address for clients. */
+        url: z.string(),
+        /** The file with the token that this address takes; absent for a Unix socket. */
+        tokenFile: z.optional(z.string()),
+      },
+    ),
+    ...HostingFrame.def.options.map((schema) => {
+      const [type = ""] = schema.def.shape.type.def.values;
+      return { name: pascal(type), summary: hostingSummaries[type] ?? "", schema };
+    }),
   ];
 }
+
+const hostingSummaries: Readonly<Record<string, string>> = {
+  live: "The connection has everything of the session; what follows is new.",
+  resync: "The frames after the cursor cannot be sent; `get_entries` has what they said.",
+  session_closed: "The session is closed; the last frame with its handle.",
+};
 
 function names(): CommandName[] {
   return Object.keys(commands) as CommandName[];
@@ -223,7 +256,17 @@ function responses(of: readonly CommandName[]): FrameSchema[] {
     /** The error code. */
     code: z.optional(z.string()),
   });
-  return [...of.map(success), failure];
+  const sessions = own("OpenSessionsResponse", "Answers `list_sessions` without a session.", {
+    ...head,
+    command: z.literal("list_sessions"),
+    success: z.literal(true),
+    /** The result of the command. */
+    data: z.object({
+      /** The sessions of the host. */
+      sessions: z.array(HostedSessionInfo),
+    }),
+  });
+  return [...of.map(success), sessions, failure];
 }
 
 function success(name: CommandName): FrameSchema {

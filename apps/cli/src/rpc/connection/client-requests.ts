@@ -67,15 +67,27 @@ export class ClientRequests implements RequestSink {
     return true;
   }
 
-  closed({ id, method }: PendingRequest, resolved: HostRequestResolved): void {
+  /** Whether the client learns how requests end. */
+  get hearsEnds(): boolean {
+    return (
+      this.#answered !== undefined || this.#connection.dialect.requestDialogs?.reportsEnd === true
+    );
+  }
+
+  /** `isOwn`: this client gave the answer. */
+  closed(
+    { id, method }: PendingRequest,
+    resolved: HostRequestResolved,
+    isOwn = resolved.by === "client",
+  ): void {
     const form = this.#forms.get(id);
     this.#forms.delete(id);
     if (form === "request") this.#connection.sendRequest(resolved);
-    if (form === "tool" && resolved.by !== "client") {
+    if (form === "tool" && !isOwn) {
       const cancel = { type: "host_tool_cancel", id: crypto.randomUUID(), targetId: id } as const;
       this.#connection.sendRequest(cancel);
     }
-    if (form !== "dialog" || resolved.by === "client") return;
+    if (form !== "dialog" || isOwn) return;
     const { dialect, isInitialized } = this.#connection;
     // Before `initialize`, the dialogs of extensions are exactly as their document has them.
     if (method === "dialog" && !isInitialized) return;
@@ -117,10 +129,11 @@ export class ClientRequests implements RequestSink {
   }
 
   /** A call that is under way is not sent a second time. */
-  #callTool({ id, toolCallId = "", params }: HostToolRequest): boolean {
+  #callTool({ id, toolCallId = "", agentId, params }: HostToolRequest): boolean {
     if (this.#forms.has(id)) return true;
     this.#forms.set(id, "tool");
-    this.#connection.sendRequest({ type: "host_tool_call", id, toolCallId, ...params });
+    const caller = agentId === undefined ? {} : { agentId };
+    this.#connection.sendRequest({ type: "host_tool_call", id, toolCallId, ...caller, ...params });
     return true;
   }
 

@@ -4,6 +4,7 @@ import {
   type EventOrder,
   type ExtensionUiRequest,
   encodeLine,
+  type HostingFrame,
   type RequestFrame,
   type ResponseFrame,
   type SessionEvent,
@@ -12,11 +13,17 @@ import {
 import { DeltaMerger, MERGE_INTERVAL_MS } from "./delta-merger.ts";
 import { EventEncoder } from "./encode-event.ts";
 import { encodeResponse } from "./encode-response.ts";
-import type { FrameWriter } from "./writer.ts";
+import type { LineWriter } from "./line-writer.ts";
+
+/** What every frame of a session has in a host with many; empty on answers about the host itself. */
+export interface SessionTag {
+  readonly sessionId?: string;
+}
 
 /** What one client has asked for, and the way frames take to it. */
 export class Connection {
-  readonly writer: FrameWriter;
+  readonly writer: LineWriter;
+  readonly #tag: SessionTag | undefined;
   readonly #encoder = new EventEncoder();
   readonly #nextOrder: () => EventOrder;
   /** How the client asked to have replies streamed. */
@@ -31,13 +38,37 @@ export class Connection {
   /** Whether nothing runs and nothing waits; the events say it. */
   isSettled = true;
 
-  /** `nextOrder` gives the place of a frame that is not an event of the session. */
-  constructor(writer: FrameWriter, dialect: Dialect, nextOrder: () => EventOrder) {
+  /** Whether frames have their place before `initialize`, for clients that attach again. */
+  showsOrder: boolean;
+
+  /**
+   * `nextOrder` gives the place of a frame that is not an event of the session. With a `tag`, every
+   * frame names the session.
+   */
+  constructor(writer: LineWriter, dialect: Dialect, nextOrder: () => EventOrder, tag?: SessionTag) {
     this.writer = writer;
     this.#nextOrder = nextOrder;
+    this.#tag = tag;
+    this.showsOrder = tag !== undefined;
     this.#dialect = dialect;
     this.#merger = this.#createMerger();
     this.#adoptForm();
+  }
+
+  /** Speaks as another connection of the same client does. */
+  speakAs(other: Connection): void {
+    void this.#merger.flush();
+    this.isInitialized = other.isInitialized;
+    this.#askedForm = other.#askedForm;
+    this.#mergeMs = other.#mergeMs;
+    this.#events = other.#events;
+    this.#dialect = other.#dialect;
+    this.#adoptForm();
+  }
+
+  /** Writes what is held back. */
+  flush(): void {
+    void this.#merger.flush();
   }
 
   get dialect(): Dialect {
@@ -91,23 +122,29 @@ export class Connection {
     const { isInitialized, isSettled } = this;
     const context = { isInitialized, isSettled, addsData };
     for (const frame of this.#dialect.encode(response, context)) {
-      void this.writer.write(encodeResponse(frame));
+      void this.writer.write(encodeResponse(this.#tagged(frame, response)), true);
     }
   }
 
+  /** Sends a frame about the session itself, which every dialect says alike. */
+  sendHosting(frame: HostingFrame): void {
+    void this.#merger.flush();
+    void this.writer.write(encodeLine(frame));
+  }
+
   /** Passes on what an extension asks; false when the dialect has no word for it. */
-  ask(request: ExtensionUiRequest): boolean {
+  ask(request: ExtensionUiRequest, place?: EventOrder): boolean {
     void this.#merger.flush();
     const frames = this.#dialect.encode(request, this);
-    const order = this.#nextOrder();
+    const order = place ?? this.#nextOrder();
     for (const frame of frames) void this.writer.write(encodeLine(this.#ordered(frame, order)));
     return frames.length > 0;
   }
 
   /** Sends a frame about a host request, which no filter leaves out and every dialect says alike. */
-  sendRequest(frame: RequestFrame): void {
+  sendRequest(frame: RequestFrame, order: EventOrder = this.#nextOrder()): void {
     void this.#merger.flush();
-    void this.writer.write(encodeLine(this.#ordered(frame, this.#nextOrder())));
+    void this.writer.write(encodeLine(this.#ordered(frame, order)));
   }
 
   #adoptForm(): void {
@@ -135,11 +172,18 @@ export class Connection {
 
   /** Before `initialize`, a frame has the documented members only. */
   #ordered(frame: DialectFrame, { seq, promptId }: EventOrder): DialectFrame {
-    if (!this.isInitialized) return frame;
+    if (!this.isInitialized && !this.showsOrder) return frame;
     // A request names its own prompt.
     const cause = promptId === undefined || "promptId" in frame ? {} : { promptId };
-    const ordered = { ...frame, ...cause, seq };
+    const ordered = { ...frame, ...this.#tag, ...cause, seq };
     return ordered;
+  }
+
+  /** With many sessions, an answer names its session, and an error has its code. */
+  #tagged(frame: DialectFrame, { code }: ResponseFrame): DialectFrame {
+    if (this.#tag === undefined) return frame;
+    const tagged = { ...frame, ...(code === undefined ? {} : { code }), ...this.#tag };
+    return tagged;
   }
 }
 

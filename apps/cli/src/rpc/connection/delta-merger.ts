@@ -92,7 +92,7 @@ export class DeltaMerger {
       pending.pieces.push(event.delta);
       pending.length += event.delta.length;
       Object.assign(pending, step);
-      return pending.length > MAX_HELD_CHARACTERS ? this.#sink.reader.whenDrained() : undefined;
+      return pending.length > MAX_HELD_CHARACTERS ? this.#wait() : undefined;
     }
     const wait = this.flush();
     const waitMs = this.#intervalMs - (performance.now() - this.#writtenAtMs);
@@ -104,6 +104,11 @@ export class DeltaMerger {
     this.#pending = { ...step, pieces: [event.delta], length: event.delta.length };
     this.#timer = setTimeout(() => this.#flushWhenDrained(), Math.max(0, waitMs));
     return wait;
+  }
+
+  /** Where nobody waits for the reader, its writer counts what it has not read. */
+  #wait(): void | Promise<void> {
+    return this.#sink.reader.whenDrained() ?? this.flush();
   }
 
   #flushWhenDrained(): void {

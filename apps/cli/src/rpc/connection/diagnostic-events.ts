@@ -27,7 +27,8 @@ export class DiagnosticEvents {
   }
 }
 
-function eventOf({ severity, code, message, path }: Diagnostic): SessionEvent {
+/** A diagnostic as clients get it. */
+export function eventOf({ severity, code, message, path }: Diagnostic): SessionEvent {
   return {
     type: "diagnostic",
     severity,

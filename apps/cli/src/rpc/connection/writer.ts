@@ -1,4 +1,5 @@
 import type { FrameOutput } from "../../process/output.ts";
+import type { LineWriter } from "./line-writer.ts";
 
 /** More than this is not gathered: whether the reader keeps up must be known before it is too late. */
 const MAX_GATHERED_CHARACTERS = 256 * 1024;
@@ -7,7 +8,7 @@ const MAX_GATHERED_CHARACTERS = 256 * 1024;
  * The only writer of frames: in order, many to a system call, and with a promise for those who
  * should wait while the reader is behind.
  */
-export class FrameWriter {
+export class FrameWriter implements LineWriter {
   readonly #output: FrameOutput;
   #buffer: string[] = [];
   #gathered = 0;

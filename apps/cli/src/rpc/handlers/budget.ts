@@ -5,7 +5,11 @@ import type { Host } from "./host.ts";
 export const budgetHandlers = {
   set_budget: ({ session: { budget } }, limits) => {
     budget.setLimits(limits);
-    return { limits: budget.limits, snapshot: budget.snapshot };
+    return stateOf(budget);
   },
-  get_budget: ({ session: { budget } }) => ({ limits: budget.limits, snapshot: budget.snapshot }),
+  get_budget: ({ session: { budget } }) => stateOf(budget),
 } satisfies Pick<Handlers<Host>, keyof typeof budgetCommands>;
+
+function stateOf({ limits, snapshot, onExceeded }: Host["session"]["budget"]) {
+  return { limits, snapshot, onExceeded };
+}

@@ -11,25 +11,24 @@ import {
 } from "@tau-agent/rpc-protocol";
 import type { connectionCommands } from "@tau-agent/rpc-protocol/commands";
 import { VERSION } from "../../process/version.ts";
+import type { AnsweredMethods } from "../connection/client-requests.ts";
 import type { Host } from "./host.ts";
 
 /** Raised when a change of the protocol is not additive. */
 const PROTOCOL_VERSION = 1;
 
 /** What this host asks its client. */
-const sentRequests: readonly HostRequestMethod[] = ["tool_approval", "host_tool", "dialog"];
+const sentRequests: readonly HostRequestMethod[] = [
+  "tool_approval",
+  "host_tool",
+  "dialog",
+  "budget",
+  "elicitation",
+  "open_url",
+];
 
 export const connectionHandlers = {
-  initialize: (host, asked) => {
-    const { protocol } = asked;
-    if (protocol === undefined || protocol === host.connection.dialect.name) {
-      return adopt(host, asked);
-    }
-    return loadDialect(protocol).then((dialect) => {
-      host.connection.dialect = dialect;
-      return adopt(host, asked);
-    });
-  },
+  initialize: (host, asked) => initialize(host, asked),
   get_capabilities: ({ connection }) => hostInfo(connection),
   set_subagent_subscription: async ({ session }, { level }) => {
     await session.setSubagentLevel(level);
@@ -41,21 +40,49 @@ export const connectionHandlers = {
   },
 } satisfies Pick<Handlers<Host>, keyof typeof connectionCommands>;
 
+/** Takes note of what a client answers. */
+interface Answering {
+  answered: AnsweredMethods | undefined;
+}
+
+/** What takes note of `initialize`. */
+type Initialized = Pick<Host, "connection"> & {
+  readonly requests: Answering;
+  /** The client's session, if it has one already. */
+  readonly session?: Pick<Host["session"], "recordsFiles">;
+};
+
+/** Notes what a client asks for; a promise if its dialect is still to be loaded. */
+export function initialize(
+  host: Initialized,
+  asked: Params<"initialize">,
+): Result<"initialize"> | Promise<Result<"initialize">> {
+  const { protocol } = asked;
+  if (protocol === undefined || protocol === host.connection.dialect.name) {
+    return adopt(host, asked);
+  }
+  return loadDialect(protocol).then((dialect) => {
+    host.connection.dialect = dialect;
+    return adopt(host, asked);
+  });
+}
+
 /** What is not said stays as it was, however often a client initializes. */
 function adopt(
-  { connection, requests, session }: Host,
+  { connection, requests, session }: Initialized,
   { stream, mergeMs, events, capabilities, rewind }: Params<"initialize">,
 ): Result<"initialize"> {
   connection.isInitialized = true;
   if (stream !== undefined) connection.setStreamForm(stream);
   if (mergeMs !== undefined) connection.setMergeInterval(mergeMs);
   if (events !== undefined) connection.setEventFilter(events ?? undefined);
-  if (rewind !== undefined) session.recordsFiles = rewind;
+  if (rewind !== undefined && session !== undefined) session.recordsFiles = rewind;
   if (capabilities !== undefined) requests.answered = capabilities.hostRequests || undefined;
   return hostInfo(connection);
 }
 
-function hostInfo(connection: Host["connection"]): Result<"initialize"> {
+/** What the host says of itself. */
+export function hostInfo(connection: Host["connection"]): Result<"initialize"> {
   return {
     name: "tau",
     version: VERSION,

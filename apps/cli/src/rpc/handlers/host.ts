@@ -1,4 +1,5 @@
 import type { AgentSession } from "@tau-agent/coding-agent";
+import type { Result } from "@tau-agent/rpc-protocol";
 import type { ClientRequests } from "../connection/client-requests.ts";
 import type { Connection } from "../connection/connection.ts";
 
@@ -7,4 +8,6 @@ export interface Host {
   readonly session: AgentSession;
   readonly connection: Connection;
   readonly requests: ClientRequests;
+  /** Lets the host end its work and closes its sessions. */
+  readonly drain: () => Promise<Result<"drain">>;
 }

@@ -4,7 +4,9 @@ import { budgetHandlers } from "./budget.ts";
 import { compactionHandlers } from "./compaction.ts";
 import { connectionHandlers } from "./connection.ts";
 import type { Host } from "./host.ts";
+import { hostingHandlers } from "./hosting.ts";
 import { jobHandlers } from "./jobs.ts";
+import { mcpHandlers } from "./mcp.ts";
 import { modelHandlers } from "./model.ts";
 import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
@@ -29,8 +31,10 @@ export const handlers = {
   ...todoHandlers,
   ...toolHandlers,
   ...permissionHandlers,
+  ...mcpHandlers,
   ...requestHandlers,
   ...sessionHandlers,
   ...rewindHandlers,
   ...connectionHandlers,
+  ...hostingHandlers,
 } satisfies Handlers<Host>;

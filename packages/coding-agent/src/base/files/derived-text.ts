@@ -1,8 +1,6 @@
-import { type BigIntStats, statSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
+import { isRecent, stampOf } from "./file-stamp.ts";
 import { readTextFileNow } from "./read-text.ts";
-
-/** A file that was written less than this ago may be written again in the same tick of its clock. */
-const recentMs = 2_000;
 
 /** What is made of a file's text, made again once the file has changed. */
 export class DerivedText<Value> {
@@ -18,8 +16,8 @@ export class DerivedText<Value> {
     this.#derive = derive;
   }
 
-  get value(): Value {
-    const found = statOf(this.#path);
+  /** The value for the file as it was found just now. */
+  of(found: BigIntStats | undefined): Value {
     if (found === undefined) return this.#empty;
     const stamp = stampOf(found);
     if (this.#made !== undefined && this.#made.stamp === stamp) return this.#made.value;
@@ -27,23 +25,5 @@ export class DerivedText<Value> {
     const value = file.kind === "text" ? this.#derive(file.text) : this.#empty;
     this.#made = isRecent(found) ? undefined : { stamp, value };
     return value;
-  }
-}
-
-/** Differs when a file was written or replaced. */
-function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs, ctimeNs].join();
-}
-
-function isRecent({ mtimeMs, ctimeMs }: BigIntStats): boolean {
-  const changed = mtimeMs > ctimeMs ? mtimeMs : ctimeMs;
-  return Date.now() - Number(changed) < recentMs;
-}
-
-function statOf(path: string): BigIntStats | undefined {
-  try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false });
-  } catch {
-    return undefined;
   }
 }

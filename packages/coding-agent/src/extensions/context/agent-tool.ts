@@ -4,13 +4,20 @@ import type { ExtensionContext } from "../api/context.ts";
 import { ExtensionError } from "../api/errors.ts";
 import type { ExtensionToolResult } from "../api/tool.ts";
 import type { OwnedTool } from "../hooks/runner.ts";
+import type { UiPort } from "../ui/ui-port.ts";
 import { createToolContext, type NestedTools } from "./nested-tools.ts";
+
+/** What the code of a tool runs in. */
+interface ToolSurroundings extends NestedTools {
+  /** Has dialogs that open meanwhile name the call. */
+  readonly during?: UiPort["during"] | undefined;
+}
 
 /** Adapts a tool of an extension to the loop. */
 export function agentToolOf(
   { tool, extension }: OwnedTool,
   context: ExtensionContext,
-  nested: NestedTools,
+  nested: ToolSurroundings,
 ): AgentTool {
   const { name, description, promptSnippet, promptGuidelines } = tool;
   const isReadOnly = tool.readOnly ?? tool.annotations?.readOnlyHint === true;
@@ -30,13 +37,9 @@ export function agentToolOf(
       : { prepareArguments: (received) => tool.prepareArguments?.(received) ?? received }),
     execute: async (args, { toolCallId, signal, onUpdate }) => {
       const update = (partial: ExtensionToolResult): void => onUpdate(toolResultOf(partial));
-      const result = await tool.execute(
-        toolCallId,
-        args,
-        signal,
-        update,
-        createToolContext(context, nested, signal),
-      );
+      const surroundings = createToolContext(context, nested, signal);
+      const work = async () => tool.execute(toolCallId, args, signal, update, surroundings);
+      const result = await (nested.during?.(toolCallId, work) ?? work());
       if (!Array.isArray(result?.content)) {
         const text = `The tool ${name} of ${extension.path} returned no content`;
         throw new ExtensionError("handler_failed", text);

@@ -8,19 +8,21 @@ import { type ExtensionRunner, STOP } from "./runner.ts";
 /** The hooks of the loop around each tool call, answered by extensions. */
 export function toolHooks(
   current: () => ExtensionRunner | undefined,
-  ui?: Pick<UiPort, "watch">,
+  ui?: Pick<UiPort, "watch" | "during">,
 ): ToolHooks {
   return {
     beforeToolCall: async (call) => {
       const runner = current();
       if (!runner?.has("tool_call")) return undefined;
       if (ui === undefined) return askBefore(runner, call);
-      const { value, wasAsked } = await ui.watch(() => askBefore(runner, call));
+      const { value, wasAsked } = await ui.watch(call.id, () => askBefore(runner, call));
       return { ...value, wasAsked };
     },
     afterToolCall: async (call, result) => {
       const runner = current();
-      return runner?.has("tool_result") ? askAfter(runner, call, result) : undefined;
+      if (!runner?.has("tool_result")) return undefined;
+      const ask = () => askAfter(runner, call, result);
+      return ui === undefined ? ask() : ui.during(call.id, ask);
     },
   };
 }

@@ -35,8 +35,13 @@ export interface UiPort {
   readonly hasUi: boolean;
   /** Takes a client's answer; late and unknown ones are ignored. */
   answer(response: ExtensionUiResponse): void;
-  /** Runs code, and says whether a dialog it opened was answered by a person. */
-  watch<Value>(work: () => Promise<Value>): Promise<{ value: Value; wasAsked: boolean }>;
+  /** Runs code of a tool call: dialogs that it opens name the call, also those of calls within it. */
+  during<Value>(toolCallId: string, work: () => Promise<Value>): Promise<Value>;
+  /** The same, and says whether a dialog it opened was answered by a person. */
+  watch<Value>(
+    toolCallId: string,
+    work: () => Promise<Value>,
+  ): Promise<{ value: Value; wasAsked: boolean }>;
   /** Dismisses all open dialogs: the run was aborted, or the session ends. */
   settleAll(by: "abort" | "end"): void;
   /** The same for good: a dialog that opens from now on is dismissed at once. */
@@ -64,7 +69,8 @@ export function createUiPort(options: UiPortOptions): UiPort {
     ui: terminalUi(clientUi(dialogs, tell)),
     answer: (response) => answerDialog(options.requests, response),
     settleAll: (by) => dialogs.settleAll(by),
-    watch: (work) => dialogs.watch(work),
+    during: async (id, work) => (await dialogs.watch(id, work)).value,
+    watch: (id, work) => dialogs.watch(id, work),
     close: () => dialogs.close(),
   };
 }
@@ -87,26 +93,43 @@ export function createHeadlessUiPort(): UiPort {
     ui: terminalUi(nobody),
     answer: () => {},
     settleAll: () => {},
-    watch: async (work) => ({ value: await work(), wasAsked: false }),
+    during: (_, work) => work(),
+    watch: async (_, work) => ({ value: await work(), wasAsked: false }),
     close: () => {},
   };
+}
+
+/** A tool call whose code runs. */
+interface WatchedCall {
+  readonly toolCallId: string;
+  wasAsked: boolean;
+  isOver: boolean;
 }
 
 class OpenDialogs {
   readonly #options: UiPortOptions;
   readonly #open = new Set<AbortController>();
   /** Tells dialogs of one handler from those of code that runs beside it. */
-  readonly #watched = new AsyncLocalStorage<{ wasAsked: boolean }>();
+  readonly #watched = new AsyncLocalStorage<WatchedCall>();
   #isClosed = false;
 
   constructor(options: UiPortOptions) {
     this.#options = options;
   }
 
-  async watch<Value>(work: () => Promise<Value>): Promise<{ value: Value; wasAsked: boolean }> {
-    const seen = { wasAsked: false };
-    const value = await this.#watched.run(seen, work);
-    return { value, wasAsked: seen.wasAsked };
+  async watch<Value>(
+    id: string,
+    work: () => Promise<Value>,
+  ): Promise<{ value: Value; wasAsked: boolean }> {
+    // Clients know the call of the model, not those that its tool makes.
+    const { toolCallId = id } = this.#watched.getStore() ?? {};
+    const seen: WatchedCall = { toolCallId, wasAsked: false, isOver: false };
+    try {
+      const value = await this.#watched.run(seen, work);
+      return { value, wasAsked: seen.wasAsked };
+    } finally {
+      seen.isOver = true;
+    }
   }
 
   settleAll(by: "abort" | "end"): void {
@@ -132,6 +155,7 @@ class OpenDialogs {
     const { by, result = dismissed } = await requests.ask<DialogResult>({
       method: "dialog",
       params,
+      toolCallId: watched?.isOver === false ? watched.toolCallId : undefined,
       onTimeout: "cancel",
       timeoutMs: isTimed(timeout) ? timeout : undefined,
       signal: controller.signal,

@@ -1,41 +1,60 @@
 import { join } from "node:path";
 import { DerivedText } from "../../base/files/derived-text.ts";
+import { FolderFiles } from "../../base/files/folder-files.ts";
 import { keyFileNames } from "../../base/files/key-files.ts";
 import { keyVariableNames } from "./environment-keys.ts";
 
 /** Programs need these, and they hold no secret. */
 const common = new Set(["PATH", "HOME", "USER", "SHELL", "TMPDIR", "PWD", "LANG"]);
 
+/** What files say about keys. */
+interface Said {
+  /** Names of variables that hold keys. */
+  readonly variables: readonly string[];
+  /** Keys and tokens. */
+  readonly secrets: readonly string[];
+}
+
+const names = ["models.json", ...keyFileNames];
+const nothing: Said = { variables: [], secrets: [] };
+
 /**
  * What the files of an agent directory say about keys. Each command and each result asks, so files
  * are read again only when they have changed (rows `bash-command` and `read-turn-system-calls`).
  */
 export class KnownKeys {
-  readonly #variables: readonly DerivedText<readonly string[]>[];
-  readonly #secrets: readonly DerivedText<readonly string[]>[];
+  readonly #files: FolderFiles;
+  readonly #texts: readonly DerivedText<Said>[];
 
   constructor(agentDirectory: string) {
-    this.#variables = ["models.json", "auth.json"].map(
-      (name) => new DerivedText(join(agentDirectory, name), [], variablesIn),
-    );
-    this.#secrets = keyFileNames.map(
-      (name) => new DerivedText(join(agentDirectory, name), [], (text) => secretsIn(name, text)),
+    this.#files = new FolderFiles(agentDirectory, names);
+    this.#texts = names.map(
+      (name) =>
+        new DerivedText(join(agentDirectory, name), nothing, (text) => readFrom(name, text)),
     );
   }
 
   /**
-   * Variables that hold keys: those of vendors, and those that models.json and auth.json name. Their
-   * commands (`!…`) use variables of any kind, so these do not count.
+   * The keys and tokens in the files, and the variables that hold keys: those of vendors, and those that
+   * models.json and auth.json name. Their commands (`!…`) use variables of any kind, so these do not
+   * count.
    */
-  variables(): string[] {
-    const named = this.#variables.flatMap(({ value }) => value);
-    return [...new Set([...keyVariableNames(), ...named])].filter((name) => !common.has(name));
+  read(): { readonly variables: readonly string[]; readonly secrets: readonly string[] } {
+    const found = this.#files.stats();
+    const said = this.#texts.map((text, at) => text.of(found[at]));
+    const variables = [...keyVariableNames(), ...said.flatMap((each) => each.variables)];
+    return {
+      variables: [...new Set(variables)].filter((name) => !common.has(name)),
+      secrets: said.flatMap((each) => each.secrets),
+    };
   }
+}
 
-  /** The keys and tokens in the files. */
-  secrets(): string[] {
-    return this.#secrets.flatMap(({ value }) => value);
-  }
+function readFrom(name: string, text: string): Said {
+  return {
+    variables: name === "models.json" || name === "auth.json" ? variablesIn(text) : [],
+    secrets: name === "models.json" ? [] : secretsIn(name, text),
+  };
 }
 
 function variablesIn(json: string): string[] {

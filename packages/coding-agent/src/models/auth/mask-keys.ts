@@ -31,8 +31,9 @@ export function createOutputMask(sources: KeySources): OutputMask {
 }
 
 function keysOf({ environment, known, used }: KeySources): string[] {
-  const variables = known.variables().flatMap((name) => environment[name] ?? []);
-  const keys = new Set([...used(), ...variables, ...known.secrets()]);
+  const { variables, secrets } = known.read();
+  const values = variables.flatMap((name) => environment[name] ?? []);
+  const keys = new Set([...used(), ...values, ...secrets]);
   // A key that contains another goes first, or its rest stays.
   return [...keys]
     .filter((key) => key.length >= MIN_LENGTH)

@@ -7,12 +7,12 @@ import { makeFolder } from "../../base/files/make-folder.ts";
 import { ExtensionError } from "../../extensions/api/errors.ts";
 import type { BashOperations } from "../../extensions/api/events.ts";
 import type { ExtensionTool, ExtensionToolResult } from "../../extensions/api/tool.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
+import type { CommandOutcome, ToolEnvironment } from "../../processes/environment.ts";
 import type { OutputSink } from "../../processes/output-pump.ts";
 import { ProcessRegistry } from "../../processes/process-registry.ts";
 import { runShellCommand } from "../../processes/shell-command.ts";
 import { formatSize, truncateHead } from "../../processes/truncate.ts";
-import { type CommandOutcome, followCommand } from "../../tools/bash/bash.ts";
+import { followCommand } from "../../tools/bash/bash.ts";
 import { createTools } from "../../tools/index.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 

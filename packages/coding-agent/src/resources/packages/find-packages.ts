@@ -85,7 +85,7 @@ export async function findNamedPackage(
   if (isIn(user)) return namedPackage(source, "user", user);
   if (!isIn(project)) return notThere(source, user);
   if (isProjectTrusted) return namedPackage(source, "project", project);
-  const message = `The package ${source} is only installed in the project (${project.path}), which is not trusted. Start with --approve to load it, or install it for yourself: ${user.installCommand ?? ""}`;
+  const message = `The package ${source} is only installed in the project (${project.path}), which is not trusted. Trust the project to load it, or install it for yourself: ${user.installCommand ?? ""}`;
   return { severity: "error", message, path: project.path, isFatal: "untrusted" };
 }
 

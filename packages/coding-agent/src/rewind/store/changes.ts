@@ -4,7 +4,7 @@ import type { ObjectStore } from "./object-store.ts";
 import { treeContent } from "./tree-objects.ts";
 
 /** How a path differs between two snapshots. */
-export interface FileChange {
+interface FileChange {
   readonly path: string;
   readonly before: FileState | undefined;
   readonly after: FileState | undefined;

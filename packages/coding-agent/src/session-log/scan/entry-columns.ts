@@ -1,5 +1,5 @@
 import type { EntryScan } from "./entry-scan.ts";
-import { ASSISTANT, FAILED, type ScannedRole, scannedRoles } from "./message-scan.ts";
+import { ASSISTANT, FAILED, type ScannedRole, scannedRoles } from "./scanned-role.ts";
 import type { ScannedUsage } from "./usage-scan.ts";
 
 /** Where the line of an entry, or a value in it, is in the file. */

@@ -1,3 +1,5 @@
+import { textIn } from "./text-in.ts";
+
 /**
  * Steps over JSON in bytes without making values of it. Every function takes the index to read at and
  * returns the index behind what it read, or {@link unsure}: the bytes are not JSON, or they are but not
@@ -96,11 +98,6 @@ export function numberIn(bytes: Uint8Array, from: number, to: number): number {
     value = value * 10 + byte - zero;
   }
   return value;
-}
-
-/** The ASCII text between two indices. */
-export function textIn(bytes: Uint8Array, from: number, to: number): string {
-  return String.fromCharCode(...bytes.subarray(from, to));
 }
 
 /** Whether the bytes at an index are those of `word`. */

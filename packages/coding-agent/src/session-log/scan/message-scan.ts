@@ -9,15 +9,10 @@ import {
   unsure,
 } from "./json-bytes.ts";
 import { listOf, MemberScan, type Skip } from "./member-scan.ts";
+import { ASSISTANT, FAILED } from "./scanned-role.ts";
 import { skipFinite, UsageScan } from "./usage-scan.ts";
 
-/** Who said a message; the failed replies need a look before they count. */
-export const scannedRoles = ["user", "assistant", "toolResult", "failedAssistant"] as const;
-export type ScannedRole = (typeof scannedRoles)[number];
-
 const roles = [bytesOf('"user"'), bytesOf('"assistant"'), bytesOf('"toolResult"')];
-/** Indices of {@link scannedRoles}. */
-export const [ASSISTANT, FAILED] = [1, 3];
 const USER = 0;
 const stopReasons = ["stop", "length", "toolUse", "error", "aborted"].map((reason) =>
   bytesOf(`"${reason}"`),
@@ -40,7 +35,7 @@ const ofModels = blockTypes.text | blockTypes.thinking | blockTypes.toolCall;
  * unchanged; is unsure of every other one.
  */
 export class MessageScan {
-  /** An index of {@link scannedRoles}. */
+  /** An index of `scannedRoles`. */
   role = USER;
   /** Calls in the content of a reply. */
   toolCalls = 0;

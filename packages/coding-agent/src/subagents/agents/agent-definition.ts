@@ -12,6 +12,8 @@ export interface AgentDefinition {
   readonly thinkingLevel?: ThinkingLevel | undefined;
   /** Agents it may start: names, or `*` for all. All when absent. */
   readonly spawns?: readonly string[] | undefined;
+  /** The MCP servers it has of those of its caller's; none when absent. */
+  readonly mcpServers?: readonly string[] | undefined;
   /** Added to the system prompt. */
   readonly systemPrompt: string;
   readonly source: "user" | "project" | "bundled";

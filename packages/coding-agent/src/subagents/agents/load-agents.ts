@@ -94,7 +94,8 @@ function mayDefine(
 /** Without what only a trusted project may choose. Its tools can only be fewer than the session's. */
 function restricted(agent: AgentDefinition, { isProjectTrusted }: AgentDirs): AgentDefinition {
   if (isProjectTrusted || agent.source !== "project") return agent;
-  return { ...agent, model: undefined, thinkingLevel: undefined, isLimitedToCaller: true };
+  const withheld = { model: undefined, thinkingLevel: undefined, mcpServers: undefined };
+  return { ...agent, ...withheld, isLimitedToCaller: true };
 }
 
 function originOf(source: AgentDefinition["source"]): TextOrigin {
@@ -145,6 +146,7 @@ async function readAgent(
     model: textAttribute(attributes, "model"),
     thinkingLevel,
     spawns: listAttribute(attributes, "spawns"),
+    mcpServers: listAttribute(attributes, "mcpServers"),
     systemPrompt: body,
     source,
   };

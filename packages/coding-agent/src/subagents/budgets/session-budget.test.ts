@@ -102,8 +102,8 @@ describe("the budget of a session", () => {
       const { budget, reported, tell } = budgetWith({ [`task.budget.${limit}`]: 0.5 });
       await tell({ type: "agent_start" });
       if (reason === "subagents") {
-        budget.takeSubagent();
-        expect(() => budget.takeSubagent()).toThrow(/maxSubagents/);
+        await budget.takeSubagent();
+        await expect(budget.takeSubagent()).rejects.toThrow(/maxSubagents/);
       }
       await tell(reply(100, 2));
       const isCrossed = () => reported.find(({ type }) => type === "budget_exceeded");
@@ -161,8 +161,8 @@ describe("the budget of a session", () => {
     await tell({ type: "agent_start" });
     await tell(reply(1, 2));
     expect(aborts()).toBe(0);
-    budget.takeSubagent();
-    expect(() => budget.takeSubagent()).toThrow(/maxSubagents/);
+    await budget.takeSubagent();
+    await expect(budget.takeSubagent()).rejects.toThrow(/maxSubagents/);
     const other = budgetWith({ "task.budget.maxToolCalls": 2 });
     await other.tell({ type: "agent_start" });
     await other.tell(reply(1, 3));
@@ -212,7 +212,7 @@ describe("the budget of a session", () => {
       "task.budget.maxSubagents": 5,
     });
     await tell(reply(39));
-    budget.takeSubagent();
+    await budget.takeSubagent();
     expect(budget.remaining(2)).toEqual({ maxTotalTokens: 60, maxSubagents: 2 });
   });
 });

@@ -2,11 +2,13 @@ import type {
   BudgetLimits,
   BudgetSnapshot,
   BudgetViolationReason,
+  OnExceeded,
   SessionEvent,
 } from "@tau-agent/rpc-protocol";
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
-import { SessionError } from "../../base/errors.ts";
+import type { SessionError } from "../../base/errors.ts";
 import { MAX_TIMER_MS } from "../../base/timer-limit.ts";
+import { Withdrawal } from "../../host-requests/host-requests.ts";
 import {
   type Consumption,
   consumptionOf,
@@ -15,81 +17,57 @@ import {
   usedBy,
 } from "../../session-log/consumption.ts";
 import type { SettingsStore } from "../../settings/store.ts";
-
-type LimitName = keyof BudgetLimits;
-type Measure = Exclude<keyof BudgetSnapshot, "status" | "reason">;
-
-/** Limits to set, and names of limits to remove; others stay. */
-export type BudgetChange = BudgetLimits & { readonly clear?: LimitName[] | undefined };
-
-interface Dimension {
-  readonly reason: BudgetViolationReason;
-  readonly limit: LimitName;
-  readonly measure: Measure;
-  /** Counts may reach their limit; measured amounts are exceeded when they reach it. */
-  readonly isCount: boolean;
-}
-
-const subagentDimension: Dimension = {
-  reason: "subagents",
-  limit: "maxSubagents",
-  measure: "subagents",
-  isCount: true,
-};
-
-const dimensions: readonly Dimension[] = [
-  { reason: "wall_time", limit: "maxWallTimeMs", measure: "wallTimeMs", isCount: false },
-  { reason: "input_tokens", limit: "maxInputTokens", measure: "inputTokens", isCount: false },
-  { reason: "output_tokens", limit: "maxOutputTokens", measure: "outputTokens", isCount: false },
-  { reason: "total_tokens", limit: "maxTotalTokens", measure: "totalTokens", isCount: false },
-  { reason: "cost", limit: "maxCostUsd", measure: "costUsd", isCount: false },
-  { reason: "tool_calls", limit: "maxToolCalls", measure: "toolCalls", isCount: true },
+import type { BudgetStep } from "./budget-question.ts";
+import type { BudgetDecision, BudgetQuestions } from "./budget-questions.ts";
+import { type BudgetedSession, nothingSpent } from "./budgeted-session.ts";
+import {
+  type Dimension,
+  dimensions,
+  type Measure,
+  refusalOf,
+  snapshotOf,
   subagentDimension,
-];
-
-const nothingSpent: SpentBefore = { consumption: nothingUsed, runTimeMs: 0 };
-
-/** What a budget needs of its session. */
-export interface BudgetedSession {
-  subscribe(listener: (event: SessionEvent) => void): () => void;
-  report(event: SessionEvent): void | Promise<void>;
-  abort(): Promise<void>;
-  /** Use so far, according to the session's entries. */
-  readonly log: { readonly totals: SpentBefore };
-}
-
-interface SpentBefore {
-  readonly consumption: Consumption;
-  readonly runTimeMs: number;
-}
+} from "./dimensions.ts";
+import { RunClock } from "./run-clock.ts";
+import { type BudgetChange, SessionLimits } from "./session-limits.ts";
 
 /**
  * Counts what a session and its subagents use, against the limits of `task.budget.*`. Entries in
- * the session's file count; wall time is the time spent in runs.
+ * the session's file count; wall time is the time spent in runs. A used-up limit stops the work, or
+ * holds it before its next step until someone has decided whether the limit is raised.
  */
 export class SessionBudget {
   readonly #settings: SettingsStore;
-  /** Limits set for this session; null removes the setting's limit. */
-  readonly #given = new Map<LimitName, number | null>();
+  readonly #limits: SessionLimits;
   #session: BudgetedSession | undefined;
+  #questions: BudgetQuestions | undefined;
   #used = nothingUsed;
-  #pastRunsMs = 0;
-  #runStartedAt: number | undefined;
+  readonly #clock = new RunClock();
   #timer: NodeJS.Timeout | undefined;
   readonly #warned = new Set<BudgetViolationReason>();
   readonly #followers = new Set<() => void>();
+  /** The dimensions whose next step is held, as subagents have learned. */
+  readonly #held = new Set<BudgetViolationReason>();
   /** The dimension that was announced as exceeded. */
   #exceeded: Dimension | undefined;
+  /** Aborted when the run has ended. */
+  #run = new AbortController();
   /** Aborted with the budget; a fresh one once a limit was raised. */
   #controller = new AbortController();
 
   constructor(settings: SettingsStore) {
     this.#settings = settings;
+    this.#limits = new SessionLimits(settings);
   }
 
-  /** Starts counting for a session. */
-  attach(session: BudgetedSession): void {
+  /** Starts counting for a session; without questions, a used-up limit always stops it. */
+  attach(session: BudgetedSession, questions?: BudgetQuestions): void {
     this.#session = session;
+    this.#questions = questions;
+    questions?.onWaiting((isWaiting) => {
+      this.#clock.isPaused = isWaiting;
+      this.#setTimer();
+    });
     session.subscribe((event) => this.#note(event));
     this.startOver();
   }
@@ -100,10 +78,11 @@ export class SessionBudget {
    */
   startOver(): void {
     const { consumption, runTimeMs } = this.#session?.log.totals ?? nothingSpent;
-    this.#stopClock();
+    clearTimeout(this.#timer);
     this.#used = consumption;
-    this.#pastRunsMs = runTimeMs;
+    this.#clock.reset(runTimeMs);
     this.#warned.clear();
+    this.#held.clear();
     this.#exceeded = undefined;
     this.#controller = new AbortController();
   }
@@ -113,14 +92,14 @@ export class SessionBudget {
     return this.#controller.signal;
   }
 
+  /** What happens when a limit is used up. */
+  get onExceeded(): OnExceeded {
+    return this.#limits.onExceeded;
+  }
+
   /** The current limits. */
   get limits(): BudgetLimits {
-    const limits: BudgetLimits = {};
-    for (const { limit } of dimensions) {
-      const value = this.#limit(limit);
-      if (value !== undefined) limits[limit] = value;
-    }
-    return limits;
+    return this.#limits.all;
   }
 
   /** Use so far, and its state. */
@@ -130,22 +109,25 @@ export class SessionBudget {
 
   /**
    * The limits of a subagent; the remaining number of subagents is shared evenly among `count` of
-   * them. What a running one has `used` is already counted for the session.
+   * them. What a running one has `used` is already counted for the session. While the session can
+   * ask, its own clock alone measures wall time, so that no wait for an answer counts.
    */
   remaining(count = 1, used: Partial<Record<Measure, number>> = {}): BudgetLimits {
-    const { limits } = this;
+    const { limits, onExceeded } = this;
     const left: BudgetLimits = {};
     for (const { limit, measure } of dimensions) {
       const value = limits[limit];
       if (value === undefined) continue;
-      const rest = Math.max(0, value - this.#usedOf(measure));
+      // Negative where a step that is held has been counted already.
+      const rest = value - this.#usedOf(measure);
+      if (measure === "wallTimeMs" && onExceeded === "ask" && rest > 0) continue;
       const share = limit === "maxSubagents" ? Math.floor(rest / count) : rest;
-      left[limit] = share + (used[measure] ?? 0);
+      left[limit] = Math.max(0, share + (used[measure] ?? 0));
     }
     return left;
   }
 
-  /** Calls the listener when limits change; returns the function that removes it. */
+  /** Calls the listener when limits change; returns what removes it. */
   onLimitsChange(follower: () => void): () => void {
     this.#followers.add(follower);
     return () => void this.#followers.delete(follower);
@@ -153,60 +135,71 @@ export class SessionBudget {
 
   /**
    * Sets limits for this session and removes those in `clear`; others stay. Changed limits can warn
-   * and be exceeded again.
+   * and be exceeded again, and answer the questions about them.
    */
   setLimits(limits: BudgetChange): void {
-    for (const { limit, reason } of dimensions) {
-      const value = limits.clear?.includes(limit) ? null : limits[limit];
-      if (value === undefined) continue;
-      const before = this.#limit(limit);
-      this.#given.set(limit, value);
-      if (this.#limit(limit) !== before) this.#warned.delete(reason);
-    }
-    this.#lookAgain();
+    for (const { reason } of this.#limits.change(limits)) this.#warned.delete(reason);
+    // Asking again is a fresh start: what was stopped may be asked about.
+    this.#lookAgain(limits.onExceeded === "ask");
+    for (const each of dimensions) if (this.#allows(each)) this.#held.delete(each.reason);
+    this.#settleQuestions();
     this.#review();
     this.#setTimer();
     for (const follower of this.#followers) follower();
   }
 
   /**
-   * Refuses work if a limit is exceeded.
+   * Refuses work if a limit is exceeded, unless someone can be asked about it at the first step.
    *
    * @throws {SessionError} `budget_exceeded` naming the dimension and the setting
    */
   check(): void {
     this.#lookAgain();
     const found = this.#exceeded ?? dimensions.find((dimension) => this.#isExceeded(dimension));
-    if (found !== undefined) throw this.#refusal(found);
+    if (found === undefined) return;
+    if (this.#exceeded !== undefined || !this.#mayAsk) throw this.#refusal(found);
   }
 
   /**
-   * Refuses a further request of a run. Running out of subagents is not a reason: the refused call
-   * has reported it.
+   * Admits a step of a run: a request to the model, or the tool calls of a reply. Where a limit is used
+   * up it asks, and waits for the answer. Running out of subagents is not a reason: the refused call has
+   * reported it.
    *
    * @throws {SessionError} `budget_exceeded`
    */
-  checkRequest(): void {
-    const found = dimensions.find(
-      (dimension) => dimension !== subagentDimension && this.#isExceeded(dimension),
-    );
-    if (found !== undefined) throw this.#refusal(found);
-  }
-
-  /**
-   * Takes one subagent from the budget, before it is started. If none is left, this one and all
-   * further prompts are refused.
-   *
-   * @throws {SessionError} `budget_exceeded`
-   */
-  takeSubagent(): void {
-    this.checkRequest();
-    const limit = this.#limit("maxSubagents");
-    if (limit !== undefined && this.#used.subagents >= limit) {
-      if (this.#exceeded === undefined) this.#exceed(subagentDimension);
-      throw this.#refusal(subagentDimension);
+  async admit(step: BudgetStep = {}): Promise<void> {
+    for (;;) {
+      this.#lookAgain();
+      const found = dimensions.find(
+        (dimension) => dimension !== subagentDimension && this.#isExceeded(dimension),
+      );
+      if (found === undefined) return;
+      await this.#ask(found, step);
     }
-    this.add({ subagents: 1 });
+  }
+
+  /**
+   * Takes one subagent from the budget, before it is started. If none is left and the limit is not
+   * raised, this one and all further prompts are refused.
+   *
+   * @throws {SessionError} `budget_exceeded`
+   */
+  async takeSubagent(step: BudgetStep = {}): Promise<void> {
+    // Without a pause between the look and the count: others may start one, too.
+    await this.admitSubagent(step, () => this.add({ subagents: 1 }));
+  }
+
+  /**
+   * Admits the start of a subagent, and starts it.
+   *
+   * @throws {SessionError} `budget_exceeded`
+   */
+  async admitSubagent(step: BudgetStep, start?: () => void): Promise<void> {
+    for (;;) {
+      await this.admit(step);
+      if (this.#allows(subagentDimension)) return start?.();
+      await this.#ask(subagentDimension, step);
+    }
   }
 
   /** Adds use by subagents. */
@@ -222,11 +215,15 @@ export class SessionBudget {
 
   #note(event: SessionEvent): void {
     if (event.type === "agent_start") {
-      this.#runStartedAt ??= performance.now();
+      if (!this.#clock.isRunning) this.#run = new AbortController();
+      this.#clock.start();
       this.#setTimer();
     } else if (event.type === "agent_settled" || (event.type === "agent_end" && !event.willRetry)) {
       // The wait before a retry counts as time of its run.
-      this.#stopClock();
+      this.#clock.stop();
+      clearTimeout(this.#timer);
+      // A run that ended needs nothing more.
+      this.#run.abort(new Withdrawal("end"));
       this.#review();
     } else {
       const used = usedBy(event);
@@ -235,23 +232,75 @@ export class SessionBudget {
   }
 
   /** The exceeded limit may have been raised since, in the settings too. */
-  #lookAgain(): void {
-    if (this.#exceeded === undefined || !this.#hasRoom(this.#exceeded)) return;
-    this.#exceeded = dimensions.find((dimension) => this.#isExceeded(dimension));
+  #lookAgain(startsOver = false): void {
+    if (this.#exceeded === undefined) return;
+    if (startsOver) this.#exceeded = undefined;
+    else if (!this.#hasRoom(this.#exceeded)) return;
+    else this.#exceeded = dimensions.find((dimension) => this.#isExceeded(dimension));
     if (this.#exceeded === undefined) this.#controller = new AbortController();
   }
 
-  #stopClock(): void {
-    this.#pastRunsMs = this.#usedOf("wallTimeMs");
-    this.#runStartedAt = undefined;
-    clearTimeout(this.#timer);
+  /** Whether someone decides about used-up limits, and the work was not stopped before. */
+  get #mayAsk(): boolean {
+    return !this.#isStopped && this.onExceeded === "ask" && this.#questions?.isAnswered === true;
+  }
+
+  /** Running out of subagents stops nothing that is under way. */
+  get #isStopped(): boolean {
+    return this.#exceeded !== undefined && this.#exceeded !== subagentDimension;
+  }
+
+  /**
+   * Asks about a limit and does what the answer says.
+   *
+   * @throws {SessionError} `budget_exceeded` unless the limit may have changed
+   */
+  async #ask(dimension: Dimension, step: BudgetStep): Promise<void> {
+    const mayAsk = this.#mayAsk && this.#exceeded !== dimension;
+    const decision = mayAsk ? await this.#decide(dimension, step) : { stop: true as const };
+    if (decision === "raised") return;
+    if (decision === "gone") {
+      // Another step may have asked, and is not wanted any more.
+      if (this.#questions?.isWanted(step)) return;
+      throw this.#refusal(dimension);
+    }
+    if ("limit" in decision) {
+      // Each step that waited for the answer gets it.
+      const current = this.#limits.get(dimension.limit);
+      const isNew = current !== undefined && decision.limit > current;
+      if (isNew) this.setLimits({ [dimension.limit]: decision.limit });
+      return;
+    }
+    if (dimension === subagentDimension) {
+      if (this.#exceeded === undefined) this.#exceed(dimension);
+    } else if (this.onExceeded === "ask" && !this.#isStopped) this.#stop(dimension);
+    throw this.#refusal(dimension);
+  }
+
+  async #decide(dimension: Dimension, step: BudgetStep): Promise<BudgetDecision> {
+    // Most sessions never ask.
+    const { budgetQuestion } = await import("./budget-question.ts");
+    if (this.#allows(dimension)) return "raised";
+    const limit = this.#limits.get(dimension.limit) ?? 0;
+    const counted = this.#usedOf(dimension.measure);
+    const question = budgetQuestion(dimension, { limit, counted, step });
+    return this.#questions?.ask(question, step) ?? { stop: true };
+  }
+
+  /** Questions about limits that have room now, or may not be asked any more, are answered. */
+  #settleQuestions(): void {
+    for (const dimension of dimensions) {
+      const isRaised = this.#allows(dimension);
+      if (!isRaised && this.onExceeded === "ask") continue;
+      this.#questions?.settle(dimension.reason, isRaised ? "raised" : "stopped");
+    }
   }
 
   /** Wall time passes without events, so set a timer for the warning or the limit. */
   #setTimer(): void {
     clearTimeout(this.#timer);
     const limit = this.limits.maxWallTimeMs;
-    if (limit === undefined || this.#runStartedAt === undefined) return;
+    if (limit === undefined || !this.#clock.isTicking) return;
     const used = this.#usedOf("wallTimeMs");
     const warning = limit * this.#settings.get("task.budget.warnAtRatio");
     const next = (used < warning ? warning : limit) - used;
@@ -278,9 +327,28 @@ export class SessionBudget {
     if (found === undefined) return;
     // A limit of 0 is exceeded from the start, when there is nothing to warn or stop.
     if (this.#usedOf(found.measure) === 0) return;
-    this.#exceed(found);
+    if (this.#mayAsk) this.#hold(found);
+    else this.#stop(found);
+  }
+
+  /**
+   * The next step has to wait, those of subagents too. Wall time passes without steps, so it is asked
+   * about at once.
+   */
+  #hold({ reason }: Dimension): void {
+    if (this.#held.has(reason)) return;
+    this.#held.add(reason);
+    for (const follower of this.#followers) follower();
+    // What comes of it concerns the steps that wait for it.
+    if (reason !== "wall_time" || !this.#clock.isRunning) return;
+    const step = { signal: this.#questions?.untilEnd(this.#run.signal) };
+    void this.admit(step).catch(() => undefined);
+  }
+
+  #stop(dimension: Dimension): void {
+    this.#exceed(dimension);
     this.#controller.abort();
-    if (this.#runStartedAt !== undefined) void this.#session?.abort();
+    if (this.#clock.isRunning) void this.#session?.abort();
   }
 
   #exceed(dimension: Dimension): void {
@@ -297,45 +365,31 @@ export class SessionBudget {
   #snapshot(reason: BudgetViolationReason | undefined): BudgetSnapshot {
     const isExceeded =
       this.#exceeded !== undefined || dimensions.some((dimension) => this.#isExceeded(dimension));
-    const { cacheReadTokens: _read, cacheWriteTokens: _write, ...used } = this.#used;
-    return {
-      status: isExceeded ? "exceeded" : this.#warned.size > 0 ? "warning" : "ok",
-      wallTimeMs: Math.round(this.#usedOf("wallTimeMs")),
-      ...used,
-      ...(reason !== undefined && { reason }),
-    };
+    const status = isExceeded ? "exceeded" : this.#warned.size > 0 ? "warning" : "ok";
+    return snapshotOf(this.#used, { status, wallTimeMs: this.#clock.elapsedMs, reason });
   }
 
-  #isExceeded({ limit, measure, isCount }: Dimension): boolean {
-    const value = this.#limit(limit);
-    if (value === undefined) return false;
-    const used = this.#usedOf(measure);
-    return isCount ? used > value : used >= value;
+  #isExceeded(dimension: Dimension): boolean {
+    return this.#limits.isExceeded(dimension, this.#usedOf(dimension.measure));
   }
 
-  #hasRoom({ limit, measure }: Dimension): boolean {
-    const value = this.#limit(limit);
-    return value === undefined || this.#usedOf(measure) < value;
+  /** Whether the step that is held may be taken: its calls are counted, a subagent is not yet. */
+  #allows(dimension: Dimension): boolean {
+    return dimension === subagentDimension
+      ? this.#hasRoom(dimension)
+      : !this.#isExceeded(dimension);
   }
 
-  #limit(name: LimitName): number | undefined {
-    const given = this.#given.get(name);
-    if (given !== undefined) return given ?? undefined;
-    return this.#settings.get(`task.budget.${name}`);
+  #hasRoom(dimension: Dimension): boolean {
+    return this.#limits.hasRoom(dimension, this.#usedOf(dimension.measure));
   }
 
   #usedOf(measure: Measure): number {
-    if (measure !== "wallTimeMs") return this.#used[measure];
-    const started = this.#runStartedAt;
-    return this.#pastRunsMs + (started === undefined ? 0 : performance.now() - started);
+    return measure === "wallTimeMs" ? this.#clock.elapsedMs : this.#used[measure];
   }
 
-  #refusal({ limit, measure, reason }: Dimension): SessionError {
-    return new SessionError("budget_exceeded", {
-      dimension: reason,
-      used: String(Math.round(this.#usedOf(measure) * 10_000) / 10_000),
-      limit: String(this.#limit(limit)),
-      setting: `task.budget.${limit}`,
-    });
+  #refusal(dimension: Dimension): SessionError {
+    const used = this.#usedOf(dimension.measure);
+    return refusalOf(dimension, { used, limit: this.#limits.get(dimension.limit) });
   }
 }

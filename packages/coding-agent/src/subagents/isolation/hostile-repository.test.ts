@@ -107,7 +107,7 @@ describe("a repository that is not trusted", () => {
       const opened = isolate(workspace);
       await expect(opened).rejects.toThrow(ToolError);
       await expect(opened).rejects.toThrow(
-        /"x\.evil" goes through the git filter "evil".*--approve/,
+        /"x\.evil" goes through the git filter "evil".*Trust the project,/,
       );
       expect(ran()).toBeUndefined();
       expect(gitIn(workspace.directory, "worktree", "list").split("\n")).toHaveLength(2);

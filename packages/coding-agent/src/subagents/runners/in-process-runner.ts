@@ -1,6 +1,12 @@
-import type { PromptStatus, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
+import type {
+  Approve,
+  PromptStatus,
+  RaiseBudget,
+  SessionEvent,
+  SubagentLevel,
+} from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Approve } from "../../host-requests/approve.ts";
+import type { HostTools } from "../../host-tools/host-tools.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { SessionBudget } from "../budgets/session-budget.ts";
 import {
@@ -26,7 +32,9 @@ interface SubagentSessionOptions {
   readonly trustProject: boolean;
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
+  readonly mcp: { readonly isOff: boolean; readonly only: readonly string[] };
   readonly approve: Approve;
+  readonly raiseBudget: RaiseBudget;
   /** They are set as the caller's change, so none are given at the start. */
   readonly permissions: undefined;
   readonly clientReady: undefined;
@@ -36,6 +44,7 @@ interface SubagentSessionOptions {
 interface SubagentSession {
   readonly budget: SessionBudget;
   readonly permissions: { set(change: PermissionChange): void };
+  readonly hostTools: Pick<HostTools, "inherit">;
   readonly log: { readonly path: string | undefined };
   readonly lastAssistantText: string | null;
   subscribe(listener: (event: SessionEvent) => void): () => void;
@@ -77,7 +86,9 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
     taskAgents: agent.spawns,
+    mcp: { isOff: agent.mcpServers === undefined, only: agent.mcpServers ?? [] },
     approve: request.approve,
+    raiseBudget: request.raiseBudget,
     permissions: undefined,
     clientReady: undefined,
   };
@@ -93,6 +104,7 @@ function subagentOf(session: SubagentSession): Subagent {
       const answer = session.lastAssistantText ?? "";
       return { status: status === "handled" ? "completed" : status, text: answer, error };
     },
+    setHostTools: async (tools) => session.hostTools.inherit(tools),
     setEventLevel: (level) => session.setSubagentLevel(level),
     setBudget: async (change) => session.budget.setLimits(change),
     setPermissions: async (change) => session.permissions.set(change),

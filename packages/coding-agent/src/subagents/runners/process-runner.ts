@@ -1,7 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
-import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import type { Approve, RaiseBudget, SessionEvent } from "@tau-agent/rpc-protocol";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
-import type { Approve } from "../../host-requests/approve.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import {
@@ -25,6 +24,8 @@ export interface SubagentHostRequest {
   readonly onEvent: (event: SessionEvent) => void;
   /** Answers what its tools need an approval for. */
   readonly approve: Approve;
+  /** Decides about limits that it has used up. */
+  readonly raiseBudget: RaiseBudget;
 }
 
 /** The part of an RPC client that a subagent uses. */
@@ -46,14 +47,14 @@ export interface ProcessRunnerOptions {
 export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunner {
   const { command, environment } = options;
   return async (request) => {
-    const { cwd, onEvent, budget, signal, approve, permissions } = request;
+    const { cwd, onEvent, budget, signal, approve, raiseBudget, permissions } = request;
     const own = command() ?? [];
     const words = own.length === 0 ? undefined : own.map((word) => word.replaceAll("{cwd}", cwd));
     const args = hostArguments(request);
     const planned = environment.processes.prepareHost(environment.environment);
     const { variables } = planned;
     const started = await options
-      .startHost({ command: words, args, cwd, variables, signal, onEvent, approve })
+      .startHost({ command: words, args, cwd, variables, signal, onEvent, approve, raiseBudget })
       .catch((error: unknown) => {
         environment.processes.hostEnded(planned);
         if (words === undefined) throw error;
@@ -78,6 +79,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
         }
         await started.setPermissions(change);
       },
+      setHostTools: async (tools) => started.setHostTools?.(tools),
       setEventLevel: (level) => started.setEventLevel(level),
       stop: async () => {
         // Its command may have started processes that outlive it.
@@ -120,5 +122,7 @@ function hostArguments(request: SubagentRequest): string[] {
   if (excluded.length > 0) args.push("--exclude-tools", excluded.join(","));
   if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
   args.push("--task-depth", String(request.depth));
+  const { mcpServers = [] } = agent;
+  args.push(...(mcpServers.length > 0 ? ["--mcp-servers", mcpServers.join(",")] : ["--no-mcp"]));
   return args;
 }

@@ -1,9 +1,9 @@
-import type { BudgetLimits, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
+import type { Approve, RaiseBudget, SessionEvent, SubagentLevel } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { Approve } from "../../host-requests/approve.ts";
+import type { RunnableHostTool } from "../../host-tools/host-tools.ts";
 import type { PermissionChange } from "../../permissions/permission-settings.ts";
 import type { AgentDefinition } from "../agents/agent-definition.ts";
-import type { BudgetChange } from "../budgets/session-budget.ts";
+import type { BudgetChange } from "../budgets/session-limits.ts";
 
 /** The order for one subagent. */
 export interface SubagentRequest {
@@ -24,7 +24,7 @@ export interface SubagentRequest {
   /** Tools it must not have even if its agent lists them; patterns as for `--exclude-tools`. */
   readonly excludedTools: readonly string[];
   readonly isProjectTrusted: boolean;
-  readonly budget: BudgetLimits;
+  readonly budget: BudgetChange;
   /** Aborts the subagent, even before it has started. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: SessionEvent) => void;
@@ -32,6 +32,8 @@ export interface SubagentRequest {
   readonly permissions: PermissionChange;
   /** Asks the caller's client. */
   readonly approve: Approve;
+  /** Decides about limits that the subagent has used up. */
+  readonly raiseBudget: RaiseBudget;
 }
 
 /** How a prompt to a subagent ended. */
@@ -50,6 +52,8 @@ export interface Subagent {
   setBudget(change: BudgetChange): Promise<void>;
   /** Changes its permissions. Without it, a session whose permissions are limited has no subagents. */
   setPermissions?(change: PermissionChange): Promise<void>;
+  /** Replaces the tools that it calls through the session it works for. */
+  setHostTools?(tools: readonly RunnableHostTool[]): Promise<void>;
   /** Sets which events of its own subagents it sends. */
   setEventLevel(level: SubagentLevel): Promise<void>;
   /** Ends it and everything it started. May be called during a prompt. */

@@ -20,14 +20,16 @@ export async function runTaskTool(
   call: ToolCallContext,
 ): Promise<ToolResult> {
   const order = await readOrder(args, services, call.toolCallId);
-  services.budget.checkRequest();
+  const { toolCallId, signal } = call;
+  await services.budget.admit({ toolCallId, signal });
   // A parent session that shares its budget must learn of use at once.
   const tellsUse = services.depth > 0;
   const progress = new Progress(order.tasks, { send: call.onUpdate, tellsUse });
   try {
     const { results, leftOut, started } = await runTasks(order, {
       services,
-      signal: call.signal,
+      toolCallId,
+      signal,
       onProgress: (task, event, used) => progress.note(task, event, used),
     });
     const used = results.reduce((sum, result) => plus(sum, result.used), nothingUsed);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { nothingUsed } from "../../session-log/consumption.ts";
 import { SettingsStore } from "../../settings/store.ts";
-import { type BudgetChange, SessionBudget } from "../budgets/session-budget.ts";
+import { SessionBudget } from "../budgets/session-budget.ts";
+import type { BudgetChange } from "../budgets/session-limits.ts";
 import { BudgetShare } from "./budget-share.ts";
 
 function shareOf(settings: Record<string, number>, used = nothingUsed) {

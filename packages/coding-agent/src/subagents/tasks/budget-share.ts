@@ -1,5 +1,8 @@
+import type { BudgetRequest, BudgetResult } from "@tau-agent/rpc-protocol";
 import type { Consumption } from "../../session-log/consumption.ts";
-import type { BudgetChange, SessionBudget } from "../budgets/session-budget.ts";
+import { dimensions, subagentDimension } from "../budgets/dimensions.ts";
+import type { SessionBudget } from "../budgets/session-budget.ts";
+import type { BudgetChange } from "../budgets/session-limits.ts";
 import type { Subagent } from "../runners/subagent-runner.ts";
 
 /** What {@link BudgetShare} works with. */
@@ -25,7 +28,7 @@ export class BudgetShare {
 
   constructor(options: BudgetShareOptions) {
     this.#options = options;
-    this.#limits = options.budget.remaining(options.count);
+    this.#limits = this.#withRule(options.budget.remaining(options.count));
     this.#unfollow = options.budget.onLimitsChange(() => void this.#pass());
   }
 
@@ -40,24 +43,59 @@ export class BudgetShare {
     if (this.#isStale) await this.#pass();
   }
 
+  /**
+   * Decides about a limit that the subagent has used up: what others have left over is its own to use,
+   * and the session's client is asked only for more.
+   */
+  async raise(
+    { dimension, limit, used, agentId: nested }: BudgetRequest,
+    { agentId, signal }: { readonly agentId: string; readonly signal: AbortSignal },
+  ): Promise<BudgetResult> {
+    const { budget } = this.#options;
+    const wanted = dimensions.find(({ reason }) => reason === dimension);
+    if (wanted === undefined) return { stop: true };
+    const step = { agentId: nested === undefined ? agentId : `${agentId}/${nested}`, signal };
+    try {
+      if (wanted === subagentDimension) await budget.admitSubagent(step);
+      else await budget.admit(step);
+    } catch {
+      return { stop: true };
+    }
+    const left = budget.remaining(1, this.#used())[wanted.limit] ?? Number.MAX_SAFE_INTEGER;
+    const least = Math.max(limit, used);
+    if (left > least) return { limit: left };
+    return { limit: least + (budget.remaining()[wanted.limit] || 1) };
+  }
+
   /** Stops passing on changes. */
   end(): void {
     this.#unfollow();
   }
 
   async #pass(): Promise<void> {
-    const { budget, count, used } = this.#options;
+    const { budget, count } = this.#options;
     this.#isStale = true;
     if (this.#subagent === undefined) return;
-    const wallTimeMs = Math.round(performance.now() - this.#startedAt);
-    const limits = budget.remaining(count, { ...used(), wallTimeMs });
+    const limits = this.#withRule(budget.remaining(count, this.#used()));
     const gone = limitNames(this.#limits).filter((name) => limits[name] === undefined);
     this.#limits = limits;
     // A subagent that has ended needs no limits.
     await this.#subagent.setBudget({ ...limits, clear: gone }).catch(() => undefined);
   }
+
+  #used() {
+    const wallTimeMs = Math.round(performance.now() - this.#startedAt);
+    return { ...this.#options.used(), wallTimeMs };
+  }
+
+  /** Whether the subagent asks before it stops; without limits it has nothing to ask. */
+  #withRule(limits: BudgetChange): BudgetChange {
+    const { onExceeded } = this.#options.budget;
+    const isAsked = onExceeded === "ask" && Object.keys(limits).length > 0;
+    return isAsked ? { ...limits, onExceeded } : limits;
+  }
 }
 
-function limitNames({ clear: _, ...limits }: BudgetChange) {
+function limitNames({ clear: _, onExceeded: __, ...limits }: BudgetChange) {
   return Object.keys(limits) as (keyof typeof limits)[];
 }

@@ -14,6 +14,7 @@ import {
 import type { Subagent, SubagentReply, SubagentRequest } from "../runners/subagent-runner.ts";
 import { verifyWork } from "../verification/verify-work.ts";
 import { BudgetShare } from "./budget-share.ts";
+import { HostToolShare } from "./host-tool-share.ts";
 import { PermissionShare } from "./permission-share.ts";
 import type { Task, TaskOrder } from "./task-order.ts";
 import { exitCodeOf, type TaskResult, type TaskStatus } from "./task-result.ts";
@@ -72,6 +73,10 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   const { budget } = services;
   const share = new BudgetShare({ budget, count: run.shares, used: () => meter.total });
   const permissions = new PermissionShare(services.session().permissions, services.environment);
+  const hostTools = new HostToolShare({
+    tools: () => services.hostTools(task.id, task.agent),
+    onChange: (listener) => services.session().hostTools.onChange(listener),
+  });
   let subagent: Subagent | undefined;
   let tree: IsolatedTree | undefined;
   let work: Work | undefined;
@@ -96,6 +101,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
     await services.feed.join(subagent);
     await share.bind(subagent);
     await permissions.bind(subagent);
+    await hostTools.bind(subagent);
     run.signal.throwIfAborted();
     work = await doWork({ task, run, subagent, tree, emit });
   } catch (error) {
@@ -104,6 +110,7 @@ export async function runSubagent(task: Task, run: TaskRun): Promise<TaskOutcome
   run.signal.removeEventListener("abort", stop);
   share.end();
   permissions.end();
+  hostTools.end();
   if (subagent !== undefined) services.feed.leave(subagent);
   await subagent?.stop().catch(() => undefined);
   const kept = await keepAll(run, { work, tree }).catch((error: unknown): KeptResult => {
@@ -169,6 +176,7 @@ async function startSubagent(
     budget: context.share.limits,
     permissions: context.permissions.change,
     approve: (asked, { signal }) => session.approve(task.id, asked, signal),
+    raiseBudget: (asked, { signal }) => context.share.raise(asked, { agentId: task.id, signal }),
     signal: run.signal,
     onEvent: (event) => {
       const used = context.meter.note(event);

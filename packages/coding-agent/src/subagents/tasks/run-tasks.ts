@@ -23,6 +23,8 @@ import type { TaskServices } from "./task-services.ts";
 export interface RunTasksOptions {
   readonly services: TaskServices;
   readonly signal: AbortSignal;
+  /** The call. */
+  readonly toolCallId: string;
   readonly onProgress: (task: Task, event: SessionEvent, used: Consumption) => void;
 }
 
@@ -99,7 +101,7 @@ async function runOne(
     place: Pick<TaskRun, "artifactsFolder" | "isolation" | "fileName">;
   },
 ): Promise<TaskOutcome> {
-  const { services, signal, place } = options;
+  const { services, signal, toolCallId, place } = options;
   const { budget, settings } = services;
   const { id, agent, description } = task;
   const refuse = (status: TaskStatus, error: string): TaskOutcome => ({
@@ -111,7 +113,7 @@ async function runOne(
   });
   if (signal.aborted) return refuse("aborted", "The call was aborted before this task started.");
   try {
-    budget.takeSubagent();
+    await budget.takeSubagent({ toolCallId, signal });
   } catch (error) {
     return refuse("budget_exceeded", errorMessage(error));
   }

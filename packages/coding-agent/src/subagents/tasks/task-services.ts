@@ -1,6 +1,6 @@
-import type { ApprovalResult, SessionEvent } from "@tau-agent/rpc-protocol";
+import type { ApprovalRequest, ApprovalResult, SessionEvent } from "@tau-agent/rpc-protocol";
 import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
-import type { ApprovalRequest } from "../../host-requests/approve.ts";
+import type { HostTools, RunnableHostTool } from "../../host-tools/host-tools.ts";
 import type { ScopedModel } from "../../models/resolver.ts";
 import type { SessionPermissions } from "../../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
@@ -25,6 +25,7 @@ interface TaskingSession {
   findModel(pattern: string): Promise<ScopedModel | undefined>;
   report(event: SessionEvent): void | Promise<void>;
   readonly permissions: SessionPermissions;
+  readonly hostTools: Pick<HostTools, "onChange">;
   /** Asks this session's client, for a subagent. */
   approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
 }
@@ -44,6 +45,8 @@ export interface TaskServices {
   readonly excludedTools: (agent: AgentDefinition) => readonly string[];
   /** Agents the session may start; all when absent. */
   readonly allowedAgents: readonly string[] | undefined;
+  /** The client's tools for a subagent. */
+  readonly hostTools: (id: string, agent: AgentDefinition) => readonly RunnableHostTool[];
   readonly session: () => TaskingSession;
 }
 

@@ -1,15 +1,14 @@
 import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { isTimed } from "../../base/timer-limit.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
+import type { CommandOutcome, ToolEnvironment } from "../../processes/environment.ts";
 import { OutputBuffer, type OutputSnapshot } from "../../processes/output-buffer.ts";
 import type { OutputMask } from "../../processes/output-mask.ts";
 import type { OutputSink } from "../../processes/output-pump.ts";
-import type { ProcessOutcome } from "../../processes/process.ts";
 import { ProcessError } from "../../processes/process-error.ts";
-import { runShellCommand } from "../../processes/shell-command.ts";
 import { type JobEnvironment, jobsOf } from "../common/jobs-of.ts";
 import { bashDetails, outputText } from "./output-text.ts";
+import { runToolCommand } from "./tool-command.ts";
 
 const updateIntervalMs = 100;
 /** The longest a timer can run. */
@@ -43,8 +42,9 @@ export async function runBashTool(
   const timeoutMs = timeoutOf(args.timeout) ?? (isTimed(bashTimeoutMs) ? bashTimeoutMs : undefined);
   const timeout = timeoutMs === undefined ? undefined : timeoutMs / 1000;
   const run = (onOutput: OutputSink) =>
-    runShellCommand(environment, {
+    runToolCommand(environment, {
       command: args.command,
+      toolCallId: call.toolCallId,
       signal: call.signal,
       timeoutMs,
       sessionVariables: environment.sessionVariables?.(),
@@ -73,9 +73,6 @@ async function startJob(
 function toolErrorOf(error: ProcessError): ToolError {
   return new ToolError(error.message, undefined, { cause: error });
 }
-
-/** How a command ended, wherever it ran. */
-export type CommandOutcome = ProcessOutcome | { readonly kind: "unknown" };
 
 /** What {@link followCommand} needs besides the command. */
 export interface FollowOptions {

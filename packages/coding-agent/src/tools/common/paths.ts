@@ -1,14 +1,16 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ToolError } from "@tau-agent/agent";
+import { statOf } from "../../base/files/file-stamp.ts";
+import type { ProtectedFiles } from "../../base/files/protected-files.ts";
 
 /** Where relative paths and `~` lead. */
 export interface PathBase {
   readonly cwd: string;
   readonly homeDirectory: string;
   /** Files that no tool opens, by any name. */
-  readonly protectedFiles?: readonly string[] | undefined;
+  readonly protectedFiles?: ProtectedFiles | undefined;
 }
 
 const oddSpaces = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
@@ -21,28 +23,21 @@ const oddSpaces = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
  */
 export function resolvePath(written: string, base: PathBase): string {
   const path = absolutePath(written, base);
-  refuseProtected(path, written, base);
+  refuseProtected({ path, found: statOf(path) }, written, base);
   return path;
 }
 
 /** Whether a path leads to a file that holds keys, through links of any kind. */
-export function isProtected(path: string, { protectedFiles = [] }: Partial<PathBase>): boolean {
-  if (protectedFiles.includes(path)) return true;
-  const found = statOf(path);
-  if (found?.isFile() !== true) return false;
-  return protectedFiles.map(statOf).some((one) => one?.dev === found.dev && one.ino === found.ino);
+export function isProtected(path: string, { protectedFiles }: Partial<PathBase>): boolean {
+  return protectedFiles?.includes(path, statOf(path)) === true;
 }
 
-function statOf(path: string) {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
-
-function refuseProtected(path: string, written: string, base: PathBase): void {
-  if (isProtected(path, base)) {
+function refuseProtected(
+  { path, found }: { readonly path: string; readonly found: ReturnType<typeof statOf> },
+  written: string,
+  { protectedFiles }: PathBase,
+): void {
+  if (protectedFiles?.includes(path, found) === true) {
     throw new ToolError(`${written} holds keys and is not opened. Ask the user to change it.`);
   }
 }
@@ -67,8 +62,10 @@ function absolutePath(written: string, base: PathBase): string {
  * calls for one file keep their order.
  */
 export function resolveExistingPath(written: string, base: PathBase): string {
-  const path = resolvePath(written, base);
-  if (existsSync(path)) return path;
+  const path = absolutePath(written, base);
+  const found = statOf(path);
+  refuseProtected({ path, found }, written, base);
+  if (found !== undefined) return path;
   const exact = isAbsolute(written) ? written : resolve(base.cwd, written.replace(/^@/, ""));
   const narrow = path.replace(/ ([AaPp][Mm])\b/g, "\u202F$1");
   const decomposed = path.normalize("NFD");
@@ -81,8 +78,9 @@ export function resolveExistingPath(written: string, base: PathBase): string {
     decomposed.replaceAll("'", "\u2019"),
   ];
   for (const spelling of new Set(spellings)) {
-    if (spelling === path || !existsSync(spelling)) continue;
-    refuseProtected(spelling, written, base);
+    const other = spelling === path ? undefined : statOf(spelling);
+    if (other === undefined) continue;
+    refuseProtected({ path: spelling, found: other }, written, base);
     return spelling;
   }
   return path;

@@ -13,6 +13,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { errorCode } from "../../base/files/file-error.ts";
 import { randomHex } from "../../base/random.ts";
+import type { ToolEnvironment } from "../../processes/environment.ts";
 
 // Creating a temporary file next to the target, or renaming it over the target, is not possible:
 // read-only directory, bind-mounted file, foreign owner.
@@ -24,7 +25,7 @@ const notReplaceable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EBUSY",
  * Written in place are files with several names, special files, and files in directories that do
  * not allow the exchange.
  */
-export async function writeFileSafely(path: string, content: string | Uint8Array): Promise<void> {
+async function writeFileSafely(path: string, content: string | Uint8Array): Promise<void> {
   const target = await followLinks(path);
   const old = await stat(target).catch(ignoreMissing);
   // Replacing the file would bypass its own permissions.
@@ -39,6 +40,16 @@ export async function writeFileSafely(path: string, content: string | Uint8Array
     if (!notReplaceable.has(code) && !isVirtual) throw error;
     await writeFile(target, content);
   }
+}
+
+/** Writes a text where the session's tools write: on the disk, or where the client keeps its files. */
+export async function writeText(
+  path: string,
+  text: string,
+  { files }: Pick<ToolEnvironment, "files">,
+): Promise<void> {
+  if (files?.writeText === undefined) await writeFileSafely(path, text);
+  else await files.writeText(path, text);
 }
 
 async function replaceFile(

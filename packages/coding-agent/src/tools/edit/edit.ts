@@ -7,7 +7,7 @@ import type { ToolEnvironment } from "../../processes/environment.ts";
 import { formatSize } from "../../processes/truncate.ts";
 import { describeChange } from "../common/diff.ts";
 import { resolveExistingPath } from "../common/paths.ts";
-import { writeFileSafely } from "../common/write-file.ts";
+import { writeText } from "../common/write-file.ts";
 import { refuseOutside } from "../common/write-root.ts";
 import { applyEdits, type TextEdit } from "./apply-edits.ts";
 import { boundedDetails } from "./bounded-details.ts";
@@ -32,11 +32,11 @@ export async function runEditTool(
   const file = resolveExistingPath(args.path, environment);
   return environment.fileQueue.run(file, async () => {
     await refuseOutside(file, args.path, environment);
-    const before = await readText(file, args.path);
+    const before = await readText(file, args.path, environment);
     const { text: after, notes } = await applyEdits(args.path, before, edits);
     const details = boundedDetails(await describeChange(args.path, before, after));
     call.signal.throwIfAborted();
-    await writeFileSafely(file, after).catch((error: unknown) => {
+    await writeText(file, after, environment).catch((error: unknown) => {
       throw fileError(error, "write", args.path);
     });
     const text =
@@ -47,15 +47,16 @@ export async function runEditTool(
   });
 }
 
-/** What an edit would change, as a unified diff; nothing is written. */
+/** What an edit would change; nothing is written. */
 export async function previewEdit(
   args: EditArguments,
   environment: ToolEnvironment,
-): Promise<string> {
+): Promise<{ readonly file: string; readonly before: string; readonly after: string }> {
   const edits = editsOf(args);
-  const before = await readText(resolveExistingPath(args.path, environment), args.path);
+  const file = resolveExistingPath(args.path, environment);
+  const before = await readText(file, args.path, environment);
   const { text: after } = await applyEdits(args.path, before, edits);
-  return (await describeChange(args.path, before, after)).patch;
+  return { file, before, after };
 }
 
 function editsOf({ oldText, newText, edits = [] }: EditArguments): TextEdit[] {
@@ -71,7 +72,8 @@ function editsOf({ oldText, newText, edits = [] }: EditArguments): TextEdit[] {
   throw new ToolError("Nothing to do. Give oldText and newText, or at least one entry in edits.");
 }
 
-async function readText(file: string, shown: string): Promise<string> {
+async function readText(file: string, shown: string, { files }: ToolEnvironment): Promise<string> {
+  if (files?.readText !== undefined) return files.readText(file);
   const bytes = await readBytes(file, shown);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

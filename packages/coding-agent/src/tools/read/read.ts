@@ -33,9 +33,11 @@ export async function runReadTool(
   try {
     const firstLine = countArgument(args.offset) ?? 1;
     const lineCount = countArgument(args.limit) ?? Number.MAX_SAFE_INTEGER;
-    const small = readSmallFile(path);
+    const foreign = await readElsewhere(path, environment, call.signal);
+    const small = foreign ?? readSmallFile(path);
     let range: TextRange;
-    if (small !== undefined && detectImageType(small.subarray(0, headBytes)) === undefined) {
+    if (foreign !== undefined) range = textRangeOf(foreign, { firstLine, lineCount });
+    else if (small !== undefined && detectImageType(small.subarray(0, headBytes)) === undefined) {
       range = textRangeOf(small, { firstLine, lineCount });
     } else {
       file = await openFile(path, args.path);
@@ -54,6 +56,27 @@ export async function runReadTool(
   } finally {
     await file?.close();
   }
+}
+
+/**
+ * The text of a file that somebody else has, where there is such. Only texts are had that way: an
+ * image is read from the disk.
+ */
+async function readElsewhere(
+  path: string,
+  { files }: ToolEnvironment,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  if (files?.readText === undefined) return undefined;
+  const file = await openRegularFile(path).catch(() => undefined);
+  try {
+    const start = Buffer.alloc(headBytes);
+    const { bytesRead = 0 } = (await file?.read(start, 0, start.length, 0)) ?? {};
+    if (detectImageType(start.subarray(0, bytesRead)) !== undefined) return undefined;
+  } finally {
+    await file?.close();
+  }
+  return Buffer.from(await files.readText(path, signal));
 }
 
 /** How much of a file tells whether it is an image. */

@@ -7,7 +7,7 @@ import { makeFolder } from "../../base/files/make-folder.ts";
 import type { ToolEnvironment } from "../../processes/environment.ts";
 import { resolvePath } from "../common/paths.ts";
 import type { ReadLedger } from "../common/read-ledger.ts";
-import { writeFileSafely } from "../common/write-file.ts";
+import { writeText } from "../common/write-file.ts";
 import { refuseOutside } from "../common/write-root.ts";
 
 /** The arguments of the tool, as its row in definition.ts describes them. */
@@ -34,8 +34,9 @@ export async function runWriteTool(
     await refuseOutside(file, path, environment);
     await refuseOthers(file, path);
     try {
-      await makeFolder(dirname(file));
-      await writeFileSafely(file, content);
+      // A client that has the files makes their folders, too.
+      if (environment.files?.writeText === undefined) await makeFolder(dirname(file));
+      await writeText(file, content, environment);
     } catch (error) {
       throw writeError(error, path);
     }

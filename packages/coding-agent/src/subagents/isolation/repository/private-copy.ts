@@ -203,6 +203,6 @@ function refusedFilter(
   { filter, file }: { filter: string; file: string },
 ): ToolError {
   return new ToolError(
-    `Isolated tasks cannot be run in ${root}: ${JSON.stringify(file)} goes through the git filter ${JSON.stringify(filter)}, whose command the repository's own configuration defines, and the project is not trusted. Trust the project (--approve), define the filter in your global git configuration (git config --global), or run the task without isolated.`,
+    `Isolated tasks cannot be run in ${root}: ${JSON.stringify(file)} goes through the git filter ${JSON.stringify(filter)}, whose command the repository's own configuration defines, and the project is not trusted. Trust the project, define the filter in your global git configuration (git config --global), or run the task without isolated.`,
   );
 }

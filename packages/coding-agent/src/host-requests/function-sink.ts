@@ -1,35 +1,26 @@
-import type { ApprovalParams, ApprovalResult, PendingRequest } from "@tau-agent/rpc-protocol";
+import type {
+  Approve,
+  HostRequestMethod,
+  PendingRequest,
+  RaiseBudget,
+} from "@tau-agent/rpc-protocol";
 import type { HostRequests, RequestSink } from "./host-requests.ts";
 import { RequestError } from "./request-error.ts";
 
-/** An approval as a function gets it. */
-export interface ApprovalRequest extends ApprovalParams {
-  readonly id: string;
-  readonly toolCallId?: string | undefined;
-  readonly promptId?: string | undefined;
-  readonly agentId?: string | undefined;
-  readonly deadlineAt?: number | undefined;
+/** The functions of an embedder that answer requests. */
+export interface Deciders {
+  readonly approve?: Approve | undefined;
+  readonly raiseBudget?: RaiseBudget | undefined;
 }
 
-/**
- * Decides whether a tool may run. What it throws, and anything but a result, denies. The signal is
- * aborted when the question has ended in another way.
- */
-export type Approve = (
-  request: ApprovalRequest,
-  context: { readonly signal: AbortSignal },
-) => ApprovalResult | Promise<ApprovalResult>;
-
-/** Asks a function about approvals. */
-export function approveSink(approve: Approve, requests: HostRequests): RequestSink {
+/** Asks functions. */
+export function functionSink(deciders: Deciders, requests: HostRequests): RequestSink {
   const open = new Map<string, AbortController>();
-  const decide = async (request: PendingRequest, signal: AbortSignal): Promise<void> => {
-    if (request.method !== "tool_approval") return;
-    const { params, id, toolCallId, promptId, agentId, deadlineAt } = request;
-    const given = { ...params, id, toolCallId, promptId, agentId, deadlineAt };
+  const answer = async (request: PendingRequest, signal: AbortSignal): Promise<void> => {
+    const { id } = request;
     let answer: { result: unknown } | { error: string };
     try {
-      answer = { result: await approve(given, { signal }) };
+      answer = { result: await decide(deciders, request, signal) };
     } catch (error) {
       answer = { error: error instanceof Error ? error.message : String(error) };
     }
@@ -42,13 +33,13 @@ export function approveSink(approve: Approve, requests: HostRequests): RequestSi
     }
   };
   return {
-    answers: (method) => method === "tool_approval",
+    answers: (method) => deciderOf(deciders, method) !== undefined,
     open: (request) => {
       if (open.has(request.id)) return true;
       const controller = new AbortController();
       open.set(request.id, controller);
       // Not within the request: an answer at once would find it half open.
-      queueMicrotask(() => void decide(request, controller.signal));
+      queueMicrotask(() => void answer(request, controller.signal));
       return true;
     },
     closed: ({ id }, resolved) => {
@@ -56,6 +47,26 @@ export function approveSink(approve: Approve, requests: HostRequests): RequestSi
       open.delete(id);
     },
   };
+}
+
+function deciderOf({ approve, raiseBudget }: Deciders, method: HostRequestMethod): unknown {
+  if (method === "tool_approval") return approve;
+  return method === "budget" ? raiseBudget : undefined;
+}
+
+function decide(
+  { approve, raiseBudget }: Deciders,
+  request: PendingRequest,
+  signal: AbortSignal,
+): unknown {
+  const { id, toolCallId, promptId, agentId, deadlineAt } = request;
+  const asked = { id, toolCallId, promptId, agentId, deadlineAt };
+  if (request.method === "tool_approval") {
+    return approve?.({ ...request.params, ...asked }, { signal });
+  }
+  if (request.method === "budget")
+    return raiseBudget?.({ ...request.params, ...asked }, { signal });
+  return undefined;
 }
 
 /** Several places to ask; the first that answers a method is asked. */

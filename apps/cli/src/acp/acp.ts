@@ -1,0 +1,119 @@
+import { resolve } from "node:path";
+import { type SessionOrder, serveAcp } from "@tau-agent/acp";
+import { type AgentSession, createAgentSession, SettingsStore } from "@tau-agent/coding-agent";
+import { ProtocolError } from "@tau-agent/rpc-protocol";
+import type { CliOptions } from "../command-line/args.ts";
+import type { ProcessEnvironment } from "../process/environment.ts";
+import type { Logger } from "../process/logger.ts";
+import type { FrameOutput } from "../process/output.ts";
+import type { Shutdown } from "../process/shutdown.ts";
+import { VERSION } from "../process/version.ts";
+import { type ExtensionSeams, sessionOptions } from "../session/session-options.ts";
+
+/** The process that an agent for editors runs in. */
+export interface AcpProcess {
+  readonly options: CliOptions;
+  readonly environment: ProcessEnvironment;
+  readonly input: NodeJS.ReadableStream;
+  readonly output: FrameOutput;
+  readonly shutdown: Shutdown;
+  readonly logger: Logger;
+  /** Done once before the first extension is loaded. */
+  readonly beforeExtensions: () => Promise<void>;
+}
+
+/** Options that say which conversation to begin with, or how to show it; the client decides both. */
+const foreign = [
+  "mode",
+  "print",
+  "session",
+  "continue",
+  "resume",
+  "fork",
+  "sessionId",
+  "noSession",
+  "name",
+  "protocol",
+  "outputSchema",
+] as const satisfies readonly (keyof CliOptions)[];
+
+/**
+ * Serves an editor until it leaves.
+ *
+ * @throws {ProtocolError} `invalid_option`
+ */
+export function runAcp(host: AcpProcess): void {
+  const { options, environment, input, output, shutdown } = host;
+  refuseForeign(options);
+  const { agentDirectory, cwd } = environment;
+  const acp = serveAcp({
+    input,
+    output,
+    source: {
+      open: (order) => openSession(host, order),
+      agentDirectory,
+      sessionDirectory: (folder) => sessionDirectory(host, folder),
+      cwd,
+    },
+    info: { name: "tau", title: "Tau", version: VERSION },
+    hasKey: async () => {
+      const session = await openSession(host, { cwd, session: { kind: "memory" } });
+      const models = await session.models.available();
+      await session.dispose();
+      return models.length > 0;
+    },
+  });
+  output.onClosed(() => void shutdown.begin(0));
+  shutdown.onShutdown(() => acp.close());
+  void acp.closed.then(() => shutdown.begin(0));
+}
+
+function refuseForeign(options: CliOptions): void {
+  const [word = options.files[0]] = options.messages;
+  const given = foreign.find((key) => options[key] !== undefined && options[key] !== false);
+  if (word === undefined && given === undefined) return;
+  const option = word ?? `--${(given ?? "").replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
+  const reason = "with acp, the editor says which session there is and what it is asked";
+  throw new ProtocolError("invalid_option", { option, reason });
+}
+
+async function openSession(host: AcpProcess, order: SessionOrder): Promise<AgentSession> {
+  const { environment, logger, shutdown, beforeExtensions } = host;
+  const { cwd, session: start, files, runCommand, sendUiRequest } = order;
+  const seams: ExtensionSeams = {
+    sendUiRequest,
+    onShutdown: () => void shutdown.begin(0),
+    beforeExtensions,
+  };
+  // A session that goes on has its own model.
+  const options = start.kind === "file" ? withoutModel(host.options) : host.options;
+  const session = await createAgentSession({
+    ...(await sessionOptions({ ...options, mode: "rpc" }, { ...environment, cwd }, seams)),
+    baseDirectory: environment.cwd,
+    session: start,
+    files,
+    runCommand,
+  });
+  logger.diagnostics(session.diagnostics);
+  session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
+  return session;
+}
+
+/** The scripted provider has no other way to its model than the option. */
+function withoutModel(options: CliOptions): CliOptions {
+  if (options.provider === "scripted") return options;
+  const { model: _, thinking: __, provider, ...rest } = options;
+  return options.apiKey === undefined || provider === undefined ? rest : { ...rest, provider };
+}
+
+async function sessionDirectory(
+  { options, environment }: AcpProcess,
+  folder = environment.cwd,
+): Promise<string | undefined> {
+  const given = options.sessionDir ?? environment.sessionDirectory;
+  if (given !== undefined) return resolve(environment.cwd, given);
+  const { agentDirectory, homeDirectory } = environment;
+  const settings = await SettingsStore.load({ agentDirectory, cwd: folder });
+  const configured = settings.get("sessionDir");
+  return configured && resolve(folder, configured.replace(/^~(?=\/|$)/, homeDirectory));
+}

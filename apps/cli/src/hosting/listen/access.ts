@@ -1,0 +1,60 @@
+import type { IncomingMessage } from "node:http";
+
+/** Who may use a listener. */
+export interface Access {
+  /** Pages that may connect. */
+  readonly origins: readonly string[];
+  /** Whether a token is the right one. */
+  readonly isToken: (given: string) => boolean;
+}
+
+/** Why a request is refused. */
+export interface Refusal {
+  readonly status: 401 | 403;
+  readonly reason: string;
+}
+
+const PROTOCOL_PREFIX = "tau.bearer.";
+
+/** Why a request may not come in; undefined if it may. The page is looked at before the token. */
+export function refusalOf(
+  request: IncomingMessage,
+  access: Access,
+  { takesQuery }: { readonly takesQuery: boolean },
+): Refusal | undefined {
+  const { origin } = request.headers;
+  if (origin !== undefined && !access.origins.includes(origin)) {
+    return { status: 403, reason: `Origin ${origin} is not allowed; see --allow-origin` };
+  }
+  const given = tokenOf(request, takesQuery);
+  if (given !== undefined && access.isToken(given)) return undefined;
+  const reason = given === undefined ? "A bearer token is required" : "The bearer token is wrong";
+  return { status: 401, reason };
+}
+
+/** The subprotocols that a WebSocket offers. */
+function offeredProtocols({ headers }: IncomingMessage): string[] {
+  const { "sec-websocket-protocol": offered = "" } = headers;
+  return offered
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+/** The subprotocol that a WebSocket gets: one without a token, if it offers one. */
+export function chooseProtocol(offered: Iterable<string>): string | false {
+  const names = [...offered];
+  return names.find((name) => !name.startsWith(PROTOCOL_PREFIX)) ?? names[0] ?? false;
+}
+
+function tokenOf(request: IncomingMessage, takesQuery: boolean): string | undefined {
+  const { authorization } = request.headers;
+  const [, bearer] = /^Bearer +(\S+) *$/i.exec(authorization ?? "") ?? [];
+  if (authorization !== undefined) return bearer ?? "";
+  if (request.headers.upgrade !== undefined) {
+    const named = offeredProtocols(request).find((name) => name.startsWith(PROTOCOL_PREFIX));
+    return named?.slice(PROTOCOL_PREFIX.length);
+  }
+  if (!takesQuery) return undefined;
+  return new URL(request.url ?? "/", "http://host").searchParams.get("access_token") ?? undefined;
+}

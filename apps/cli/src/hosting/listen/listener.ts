@@ -1,0 +1,11 @@
+/** Something that clients connect to. */
+export interface Listener {
+  /** Where it is. */
+  readonly url: string;
+  /** Where its token is, if it takes one. */
+  readonly tokenFile?: string;
+  /** Accepts no more connections. */
+  stop(): void;
+  /** Fulfilled once all connections have got what is theirs and are closed. */
+  end(): Promise<void>;
+}

@@ -1,0 +1,19 @@
+import { Client, type ClientSetup } from "../clients/client.ts";
+
+/** Runs one command; its response as a line, or undefined if there is none. */
+export async function answerOne(body: string, setup: ClientSetup): Promise<string | undefined> {
+  let answer: string | undefined;
+  const writer = {
+    isDrained: true,
+    onDrain: (listener: () => void) => listener(),
+    whenDrained: () => undefined,
+    write: (line: string, isAnswer = false) => {
+      if (isAnswer) answer ??= line;
+    },
+  };
+  const client = new Client({ ...setup, writer, isOneShot: true });
+  client.push(body);
+  await client.settled();
+  client.close();
+  return answer;
+}

@@ -1,0 +1,234 @@
+import type { AgentSession } from "@tau-agent/coding-agent";
+import type {
+  CommandFrame,
+  EventOrder,
+  ExtensionUiRequest,
+  HostedSessionInfo,
+  HostingFrame,
+  SessionEvent,
+} from "@tau-agent/rpc-protocol";
+import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
+import { eventOf } from "../../rpc/connection/diagnostic-events.ts";
+import { type ReplayedFrame, ReplayRing } from "./replay-ring.ts";
+import { SharedRequests } from "./shared-requests.ts";
+
+/** What one client has of a session. */
+export interface SessionListener {
+  /** Takes an event; a promise if the session should wait. */
+  hear(event: SessionEvent, order: EventOrder): void | Promise<void>;
+  /** Takes what an extension tells the client. */
+  notice(request: ExtensionUiRequest): void;
+  /** The session is closed; the last call. */
+  closed(reason: SessionClosedReason): void;
+}
+
+/** Why a session was closed. */
+export type SessionClosedReason = Extract<HostingFrame, { type: "session_closed" }>["reason"];
+
+/** Where a client goes on: frames to replay, or why it has to read the session again. */
+export type Resumption =
+  | { readonly frames: Iterable<ReplayedFrame> }
+  | { readonly reason: Extract<HostingFrame, { type: "resync" }>["reason"] };
+
+/** How a session is hosted. */
+export interface HostedSessionOptions {
+  /** The handle of the session. */
+  readonly sessionId: string;
+  readonly session: AgentSession;
+  /** How long a client that runs tools may be away; undefined where clients do not come back. */
+  readonly graceMs: number | undefined;
+  /** Called once nobody uses the session for `idleMs`. */
+  readonly onIdle: () => void;
+  readonly idleMs: number;
+}
+
+/** The longest time of a timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** A session with its clients, and the frames they may have missed. */
+export class HostedSession {
+  readonly sessionId: string;
+  readonly session: AgentSession;
+  readonly streamId: string = crypto.randomUUID();
+  readonly requests: SharedRequests;
+  /** Commands that wait for another conversation. */
+  readonly waiting = new Set<CommandFrame>();
+  /** Commands that are not answered yet. */
+  readonly running = new Set<Promise<unknown>>();
+  readonly #options: HostedSessionOptions;
+  readonly #ring: ReplayRing;
+  readonly #listeners = new Set<SessionListener>();
+  readonly #unsubscribe: () => void;
+  /** The number of the frame that several clients are getting. */
+  #shared: { order: EventOrder | undefined } | undefined;
+  #message: AgentMessage | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #isClosing = false;
+  #diagnosed = 0;
+
+  constructor(options: HostedSessionOptions) {
+    const { session, sessionId, graceMs } = options;
+    this.#options = options;
+    this.sessionId = sessionId;
+    this.session = session;
+    const { settings } = session;
+    this.#ring = new ReplayRing({
+      maxFrames: settings.get("replay.maxFrames"),
+      maxBytes: settings.get("replay.maxBytes"),
+    });
+    this.#unsubscribe = session.subscribe((event, order) => this.#hear(event, order));
+    this.requests = new SharedRequests({
+      requests: session.requests,
+      together: (send) => this.together(send),
+      keep: (frame) => this.#ring.push({ kind: "request", frame }, this.nextOrder()),
+      graceMs,
+    });
+    session.onDiagnostic(() => this.diagnose());
+    this.touch();
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** The number of the last frame. */
+  get seq(): number {
+    return this.#ring.lastSeq;
+  }
+
+  /** The reply so far, while one is streaming. */
+  get message(): AgentMessage | undefined {
+    return this.#message;
+  }
+
+  /** What the session is doing. */
+  get info(): HostedSessionInfo {
+    const { sessionId, sessionName = null } = this.session.state;
+    const { cwd } = this.session.log.header;
+    return {
+      sessionId: this.sessionId,
+      durableSessionId: sessionId,
+      sessionPath: this.session.log.path ?? null,
+      cwd,
+      name: sessionName,
+      status: this.#isClosing ? "closing" : this.session.isBusy ? "running" : "idle",
+    };
+  }
+
+  /** The number of the next frame; that of the current one while several clients get it. */
+  readonly nextOrder = (): EventOrder => {
+    const order = this.#shared?.order ?? this.session.nextOrder();
+    if (this.#shared !== undefined) this.#shared.order = order;
+    this.#ring.skip(order.seq);
+    return order;
+  };
+
+  /** Everything sent meanwhile is one frame. */
+  together(send: () => void): void {
+    if (this.#shared !== undefined) {
+      send();
+      return;
+    }
+    this.#shared = { order: undefined };
+    try {
+      send();
+    } finally {
+      this.#shared = undefined;
+    }
+  }
+
+  /** Sends every frame to this listener from now on; returns the function that ends it. */
+  listen(listener: SessionListener): () => void {
+    this.#listeners.add(listener);
+    this.touch();
+    return () => {
+      this.#listeners.delete(listener);
+      this.touch();
+    };
+  }
+
+  /** What a client has missed. */
+  resume(streamId: string | undefined, after: number): Resumption {
+    if (streamId !== undefined && streamId !== this.streamId) return { reason: "stream_changed" };
+    const problem = this.#ring.problemWith(after);
+    return problem === undefined ? { frames: this.#ring.after(after) } : { reason: problem };
+  }
+
+  /** Shows what an extension tells its client. */
+  notice(frame: ExtensionUiRequest): void {
+    // An open dialog comes with what else is open.
+    if (this.session.requests.get(frame.id) !== undefined) return;
+    this.together(() => {
+      this.#ring.push({ kind: "notice", frame }, this.nextOrder());
+      for (const listener of [...this.#listeners]) listener.notice(frame);
+    });
+  }
+
+  /** Sends the diagnostics that have not been sent yet. */
+  diagnose(): void {
+    const { diagnostics } = this.session;
+    const news = diagnostics.slice(this.#diagnosed);
+    this.#diagnosed = diagnostics.length;
+    for (const diagnostic of news) void this.#hear(eventOf(diagnostic), this.nextOrder());
+  }
+
+  /** Something has used the session: it is not idle before `idleMs` have passed. */
+  touch(): void {
+    clearTimeout(this.#idleTimer);
+    if (this.#isClosing || this.#listeners.size > 0) return;
+    const wait = Math.min(this.#options.idleMs, MAX_TIMER_MS);
+    this.#idleTimer = setTimeout(() => void this.#closeUnused(), wait);
+    this.#idleTimer.unref();
+  }
+
+  /** Ends the session. Frames that this causes still reach its clients. */
+  async end(): Promise<void> {
+    this.#isClosing = true;
+    clearTimeout(this.#idleTimer);
+    await this.session.dispose();
+    await Promise.allSettled(this.running);
+    this.#unsubscribe();
+    this.requests.end();
+  }
+
+  /** Tells all clients but one that the session is closed. */
+  dismiss(reason: SessionClosedReason, except?: SessionListener): void {
+    for (const listener of [...this.#listeners]) {
+      if (listener !== except) listener.closed(reason);
+    }
+    this.#listeners.clear();
+  }
+
+  /** Background jobs are work, too. */
+  async #closeUnused(): Promise<void> {
+    const jobs = await this.session.jobs.list().catch(() => []);
+    const isUsed = this.session.isBusy || this.running.size > 0 || this.#listeners.size > 0;
+    if (isUsed || jobs.some(({ status }) => status === "running")) this.touch();
+    else if (!this.#isClosing) this.#options.onIdle();
+  }
+
+  #hear(event: SessionEvent, order: EventOrder): void | Promise<void> {
+    this.#follow(event);
+    this.#ring.push({ kind: "event", frame: event }, order);
+    let waits: Promise<void>[] | undefined;
+    for (const listener of [...this.#listeners]) {
+      const wait = listener.hear(event, order);
+      if (wait === undefined) continue;
+      waits ??= [];
+      waits.push(wait);
+    }
+    if (waits !== undefined) return Promise.all(waits).then(() => undefined);
+  }
+
+  #follow(event: SessionEvent): void {
+    if (event.type === "message_start" && event.message.role === "assistant") {
+      this.#message = event.message;
+    } else if (event.type === "message_update") {
+      this.#message = event.message;
+    } else if (event.type === "message_end" || event.type === "agent_end") {
+      this.#message = undefined;
+    } else if (event.type === "agent_settled") {
+      this.touch();
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import {
+  type AgentSession,
+  type CreateAgentSessionOptions,
+  createAgentSession,
+  type SessionStart,
+} from "@tau-agent/coding-agent";
+import { type Params, ProtocolError } from "@tau-agent/rpc-protocol";
+import type { CliOptions } from "../../command-line/args.ts";
+import { environmentFrom, type ProcessEnvironment } from "../../process/environment.ts";
+import type { Logger } from "../../process/logger.ts";
+import { sessionOptions } from "../../session/session-options.ts";
+import { realPath } from "./real-path.ts";
+import type { SessionSeams } from "./session-pool.ts";
+
+type Asked = Params<"open_session">;
+
+/** What the sessions of a host have in common. */
+export interface SessionDefaults {
+  readonly options: CliOptions;
+  readonly environment: ProcessEnvironment;
+  readonly logger: Logger;
+  /** Called before the first extension is loaded. */
+  readonly beforeExtensions: () => Promise<void>;
+}
+
+/**
+ * Opens a session with what its client asks for, and what the command line says otherwise.
+ *
+ * @throws {ProtocolError} `invalid_path`, `invalid_params`; {SessionError} as `createAgentSession`
+ */
+export async function openHostedSession(
+  given: Asked,
+  defaults: SessionDefaults,
+  seams: SessionSeams,
+): Promise<AgentSession> {
+  const { logger, beforeExtensions } = defaults;
+  checkPaths(given);
+  // A yes is for a folder that the client knows, which is here the one in the session file.
+  const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
+  const asked: Asked = cwd === undefined ? given : { ...given, cwd };
+  const environment = environmentOf(asked, defaults.environment);
+  const options = optionsOf(asked, defaults);
+  const created = await sessionOptions(options, environment, { ...seams, beforeExtensions });
+  const session = await createAgentSession({ ...created, ...placesOf(asked, defaults, created) });
+  logger.diagnostics(session.diagnostics);
+  session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
+  return session;
+}
+
+function checkPaths({ cwd, sessionPath, durableSessionId, projectKey }: Asked): void {
+  if (cwd !== undefined) checkFolder("cwd", cwd, cwd);
+  if (sessionPath !== undefined) checkFolder("sessionPath", sessionPath, dirname(sessionPath));
+  const refuse = (field: string, reason: string): never => {
+    throw new ProtocolError("invalid_params", { command: "open_session", field, reason });
+  };
+  if (sessionPath !== undefined && durableSessionId !== undefined) {
+    refuse("durableSessionId", "sessionPath already says which session");
+  }
+  if (projectKey !== undefined && !/^(?!\.{1,2}$)[^/\\\0]+$/.test(projectKey)) {
+    refuse("projectKey", "in files, it is the name of a folder");
+  }
+}
+
+function checkFolder(field: string, path: string, folder: string): void {
+  if (!isAbsolute(path)) {
+    throw new ProtocolError("invalid_path", { field, path, reason: "it has to be absolute" });
+  }
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isFolder) return;
+  throw new ProtocolError("invalid_path", { field, path, reason: `there is no folder ${folder}` });
+}
+
+/** How much of a session file is read to find its folder. */
+const HEADER_BYTES = 64 * 1024;
+
+function storedFolder(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  const buffer = Buffer.alloc(HEADER_BYTES);
+  try {
+    const file = openSync(path, "r");
+    const text = buffer.toString("utf8", 0, readSync(file, buffer));
+    closeSync(file);
+    const { cwd }: { cwd?: unknown } = JSON.parse(text.split("\n", 1)[0] ?? "");
+    return typeof cwd === "string" && statSync(cwd).isDirectory() ? cwd : undefined;
+  } catch {
+    // Opening the session says what is wrong with it.
+    return undefined;
+  }
+}
+
+function environmentOf({ environment = {} }: Asked, host: ProcessEnvironment): ProcessEnvironment {
+  const variables = { ...host.variables };
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === null) delete variables[name];
+    else variables[name] = value;
+  }
+  return { ...host, ...environmentFrom(variables) };
+}
+
+/** The command line of a session: what its client says replaces what the host was started with. */
+function optionsOf(asked: Asked, { options, environment }: SessionDefaults): CliOptions {
+  const { provider, modelId, thinkingLevel, apiKey, approve, cwd } = asked;
+  const isOtherProvider = provider !== undefined && provider !== options.provider;
+  const isStart = cwd === undefined || realPath(cwd) === realPath(environment.cwd);
+  return {
+    ...options,
+    provider: provider ?? options.provider,
+    model: modelId ?? (isOtherProvider ? undefined : options.model),
+    thinking: thinkingLevel ?? options.thinking,
+    apiKey: apiKey ?? (isOtherProvider ? undefined : options.apiKey),
+    // The flag is for the folder of the start.
+    approve: approve ?? (isStart ? options.approve : undefined),
+    noApprove: approve === undefined ? options.noApprove : !approve,
+    mode: "rpc",
+  } as CliOptions;
+}
+
+function placesOf(
+  { cwd, sessionPath, durableSessionId, projectKey }: Asked,
+  { environment }: SessionDefaults,
+  { agentDirectory = "", session, sessionDirectory }: CreateAgentSessionOptions,
+): Pick<CreateAgentSessionOptions, "cwd" | "baseDirectory" | "session" | "sessionDirectory"> {
+  const start = startOf({ cwd, sessionPath, durableSessionId }) ?? session;
+  const directory =
+    projectKey === undefined ? sessionDirectory : join(agentDirectory, "sessions", projectKey);
+  return {
+    cwd: cwd ?? environment.cwd,
+    baseDirectory: environment.cwd,
+    ...(start === undefined ? {} : { session: start }),
+    ...(directory === undefined ? {} : { sessionDirectory: directory }),
+  };
+}
+
+function startOf({
+  cwd,
+  sessionPath,
+  durableSessionId,
+}: Pick<Asked, "cwd" | "sessionPath" | "durableSessionId">): SessionStart | undefined {
+  if (sessionPath !== undefined) {
+    return { kind: "file", path: sessionPath, goesToItsFolder: cwd === undefined };
+  }
+  return durableSessionId === undefined ? undefined : { kind: "id", id: durableSessionId };
+}

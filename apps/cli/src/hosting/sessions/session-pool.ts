@@ -1,0 +1,234 @@
+import type { AgentSession } from "@tau-agent/coding-agent";
+import {
+  type HostedSessionInfo,
+  type Params,
+  ProtocolError,
+  type Result,
+} from "@tau-agent/rpc-protocol";
+import { endWithin } from "../../rpc/drain.ts";
+import { HostedSession, type SessionClosedReason, type SessionListener } from "./hosted-session.ts";
+import { realPath } from "./real-path.ts";
+
+/** What extensions of a session reach of their host. */
+export interface SessionSeams {
+  readonly sendUiRequest: (request: Parameters<HostedSession["notice"]>[0]) => void;
+  /** An extension asks to end its host. */
+  readonly onShutdown: () => void;
+  /** Fulfilled when the client can be asked. */
+  readonly clientReady: Promise<void>;
+}
+
+/** How a session is made. */
+type OpenSession = (params: Params<"open_session">, seams: SessionSeams) => Promise<AgentSession>;
+
+/** What a pool is made from. */
+export interface SessionPoolOptions {
+  readonly openSession: OpenSession;
+  /** How long a client that runs tools may be away; undefined where clients do not come back. */
+  readonly graceMs: number | undefined;
+  readonly idleMs: number;
+  readonly drainTimeoutMs: number;
+}
+
+/** A session on its way: what it will use is taken. */
+interface Opening {
+  readonly sessionId: string;
+  readonly file: string | undefined;
+  readonly durableSessionId: string | undefined;
+  readonly cwd: string | undefined;
+}
+
+/** The sessions of a host. */
+export class SessionPool {
+  readonly #options: SessionPoolOptions;
+  readonly #sessions = new Map<string, HostedSession>();
+  readonly #opening = new Set<Opening>();
+  readonly #ready = new Map<string, () => void>();
+  #solo: { hosted: HostedSession; onAnswered: () => void } | undefined;
+  #draining: Promise<Result<"drain">> | undefined;
+  /** Called when the host has drained. */
+  onDrained: () => void = () => {};
+
+  constructor(options: SessionPoolOptions) {
+    this.#options = options;
+  }
+
+  /** The one session of a host without `--sessions`. */
+  get solo(): HostedSession | undefined {
+    return this.#solo?.hosted;
+  }
+
+  get isDraining(): boolean {
+    return this.#draining !== undefined;
+  }
+
+  /** Makes a session the only one; all clients share it. */
+  useOnly(session: AgentSession, onAnswered: () => void): HostedSession {
+    const hosted = this.#host(crypto.randomUUID(), session);
+    this.#solo = { hosted, onAnswered };
+    return hosted;
+  }
+
+  /** A command was answered. */
+  onAnswered(): void {
+    this.#solo?.onAnswered();
+  }
+
+  /** The session with a handle; in a host with one session, its id will do. */
+  get(sessionId: string): HostedSession | undefined {
+    const { solo } = this;
+    if (solo?.session.state.sessionId === sessionId) return solo;
+    return this.#sessions.get(sessionId);
+  }
+
+  /** All sessions, also those that are being opened. */
+  list(): HostedSessionInfo[] {
+    const opening = [...this.#opening].map(
+      ({ sessionId, file = null, durableSessionId = null, cwd = null }): HostedSessionInfo => ({
+        sessionId,
+        durableSessionId,
+        sessionPath: file,
+        cwd,
+        name: null,
+        status: "opening",
+      }),
+    );
+    return [...[...this.#sessions.values()].map(({ info }) => info), ...opening];
+  }
+
+  /**
+   * Opens a session.
+   *
+   * @throws {ProtocolError} `invalid_path`, `session_path_in_use`; {SessionError} if it cannot be created
+   */
+  async open(params: Params<"open_session">): Promise<HostedSession> {
+    const sessionId = crypto.randomUUID();
+    const opening = this.#claim(sessionId, params);
+    const ready = Promise.withResolvers<void>();
+    let hosted: HostedSession | undefined;
+    const early: Parameters<SessionSeams["sendUiRequest"]>[0][] = [];
+    try {
+      const session = await this.#options.openSession(params, {
+        clientReady: ready.promise,
+        sendUiRequest: (request) => {
+          if (hosted === undefined) early.push(request);
+          else hosted.notice(request);
+        },
+        onShutdown: () => {
+          if (hosted !== undefined) void this.close(hosted, "closed");
+        },
+      });
+      hosted = this.#host(sessionId, session);
+    } finally {
+      this.#opening.delete(opening);
+    }
+    const opened = hosted;
+    this.#ready.set(sessionId, () => {
+      for (const request of early.splice(0)) opened.notice(request);
+      void opened.session.hooks?.begin();
+      ready.resolve();
+    });
+    return opened;
+  }
+
+  /** The client that opened a session knows it now. */
+  ready({ sessionId }: HostedSession): void {
+    this.#ready.get(sessionId)?.();
+    this.#ready.delete(sessionId);
+  }
+
+  /**
+   * Refuses a session file that another session of this host uses.
+   *
+   * @throws {ProtocolError} `session_path_in_use`
+   */
+  refusePathInUse(path: string, except?: HostedSession): void {
+    const real = realPath(path);
+    const refuse = (sessionId: string): never => {
+      throw new ProtocolError("session_path_in_use", { path, sessionId });
+    };
+    for (const { sessionId, file } of this.#opening) {
+      if (file !== undefined && realPath(file) === real) refuse(sessionId);
+    }
+    for (const hosted of this.#sessions.values()) {
+      const used = hosted === except ? undefined : hosted.session.log.path;
+      if (used !== undefined && realPath(used) === real) refuse(hosted.sessionId);
+    }
+  }
+
+  /** Closes a session; all its clients but one learn of it. */
+  async close(
+    hosted: HostedSession,
+    reason: SessionClosedReason,
+    except?: SessionListener,
+  ): Promise<void> {
+    this.#ready.delete(hosted.sessionId);
+    await hosted.end();
+    hosted.dismiss(reason, except);
+    this.#sessions.delete(hosted.sessionId);
+  }
+
+  /** Ends all sessions at once. */
+  async closeAll(): Promise<void> {
+    await Promise.allSettled([...this.#sessions.values()].map((hosted) => hosted.end()));
+  }
+
+  /** Lets running work end for a while, then closes all sessions. Every caller gets the same result. */
+  drain(): Promise<Result<"drain">> {
+    this.#draining ??= this.#drain();
+    return this.#draining;
+  }
+
+  async #drain(): Promise<Result<"drain">> {
+    const all = [...this.#sessions.values()];
+    const sessions = await Promise.all(
+      all.map(async (hosted) => {
+        const { sessionId, session, streamId } = hosted;
+        await endWithin(session, this.#options.drainTimeoutMs);
+        const durableSessionId = session.state.sessionId;
+        if (hosted !== this.solo) await this.close(hosted, "drain");
+        const handle = hosted === this.solo ? durableSessionId : sessionId;
+        return { sessionId: handle, durableSessionId, streamId, seq: hosted.seq };
+      }),
+    );
+    // After the answer.
+    setImmediate(() => this.onDrained());
+    return { sessions };
+  }
+
+  #host(sessionId: string, session: AgentSession): HostedSession {
+    const { graceMs, idleMs } = this.#options;
+    const hosted: HostedSession = new HostedSession({
+      sessionId,
+      session,
+      graceMs,
+      idleMs,
+      onIdle: () => {
+        if (hosted !== this.solo) void this.close(hosted, "idle");
+      },
+    });
+    this.#sessions.set(sessionId, hosted);
+    return hosted;
+  }
+
+  #claim(
+    sessionId: string,
+    { sessionPath: file, durableSessionId, cwd }: Params<"open_session">,
+  ): Opening {
+    if (file !== undefined) this.refusePathInUse(file);
+    if (durableSessionId !== undefined) this.#refuseIdInUse(durableSessionId, cwd);
+    const opening = { sessionId, file, durableSessionId, cwd };
+    this.#opening.add(opening);
+    return opening;
+  }
+
+  /** Before its first message, a session has no file that could be found. */
+  #refuseIdInUse(id: string, cwd: string | undefined): void {
+    const isHere = (other: string | null | undefined): boolean =>
+      cwd === undefined || !other || realPath(other) === realPath(cwd);
+    for (const { sessionId, durableSessionId, cwd: folder, sessionPath } of this.list()) {
+      if (durableSessionId !== id || !isHere(folder)) continue;
+      throw new ProtocolError("session_path_in_use", { path: sessionPath ?? id, sessionId });
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import type { HostRequests, RequestSink } from "@tau-agent/coding-agent";
+import type {
+  HostRequestMethod,
+  HostRequestResolved,
+  PendingRequest,
+} from "@tau-agent/rpc-protocol";
+import { hostRequestMethods } from "@tau-agent/rpc-protocol/plain";
+import type { ClientRequests } from "../../rpc/connection/client-requests.ts";
+
+/** What shared requests need of their session. */
+export interface SharedRequestsOptions {
+  readonly requests: HostRequests;
+  /** Calls what sends one frame to several clients; they all get it with the same number. */
+  readonly together: (send: () => void) => void;
+  /** Keeps the end of a request for clients that attach later. */
+  readonly keep: (resolved: HostRequestResolved) => void;
+  /**
+   * How long the client that runs tools may be away, in ms; undefined where a client that leaves does
+   * not come back.
+   */
+  readonly graceMs: number | undefined;
+}
+
+const goneText = "the client that runs it has left";
+
+/**
+ * Asks all clients of a session. The first answer counts. Where clients come back, a request stays open
+ * while nobody is there, if somebody who answers it has been.
+ */
+export class SharedRequests implements RequestSink {
+  readonly #options: SharedRequestsOptions;
+  readonly #clients = new Set<ClientRequests>();
+  /** Methods that some client has answered. */
+  readonly #seen = new Set<HostRequestMethod>();
+  /** The client that runs tools. */
+  #runner: ClientRequests | undefined;
+  #grace: NodeJS.Timeout | undefined;
+  /** The client whose answer is being taken. */
+  #answering: ClientRequests | undefined;
+  /** Calls that some client has been told of. */
+  readonly #called = new Set<string>();
+
+  constructor(options: SharedRequestsOptions) {
+    this.#options = options;
+    options.requests.attach(this);
+  }
+
+  /** Asks this client, too, from now on. */
+  add(client: ClientRequests): void {
+    this.#clients.add(client);
+    this.note();
+  }
+
+  /** Takes note of what clients answer now. */
+  note(): void {
+    for (const method of hostRequestMethods) {
+      if (this.#isAnswered(method)) this.#seen.add(method);
+    }
+  }
+
+  /** Sends everything open to a client that has just said what it answers. */
+  repeatTo(client: ClientRequests): void {
+    this.note();
+    this.#options.together(() => {
+      for (const request of this.#options.requests.pending) {
+        if (request.method !== "host_tool" && client.answers(request.method)) client.open(request);
+      }
+    });
+  }
+
+  /** From now on this client runs the tools. */
+  run(client: ClientRequests): void {
+    clearTimeout(this.#grace);
+    this.#grace = undefined;
+    if (this.#runner !== undefined && this.#runner !== client) this.#runner.runsTools = false;
+    this.#runner = client;
+    for (const request of this.#options.requests.pending) {
+      if (request.method === "host_tool" && !this.#called.has(request.id)) this.#call(request);
+    }
+    // A single command over HTTP has no connection that could be called.
+    if (!this.#clients.has(client)) this.#waitForRunner();
+  }
+
+  /** A client has left. */
+  remove(client: ClientRequests): void {
+    this.#clients.delete(client);
+    if (this.#runner === client) this.#waitForRunner();
+    if (this.#options.graceMs === undefined) this.#options.requests.show();
+  }
+
+  /** The session ends. */
+  end(): void {
+    clearTimeout(this.#grace);
+    this.#clients.clear();
+  }
+
+  /** Calls what takes an answer of this client. */
+  answeredBy<Result>(client: ClientRequests, take: () => Result): Result {
+    this.#answering = client;
+    try {
+      return take();
+    } finally {
+      this.#answering = undefined;
+    }
+  }
+
+  answers(method: HostRequestMethod): boolean {
+    if (method === "host_tool") return this.#runner !== undefined;
+    if (this.#isAnswered(method)) return true;
+    return this.#options.graceMs !== undefined && this.#seen.has(method);
+  }
+
+  open(request: PendingRequest): boolean {
+    if (request.method === "host_tool") {
+      if (this.#runner === undefined) return false;
+      if (!this.#called.has(request.id)) this.#call(request);
+      return true;
+    }
+    let isShown = false;
+    this.#options.together(() => {
+      for (const client of [...this.#clients]) {
+        if (client.answers(request.method) && client.open(request)) isShown = true;
+      }
+    });
+    return isShown || (this.#options.graceMs !== undefined && this.#seen.has(request.method));
+  }
+
+  closed(request: PendingRequest, resolved: HostRequestResolved): void {
+    this.#called.delete(request.id);
+    this.#options.together(() => {
+      for (const client of [...this.#clients]) {
+        const isOwn = resolved.by === "client" && client === this.#answering;
+        client.closed(request, resolved, isOwn);
+      }
+      if (request.method !== "host_tool") this.#options.keep(resolved);
+    });
+  }
+
+  #call(request: PendingRequest): void {
+    const runner = this.#runner;
+    // One that is away gets it when it is back.
+    if (runner === undefined || !this.#clients.has(runner)) return;
+    this.#called.add(request.id);
+    this.#options.together(() => runner.open(request));
+  }
+
+  #isAnswered(method: HostRequestMethod): boolean {
+    return [...this.#clients].some((client) => client.answers(method));
+  }
+
+  #waitForRunner(): void {
+    const { graceMs = 0 } = this.#options;
+    this.#grace = setTimeout(() => this.#giveRunnerUp(), graceMs);
+    this.#grace.unref();
+  }
+
+  #giveRunnerUp(): void {
+    this.#runner = undefined;
+    const { requests } = this.#options;
+    for (const { id, method } of requests.pending) {
+      if (method === "host_tool") requests.answer(id, { error: `No result: ${goneText}.` });
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { Diagnostic } from "@tau-agent/coding-agent";
+
+/** What a user of the command line does about a kind of problem. */
+const hints = {
+  project_untrusted: " Start with --approve in that folder to trust it.",
+} as const;
+
+/** The flags of options that the library names. */
+const flags = { provider: "--provider", "session.id": "--session-id" } as const;
+
+/** What to do about a problem, as a sentence to add; empty if its text says so. */
+export function hintFor(code: string | undefined): string {
+  return code !== undefined && Object.hasOwn(hints, code) ? hints[code as keyof typeof hints] : "";
+}
+
+/** The text of an error of the library, in words of the command line. */
+export function commandLineText({ message, cause }: Error): string {
+  const { isFatal } = Object(cause) as Partial<Diagnostic>;
+  if (isFatal === "untrusted") return `${message}${hints.project_untrusted}`;
+  return message.replace(/^Invalid option ([\w.]+):/, (text, name: string) =>
+    Object.hasOwn(flags, name) ? `Invalid option ${flags[name as keyof typeof flags]}:` : text,
+  );
+}

@@ -1,0 +1,64 @@
+import type { AgentSession } from "@tau-agent/coding-agent";
+import { ProtocolError, type Result } from "@tau-agent/rpc-protocol";
+
+/** What a draining host accepts no more. */
+const refused: ReadonlySet<string> = new Set([
+  "open_session",
+  "prompt",
+  "steer",
+  "follow_up",
+  "queue_message",
+  "abort_and_prompt",
+  "bash",
+  "compact",
+]);
+
+/** Refuses what begins work once the host is about to end. */
+export function refuseWhileDraining(isDraining: boolean, command: string): void {
+  if (isDraining && refused.has(command)) throw new ProtocolError("draining");
+}
+
+/** Lets a session end what it is doing, for a while; then ends it. */
+export async function endWithin(session: AgentSession, timeoutMs: number): Promise<void> {
+  const { promise: isOver, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  await Promise.race([session.waitForIdle(), isOver]);
+  clearTimeout(timer);
+  await session.dispose();
+}
+
+/** Drains a host with one session. */
+export class SingleDrain {
+  readonly #session: AgentSession;
+  readonly #timeoutMs: number;
+  readonly #streamId = crypto.randomUUID();
+  #draining: Promise<Result<"drain">> | undefined;
+
+  constructor(session: AgentSession, timeoutMs: number) {
+    this.#session = session;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get hasBegun(): boolean {
+    return this.#draining !== undefined;
+  }
+
+  /** Begins once; every caller gets the same result. */
+  begin(): Promise<Result<"drain">> {
+    this.#draining ??= this.#run();
+    return this.#draining;
+  }
+
+  async #run(): Promise<Result<"drain">> {
+    await endWithin(this.#session, this.#timeoutMs);
+    const { sessionId } = this.#session.state;
+    const { seq } = this.#session.nextOrder();
+    const ended = {
+      sessionId,
+      durableSessionId: sessionId,
+      streamId: this.#streamId,
+      seq: seq - 1,
+    };
+    return { sessions: [ended] };
+  }
+}

@@ -1,0 +1,285 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
+  RequestError,
+} from "@agentclientprotocol/sdk";
+import { describe, expect, it } from "vitest";
+import { Editor } from "../support/acp-editor.ts";
+import { EditorTerminals } from "../support/editor-terminals.ts";
+import { areGone } from "../support/start-host.ts";
+
+const call = (name: string, args: Record<string, unknown>) => ({
+  type: "toolCall" as const,
+  name,
+  arguments: args,
+});
+
+describe("the files of the editor", () => {
+  const fs = { readTextFile: true, writeTextFile: true };
+
+  it("are what read, edit and write work on", async () => {
+    const buffers = new Map<string, string>();
+    const editor = await Editor.start({
+      capabilities: { fs },
+      scenario: [
+        {
+          content: [
+            call("read", { path: "notes.txt" }),
+            call("read", { path: "unsaved.txt" }),
+            call("read", { path: "none.txt" }),
+            call("edit", { path: "notes.txt", oldText: "buffer", newText: "BUFFER" }),
+            call("write", { path: "new.txt", content: "fresh\n" }),
+          ],
+        },
+        "Done.",
+      ],
+      answers: (app) =>
+        app
+          .onRequest("fs/read_text_file", ({ params }) => {
+            const content = buffers.get(params.path);
+            if (content === undefined) throw RequestError.resourceNotFound(params.path);
+            return { content };
+          })
+          .onRequest("fs/write_text_file", ({ params }) => {
+            buffers.set(params.path, params.content);
+            return {};
+          }),
+    });
+    const { cwd } = editor.place;
+    buffers.set(join(cwd, "notes.txt"), "in the buffer\n");
+    buffers.set(join(cwd, "unsaved.txt"), "never saved\n");
+    const { sessionId } = await editor.open();
+    expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "end_turn" });
+    const ends = editor
+      .of(sessionId, "tool_call_update")
+      .filter(({ status }) => status === "completed" || status === "failed");
+    const byId = ends.toSorted((one, other) => one.toolCallId.localeCompare(other.toolCallId));
+    expect(byId.map(({ content }) => content?.[0])).toEqual([
+      { type: "content", content: { type: "text", text: "```\nin the buffer\n```" } },
+      { type: "content", content: { type: "text", text: "```\nnever saved\n```" } },
+      {
+        type: "content",
+        content: { type: "text", text: expect.stringContaining("File not found: none.txt") },
+      },
+      {
+        type: "diff",
+        path: join(cwd, "notes.txt"),
+        oldText: "in the buffer\n",
+        newText: "in the BUFFER\n",
+      },
+      { type: "diff", path: join(cwd, "new.txt"), oldText: null, newText: "fresh\n" },
+    ]);
+    expect(readFileSync(join(cwd, "notes.txt"), "utf8")).toBe("one\ntwo\n");
+    expect(existsSync(join(cwd, "new.txt"))).toBe(false);
+    expect(buffers.get(join(cwd, "new.txt"))).toBe("fresh\n");
+  });
+
+  it("that never come do not hold up a cancel", async () => {
+    const editor = await Editor.start({
+      capabilities: { fs },
+      scenario: [
+        { content: [call("edit", { path: "notes.txt", oldText: "a", newText: "b" })] },
+        "x",
+      ],
+      answers: (app) => app.onRequest("fs/read_text_file", () => new Promise<never>(() => {})),
+    });
+    const { sessionId } = await editor.open();
+    const running = editor.prompt(sessionId, "go");
+    await editor.until(() =>
+      editor.seen.some(({ message }) => message.method === "fs/read_text_file"),
+    );
+    await editor.agent.notify("session/cancel", { sessionId });
+    expect(await running).toEqual({ stopReason: "cancelled" });
+  });
+
+  it("that the editor only reads are written on the disk", async () => {
+    const editor = await Editor.start({
+      capabilities: { fs: { readTextFile: true } },
+      scenario: [
+        { content: [call("edit", { path: "notes.txt", oldText: "buffer", newText: "2" })] },
+        "x",
+      ],
+      answers: (app) => app.onRequest("fs/read_text_file", () => ({ content: "buffer\n" })),
+    });
+    const { sessionId } = await editor.open();
+    await editor.prompt(sessionId, "go");
+    expect(readFileSync(join(editor.place.cwd, "notes.txt"), "utf8")).toBe("2\n");
+  });
+});
+
+describe("the terminal of the editor", () => {
+  it("runs commands, shows them, and is released", async () => {
+    const terminals = new EditorTerminals();
+    const editor = await Editor.start({
+      capabilities: { terminal: true },
+      scenario: [
+        {
+          content: [
+            call("bash", { command: "touch one; echo here; exit 3" }),
+            call("bash", { command: "touch two; pwd" }),
+          ],
+        },
+        "Done.",
+      ],
+      answers: (app) => terminals.answer(app),
+    });
+    const { sessionId } = await editor.open();
+    await editor.prompt(sessionId, "run");
+    expect(terminals.asked).toEqual([
+      "create",
+      "wait",
+      "output",
+      "release",
+      "create",
+      "wait",
+      "output",
+      "release",
+    ]);
+    const updates = editor.of(sessionId, "tool_call_update");
+    const shown = updates.flatMap(({ content }) => content ?? []);
+    expect(new Set(shown.map((one) => one.type))).toEqual(new Set(["terminal"]));
+    const ends = updates.filter(({ rawOutput }) => rawOutput !== undefined);
+    expect(ends.map(({ status, rawOutput }) => [status, rawOutput])).toMatchObject([
+      ["failed", { text: "here\n\nCommand exited with code 3" }],
+      ["completed", { text: `${editor.place.cwd}\n` }],
+    ]);
+  });
+
+  it("has its command killed by a cancel, and by a time limit", async () => {
+    const terminals = new EditorTerminals();
+    const editor = await Editor.start({
+      capabilities: { terminal: true },
+      scenario: [
+        { content: [call("bash", { command: "echo early; sleep 60", timeout: 0.5 })] },
+        { content: [call("bash", { command: "sleep 60" })] },
+        "Done.",
+      ],
+      answers: (app) => terminals.answer(app),
+    });
+    const { sessionId } = await editor.open();
+    const running = editor.prompt(sessionId, "run");
+    await editor.until(() => terminals.all.size === 2);
+    await editor.agent.notify("session/cancel", { sessionId });
+    expect(await running).toEqual({ stopReason: "cancelled" });
+    const ends = editor
+      .of(sessionId, "tool_call_update")
+      .filter(({ status }) => status === "failed");
+    expect(JSON.stringify(ends[0])).toContain("early\\n\\nCommand timed out after 0.5 seconds");
+    await editor.until(() => [...terminals.all.values()].every(({ isReleased }) => isReleased));
+    const pids = [...terminals.all.values()].map(({ child }) => child.pid ?? 0);
+    expect(await areGone(pids)).toBe(true);
+  });
+
+  it("that cannot be opened is a failed call", async () => {
+    const editor = await Editor.start({
+      capabilities: { terminal: true },
+      scenario: [{ content: [call("bash", { command: "pwd" })] }, "Done."],
+      answers: (app) =>
+        app.onRequest("terminal/create", () => {
+          throw new RequestError(-32603, "no more windows");
+        }),
+    });
+    const { sessionId } = await editor.open();
+    expect(await editor.prompt(sessionId, "run")).toEqual({ stopReason: "end_turn" });
+    expect(JSON.stringify(editor.updates(sessionId))).toContain(
+      "The editor's terminal failed: no more windows",
+    );
+  });
+});
+
+describe("a dialog of an extension", () => {
+  const source = `export default (pi) => {
+    pi.registerCommand("survey", { description: "Asks", handler: async (_, ctx) => {
+      const answers = [
+        await ctx.ui.select("Colour?", ["red", "blue"]),
+        await ctx.ui.confirm("Sure?", "Really"),
+        await ctx.ui.input("Name?", "nobody"),
+        await ctx.ui.editor("Text?", "draft"),
+      ];
+      ctx.ui.notify("Thank you", "warning");
+      pi.sendMessage({ customType: "survey", content: JSON.stringify(answers), display: true });
+    }});
+    pi.registerCommand("think", { description: "Thinks", handler: async () => {
+      pi.setThinkingLevel("high");
+    }});
+  };`;
+  const files = { "agent/extensions/survey.js": source };
+
+  it("is a form where the editor offers them", async () => {
+    const asked: CreateElicitationRequest[] = [];
+    const given = [
+      { action: "accept", content: { value: "blue" } },
+      { action: "accept", content: { value: true } },
+      { action: "decline" },
+      { action: "accept", content: { value: "final" } },
+    ] as CreateElicitationResponse[];
+    const editor = await Editor.start({
+      capabilities: { elicitation: { form: {} }, session: { notices: {} } },
+      files,
+      scenario: ["x"],
+      answers: (app) =>
+        app.onRequest("elicitation/create", ({ params }) => {
+          asked.push(params);
+          return given[asked.length - 1] ?? { action: "cancel" };
+        }),
+    });
+    const { sessionId } = await editor.open();
+    expect(await editor.prompt(sessionId, "/survey")).toEqual({ stopReason: "end_turn" });
+    expect(asked).toMatchObject([
+      {
+        sessionId,
+        mode: "form",
+        message: "Colour?",
+        requestedSchema: { properties: { value: { type: "string", enum: ["red", "blue"] } } },
+      },
+      {
+        message: "Sure?\n\nReally",
+        requestedSchema: { properties: { value: { type: "boolean" } } },
+      },
+      { requestedSchema: { properties: { value: { description: "nobody" } } } },
+      { requestedSchema: { properties: { value: { default: "draft" } } } },
+    ]);
+    expect(editor.text(sessionId, "agent_message_chunk")).toBe('["blue",true,null,"final"]');
+    expect(editor.of(sessionId, "notice")).toMatchObject([
+      { severity: "warning", title: "Thank you" },
+    ]);
+  });
+
+  it("is cancelled where it offers none, and nothing is noticed", async () => {
+    const editor = await Editor.start({ files, scenario: ["x"] });
+    const { sessionId } = await editor.open();
+    expect(await editor.prompt(sessionId, "/survey")).toEqual({ stopReason: "end_turn" });
+    expect(editor.text(sessionId, "agent_message_chunk")).toBe("[null,false,null,null]");
+    expect(editor.of(sessionId, "notice")).toEqual([]);
+  });
+
+  it("ends with a cancel", async () => {
+    const editor = await Editor.start({
+      capabilities: { elicitation: { form: {} } },
+      files,
+      scenario: ["x"],
+      answers: (app) => app.onRequest("elicitation/create", () => new Promise<never>(() => {})),
+    });
+    const { sessionId } = await editor.open();
+    const running = editor.prompt(sessionId, "/survey");
+    await editor.until(() =>
+      editor.seen.some(({ message }) => message.method === "elicitation/create"),
+    );
+    await editor.agent.notify("session/cancel", { sessionId });
+    expect(await running).toEqual({ stopReason: "cancelled" });
+  });
+
+  it("may change what the editor shows", async () => {
+    const editor = await Editor.start({ files, scenario: ["x"] });
+    const { sessionId } = await editor.open();
+    await editor.prompt(sessionId, "/think");
+    expect(editor.of(sessionId, "config_option_update").at(-1)?.configOptions.at(-1)).toMatchObject(
+      {
+        id: "thinking",
+        currentValue: "high",
+      },
+    );
+  });
+});

@@ -1,0 +1,88 @@
+import { execPath } from "node:process";
+import { toolCall } from "@tau-agent/ai/testing";
+import { defineTool, RpcClient } from "@tau-agent/rpc-client";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import type { Place } from "../support/place.ts";
+import { call, repositoryPlace, worker } from "../support/repository-place.ts";
+import { binPath, startHost } from "../support/start-host.ts";
+
+const parameters = { type: "object", properties: { number: { type: "number" } } };
+const shared = { name: "ticket", description: "A ticket.", parameters, subagents: true };
+const own = { name: "private", description: "Of the session alone.", parameters };
+const text = (said: string) => ({ content: [{ type: "text", text: said }] });
+
+/** The innermost of two subagents calls both tools. */
+const place = (settings: Record<string, unknown> = {}, task: Record<string, unknown> = {}): Place =>
+  repositoryPlace(
+    [
+      {
+        when: { lastUserIncludes: "<inner>", hasToolResults: false },
+        content: [toolCall("private", {}), toolCall("ticket", { number: 7 })],
+      },
+      { when: { lastUserIncludes: "<inner>", hasToolResults: true }, content: "<inner> done" },
+      ...worker("<outer>", call("task", { tasks: [{ id: "in", task: "<inner>" }] })),
+      ...worker("start", call("task", { tasks: [{ id: "out", task: "<outer>" }], ...task })),
+    ],
+    settings,
+  );
+
+describe("a tool of the client that subagents get", () => {
+  it.each([
+    ["in a host of its own", {}, {}],
+    ["in a copy of the working tree", {}, { isolated: true }],
+    ["in a host that a setting starts", { "task.command": [execPath, binPath] }, {}],
+  ])("is called with their ids, and no other tool is: %s", async (_, settings, task) => {
+    const at = place(settings, task);
+    await using client = new RpcClient({
+      command: [execPath, binPath],
+      cwd: at.cwd,
+      env: at.variables,
+      args: at.arguments.slice(2),
+    });
+    onTestFinished(() => at.remove());
+    const calls: unknown[] = [];
+    const results: unknown[] = [];
+    await client.start();
+    await client.setSubagentSubscription("all");
+    client.onEvent((event) => {
+      if (event.type === "subagent_event") results.push(event.event);
+    });
+    const tools = [shared, own].map((tool) =>
+      defineTool({
+        ...tool,
+        parameters: z.object({ number: z.number().optional() }),
+        execute: ({ number }, { agentId }) => {
+          calls.push([tool.name, number, agentId]);
+          return "It is open.";
+        },
+      }),
+    );
+    await client.setHostTools(tools);
+    const { status } = await client.promptAndWait("start");
+    expect(status).toBe("completed");
+    expect(calls).toEqual([["ticket", 7, "out/in"]]);
+    const seen = JSON.stringify(results);
+    expect(seen).toContain("Tool private not found");
+    expect(seen).toContain("It is open.");
+  });
+});
+
+it("a subagent's call is cancelled with the run, and its result is late", async () => {
+  const host = startHost({}, { place: place() });
+  host.send({ type: "set_host_tools", tools: [shared] });
+  host.send({ type: "prompt", message: "start" });
+  const { id, agentId } = await host.until({ "...": true, type: "host_tool_call" }, 40_000);
+  expect(agentId).toBe("out/in");
+  host.send({ type: "get_pending_requests" });
+  expect(await host.until({ "...": true, command: "get_pending_requests" })).toMatchObject({
+    data: { requests: [{ id, agentId, method: "host_tool" }] },
+  });
+  host.send({ type: "abort" });
+  const cancel = await host.until({ "...": true, type: "host_tool_cancel" }, 40_000);
+  expect(cancel.targetId).toBe(id);
+  host.send({ type: "host_tool_result", id, result: text("late") });
+  expect(await host.until({ "...": true, command: "host_tool_result" })).toMatchObject({
+    success: false,
+  });
+});

@@ -1,0 +1,13 @@
+import type { HostProcess } from "@tau-agent/conformance";
+import type { Frame } from "./test-client.ts";
+
+/** The next frame of a host with these members; others are passed over. */
+export async function nextLike(host: HostProcess, members: Frame): Promise<Frame> {
+  for (;;) {
+    const frame = await host.frames.next();
+    if (frame === undefined) {
+      throw new Error(`nothing came like ${JSON.stringify(members)}; stderr: ${host.stderr}`);
+    }
+    if (Object.entries(members).every(([name, value]) => frame[name] === value)) return frame;
+  }
+}

@@ -1,0 +1,184 @@
+"""What the host asks its client: approvals, budgets, and whatever comes with a handler."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, TypedDict, Union, cast
+
+from .protocol import ApprovalParams, BudgetParams, ExtensionUiRequestSelect, PermissionRule
+from .ui import UiHandler
+
+
+class _Asked(TypedDict):
+    id: str
+    """The id of the request."""
+
+
+class _MaybeAsked(_Asked, total=False):
+    toolCallId: str
+    """The tool call that asks."""
+    promptId: str
+    """The prompt whose run asks."""
+    agentId: str
+    """The subagent that asks; nested ones are joined by `/`."""
+    deadlineAt: int
+    """When the host gives up, in ms since the epoch."""
+
+
+class ApprovalRequest(ApprovalParams, _MaybeAsked):
+    """The question whether a tool may run."""
+
+
+class BudgetRequest(BudgetParams, _MaybeAsked):
+    """The question whether a limit that is used up is raised."""
+
+
+class _Allow(TypedDict):
+    decision: Literal["allow"]
+
+
+class Allow(_Allow, total=False):
+    """The tool may run."""
+
+    scope: Literal["once", "session", "always"]
+    """Whether the answer holds for the call (default), for the session, or is saved."""
+    rules: list[PermissionRule]
+    """The rules to keep; the suggestions of the request by default."""
+    saveTo: Literal["user", "project"]
+    """Whose settings "always" writes to; the user's by default."""
+    input: dict[str, Any]
+    """Arguments to run the tool with instead."""
+
+
+class _Deny(TypedDict):
+    decision: Literal["deny"]
+
+
+class Deny(_Deny, total=False):
+    """The tool does not run."""
+
+    message: str
+    """What the model reads."""
+    endRun: bool
+    """Whether the run ends, too."""
+
+
+class RaiseLimit(TypedDict):
+    """The work goes on."""
+
+    limit: float
+    """The new limit; above what is used."""
+
+
+class Stop(TypedDict):
+    """The work stops."""
+
+    stop: Literal[True]
+
+
+Approve = Callable[[ApprovalRequest], Awaitable[Union[Allow, Deny]]]
+RaiseBudget = Callable[[BudgetRequest], Awaitable[Union[RaiseLimit, Stop]]]
+RequestHandler = Callable[[dict[str, Any]], Awaitable[Any]]
+
+_ONCE, _SESSION, _DENY, _STOP = "Allow once", "Allow for this session", "Deny", "Stop"
+
+
+class HostRequests:
+    """Asks handlers about the requests of one connection."""
+
+    def __init__(
+        self,
+        handlers: Mapping[str, RequestHandler],
+        ui: UiHandler,
+        send: Callable[[dict[str, Any]], None],
+    ) -> None:
+        self._handlers = dict(handlers)
+        if handlers:
+            # What is not listed ends at once, so these are shown as the dialogs they otherwise are.
+            self._handlers.setdefault("tool_approval", lambda request: _show_approval(ui, request))
+            self._handlers.setdefault("budget", lambda request: _show_budget(ui, request))
+        self._send = send
+        self._open: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def methods(self) -> list[str]:
+        """What the client answers; nothing if it shows everything as a dialog."""
+        return list(self._handlers)
+
+    def open(self, frame: Mapping[str, Any]) -> None:
+        """Takes a request; one that is sent again is already being decided."""
+        request_id = str(frame["id"])
+        if request_id not in self._open:
+            self._open[request_id] = asyncio.ensure_future(self._decide(request_id, frame))
+
+    def close(self, frame: Mapping[str, Any]) -> None:
+        """A request has ended; a handler that is still at it is cancelled."""
+        task = self._open.pop(str(frame["id"]), None)
+        if task is not None:
+            task.cancel()
+
+    def refuse(self, frame: Mapping[str, Any]) -> None:
+        """The host refuses an answer: what does not fit is a no."""
+        request_id = str(frame.get("id"))
+        if frame.get("code") == "invalid_response" and request_id in self._open:
+            self._answer(request_id, error={"message": str(frame.get("error"))})
+
+    def end(self) -> None:
+        """The connection is gone."""
+        for task in self._open.values():
+            task.cancel()
+        self._open.clear()
+
+    async def _decide(self, request_id: str, frame: Mapping[str, Any]) -> None:
+        handler = self._handlers.get(str(frame.get("method")))
+        params = cast("dict[str, Any]", frame.get("params") or {})
+        names = ("id", "toolCallId", "promptId", "agentId", "deadlineAt")
+        asked = {name: frame[name] for name in names if name in frame}
+        try:
+            if handler is None:
+                raise LookupError(f"this client answers no {frame.get('method')}")
+            result = await handler({**params, **asked})
+        except Exception as error:  # What fails is a no; the host must not wait for it.
+            self._answer(request_id, error={"message": str(error) or repr(error)})
+            return
+        if result is None:
+            self._answer(request_id, error={"message": "there was no decision"})
+            return
+        try:
+            self._answer(request_id, result=result)
+        except (TypeError, ValueError) as error:
+            self._answer(request_id, error={"message": f"the answer is no JSON: {error}"})
+
+    def _answer(self, request_id: str, **answer: Any) -> None:
+        self._send({"type": "host_response", "id": request_id, **answer})
+
+
+async def _show_approval(ui: UiHandler, request: Mapping[str, Any]) -> Allow | Deny:
+    session = [_SESSION] if request["suggestions"] else []
+    choice = await _select(ui, request, [_ONCE, *session, _DENY])
+    if choice == _ONCE:
+        return {"decision": "allow", "scope": "once"}
+    if choice == _SESSION and session:
+        return {"decision": "allow", "scope": "session"}
+    if choice is None or choice == _DENY or not choice.strip():
+        return {"decision": "deny"}
+    return {"decision": "deny", "message": choice}
+
+
+async def _show_budget(ui: UiHandler, request: Mapping[str, Any]) -> RaiseLimit | Stop:
+    raised = request["limit"] * 2
+    go_on = f"Continue with {raised:g}"
+    choice = await _select(ui, request, [go_on, _STOP])
+    return {"limit": raised} if choice == go_on else {"stop": True}
+
+
+async def _select(ui: UiHandler, request: Mapping[str, Any], options: list[str]) -> str | None:
+    dialog: ExtensionUiRequestSelect = {
+        "type": "extension_ui_request",
+        "id": request["id"],
+        "method": "select",
+        "title": request["title"],
+        "options": options,
+    }
+    return await ui.select(dialog)

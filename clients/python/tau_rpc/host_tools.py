@@ -1,0 +1,166 @@
+"""Tools that run in the client."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from .protocol import SetHostToolsCommandTools, ToolResult
+from .schema import schema_of_arguments
+
+ToolFunction = Callable[..., Awaitable[Any]]
+Send = Callable[[dict[str, Any]], None]
+
+
+class ToolContext:
+    """What a running tool learns of its call: a parameter of this type gets it."""
+
+    def __init__(self, frame: Mapping[str, Any], send: Callable[[Any], None]) -> None:
+        self.tool_call_id: str = str(frame.get("toolCallId"))
+        """The id of the model's tool call."""
+        agent_id = frame.get("agentId")
+        self.agent_id: str | None = None if agent_id is None else str(agent_id)
+        """The subagent that calls it; nested ones are joined by `/`."""
+        self._send = send
+
+    def update(self, partial: str | ToolResult) -> None:
+        """Reports the output so far, all of it."""
+        self._send(partial)
+
+
+@dataclass(frozen=True)
+class HostTool:
+    """A function with what the host has to know of it."""
+
+    definition: SetHostToolsCommandTools
+    function: ToolFunction
+    context: str | None
+
+
+def host_tool(
+    function: ToolFunction,
+    *,
+    name: str | None,
+    description: str | None,
+    label: str | None,
+    read_only: bool,
+    timeout: float | None,
+    defer_loading: bool,
+    subagents: bool,
+) -> HostTool:
+    """A tool from an async function: its name, its docstring and the types of its parameters."""
+    own_name = name or getattr(function, "__name__", "")
+    if not inspect.iscoroutinefunction(function):
+        raise TypeError(f"The tool {own_name} is not an async function")
+    text = description or inspect.getdoc(function)
+    if not text:
+        raise TypeError(f"The tool {own_name} has no docstring; the model needs a description")
+    parameters, context = schema_of_arguments(function, ToolContext)
+    definition: SetHostToolsCommandTools = {
+        "name": own_name,
+        "description": text,
+        "parameters": parameters,
+    }
+    if label is not None:
+        definition["label"] = label
+    if read_only:
+        definition["readOnly"] = True
+    if timeout is not None:
+        definition["timeoutMs"] = timeout * 1000
+    if defer_loading:
+        definition["deferLoading"] = True
+    if subagents:
+        definition["subagents"] = True
+    return HostTool(definition, function, context)
+
+
+class HostTools:
+    """The tools of one client, and their calls."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._tools: dict[str, HostTool] = {}
+        # What the host has; a call may still be of a tool that was replaced.
+        self._registered: dict[str, HostTool] = {}
+        self._calls: dict[str, asyncio.Task[None]] = {}
+        self._registering = asyncio.Lock()
+
+    def add(self, tool: HostTool) -> None:
+        """Adds a tool, or replaces the one of its name."""
+        self._tools[tool.definition["name"]] = tool
+
+    def remove(self, name: str) -> None:
+        """Takes a tool away. Raises KeyError if there is none of this name."""
+        del self._tools[name]
+
+    async def register(
+        self, send: Callable[[list[SetHostToolsCommandTools]], Awaitable[Any]]
+    ) -> None:
+        """Tells the host what has changed. If it refuses, what it had stays."""
+        if self._tools == self._registered:
+            return
+        async with self._registering:
+            tools, before = dict(self._tools), self._registered
+            if tools == before:
+                return
+            # Its first call may come with its answer.
+            self._registered = tools
+            try:
+                await send([tool.definition for tool in tools.values()])
+            except BaseException:
+                self._registered = before
+                if self._tools == tools:
+                    self._tools = dict(before)
+                raise
+
+    def call(self, frame: Mapping[str, Any]) -> None:
+        """Runs a tool for the host."""
+        call_id = str(frame["id"])
+        task = asyncio.ensure_future(self._run(call_id, frame))
+        self._calls[call_id] = task
+        task.add_done_callback(lambda _: self._calls.pop(call_id, None))
+
+    def cancel(self, frame: Mapping[str, Any]) -> None:
+        """A call is not wanted any more."""
+        task = self._calls.pop(str(frame.get("targetId")), None)
+        if task is not None:
+            task.cancel()
+
+    def end(self) -> None:
+        """The connection is gone."""
+        for task in list(self._calls.values()):
+            task.cancel()
+
+    async def _run(self, call_id: str, frame: Mapping[str, Any]) -> None:
+        def update(partial: Any) -> None:
+            if call_id in self._calls:
+                result = _result_of(partial)
+                self._send({"type": "host_tool_update", "id": call_id, "partialResult": result})
+
+        end: dict[str, Any] = {"type": "host_tool_result", "id": call_id}
+        try:
+            name = str(frame.get("toolName"))
+            tool = self._registered.get(name) or self._tools.get(name)
+            if tool is None:
+                raise LookupError(f"This client has no tool {name}")
+            given = dict(cast("dict[str, Any]", frame.get("arguments") or {}))
+            if tool.context is not None:
+                given[tool.context] = ToolContext(frame, update)
+            result = _result_of(await tool.function(**given))
+            is_error = result.pop("isError", False) is True
+            self._send({**end, "result": result, **({"isError": True} if is_error else {})})
+        except Exception as error:  # The model reads it; the tool's fault is not the client's.
+            text = str(error) or repr(error)
+            self._send({**end, "result": _result_of(text), "isError": True})
+
+
+def _result_of(value: Any) -> dict[str, Any]:
+    """A text is a text result, a result stays one, and anything else is shown as JSON."""
+    if isinstance(value, Mapping) and isinstance(cast("Mapping[str, Any]", value).get("content"), list):
+        return dict(cast("Mapping[str, Any]", value))
+    text = value if isinstance(value, str) else "" if value is None else json.dumps(value)
+    return {"content": [{"type": "text", "text": text}]}

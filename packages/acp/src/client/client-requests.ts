@@ -1,0 +1,120 @@
+import type { AgentContext, ClientCapabilities } from "@agentclientprotocol/sdk";
+import {
+  type AgentSession,
+  type ApprovalParams,
+  RequestError,
+  type RequestSink,
+} from "@tau-agent/coding-agent";
+import type { PendingRequest } from "@tau-agent/rpc-protocol";
+import { asDialog, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
+import { dialogAnswer, dialogForm } from "../mapping/dialog-form.ts";
+import { askedCall, permissionAnswer, permissionOptions } from "../mapping/permission.ts";
+import { untilAborted } from "./client-files.ts";
+
+/** What questions to the client need of their session. */
+export interface QuestionPlace {
+  readonly client: AgentContext;
+  readonly capabilities: ClientCapabilities | undefined;
+  readonly sessionId: string;
+  readonly session: Pick<AgentSession, "requests" | "permissions" | "previewChange">;
+  /** Everything before the question has been sent; gives the client's id of the call. */
+  readonly callShown: (request: ApprovalRequest) => Promise<string>;
+  /** The client's id of a call; undefined if it knows none. */
+  readonly idOfCall: (toolCallId: string) => string | undefined;
+  /** A call was asked about, and has an answer. */
+  readonly onDecided: (request: ApprovalRequest, isAllowed: boolean) => void;
+}
+
+/** The question whether a tool may run. */
+export type ApprovalRequest = Extract<PendingRequest, { method: "tool_approval" }>;
+
+/** Asks the client what the session asks: permissions, and dialogs as forms. */
+export class ClientRequests implements RequestSink {
+  readonly #place: QuestionPlace;
+  readonly #open = new Map<string, AbortController>();
+
+  constructor(place: QuestionPlace) {
+    this.#place = place;
+  }
+
+  answers(method: PendingRequest["method"]): boolean {
+    if (method === "tool_approval") return true;
+    return method !== "host_tool" && this.#place.capabilities?.elicitation?.form != null;
+  }
+
+  open(request: PendingRequest): boolean {
+    if (this.#open.has(request.id)) return true;
+    const controller = new AbortController();
+    this.#open.set(request.id, controller);
+    // Not within the request: an answer at once would find it half open.
+    queueMicrotask(() => void this.#ask(request, controller.signal));
+    return true;
+  }
+
+  closed(request: PendingRequest, { outcome }: { readonly outcome: string }): void {
+    this.#open.get(request.id)?.abort();
+    this.#open.delete(request.id);
+    if (request.method === "tool_approval") this.#place.onDecided(request, outcome === "allow");
+  }
+
+  async #ask(request: PendingRequest, signal: AbortSignal): Promise<void> {
+    let answer: { result: unknown } | { error: string };
+    try {
+      const result =
+        request.method === "tool_approval"
+          ? await this.#permission(request, signal)
+          : await this.#form(request, signal);
+      answer = { result };
+    } catch (error) {
+      answer = { error: error instanceof Error ? error.message : String(error) };
+    }
+    this.#answer(request.id, answer);
+  }
+
+  #answer(id: string, answer: { result: unknown } | { error: string }): void {
+    const { requests } = this.#place.session;
+    if (requests.get(id) === undefined) return;
+    try {
+      requests.answer(id, answer);
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      requests.answer(id, { error: error.message });
+    }
+  }
+
+  async #permission(request: ApprovalRequest, signal: AbortSignal): Promise<unknown> {
+    const { client, sessionId, session, callShown } = this.#place;
+    const { params } = request;
+    const change = await session.previewChange(params.toolName, params.input);
+    const toolCallId = await callShown(request);
+    if (signal.aborted) return { decision: "deny" };
+    const options = permissionOptions(params);
+    const { outcome } = await client.request(
+      "session/request_permission",
+      { sessionId, toolCall: askedCall(params, { toolCallId, change }), options },
+      untilAborted(signal),
+    );
+    const { result, deniesFromNowOn } = permissionAnswer(outcome, options);
+    if (deniesFromNowOn) this.#denyFromNowOn(params);
+    return result;
+  }
+
+  #denyFromNowOn({ suggestions }: ApprovalParams): void {
+    const rules = suggestions.map((rule) => ({ ...rule, action: "deny" as const }));
+    this.#place.session.permissions.add(rules);
+  }
+
+  async #form(request: PendingRequest, signal: AbortSignal): Promise<unknown> {
+    const { client, sessionId, idOfCall } = this.#place;
+    const dialog = asDialog(request, Date.now());
+    const form = dialog && dialogForm(dialog);
+    if (dialog === undefined || form === undefined) throw new Error("This cannot be asked.");
+    const toolCallId = request.toolCallId && idOfCall(request.toolCallId);
+    const answer = await client.request(
+      "elicitation/create",
+      { mode: "form", sessionId, ...(toolCallId ? { toolCallId } : {}), ...form },
+      untilAborted(signal),
+    );
+    return resultOfDialog(request, dialogAnswer(dialog, answer));
+  }
+}

@@ -1,0 +1,150 @@
+import { type AnyMessage, RequestError, type Stream } from "@agentclientprotocol/sdk";
+import { encodeLine, LineDecoder } from "@tau-agent/rpc-protocol/plain";
+
+/** Where messages go; nothing else reaches the client. */
+export interface MessageOutput {
+  /** Returns false when the reader is behind. */
+  write(text: string, onWritten?: () => void): boolean;
+  onDrain(listener: () => void): void;
+}
+
+/** When this many messages wait, no more is read. */
+const MAX_WAITING = 256;
+/** How long the answers to requests are waited for after the end of the input. */
+const LAST_ANSWERS_MS = 3_000;
+
+/** JSON lines of a client as a stream of messages. */
+export class MessageStream {
+  readonly stream: Stream;
+  readonly #input: NodeJS.ReadableStream;
+  readonly #output: MessageOutput;
+  readonly #lines = new LineDecoder();
+  readonly #waiting: AnyMessage[] = [];
+  /** Requests of the client without an answer. */
+  readonly #unanswered = new Set<string | number | null>();
+  readonly #drained = new Set<() => void>();
+  #controller: ReadableStreamDefaultController<AnyMessage> | undefined;
+  #written: Promise<void> = Promise.resolve();
+  #isDelivering = false;
+  #hasEnded = false;
+  #waits = true;
+
+  /** @param onEnd - called at the end of the input, before the last answers */
+  constructor(input: NodeJS.ReadableStream, output: MessageOutput, onEnd: () => void) {
+    this.#input = input;
+    this.#output = output;
+    this.stream = {
+      readable: new ReadableStream<AnyMessage>({
+        start: (controller) => {
+          this.#controller = controller;
+        },
+      }),
+      writable: new WritableStream<AnyMessage>({ write: (message) => this.#write(message) }),
+    };
+    output.onDrain(() => this.#drain());
+    input.on("data", (chunk: Buffer) => this.#take(this.#lines.push(chunk)));
+    const end = (): void => {
+      if (this.#hasEnded) return;
+      this.#hasEnded = true;
+      this.#take(this.#lines.end());
+      onEnd();
+      setTimeout(() => this.close(), LAST_ANSWERS_MS).unref();
+      this.#closeWhenAnswered();
+    };
+    input.on("end", end);
+    input.on("error", end);
+  }
+
+  /** Stops waiting for a reader that is behind: the process ends. */
+  stopWaiting(): void {
+    this.#waits = false;
+    for (const go of this.#drained) go();
+    this.#drained.clear();
+  }
+
+  /** Ends the stream. */
+  close(): void {
+    try {
+      this.#controller?.close();
+    } catch {
+      // It has been closed.
+    }
+    this.#controller = undefined;
+  }
+
+  /** Resolves once everything has been handed to the system. */
+  flushed(): Promise<void> {
+    return this.#written;
+  }
+
+  #take(lines: Iterable<{ text: string } | { oversizedBytes: number }>): void {
+    for (const line of lines) {
+      if ("oversizedBytes" in line) {
+        this.#refuse(`the line has ${line.oversizedBytes} bytes, more than the limit`);
+        continue;
+      }
+      let message: AnyMessage;
+      try {
+        message = JSON.parse(line.text);
+      } catch {
+        this.#refuse();
+        continue;
+      }
+      if (isRequest(message)) this.#unanswered.add(message.id);
+      this.#waiting.push(message);
+    }
+    if (this.#waiting.length > MAX_WAITING) this.#input.pause();
+    this.#deliver();
+  }
+
+  /** One message at a time: each reaches its handler before the next, whichever handlers they are. */
+  #deliver(): void {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    setImmediate(() => {
+      this.#isDelivering = false;
+      const message = this.#waiting.shift();
+      if (message === undefined) {
+        this.#closeWhenAnswered();
+        return;
+      }
+      this.#controller?.enqueue(message);
+      if (this.#waiting.length < MAX_WAITING / 2) this.#input.resume();
+      this.#deliver();
+    });
+  }
+
+  #closeWhenAnswered(): void {
+    const isDone = this.#waiting.length === 0 && this.#unanswered.size === 0;
+    if (this.#hasEnded && isDone && !this.#isDelivering) this.close();
+  }
+
+  #refuse(reason?: string): void {
+    const error = RequestError.parseError(undefined, reason).toErrorResponse();
+    void this.#write({ jsonrpc: "2.0", id: null, error });
+  }
+
+  #write(message: AnyMessage): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#written = promise;
+    const isTaken = this.#output.write(encodeLine(message), resolve);
+    if (!("method" in message)) {
+      this.#unanswered.delete(message.id);
+      this.#closeWhenAnswered();
+    }
+    if (isTaken || !this.#waits) return Promise.resolve();
+    return new Promise((go) => this.#drained.add(go));
+  }
+
+  #drain(): void {
+    for (const go of this.#drained) go();
+    this.#drained.clear();
+    this.#output.onDrain(() => this.#drain());
+  }
+}
+
+function isRequest(message: unknown): message is { readonly id: string | number | null } {
+  const { id, method } = Object(message) as { id?: unknown; method?: unknown };
+  const isId = id === null || typeof id === "string" || typeof id === "number";
+  return isId && typeof method === "string" && !Array.isArray(message);
+}

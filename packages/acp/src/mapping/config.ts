@@ -1,0 +1,83 @@
+import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
+import type { Model, PermissionMode, ThinkingLevel } from "@tau-agent/coding-agent";
+
+interface DescribedMode {
+  readonly id: PermissionMode;
+  readonly name: string;
+  readonly description: string;
+}
+
+const modes: readonly DescribedMode[] = [
+  { id: "all", name: "All", description: "Tools run without a question." },
+  { id: "ask", name: "Ask", description: "Every tool that does more than read asks first." },
+  {
+    id: "acceptEdits",
+    name: "Accept edits",
+    description: "Edits inside the folder pass; the rest asks first.",
+  },
+  { id: "readOnly", name: "Read only", description: "Only tools that read may run." },
+];
+
+/** The permission modes as the client offers them. */
+export function modeState(currentModeId: PermissionMode): SessionModeState {
+  return { currentModeId, availableModes: modes.map((mode) => ({ ...mode })) };
+}
+
+/** The mode with this id; undefined if there is none. */
+export function modeWithId(id: string): PermissionMode | undefined {
+  return modes.find((mode) => mode.id === id)?.id;
+}
+
+/** What the client may choose about a session. */
+export interface Choices {
+  readonly model: Model | undefined;
+  /** The models with a key. */
+  readonly models: readonly Model[];
+  readonly thinkingLevel: ThinkingLevel;
+  /** The levels of the current model. */
+  readonly thinkingLevels: readonly ThinkingLevel[];
+}
+
+/** The choices as the client shows them; a choice without a current value is left out. */
+export function configOptions(choices: Choices): SessionConfigOption[] {
+  const { model, thinkingLevel, thinkingLevels } = choices;
+  const levels = [...new Set([...thinkingLevels, thinkingLevel])];
+  const thinking: SessionConfigOption = {
+    type: "select",
+    id: "thinking",
+    name: "Thinking",
+    description: "How much the model thinks before it answers",
+    category: "thought_level",
+    currentValue: thinkingLevel,
+    options: levels.map((level) => ({ value: level, name: level })),
+  };
+  if (model === undefined) return [thinking];
+  const current = modelValue(model);
+  const offered = withCurrent(choices.models, model);
+  return [
+    {
+      type: "select",
+      id: "model",
+      name: "Model",
+      category: "model",
+      currentValue: current,
+      options: offered.map((one) => ({
+        value: modelValue(one),
+        name: one.name || one.id,
+        description: one.provider,
+      })),
+    },
+    thinking,
+  ];
+}
+
+/** How a model is named in the protocol. */
+export function modelValue({ provider, id }: Model): string {
+  return `${provider}/${id}`;
+}
+
+/** A session may have a model of its own that no list knows. */
+function withCurrent(models: readonly Model[], model: Model): readonly Model[] {
+  const value = modelValue(model);
+  return models.some((one) => modelValue(one) === value) ? models : [model, ...models];
+}

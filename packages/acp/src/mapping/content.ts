@@ -1,0 +1,36 @@
+import type { ContentBlock, ToolCallContent } from "@agentclientprotocol/sdk";
+import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+
+/** A block of a message as the client shows it. */
+function contentBlock(block: UserContent): ContentBlock {
+  if (block.type === "text") return { type: "text", text: block.text };
+  return { type: "image", data: block.data, mimeType: block.mimeType };
+}
+
+/** The blocks of a message that is a text or a list; without empty texts. */
+export function contentBlocks(content: string | readonly UserContent[]): ContentBlock[] {
+  const blocks: readonly UserContent[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : content;
+  return blocks.filter((block) => block.type !== "text" || block.text !== "").map(contentBlock);
+}
+
+/** What a tool said, for people. With `isCode`, texts keep their lines and spaces. */
+export function toolContent(
+  content: readonly UserContent[],
+  { isCode }: { readonly isCode: boolean },
+): ToolCallContent[] {
+  return content
+    .filter((block) => block.type !== "text" || block.text !== "")
+    .map((block) => {
+      const shown =
+        block.type === "text" && isCode ? { ...block, text: fenced(block.text) } : block;
+      return { type: "content", content: contentBlock(shown) };
+    });
+}
+
+/** A text in a Markdown block that nothing in it can close. */
+export function fenced(text: string): string {
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
+}

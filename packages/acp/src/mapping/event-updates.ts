@@ -1,0 +1,147 @@
+import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { FileChange, SessionEvent } from "@tau-agent/coding-agent";
+import type { AgentMessage, AssistantMessage } from "@tau-agent/rpc-protocol/messages";
+import { contentBlocks } from "./content.ts";
+import { notice } from "./notice.ts";
+import { ToolCalls } from "./tool-calls.ts";
+
+/** What the mapping of events depends on. */
+export interface EventUpdatesOptions {
+  /** The folder of the session. */
+  readonly cwd: () => string;
+  readonly client: ClientCapabilities | undefined;
+}
+
+type EventOf<Type extends SessionEvent["type"]> = Extract<SessionEvent, { type: Type }>;
+
+/** Turns the events of a session into updates for its client. */
+export class EventUpdates {
+  /** The calls that the client sees. */
+  readonly calls: ToolCalls;
+  readonly #client: ClientCapabilities | undefined;
+  #compactions = 0;
+
+  constructor({ cwd, client }: EventUpdatesOptions) {
+    this.calls = new ToolCalls(cwd);
+    this.#client = client;
+  }
+
+  /**
+   * The updates for an event.
+   *
+   * @param change - for the start of a call, what it would change
+   */
+  map(event: SessionEvent, change?: FileChange | undefined): SessionUpdate[] {
+    switch (event.type) {
+      case "message_update":
+        return this.#streamed(event);
+      case "message_end":
+        return this.#ended(event.message);
+      case "tool_execution_start": {
+        const { toolCallId: id, toolName: name, args } = event;
+        return this.calls.begin({ id, name, args }, change);
+      }
+      case "tool_execution_update":
+        return this.calls.progress(event.toolCallId, event.toolName, event.partialResult);
+      case "tool_execution_end": {
+        const { toolCallId, toolName, result, isError } = event;
+        return this.calls.end(toolCallId, toolName, { ...result, isError });
+      }
+      case "agent_end":
+        return this.calls.fail();
+      case "session_info_changed":
+        return [{ sessionUpdate: "session_info_update", title: event.name ?? null }];
+      default:
+        return this.#told(event);
+    }
+  }
+
+  /** Something for the user that does not belong to the conversation. */
+  notice(severity: "info" | "warning" | "error", title: string): SessionUpdate[] {
+    return notice(this.#client, severity, title);
+  }
+
+  #streamed({ assistantMessageEvent: step }: EventOf<"message_update">): SessionUpdate[] {
+    switch (step.type) {
+      case "text_delta":
+        return said("agent_message_chunk", step.delta);
+      case "thinking_delta":
+        return said("agent_thought_chunk", step.delta);
+      case "toolcall_end": {
+        const { id, name, arguments: args } = step.toolCall;
+        return this.calls.announce({ id, name, args });
+      }
+      default:
+        return [];
+    }
+  }
+
+  #ended(message: AgentMessage): SessionUpdate[] {
+    // The calls of a reply that failed are not run.
+    if (isBroken(message)) return this.calls.fail({ begun: false });
+    if (message.role !== "custom" || !message.display) return [];
+    return contentBlocks(message.content).map((content) => ({
+      sessionUpdate: "agent_message_chunk",
+      content,
+    }));
+  }
+
+  #told(event: SessionEvent): SessionUpdate[] {
+    switch (event.type) {
+      case "auto_retry_start": {
+        const { attempt, maxAttempts, delayMs, errorMessage } = event;
+        const wait = `Attempt ${attempt} of ${maxAttempts} in ${delayMs / 1000} s`;
+        return this.notice("warning", `${wait}: ${errorMessage}`);
+      }
+      case "diagnostic":
+        return this.notice(event.severity, event.message);
+      case "error":
+        return this.notice("error", event.error);
+      case "extension_error":
+        return this.notice("error", `${event.extensionPath}: ${event.error}`);
+      case "auto_compaction_start":
+      case "compaction_start":
+        return this.#compaction("in_progress");
+      case "auto_compaction_end":
+      case "compaction_end":
+        return this.#compactionEnd(event);
+      default:
+        return [];
+    }
+  }
+
+  #compactionEnd({
+    result,
+    aborted,
+    errorMessage,
+  }: EventOf<"auto_compaction_end" | "compaction_end">): SessionUpdate[] {
+    if (aborted) return this.#compaction("cancelled");
+    if (result === null) {
+      return this.#compaction("failed", { error: errorMessage ?? "No summary was made" });
+    }
+    return this.#compaction("completed", { summary: contentBlocks(result.summary) });
+  }
+
+  #compaction(
+    status: "in_progress" | "completed" | "failed" | "cancelled",
+    more: { summary?: ReturnType<typeof contentBlocks>; error?: string } = {},
+  ): SessionUpdate[] {
+    if (status === "in_progress") this.#compactions += 1;
+    if (!this.#client?.session?.compaction) return [];
+    const compactionId = `compaction-${this.#compactions}`;
+    return [{ sessionUpdate: "compaction_update", compactionId, status, ...more }];
+  }
+}
+
+/** A piece of a reply. */
+export function said(
+  sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
+  text: string,
+): SessionUpdate[] {
+  return text === "" ? [] : [{ sessionUpdate, content: { type: "text", text } }];
+}
+
+function isBroken(message: AgentMessage): message is AssistantMessage {
+  if (message.role !== "assistant") return false;
+  return message.stopReason === "error" || message.stopReason === "aborted";
+}

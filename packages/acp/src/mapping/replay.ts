@@ -1,0 +1,125 @@
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { AgentMessage, SessionEntry } from "@tau-agent/coding-agent";
+import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import type {
+  AssistantMessage,
+  BashExecutionMessage,
+  ToolCall,
+  ToolResultMessage,
+  UserMessage,
+} from "@tau-agent/rpc-protocol/messages";
+import { contentBlocks } from "./content.ts";
+import { said } from "./event-updates.ts";
+import { argumentDiffs } from "./file-diff.ts";
+import type { ToolCalls } from "./tool-calls.ts";
+
+/** What a replay is made with. */
+export interface ReplayOptions {
+  /** Knows the ids of calls, so that later calls get others. */
+  readonly calls: ToolCalls;
+  readonly cwd: string;
+}
+
+/**
+ * A conversation as the client would have seen it: prompts, thoughts, replies and calls with what came
+ * of them. A call without a result has failed.
+ */
+export function* replay(
+  entries: readonly SessionEntry[],
+  options: ReplayOptions,
+): Generator<SessionUpdate> {
+  const results = resultsOf(entries);
+  options.calls.startOver();
+  for (const entry of entries as readonly KnownSessionEntry[]) {
+    if (entry.type === "custom_message" && entry.display) {
+      yield* chunks("agent_message_chunk", entry.content);
+    }
+    if (entry.type === "message") yield* replayed(entry.message, results, options);
+  }
+}
+
+/** Results by call, each in the order of the file: an id may come twice. */
+type Results = Map<string, ToolResultMessage[]>;
+
+function resultsOf(entries: readonly SessionEntry[]): Results {
+  const results: Results = new Map();
+  for (const entry of entries as readonly KnownSessionEntry[]) {
+    if (entry.type !== "message" || entry.message.role !== "toolResult") continue;
+    const { toolCallId } = entry.message;
+    results.set(toolCallId, [...(results.get(toolCallId) ?? []), entry.message]);
+  }
+  return results;
+}
+
+function* replayed(
+  message: AgentMessage,
+  results: Results,
+  options: ReplayOptions,
+): Generator<SessionUpdate> {
+  switch (message.role) {
+    case "user":
+      yield* chunks("user_message_chunk", message.content);
+      break;
+    case "custom":
+      if (message.display) yield* chunks("agent_message_chunk", message.content);
+      break;
+    case "assistant":
+      yield* reply(message, results, options);
+      break;
+    case "bashExecution":
+      yield* command(message, options);
+      break;
+    default:
+  }
+}
+
+function* reply(
+  message: AssistantMessage,
+  results: Results,
+  options: ReplayOptions,
+): Generator<SessionUpdate> {
+  // A failed attempt stays in the file; another reply follows it.
+  if (message.stopReason === "error") return;
+  for (const block of message.content) {
+    if (block.type === "text") yield* said("agent_message_chunk", block.text);
+    else if (block.type === "thinking") yield* said("agent_thought_chunk", block.thinking);
+    else yield* call(block, results.get(block.id)?.shift(), options);
+  }
+}
+
+function* call(
+  { id, name, arguments: args }: ToolCall,
+  result: ToolResultMessage | undefined,
+  { calls, cwd }: ReplayOptions,
+): Generator<SessionUpdate> {
+  // A call that runs now is known to the client.
+  if (calls.idOf(id) !== undefined) return;
+  yield* calls.announce({ id, name, args });
+  if (result === undefined) {
+    yield* calls.failOne(id);
+    return;
+  }
+  const diffs = result.isError ? [] : argumentDiffs(name, args, cwd);
+  const { content, details, isError } = result;
+  const [update] = calls.end(id, name, { content, details, isError });
+  if (update === undefined) return;
+  yield diffs.length === 0 ? update : ({ ...update, content: diffs } as SessionUpdate);
+}
+
+/** A command that the user ran. */
+function* command(
+  { command: line, output, exitCode, cancelled }: BashExecutionMessage,
+  { calls }: ReplayOptions,
+): Generator<SessionUpdate> {
+  const id = "command";
+  yield* calls.announce({ id, name: "bash", args: { command: line } });
+  const isError = cancelled || (exitCode ?? 0) !== 0;
+  yield* calls.end(id, "bash", { content: [{ type: "text", text: output }], isError });
+}
+
+function* chunks(
+  sessionUpdate: "user_message_chunk" | "agent_message_chunk",
+  content: UserMessage["content"],
+): Generator<SessionUpdate> {
+  for (const block of contentBlocks(content)) yield { sessionUpdate, content: block };
+}

@@ -1,0 +1,173 @@
+import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
+import type { FileChange } from "@tau-agent/coding-agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+import { toolContent } from "./content.ts";
+import { describeCall, saysCode } from "./describe-call.ts";
+import { fileDiff } from "./file-diff.ts";
+
+/** A call of the model. */
+export interface Call {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+}
+
+/** A call that has not ended. */
+interface OpenCall {
+  /** Its id at the client. */
+  readonly id: string;
+  hasBegun: boolean;
+  isRunning: boolean;
+  /** What stays on show, whatever the tool says. */
+  fixed: ToolCallContent[] | undefined;
+}
+
+/**
+ * The tool calls of a session as the client sees them: each is announced once, runs, and ends once. A
+ * vendor may use an id again, the client must not see it twice.
+ */
+export class ToolCalls {
+  readonly #cwd: () => string;
+  readonly #open = new Map<string, OpenCall>();
+  readonly #used = new Map<string, number>();
+
+  /** @param cwd - the folder that relative paths are in */
+  constructor(cwd: () => string) {
+    this.#cwd = cwd;
+  }
+
+  /** The client's id of a call; undefined for one that is not open. */
+  idOf(callId: string): string | undefined {
+    return this.#open.get(callId)?.id;
+  }
+
+  /** The calls of a session's past are sent from the beginning, each with its id of then. */
+  startOver(): void {
+    this.#used.clear();
+  }
+
+  /** A call of the past, whose id is not used again. */
+  noteUsed(callId: string): void {
+    this.#newId(callId);
+  }
+
+  /** Announces a call; one that the client knows gets its final arguments. */
+  announce({ id: callId, name, args }: Call): SessionUpdate[] {
+    const { title, kind, locations } = describeCall(name, args, this.#cwd());
+    const shown = { title, kind, locations, rawInput: args };
+    const known = this.#open.get(callId);
+    if (known !== undefined) {
+      return [{ sessionUpdate: "tool_call_update", toolCallId: known.id, ...shown }];
+    }
+    const id = this.#newId(callId);
+    const state = { hasBegun: false, isRunning: false, fixed: undefined };
+    this.#open.set(callId, { id, ...state });
+    return [{ sessionUpdate: "tool_call", toolCallId: id, name, ...shown, status: "pending" }];
+  }
+
+  /** A call's turn has come; it may still be asked about. */
+  begin(call: Call, change: FileChange | undefined): SessionUpdate[] {
+    const updates = this.announce(call);
+    const open = this.#open.get(call.id);
+    if (open === undefined) return updates;
+    open.hasBegun = true;
+    if (change === undefined) return updates;
+    open.fixed = [fileDiff(change)];
+    const last = updates.at(-1);
+    return last === undefined ? [] : [{ ...last, content: open.fixed } as SessionUpdate];
+  }
+
+  /** A call is running; said once. */
+  run(callId: string): SessionUpdate[] {
+    const open = this.#open.get(callId);
+    if (open === undefined || open.isRunning) return [];
+    open.isRunning = true;
+    return [{ sessionUpdate: "tool_call_update", toolCallId: open.id, status: "in_progress" }];
+  }
+
+  /** A call works in a terminal of the client, which shows its output. */
+  showTerminal(callId: string, terminalId: string): SessionUpdate[] {
+    const open = this.#open.get(callId);
+    if (open === undefined) return [];
+    open.fixed = [{ type: "terminal", terminalId }];
+    open.isRunning = true;
+    return [
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: open.id,
+        status: "in_progress",
+        content: open.fixed,
+      },
+    ];
+  }
+
+  /** What a call has said so far. */
+  progress(callId: string, toolName: string, partial: ToolResult): SessionUpdate[] {
+    const open = this.#open.get(callId);
+    if (open === undefined) return [];
+    open.isRunning = true;
+    const content = open.fixed ?? this.#content(toolName, partial.content);
+    return [
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: open.id,
+        status: "in_progress",
+        content,
+      },
+    ];
+  }
+
+  /** A call has ended. */
+  end(callId: string, toolName: string, result: ToolResult): SessionUpdate[] {
+    const open = this.#open.get(callId);
+    if (open === undefined) return [];
+    this.#open.delete(callId);
+    const isError = result.isError === true;
+    const keepsTerminal = open.fixed?.[0]?.type === "terminal";
+    const keepsContent = open.fixed !== undefined && (!isError || keepsTerminal);
+    const content = keepsContent ? open.fixed : this.#content(toolName, result.content, isError);
+    return [
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: open.id,
+        status: isError ? "failed" : "completed",
+        ...(content === undefined ? {} : { content }),
+        rawOutput: rawOutput(result),
+      },
+    ];
+  }
+
+  /** Ends all calls, or those that have not begun: no result will come of them. */
+  fail({ begun = true }: { readonly begun?: boolean } = {}): SessionUpdate[] {
+    const failed = [...this.#open].filter(([, { hasBegun }]) => begun || !hasBegun);
+    return failed.flatMap(([callId]) => this.failOne(callId));
+  }
+
+  /** Ends a call of which no result will come. */
+  failOne(callId: string): SessionUpdate[] {
+    const open = this.#open.get(callId);
+    this.#open.delete(callId);
+    if (open === undefined) return [];
+    return [{ sessionUpdate: "tool_call_update", toolCallId: open.id, status: "failed" }];
+  }
+
+  /** What went wrong is said in words, but by programs. */
+  #content(toolName: string, content: readonly UserContent[], isError = false): ToolCallContent[] {
+    const isCode = saysCode(toolName) && (!isError || toolName === "bash");
+    return toolContent(content, { isCode });
+  }
+
+  #newId(callId: string): string {
+    const times = (this.#used.get(callId) ?? 0) + 1;
+    this.#used.set(callId, times);
+    return times === 1 ? callId : `${callId}#${times}`;
+  }
+}
+
+/** The result as data; pictures are in the content only. */
+function rawOutput({ content, details }: ToolResult): unknown {
+  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const isEmpty = details === undefined || Object.keys(Object(details)).length === 0;
+  return isEmpty ? { text } : { text, details };
+}

@@ -1,0 +1,24 @@
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+
+/** What a session has used. */
+export interface UsedSoFar {
+  /** Tokens in the context. */
+  readonly tokens: number;
+  /** The model's window; nothing is said without one. */
+  readonly contextWindow: number | undefined;
+  /** US dollars of the whole session. */
+  readonly cost: number;
+}
+
+/** The fill of the context window and the cost so far. */
+export function usageUpdate({ tokens, contextWindow, cost }: UsedSoFar): SessionUpdate[] {
+  if (!contextWindow) return [];
+  return [
+    {
+      sessionUpdate: "usage_update",
+      used: Math.max(0, Math.round(tokens)),
+      size: Math.round(contextWindow),
+      cost: { amount: cost, currency: "USD" },
+    },
+  ];
+}

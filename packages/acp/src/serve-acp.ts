@@ -1,0 +1,168 @@
+import { type AgentContext, agent, RequestError } from "@agentclientprotocol/sdk";
+import { type MessageOutput, MessageStream } from "./client/message-stream.ts";
+import { type AgentInfo, authMethods, initializeResponse } from "./mapping/capabilities.ts";
+import { invalidParams, requestError } from "./mapping/errors.ts";
+import { type SessionSource, Sessions } from "./sessions.ts";
+
+/** What an agent for editors is made of. */
+export interface AcpOptions {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: MessageOutput;
+  readonly source: SessionSource;
+  readonly info: AgentInfo;
+  /** Whether any model can be used. */
+  readonly hasKey: () => Promise<boolean>;
+}
+
+/** A running agent. */
+export interface AcpAgent {
+  /** Resolves once the client has gone. */
+  readonly closed: Promise<void>;
+  /** Ends all sessions; what was said is out when it resolves. */
+  close(): Promise<void>;
+}
+
+/** Speaks the Agent Client Protocol with one client. */
+export function serveAcp({ input, output, source, info, hasKey }: AcpOptions): AcpAgent {
+  const sessions = new Sessions(source);
+  const messages = new MessageStream(input, output, () => sessions.cancelAll());
+  const app = agent({ name: info.name });
+  addConnection(app, { sessions, info, hasKey });
+  addSessions(app, sessions);
+  addTurns(app, sessions);
+  const connection = app.connect(messages.stream);
+  return {
+    closed: connection.closed,
+    close: async () => {
+      messages.stopWaiting();
+      await sessions.closeAll();
+      await messages.flushed();
+      messages.close();
+    },
+  };
+}
+
+type App = ReturnType<typeof agent>;
+
+function addConnection(
+  app: App,
+  { sessions, info, hasKey }: Pick<AcpOptions, "info" | "hasKey"> & { sessions: Sessions },
+): void {
+  app
+    .onRequest("initialize", ({ params }) => {
+      sessions.capabilities = params.clientCapabilities;
+      return initializeResponse(info, params.clientCapabilities);
+    })
+    .onRequest("authenticate", ({ params: { methodId } }) =>
+      inWords(async () => {
+        const methods = authMethods(sessions.capabilities);
+        if (!methods.some(({ id }) => id === methodId)) {
+          throw invalidParams("methodId", `there is no method ${JSON.stringify(methodId)}`);
+        }
+        if (await hasKey()) return {};
+        throw RequestError.authRequired(
+          undefined,
+          "no key was found; set a variable such as ANTHROPIC_API_KEY, or add a key to auth.json",
+        );
+      }),
+    );
+}
+
+function addSessions(app: App, sessions: Sessions): void {
+  app
+    .onRequest("session/new", ({ params, client, signal }) =>
+      inWords(async () => {
+        const session = await sessions.create(client, params.cwd);
+        if (signal.aborted) {
+          await sessions.delete(session.sessionId);
+          throw RequestError.requestCancelled();
+        }
+        afterAnswer(() => session.introduce());
+        return { sessionId: session.sessionId, ...(await session.state()) };
+      }),
+    )
+    .onRequest("session/load", ({ params, client, signal }) =>
+      inWords(async () => {
+        const session = await opened(sessions, { ...params, client, signal });
+        await session.replay();
+        afterAnswer(() => session.introduce());
+        return session.state();
+      }),
+    )
+    .onRequest("session/resume", ({ params, client, signal }) =>
+      inWords(async () => {
+        const session = await opened(sessions, { ...params, client, signal });
+        afterAnswer(() => session.introduce());
+        return session.state();
+      }),
+    )
+    .onRequest("session/list", ({ params }) => inWords(() => sessions.list(params)))
+    .onRequest("session/close", ({ params }) =>
+      inWords(async () => {
+        await sessions.close(params.sessionId);
+        return {};
+      }),
+    )
+    .onRequest("session/delete", ({ params }) =>
+      inWords(async () => {
+        await sessions.delete(params.sessionId);
+        return {};
+      }),
+    );
+}
+
+function addTurns(app: App, sessions: Sessions): void {
+  app
+    .onRequest("session/set_mode", ({ params, client }) =>
+      inWords(async () => {
+        const session = await sessions.get(client, params.sessionId);
+        session.setMode(params.modeId);
+        return {};
+      }),
+    )
+    .onRequest("session/set_config_option", ({ params, client }) =>
+      inWords(async () => {
+        const session = await sessions.get(client, params.sessionId);
+        return { configOptions: await session.setOption(params.configId, params.value) };
+      }),
+    )
+    .onRequest("session/prompt", ({ params, client, signal }) =>
+      inWords(async () => {
+        const session = await sessions.get(client, params.sessionId);
+        return session.prompt(params.prompt, signal);
+      }),
+    )
+    .onNotification("session/cancel", async ({ params }) => {
+      const session = await sessions.find(params.sessionId)?.catch(() => undefined);
+      session?.cancel();
+    });
+}
+
+/** A session to go on with; the client may have lost interest meanwhile. */
+async function opened(
+  sessions: Sessions,
+  order: {
+    readonly client: AgentContext;
+    readonly sessionId: string;
+    readonly cwd: string;
+    readonly signal: AbortSignal;
+  },
+) {
+  const session = await sessions.get(order.client, order.sessionId, order.cwd);
+  if (order.signal.aborted) throw RequestError.requestCancelled();
+  return session;
+}
+
+/** Answers with the protocol's own errors. */
+async function inWords<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    throw requestError(error);
+  }
+}
+
+/** The client knows the session only when it has the answer. */
+function afterAnswer(work: () => Promise<void>): void {
+  setImmediate(() => void work().catch(() => {}));
+}

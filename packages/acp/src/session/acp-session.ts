@@ -1,0 +1,353 @@
+import type {
+  AgentContext,
+  ClientCapabilities,
+  ContentBlock,
+  PromptResponse,
+  SessionConfigOption,
+  SessionModeState,
+  SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import type {
+  AgentSession,
+  PermissionMode,
+  PromptResult,
+  SessionEvent,
+} from "@tau-agent/coding-agent";
+import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
+import type { ApprovalRequest } from "../client/client-requests.ts";
+import { ClientRequests } from "../client/client-requests.ts";
+import { commandsUpdate } from "../mapping/commands.ts";
+import { configOptions, modelValue, modeState, modeWithId } from "../mapping/config.ts";
+import { invalidParams, requestError } from "../mapping/errors.ts";
+import { EventUpdates, said } from "../mapping/event-updates.ts";
+import { planUpdate } from "../mapping/plan.ts";
+import { promptInput, type SessionPrompt } from "../mapping/prompt-input.ts";
+import { replay } from "../mapping/replay.ts";
+import { turnEnd } from "../mapping/stop-reason.ts";
+import { usageUpdate } from "../mapping/usage.ts";
+import { PromptQueue, type Ticket } from "./prompt-queue.ts";
+import { titleOf } from "./session-title.ts";
+import { stopTurn } from "./stop-turn.ts";
+import { UpdateLine } from "./update-line.ts";
+
+/** The name of the entry that keeps a session's mode. */
+const MODE_ENTRY = "tau.acp.mode";
+/** A call that runs longer than this is shown as running, if nobody is asked about it. */
+const SHOWN_RUNNING_MS = 100;
+
+/** What a session at a client consists of. */
+export interface AcpSessionOptions {
+  readonly sessionId: string;
+  readonly session: AgentSession;
+  readonly client: AgentContext;
+  readonly capabilities: ClientCapabilities | undefined;
+}
+
+const cancelled: PromptResponse = { stopReason: "cancelled" };
+
+/** One session as its client sees it. */
+export class AcpSession {
+  readonly sessionId: string;
+  readonly session: AgentSession;
+  readonly #updates: EventUpdates;
+  readonly #line: UpdateLine;
+  readonly #prompts = new PromptQueue();
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  #said: { model: string | undefined; thinking: string; mode: PermissionMode };
+  #title: string | undefined;
+
+  constructor({ sessionId, session, client, capabilities }: AcpSessionOptions) {
+    this.sessionId = sessionId;
+    this.session = session;
+    this.#line = new UpdateLine((update) => client.notify("session/update", { sessionId, update }));
+    this.#updates = new EventUpdates({ cwd: () => session.cwd, client: capabilities });
+    this.#restoreMode();
+    for (const id of callIds(session.messages)) this.#updates.calls.noteUsed(id);
+    this.#said = this.#choices;
+    this.#title = titleOf(session);
+    session.subscribe((event) => this.#hear(event));
+    session.permissions.onChange(() => this.#tellChanges());
+    session.onDiagnostic(({ severity, message }) => this.tell(severity, message));
+    session.requests.attach(
+      new ClientRequests({
+        client,
+        capabilities,
+        sessionId,
+        session,
+        callShown: (request) => this.#showCall(request),
+        idOfCall: (toolCallId) => this.#updates.calls.idOf(toolCallId),
+        onDecided: (request, isAllowed) => this.#decided(request, isAllowed),
+      }),
+    );
+  }
+
+  /** Answers a prompt; a second one waits for the first. */
+  async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+    const input = promptInput(blocks);
+    return this.#prompts.run((ticket) => this.#turn(input, ticket), { signal, cancelled });
+  }
+
+  /** Ends the prompt that runs, and those that wait. */
+  cancel(): void {
+    this.#prompts.cancelAll();
+  }
+
+  /** Ends everything and closes the file. */
+  async close(): Promise<void> {
+    this.cancel();
+    await this.session.dispose();
+    await this.#prompts.settled();
+  }
+
+  /** The modes and options, as answers to requests have them. */
+  async state(): Promise<{ modes: SessionModeState; configOptions: SessionConfigOption[] }> {
+    const { mode } = this.session.permissions.state;
+    return { modes: modeState(mode), configOptions: await this.configOptions() };
+  }
+
+  async configOptions(): Promise<SessionConfigOption[]> {
+    const { models } = this.session;
+    return configOptions({
+      model: models.model,
+      models: await models.available(),
+      thinkingLevel: models.thinkingLevel,
+      thinkingLevels: models.thinkingLevels(),
+    });
+  }
+
+  /**
+   * Sets the permission mode and keeps it with the session.
+   *
+   * @throws {RequestError} -32602 for an unknown mode
+   */
+  setMode(id: string): void {
+    const mode = modeWithId(id);
+    if (mode === undefined) throw invalidParams("modeId", `there is no mode ${JSON.stringify(id)}`);
+    this.session.note(MODE_ENTRY, { mode });
+    this.#said = { ...this.#said, mode };
+    this.session.permissions.set({ mode });
+  }
+
+  /**
+   * Sets an option and gives all of them.
+   *
+   * @throws {RequestError} -32602 for an unknown option or value
+   */
+  async setOption(id: string, value: unknown): Promise<SessionConfigOption[]> {
+    const option = (await this.configOptions()).find((one) => one.id === id);
+    if (option?.type !== "select") {
+      throw invalidParams("configId", `there is no option ${JSON.stringify(id)}`);
+    }
+    const isOffered = option.options.some((one) => "value" in one && one.value === value);
+    if (typeof value !== "string" || !isOffered) {
+      throw invalidParams("value", `${JSON.stringify(value)} is not a value of ${id}`);
+    }
+    const { models } = this.session;
+    if (id === "thinking") {
+      models.setThinkingLevel(value as typeof models.thinkingLevel);
+    } else if (models.model === undefined || modelValue(models.model) !== value) {
+      const slash = value.indexOf("/");
+      await models.set(value.slice(0, slash), value.slice(slash + 1));
+    }
+    this.#said = this.#choices;
+    return this.configOptions();
+  }
+
+  /** Sends the conversation so far; resolves once it has been sent. */
+  async replay(): Promise<void> {
+    const { log, todos, cwd } = this.session;
+    await this.#line.add(() => {
+      const entries = log.tree.branch();
+      const plan = todos.items.length === 0 ? [] : [planUpdate(todos.items)];
+      return [...replay(entries, { calls: this.#updates.calls, cwd }), ...plan];
+    });
+  }
+
+  /** Sends what the client cannot know: commands, use and title. */
+  async introduce(): Promise<void> {
+    await this.#line.add(async () => {
+      const title = titleOf(this.session);
+      const named = title === undefined ? [] : [titleUpdate(title)];
+      const isUsed = this.session.log.totals.assistantMessages > 0;
+      const usage = isUsed ? this.#usage() : [];
+      return [...named, ...usage, commandsUpdate(await this.session.listCommands())];
+    });
+    for (const { severity, message } of this.session.diagnostics) this.tell(severity, message);
+  }
+
+  /** A command of a call works in a terminal of the client. */
+  showTerminal(toolCallId: string, terminalId: string): void {
+    void this.#line.add(() => this.#updates.calls.showTerminal(toolCallId, terminalId));
+  }
+
+  /** Tells the user something that does not belong to the conversation. */
+  tell(severity: "info" | "warning" | "error", text: string): void {
+    void this.#line.add(() => this.#updates.notice(severity, text));
+  }
+
+  async #turn(input: SessionPrompt, ticket: Ticket): Promise<PromptResponse> {
+    const { text, images, attachments } = input;
+    const outcome = await stopTurn(this.session, ticket, () =>
+      this.session.submit(text, { images, attachments, streamingBehavior: "followUp" }),
+    ).catch((error: unknown) => {
+      if (ticket.isCancelled) return undefined;
+      throw requestError(error);
+    });
+    return this.#conclude(ticket.isCancelled ? undefined : outcome);
+  }
+
+  /** Nothing of a turn is sent after its answer. */
+  async #conclude(outcome: PromptResult | undefined): Promise<PromptResponse> {
+    await this.#line.settled();
+    this.#clearTimers();
+    try {
+      if (outcome === undefined) return cancelled;
+      const { stopReason, text } = turnEnd(outcome);
+      if (text !== undefined) void this.#line.add(() => said("agent_message_chunk", text));
+      return { stopReason };
+    } finally {
+      this.#tellChanges();
+      this.#tellTitle();
+      await this.#line.add(() => this.#updates.calls.fail());
+    }
+  }
+
+  /** The run waits until the client has taken the update. */
+  #hear(event: SessionEvent): Promise<void> | undefined {
+    if (event.type === "tool_execution_update") {
+      this.#line.addLatest(event.toolCallId, () => this.#updates.map(event));
+      return undefined;
+    }
+    if (event.type === "tool_execution_start") return this.#begin(event);
+    if (event.type === "tool_execution_end") this.#clearTimer(event.toolCallId);
+    if (event.type === "turn_start" || event.type === "thinking_level_changed") this.#tellChanges();
+    return this.#line.add(() => [...this.#updates.map(event), ...this.#following(event)]);
+  }
+
+  #begin(event: Extract<SessionEvent, { type: "tool_execution_start" }>): Promise<void> {
+    const { toolCallId, toolName, args } = event;
+    const timer = setTimeout(() => this.#running(toolCallId), SHOWN_RUNNING_MS);
+    this.#timers.set(toolCallId, timer);
+    return this.#line.add(async () => {
+      const change = await this.session.previewChange(toolName, Object(args));
+      const begun = this.#updates.map(event, change);
+      const isFree = this.session.permissions.allowsAll;
+      return isFree ? [...begun, ...this.#updates.calls.run(toolCallId)] : begun;
+    });
+  }
+
+  /** What the state of the session adds to an event. */
+  #following(event: SessionEvent): SessionUpdate[] {
+    if (event.type !== "message_end") return [];
+    const { message } = event;
+    if (message.role === "toolResult" && message.toolName === "todo_write" && !message.isError) {
+      return [planUpdate(this.session.todos.items)];
+    }
+    if (message.role !== "assistant") return [];
+    return message.stopReason === "error" ? [] : this.#usage();
+  }
+
+  #usage(): SessionUpdate[] {
+    const { models, stats } = this.session;
+    const contextWindow = models.model?.contextWindow;
+    return usageUpdate({
+      tokens: stats.contextUsage?.tokens ?? 0,
+      contextWindow,
+      cost: stats.cost,
+    });
+  }
+
+  /** The client knows the call that it is asked about: also one of a subagent. */
+  async #showCall({ params, toolCallId, agentId }: ApprovalRequest): Promise<string> {
+    const { calls } = this.#updates;
+    const id = callIdOf({ toolCallId, agentId });
+    if (toolCallId !== undefined) this.#clearTimer(toolCallId);
+    await this.#line.add(() => {
+      if (calls.idOf(id) !== undefined) return [];
+      const name = params.toolName;
+      return calls.announce({ id, name, args: params.input });
+    });
+    return calls.idOf(id) ?? id;
+  }
+
+  /** What becomes of a subagent's call is not told; its answer is the end of it here. */
+  #decided({ toolCallId, agentId, params }: ApprovalRequest, isAllowed: boolean): void {
+    const { calls } = this.#updates;
+    const id = callIdOf({ toolCallId, agentId });
+    const result = { content: [], isError: !isAllowed };
+    void this.#line.add(() => {
+      if (agentId !== undefined) return calls.end(id, params.toolName, result);
+      return isAllowed ? calls.run(id) : [];
+    });
+  }
+
+  #running(toolCallId: string): void {
+    const isAsked = this.session.requests.pending.some((one) => one.toolCallId === toolCallId);
+    if (!isAsked) void this.#line.add(() => this.#updates.calls.run(toolCallId));
+  }
+
+  #clearTimer(toolCallId: string): void {
+    clearTimeout(this.#timers.get(toolCallId));
+    this.#timers.delete(toolCallId);
+  }
+
+  #clearTimers(): void {
+    for (const toolCallId of [...this.#timers.keys()]) this.#clearTimer(toolCallId);
+  }
+
+  get #choices() {
+    const { models, permissions } = this.session;
+    const { model, thinkingLevel: thinking } = models;
+    const { mode } = permissions.state;
+    return { model: model && modelValue(model), thinking, mode };
+  }
+
+  /** Extensions change models, levels and modes, too. */
+  #tellChanges(): void {
+    const before = this.#said;
+    const now = this.#choices;
+    this.#said = now;
+    if (now.mode !== before.mode) {
+      const currentModeId = now.mode;
+      void this.#line.add(() => [{ sessionUpdate: "current_mode_update", currentModeId }]);
+    }
+    if (now.model === before.model && now.thinking === before.thinking) return;
+    void this.#line.add(async () => [
+      { sessionUpdate: "config_option_update", configOptions: await this.configOptions() },
+    ]);
+  }
+
+  #tellTitle(): void {
+    const title = titleOf(this.session);
+    if (title === undefined || title === this.#title) return;
+    this.#title = title;
+    void this.#line.add(() => [titleUpdate(title)]);
+  }
+
+  #restoreMode(): void {
+    const { log, permissions } = this.session;
+    for (const entry of log.tree.ancestors() as Iterable<KnownSessionEntry>) {
+      if (entry.type !== "custom" || entry.customType !== MODE_ENTRY) continue;
+      const { mode } = Object(entry.data) as { mode?: unknown };
+      const known = typeof mode === "string" ? modeWithId(mode) : undefined;
+      if (known !== undefined) permissions.set({ mode: known });
+      return;
+    }
+  }
+}
+
+/** A subagent's call has an id of its subagent only. */
+function callIdOf({ toolCallId = "", agentId }: Pick<ApprovalRequest, "toolCallId" | "agentId">) {
+  return agentId === undefined ? toolCallId : `${agentId}/${toolCallId}`;
+}
+
+function titleUpdate(title: string): SessionUpdate {
+  return { sessionUpdate: "session_info_update", title, updatedAt: new Date().toISOString() };
+}
+
+function* callIds(messages: AgentSession["messages"]): Generator<string> {
+  for (const message of messages) {
+    if (message.role !== "assistant") continue;
+    for (const block of message.content) if (block.type === "toolCall") yield block.id;
+  }
+}

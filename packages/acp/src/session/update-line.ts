@@ -1,0 +1,46 @@
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+
+/** Makes updates when their turn comes. */
+type Step = () => readonly SessionUpdate[] | Promise<readonly SessionUpdate[]>;
+
+/**
+ * Sends the updates of a session in order. What is said again and again, such as the output of a command,
+ * waits in one place, so that a slow client gets the latest of it.
+ */
+export class UpdateLine {
+  readonly #send: (update: SessionUpdate) => Promise<void>;
+  readonly #latest = new Map<string, Step>();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(send: (update: SessionUpdate) => Promise<void>) {
+    this.#send = send;
+  }
+
+  /** Adds a step; resolves once the client has taken its updates. */
+  add(step: Step): Promise<void> {
+    this.#last = this.#last
+      .then(async () => {
+        for (const update of await step()) await this.#send(update);
+      })
+      // A client that is gone misses nothing; the end of its connection ends the session.
+      .catch(() => {});
+    return this.#last;
+  }
+
+  /** Adds a step that replaces one with the same key that waits. */
+  addLatest(key: string, step: Step): void {
+    const waits = this.#latest.has(key);
+    this.#latest.set(key, step);
+    if (waits) return;
+    void this.add(() => {
+      const latest = this.#latest.get(key);
+      this.#latest.delete(key);
+      return latest?.() ?? [];
+    });
+  }
+
+  /** Resolves once everything up to now has been sent. */
+  settled(): Promise<void> {
+    return this.#last;
+  }
+}

@@ -1,0 +1,210 @@
+import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  RequestError,
+  type SessionInfo,
+} from "@agentclientprotocol/sdk";
+import {
+  type AgentSession,
+  type CreateAgentSessionOptions,
+  deleteSession,
+  findSavedSession,
+  listSessions,
+  SessionError,
+  type SessionStart,
+} from "@tau-agent/coding-agent";
+import { clientFiles } from "./client/client-files.ts";
+import { clientTerminal } from "./client/client-terminal.ts";
+import { invalidParams } from "./mapping/errors.ts";
+import { notice } from "./mapping/notice.ts";
+import { AcpSession } from "./session/acp-session.ts";
+import { firstLine } from "./session/session-title.ts";
+
+/** How many sessions a list has at once. */
+const PAGE = 100;
+
+/** A session as the program that runs this makes it. */
+export interface SessionOrder
+  extends Pick<CreateAgentSessionOptions, "cwd" | "files" | "runCommand"> {
+  readonly session: SessionStart;
+  /** Shows dialogs and notices of extensions. */
+  readonly sendUiRequest?: NonNullable<CreateAgentSessionOptions["extensions"]>["sendUiRequest"];
+}
+
+/** Where sessions come from. */
+export interface SessionSource {
+  readonly open: (order: SessionOrder) => Promise<AgentSession>;
+  readonly agentDirectory: string;
+  /** The folder of session files, if not that of the agent directory; may depend on the project. */
+  readonly sessionDirectory: (cwd: string | undefined) => Promise<string | undefined>;
+  /** For sessions that are opened without a folder and whose own is gone. */
+  readonly cwd: string;
+}
+
+/** The sessions of one client. */
+export class Sessions {
+  readonly #source: SessionSource;
+  readonly #open = new Map<string, Promise<AcpSession>>();
+  /** What the client can do. */
+  capabilities: ClientCapabilities | undefined;
+
+  constructor(source: SessionSource) {
+    this.#source = source;
+  }
+
+  /** Begins a session, with its file. */
+  create(client: AgentContext, cwd: string): Promise<AcpSession> {
+    checkFolder(cwd);
+    const sessionId = randomUUID();
+    const session: SessionStart = { kind: "new", id: sessionId, isListed: true };
+    return this.#keep(sessionId, () => this.#start(client, sessionId, { cwd, session }));
+  }
+
+  /**
+   * The session with this id: an open one, or one from the disk. Without `cwd`, that one works in its own
+   * folder.
+   *
+   * @throws {RequestError} -32002 if there is none, -32602 for anything but a folder
+   */
+  async get(client: AgentContext, sessionId: string, cwd?: string): Promise<AcpSession> {
+    if (cwd !== undefined) checkFolder(cwd);
+    const open = this.#open.get(sessionId);
+    if (open !== undefined) return open;
+    return this.#keep(sessionId, async () => {
+      const path = await this.#pathOf(sessionId, cwd);
+      if (path === undefined) throw RequestError.sessionNotFound(sessionId);
+      const session: SessionStart = { kind: "file", path, goesToItsFolder: cwd === undefined };
+      return this.#start(client, sessionId, { cwd: cwd ?? this.#source.cwd, session });
+    });
+  }
+
+  /** An open session; undefined for any other. */
+  find(sessionId: string): Promise<AcpSession> | undefined {
+    return this.#open.get(sessionId);
+  }
+
+  /** Closes a session; one that is not open stays as it is. */
+  async close(sessionId: string): Promise<void> {
+    const opening = this.#open.get(sessionId);
+    if (opening === undefined) return;
+    const open = await opening.catch(() => undefined);
+    await open?.close();
+    if (this.#open.get(sessionId) === opening) this.#open.delete(sessionId);
+  }
+
+  /** Closes all sessions. */
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((id) => this.close(id)));
+  }
+
+  /** Cancels the prompts of all sessions. */
+  cancelAll(): void {
+    for (const opening of this.#open.values()) {
+      void opening.then((open) => open.cancel()).catch(() => {});
+    }
+  }
+
+  /** Deletes a session's file; one that is not there is as good as deleted. */
+  async delete(sessionId: string): Promise<void> {
+    const opening = this.#open.get(sessionId);
+    const open = await opening?.catch(() => undefined);
+    const path = open?.session.log.path;
+    await this.close(sessionId);
+    const found = path ?? (await this.#pathOf(sessionId, undefined));
+    if (found === undefined) return;
+    await deleteSession(found).catch((error: unknown) => {
+      if (!(error instanceof SessionError && error.code === "session_not_found")) throw error;
+    });
+  }
+
+  /**
+   * The saved sessions, the latest first, in pages.
+   *
+   * @throws {RequestError} -32602 for a relative folder or a foreign cursor
+   */
+  async list({ cwd, cursor }: { cwd?: string | null; cursor?: string | null }): Promise<{
+    sessions: SessionInfo[];
+    nextCursor?: string;
+  }> {
+    if (cwd != null && !isAbsolute(cwd)) throw invalidParams("cwd", "an absolute path is needed");
+    const start = cursor == null ? 0 : Number(cursor);
+    if (!Number.isSafeInteger(start) || start < 0) {
+      throw invalidParams("cursor", "it is not a nextCursor of an earlier answer");
+    }
+    const { agentDirectory } = this.#source;
+    const sessionDirectory = await this.#source.sessionDirectory(cwd ?? undefined);
+    const found = await listSessions({ agentDirectory, sessionDirectory, cwd: cwd ?? undefined });
+    const all = found.filter((one) => isAbsolute(one.cwd) && (cwd == null || one.cwd === cwd));
+    const sessions = all.slice(start, start + PAGE).map((one) => ({
+      sessionId: one.id,
+      cwd: one.cwd,
+      title: one.name ?? (one.messageCount === 0 ? null : (firstLine(one.firstMessage) ?? null)),
+      updatedAt: one.modified,
+    }));
+    const end = start + PAGE;
+    return end < all.length ? { sessions, nextCursor: String(end) } : { sessions };
+  }
+
+  async #pathOf(sessionId: string, cwd: string | undefined): Promise<string | undefined> {
+    const { agentDirectory } = this.#source;
+    const sessionDirectory = await this.#source.sessionDirectory(cwd);
+    return findSavedSession(sessionId, { agentDirectory, sessionDirectory });
+  }
+
+  #keep(sessionId: string, open: () => Promise<AcpSession>): Promise<AcpSession> {
+    const opening = open();
+    this.#open.set(sessionId, opening);
+    opening.catch(() => this.#open.delete(sessionId));
+    return opening;
+  }
+
+  async #start(
+    client: AgentContext,
+    sessionId: string,
+    order: Pick<SessionOrder, "cwd" | "session">,
+  ): Promise<AcpSession> {
+    const { capabilities } = this;
+    let opened: AcpSession | undefined;
+    const signal = () => opened?.session.signal;
+    const onTerminal = (toolCallId: string, terminalId: string): void =>
+      opened?.showTerminal(toolCallId, terminalId);
+    const session = await this.#source.open({
+      ...order,
+      files: clientFiles({ client, sessionId, signal }, capabilities),
+      runCommand: capabilities?.terminal
+        ? clientTerminal({ client, sessionId, onTerminal })
+        : undefined,
+      sendUiRequest: this.#uiRequests(client, sessionId),
+    });
+    opened = new AcpSession({ sessionId, session, client, capabilities });
+    return opened;
+  }
+
+  /** Notices of extensions; dialogs are asked as requests. */
+  #uiRequests(client: AgentContext, sessionId: string): SessionOrder["sendUiRequest"] {
+    const { capabilities } = this;
+    if (!capabilities?.session?.notices && !capabilities?.elicitation?.form) return undefined;
+    return (request) => {
+      if (request.method !== "notify") return;
+      const { message, notifyType = "info" } = request;
+      for (const update of notice(capabilities, notifyType, message)) {
+        void client.notify("session/update", { sessionId, update });
+      }
+    };
+  }
+}
+
+/** @throws {RequestError} -32602 */
+function checkFolder(cwd: string): void {
+  if (!isAbsolute(cwd)) throw invalidParams("cwd", "an absolute path is needed");
+  let isFolder = false;
+  try {
+    isFolder = statSync(cwd).isDirectory();
+  } catch {
+    // Missing, or not to be read.
+  }
+  if (!isFolder) throw invalidParams("cwd", `${cwd} is not a folder`);
+}

@@ -1,0 +1,23 @@
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { isToolError, ToolError } from "../tools/errors.ts";
+
+/** The text of a call that an abort kept from starting. */
+export const ABORTED_TEXT = "The run was aborted before this tool call started.";
+
+/** The error of a call that an abort kept from starting. */
+export function abortedError(): ToolError {
+  return new ToolError(ABORTED_TEXT, { skipped: "aborted" });
+}
+
+/** The result of a call that failed. */
+export function resultOfError(error: unknown): ToolResult {
+  const message = errorMessage(error);
+  const details = isToolError(error) ? error.details : undefined;
+  return errorResult(message === "" ? "The tool failed without a message" : message, details);
+}
+
+/** A result that says what is wrong. */
+export function errorResult(text: string, details?: unknown): ToolResult {
+  return { content: [{ type: "text", text }], details: details ?? {}, isError: true };
+}

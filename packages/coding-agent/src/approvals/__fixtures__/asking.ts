@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { type Scenario, toolCall } from "@tau-agent/ai/testing";
+import type { ApprovalResult } from "@tau-agent/rpc-protocol";
+import {
+  createTestSession,
+  placesIn,
+  temporaryFolder,
+} from "../../create/__fixtures__/test-session.ts";
+import type { CreateAgentSessionOptions } from "../../create/session-options.ts";
+import type { ApprovalRequest, Approve } from "@tau-agent/rpc-protocol";
+
+/** An answer, or what makes one. */
+export type Answer = ApprovalResult | ((request: ApprovalRequest) => unknown);
+
+/** A session that asks, what it asked, and what its tools did. */
+export async function asking(
+  scenario: Scenario,
+  answers: readonly Answer[],
+  more: Partial<CreateAgentSessionOptions> = {},
+) {
+  const folder = temporaryFolder();
+  const places = placesIn(folder);
+  const asked: ApprovalRequest[] = [];
+  const approve: Approve = (request) => {
+    asked.push(request);
+    const answer = answers[asked.length - 1] ?? { decision: "deny" };
+    return (typeof answer === "function" ? answer(request) : answer) as ApprovalResult;
+  };
+  const test = await createTestSession(scenario, {
+    ...places,
+    permissions: { mode: "ask" },
+    approve,
+    ...more,
+  });
+  const results = () =>
+    test.session.messages.flatMap((message) => (message.role === "toolResult" ? [message] : []));
+  const approvals = () => test.written().filter(({ type }) => type === "approval");
+  return { ...test, asked, results, approvals, cwd: places.cwd, agent: join(folder, "agent") };
+}
+
+/** A call of bash. */
+export const bash = (command: string) => toolCall("bash", { command });
+/** A call that writes a file. */
+export const writeCall = (path: string, content = "x\n") => toolCall("write", { path, content });

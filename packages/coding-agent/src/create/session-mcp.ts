@@ -1,0 +1,136 @@
+import { McpAccess } from "../mcp/mcp-access.ts";
+import type { McpServers } from "../mcp/session/mcp-servers.ts";
+import type { SampledContext } from "../mcp/session/sampling.ts";
+import { createCommandRunner } from "../models/auth/run-command.ts";
+import type { ToolEnvironment } from "../processes/environment.ts";
+import type { SessionParts } from "../session/build-session.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
+import type { CreateAgentSessionOptions } from "./session-options.ts";
+
+/** What the MCP servers of a session are made from. */
+export interface McpSurroundings {
+  readonly places: { readonly agentDirectory: string };
+  readonly environment: ToolEnvironment;
+  readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
+  readonly tools: ToolSet;
+  readonly isProjectTrusted: () => boolean;
+  readonly parts: () => SessionParts;
+}
+
+/** Prepares the MCP servers of a session; their code is loaded where one is configured. */
+export function createMcp(
+  { mcp = {}, mcpServers = {}, clientReady }: CreateAgentSessionOptions,
+  surroundings: McpSurroundings,
+): McpAccess {
+  const { places, environment, isProjectTrusted, parts } = surroundings;
+  const { agentDirectory } = places;
+  return new McpAccess({
+    places: () => ({
+      agentDirectory,
+      cwd: environment.cwd,
+      isProjectTrusted: isProjectTrusted(),
+      keyVariables: () => environment.keyVariables ?? [],
+    }),
+    given: mcpServers,
+    isOff: mcp.isOff ?? false,
+    // Not before the session is complete: its parts are needed.
+    startAfter: clientReady ?? new Promise((resolve) => setImmediate(resolve)),
+    create: () => createServers(mcp.only, surroundings),
+    onFailure: (error) => parts().problems.add(error),
+  });
+}
+
+async function createServers(
+  only: readonly string[] | undefined,
+  { places: { agentDirectory }, environment, fetch, tools, parts }: McpSurroundings,
+): Promise<McpServers> {
+  const [{ McpServers }, { McpLogins }, { answerSampling }, { keepPrivately }] = await Promise.all([
+    import("../mcp/session/mcp-servers.ts"),
+    import("../mcp/auth/logins.ts"),
+    import("../mcp/session/sampling.ts"),
+    import("../mcp/tools/keep-privately.ts"),
+  ]);
+  const { inputs, problems, emit, origins, models } = parts();
+  const { requests, permissions } = inputs;
+  const cwd = () => environment.cwd;
+  return new McpServers(
+    {
+      cwd,
+      requests,
+      tools,
+      only,
+      contextWindow: () => models.model?.contextWindow,
+      promptId: () => origins.current,
+      emit: (event) => void emit(event),
+      note: (diagnostic) => problems.note(diagnostic),
+      sample: (request) =>
+        answerSampling(request, {
+          requests,
+          cwd,
+          timeoutMs: () => permissions.state.timeoutMs,
+          reply: (context, signal) => sampleReply(parts(), context, signal),
+        }),
+    },
+    {
+      openContext: {
+        environment,
+        fetch,
+        identity: { name: "tau", title: "Tau", version: "0.1.0" },
+        runCommand: createCommandRunner({ processes: environment.processes }),
+      },
+      logins: new McpLogins({
+        agentDirectory,
+        open: async (url, server) => {
+          const closed = await requests.ask<object>({
+            method: "open_url",
+            params: { url, server },
+            onTimeout: "cancel",
+            unanswered: "cancelled",
+            read: () => ({ result: {}, outcome: "answered" }),
+          });
+          if (closed.outcome === "answered") return;
+          throw new Error(closed.error ?? "no client opened the page of the login");
+        },
+      }),
+      keep: keepPrivately(environment.temporaryDirectory),
+    },
+  );
+}
+
+/** A reply outside of the conversation; its cost counts. */
+async function sampleReply(
+  { requests, inputs }: SessionParts,
+  { systemPrompt, messages, maxTokens }: SampledContext,
+  signal: AbortSignal,
+) {
+  const { model, options } = await requests.prepare();
+  const timestamp = Date.now();
+  const context = {
+    systemPrompt,
+    messages: messages.map(({ role, content }) => ({
+      role: "user" as const,
+      content: role === "user" ? [...content] : [{ type: "text" as const, text: quoted(content) }],
+      timestamp,
+    })),
+  };
+  const { outputSchema: _, ...rest } = options ?? {};
+  const limit = Math.min(maxTokens, options?.maxTokens ?? maxTokens);
+  const reply = inputs.stream(model, context, {
+    ...rest,
+    signal,
+    maxTokens: limit,
+    cacheRetention: "none",
+  });
+  for (;;) {
+    const step = await reply.next();
+    if (!step.done) continue;
+    inputs.budget.addUsage(step.value.message.usage);
+    return step.value.message;
+  }
+}
+
+/** What a server says the model has said: nobody can check it, so it is quoted. */
+function quoted(content: SampledContext["messages"][number]["content"]): string {
+  const text = content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
+  return `Your earlier reply was:\n${text}`;
+}

@@ -1,0 +1,205 @@
+import type {
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from "@modelcontextprotocol/client";
+import { randomHex } from "../../base/random.ts";
+import { isSafeAddress } from "../config/read-oauth-entry.ts";
+import type { LoginTarget } from "../connection/open-server.ts";
+import type { McpAuthStore } from "./auth-store.ts";
+import { type CallbackServer, listenForCallback } from "./callback-server.ts";
+import { type Challenge, clientOf, discover, withTokens } from "./server-tokens.ts";
+
+/** What a login needs besides its target. */
+export interface LoginContext {
+  readonly store: McpAuthStore;
+  readonly challenge: Challenge | undefined;
+  /** Shows the page to the user; rejects if they will not go there. */
+  readonly open: (url: string) => Promise<void>;
+  readonly timeoutMs: number;
+}
+
+/** Logs in to a server through the user's browser; the tokens are stored when it resolves. */
+export async function logIn(target: LoginTarget, context: LoginContext): Promise<void> {
+  const state = randomHex(32);
+  const callback = await callbackFor(target, context, state);
+  try {
+    const { auth, computeScopeUnion } = await import("@modelcontextprotocol/client");
+    const stored = await context.store.load(target.server, target.url);
+    const { challenge } = context;
+    const provider = new LoginProvider(target, context.store, callback.redirectUrl, state);
+    if (target.oauth.authServerMetadataUrl !== undefined) {
+      provider.discovered = await discover(target, challenge?.resourceMetadataUrl);
+    }
+    // What was granted is asked for again: a login for one more scope must not lose the others.
+    const granted = challenge?.scope === undefined ? undefined : stored?.tokens?.scope;
+    const scope = computeScopeUnion(target.oauth.scope, granted, challenge?.scope);
+    const options = {
+      serverUrl: target.url,
+      fetchFn: target.fetch,
+      ...(scope === undefined ? {} : { scope }),
+      ...(challenge?.resourceMetadataUrl === undefined
+        ? {}
+        : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
+    };
+    await auth(provider, { ...options, forceReauthorization: true });
+    const page = provider.page;
+    if (page === undefined) return;
+    if (!isSafeAddress(page)) {
+      throw new Error("the page of the login is neither https nor on this machine; it was refused");
+    }
+    const answer = await answerOf(callback, context, page);
+    const iss = answer.get("iss");
+    await auth(provider, {
+      ...options,
+      authorizationCode: answer.get("code") ?? "",
+      ...(iss === null ? {} : { iss }),
+    });
+  } finally {
+    callback.close();
+  }
+}
+
+async function answerOf(
+  callback: CallbackServer,
+  { open, timeoutMs }: LoginContext,
+  page: string,
+): Promise<URLSearchParams> {
+  const over = Promise.withResolvers<never>();
+  const seconds = timeoutMs / 1000;
+  const timer = setTimeout(
+    () => over.reject(new Error(`nobody logged in within ${seconds} s`)),
+    timeoutMs,
+  );
+  try {
+    // The browser may be back before the client says that it has opened the page.
+    const opened = open(page).then(() => callback.answer);
+    const answer = await Promise.race([callback.answer, opened, over.promise]);
+    const error = answer.get("error");
+    if (error !== null) {
+      throw new Error(`the login was refused: ${answer.get("error_description") ?? error}`);
+    }
+    if (!answer.has("code")) throw new Error("the login page gave no code");
+    return answer;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A client that was registered before can only come back to where it was registered for. */
+async function callbackFor(
+  { server, url, oauth }: LoginTarget,
+  { store }: LoginContext,
+  state: string,
+): Promise<CallbackServer> {
+  const options = { state, url: oauth.callbackUrl, port: oauth.callbackPort };
+  const isFixed = options.port !== undefined || options.url !== undefined;
+  const known = isFixed ? undefined : portOf((await store.load(server, url))?.clientInformation);
+  if (known === undefined) return listenForCallback(options);
+  return listenForCallback({ ...options, port: known }).catch(() => listenForCallback(options));
+}
+
+function portOf(client: StoredOAuthClientInformation | undefined): number | undefined {
+  const redirect = redirectsOf(client)[0];
+  return redirect !== undefined && URL.canParse(redirect)
+    ? Number(new URL(redirect).port) || undefined
+    : undefined;
+}
+
+function redirectsOf(client: StoredOAuthClientInformation | undefined): readonly string[] {
+  const { redirect_uris: redirects } = Object(client) as { redirect_uris?: unknown };
+  return Array.isArray(redirects) ? redirects.map(String) : [];
+}
+
+/** One login, as the library sees it. */
+class LoginProvider implements OAuthClientProvider {
+  readonly #target: LoginTarget;
+  readonly #store: McpAuthStore;
+  readonly #state: string;
+  readonly redirectUrl: string;
+  readonly clientMetadataUrl?: string;
+  discovered: OAuthDiscoveryState | undefined;
+  /** The page to show to the user. */
+  page: string | undefined;
+  #verifier = "";
+
+  constructor(target: LoginTarget, store: McpAuthStore, redirectUrl: string, state: string) {
+    this.#target = target;
+    this.#store = store;
+    this.#state = state;
+    this.redirectUrl = redirectUrl;
+    const { clientMetadataUrl, clientRegistration } = target.oauth;
+    if (clientMetadataUrl !== undefined && clientRegistration !== "dcr") {
+      this.clientMetadataUrl = clientMetadataUrl;
+    }
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { clientName = "Tau", clientSecret, scope } = this.#target.oauth;
+    return {
+      client_name: clientName,
+      redirect_uris: [this.redirectUrl],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: clientSecret === undefined ? "none" : "client_secret_post",
+      ...(scope === undefined ? {} : { scope }),
+    };
+  }
+
+  state(): string {
+    return this.#state;
+  }
+
+  async clientInformation(): Promise<StoredOAuthClientInformation | undefined> {
+    const own = clientOf(this.#target.oauth);
+    if (own !== undefined) return own;
+    const stored = (await this.#load())?.clientInformation;
+    return redirectsOf(stored).includes(this.redirectUrl) ? stored : undefined;
+  }
+
+  async saveClientInformation(clientInformation: StoredOAuthClientInformation): Promise<void> {
+    await this.#change((state) => ({ ...state, clientInformation }));
+  }
+
+  async tokens(): Promise<StoredOAuthTokens | undefined> {
+    return (await this.#load())?.tokens;
+  }
+
+  async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
+    const { discovered } = this;
+    await this.#change((state) => ({
+      ...withTokens({ ...state, tokens: undefined }, tokens),
+      ...(discovered === undefined ? {} : { discovery: discovered }),
+    }));
+  }
+
+  redirectToAuthorization(url: URL): void {
+    this.page = url.href;
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
+  }
+
+  codeVerifier(): string {
+    return this.#verifier;
+  }
+
+  saveDiscoveryState(discovered: OAuthDiscoveryState): void {
+    this.discovered = discovered;
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.discovered;
+  }
+
+  #load() {
+    return this.#store.load(this.#target.server, this.#target.url);
+  }
+
+  #change(edit: Parameters<McpAuthStore["change"]>[2]): Promise<void> {
+    return this.#store.change(this.#target.server, this.#target.url, edit);
+  }
+}

@@ -1,0 +1,96 @@
+import type { AuthProvider } from "@modelcontextprotocol/client";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { SessionError } from "../../base/errors.ts";
+import type { McpServerConfig } from "../config/server-entry.ts";
+import { boundedFetch } from "../connection/bounded-fetch.ts";
+import type { LoginTarget, OpenContext } from "../connection/open-server.ts";
+import { resolveAddress } from "../connection/resolve-entry.ts";
+import { cleanLine } from "../names/clean-text.ts";
+import { McpAuthStore } from "./auth-store.ts";
+import { logIn } from "./login-flow.ts";
+import { type Challenge, ServerTokens } from "./server-tokens.ts";
+
+/** What {@link McpLogins} works with. */
+export interface LoginsOptions {
+  readonly agentDirectory: string;
+  /** Shows a page to the user; rejects if they will not go there. */
+  readonly open: (url: string, server: string) => Promise<void>;
+  readonly timeoutMs?: number | undefined;
+}
+
+const LOGIN_MS = 300_000;
+const MAX_REASON = 600;
+
+/** The logins of a session's servers. */
+export class McpLogins {
+  readonly #options: LoginsOptions;
+  readonly #store: McpAuthStore;
+  readonly #challenges = new Map<string, Challenge>();
+  readonly #tokens = new Map<string, ServerTokens>();
+
+  constructor(options: LoginsOptions) {
+    this.#options = options;
+    this.#store = new McpAuthStore(options.agentDirectory);
+  }
+
+  /** The tokens for an address. One object for all its connections, so that one renews for all. */
+  providerFor(target: LoginTarget): AuthProvider {
+    const key = `${target.server}\0${target.url.href}\0${JSON.stringify(target.oauth)}`;
+    const known = this.#tokens.get(key);
+    if (known !== undefined) return known;
+    const made = new ServerTokens(target, this.#store, (challenge) => {
+      this.#challenges.set(target.server, challenge);
+    });
+    this.#tokens.set(key, made);
+    return made;
+  }
+
+  /** Notes which scope a server wants that refused one. */
+  noteRefusal(server: string, error: unknown): void {
+    const { requiredScope, resourceMetadataUrl } = Object(error) as {
+      requiredScope?: string;
+      resourceMetadataUrl?: URL;
+    };
+    if (requiredScope === undefined) return;
+    this.#challenges.set(server, { scope: requiredScope, resourceMetadataUrl });
+  }
+
+  /** @throws {SessionError} `mcp_login_failed` */
+  async login(config: McpServerConfig, context: OpenContext): Promise<void> {
+    const { name } = config;
+    try {
+      const target = await this.#targetOf(config, context);
+      await logIn(target, {
+        store: this.#store,
+        challenge: this.#challenges.get(name),
+        open: (url) => this.#options.open(url, name),
+        timeoutMs: this.#options.timeoutMs ?? LOGIN_MS,
+      });
+      this.#challenges.delete(name);
+    } catch (error) {
+      if (error instanceof SessionError) throw error;
+      const reason = cleanLine(errorMessage(error), MAX_REASON);
+      throw new SessionError("mcp_login_failed", { server: name, reason }, { cause: error });
+    }
+  }
+
+  /** Forgets what is stored for a server. */
+  async logout(config: McpServerConfig, context: OpenContext): Promise<void> {
+    const { server, url } = await this.#targetOf(config, context);
+    await this.#store.change(server, url, () => undefined);
+  }
+
+  async #targetOf(config: McpServerConfig, context: OpenContext): Promise<LoginTarget> {
+    const { name: server, entry } = config;
+    if (entry.transport === "stdio") {
+      const reason = "it is a program and has no login";
+      throw new SessionError("mcp_login_failed", { server, reason });
+    }
+    const { url, oauth, headers } = await resolveAddress({ ...config, entry }, context);
+    if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {
+      const reason = "its headers already hold an Authorization";
+      throw new SessionError("mcp_login_failed", { server, reason });
+    }
+    return { server, url, oauth, fetch: boundedFetch(context.fetch) };
+  }
+}

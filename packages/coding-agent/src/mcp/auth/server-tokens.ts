@@ -1,0 +1,158 @@
+import type {
+  AuthProvider,
+  OAuthServerInfo,
+  StoredOAuthClientInformation,
+} from "@modelcontextprotocol/client";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { OAuthEntry } from "../config/server-entry.ts";
+import { NeedsLogin } from "../connection/failures.ts";
+import type { LoginTarget } from "../connection/open-server.ts";
+import type { McpAuthState, McpAuthStore } from "./auth-store.ts";
+
+/** What a server said when it refused a request. */
+export interface Challenge {
+  readonly resourceMetadataUrl?: URL | undefined;
+  readonly scope?: string | undefined;
+}
+
+/** Tokens this close to their end are renewed before they are used. */
+const RENEW_BEFORE_MS = 30_000;
+
+/**
+ * The tokens of one server: sends the stored one, and renews it when it has run out or was refused, once for
+ * any number of requests and processes. It never begins a login.
+ */
+export class ServerTokens implements AuthProvider {
+  readonly #target: LoginTarget;
+  readonly #store: McpAuthStore;
+  readonly #onChallenge: (challenge: Challenge) => void;
+  #renewal: Promise<void> | undefined;
+
+  constructor(
+    target: LoginTarget,
+    store: McpAuthStore,
+    onChallenge: (challenge: Challenge) => void,
+  ) {
+    this.#target = target;
+    this.#store = store;
+    this.#onChallenge = onChallenge;
+  }
+
+  async token(): Promise<string | undefined> {
+    const state = await this.#load();
+    if (state?.tokens === undefined) return undefined;
+    const { tokensExpireAt: end, tokens } = state;
+    const isOver = end !== undefined && end - RENEW_BEFORE_MS <= Date.now();
+    if (!isOver || tokens.refresh_token === undefined) return tokens.access_token;
+    await this.#renew(tokens.access_token);
+    return (await this.#load())?.tokens?.access_token;
+  }
+
+  async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
+    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+    this.#onChallenge({ resourceMetadataUrl, scope });
+    const refused = (await this.#load())?.tokens?.access_token;
+    if (refused === undefined) throw new NeedsLogin("the server wants a login");
+    await this.#renew(refused);
+  }
+
+  #load(): Promise<McpAuthState | undefined> {
+    return this.#store.load(this.#target.server, this.#target.url);
+  }
+
+  #renew(refused: string): Promise<void> {
+    this.#renewal ??= this.#renewNow(refused).finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  async #renewNow(refused: string): Promise<void> {
+    const { server, url } = this.#target;
+    await this.#store.alone(server, url, async () => {
+      const state = await this.#load();
+      // Somebody else has renewed it meanwhile.
+      if (state?.tokens !== undefined && state.tokens.access_token !== refused) return;
+      const refreshToken = state?.tokens?.refresh_token;
+      const client = clientOf(this.#target.oauth) ?? state?.clientInformation;
+      if (state === undefined || refreshToken === undefined || client === undefined) {
+        throw new NeedsLogin("the login has run out");
+      }
+      await this.#refresh(state, refreshToken, client);
+    });
+  }
+
+  async #refresh(
+    state: McpAuthState,
+    refreshToken: string,
+    clientInformation: StoredOAuthClientInformation,
+  ): Promise<void> {
+    const { server, url, fetch } = this.#target;
+    const { refreshAuthorization } = await import("@modelcontextprotocol/client");
+    const info = state.discovery ?? (await discover(this.#target));
+    const { authorizationServerMetadata: metadata, authorizationServerUrl } = info;
+    const tokens = await refreshAuthorization(authorizationServerUrl, {
+      ...(metadata === undefined ? {} : { metadata }),
+      clientInformation,
+      refreshToken,
+      resource: info.resourceMetadata?.resource ?? url.href,
+      fetchFn: fetch,
+    }).catch((error: unknown) => {
+      throw new NeedsLogin(`the login could not be renewed: ${errorMessage(error)}`, {
+        cause: error,
+      });
+    });
+    const issuer = state.tokens?.issuer;
+    await this.#store.change(server, url, (current) =>
+      withTokens(current, { ...(issuer === undefined ? {} : { issuer }), ...tokens }),
+    );
+  }
+}
+
+/** A state with new tokens; a refresh token that is not replaced stays. */
+export function withTokens(
+  { tokensExpireAt: _, ...state }: McpAuthState,
+  tokens: NonNullable<McpAuthState["tokens"]>,
+): McpAuthState {
+  const kept = state.tokens?.refresh_token;
+  const { expires_in: seconds } = tokens;
+  return {
+    ...state,
+    tokens: { ...(kept === undefined ? {} : { refresh_token: kept }), ...tokens },
+    ...(seconds === undefined ? {} : { tokensExpireAt: Date.now() + seconds * 1000 }),
+  };
+}
+
+/** The client that an entry names, where it names one. */
+export function clientOf({ clientId, clientSecret }: OAuthEntry) {
+  if (clientId === undefined) return undefined;
+  return {
+    client_id: clientId,
+    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+  };
+}
+
+/** Finds the authorization server of a server, or takes the one its entry names. */
+export async function discover(
+  { url, oauth, fetch }: LoginTarget,
+  resourceMetadataUrl?: URL,
+): Promise<OAuthServerInfo> {
+  const { discoverOAuthServerInfo } = await import("@modelcontextprotocol/client");
+  const { authServerMetadataUrl } = oauth;
+  if (authServerMetadataUrl === undefined) {
+    return discoverOAuthServerInfo(url, {
+      fetchFn: fetch,
+      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+    });
+  }
+  const response = await fetch(authServerMetadataUrl, { headers: { accept: "application/json" } });
+  if (!response.ok) {
+    throw new Error(`oauth.authServerMetadataUrl answered with HTTP ${response.status}`);
+  }
+  const metadata = (await response.json()) as OAuthServerInfo["authorizationServerMetadata"];
+  return {
+    authorizationServerUrl: String(metadata?.issuer ?? new URL(authServerMetadataUrl).origin),
+    authorizationServerMetadata: metadata,
+  } as OAuthServerInfo;
+}

@@ -1,0 +1,31 @@
+import type { McpEntry, McpExposure } from "./server-entry.ts";
+
+/**
+ * How the model reaches a tool, where the entry says so: an exact name counts before patterns, of
+ * those the first that fits, then the server's own exposure.
+ */
+export function exposureOf(
+  { toolExposure, exposure }: Pick<McpEntry, "toolExposure" | "exposure">,
+  tool: string,
+): McpExposure | undefined {
+  const exact = toolExposure.find(([name]) => name === tool);
+  if (exact !== undefined) return exact[1];
+  const fitting = toolExposure.find(([name]) => name.includes("*") && fits(name, tool));
+  return fitting?.[1] ?? exposure;
+}
+
+/** Whether a name fits a pattern in which `*` is any text; linear, unlike a regular expression. */
+function fits(pattern: string, name: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  const last = rest.pop() ?? "";
+  if (name.length < first.length + last.length) return false;
+  if (!name.startsWith(first) || !name.endsWith(last)) return false;
+  const end = name.length - last.length;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found === -1 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return at <= end;
+}

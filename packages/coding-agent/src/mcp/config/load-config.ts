@@ -1,0 +1,111 @@
+import { isJsonObject, type JsonObject, readJsonFile } from "../../base/files/read-json.ts";
+import { variablesIn } from "./expand.ts";
+import { type McpPlaces, projectFiles, userFile } from "./places.ts";
+import { isOverride, readEntry } from "./read-entry.ts";
+import type { McpEntry, McpServerConfig, McpSource } from "./server-entry.ts";
+
+/** The configured servers, and what is wrong with the files. */
+export interface McpConfig {
+  readonly servers: readonly McpServerConfig[];
+  /** Each begins with the path of its file. */
+  readonly errors: readonly string[];
+}
+
+interface Reading {
+  readonly servers: Map<string, McpServerConfig>;
+  readonly errors: string[];
+}
+
+/** Reads all files; later ones replace entries of the same name. Never rejects. */
+export async function loadMcpConfig(places: McpPlaces): Promise<McpConfig> {
+  const reading: Reading = { servers: new Map(), errors: [] };
+  const own = userFile(places.agentDirectory);
+  await readFile(own, { source: "user", forbidden: () => [] }, reading);
+  const ofProject = projectFiles(places.cwd).filter((path) => path !== own);
+  for (const path of places.isProjectTrusted ? ofProject : []) {
+    await readFile(path, { source: "project", forbidden: places.keyVariables }, reading);
+  }
+  return { servers: [...reading.servers.values()], errors: reading.errors };
+}
+
+interface FileKind {
+  readonly source: McpSource;
+  readonly forbidden: () => Iterable<string>;
+}
+
+async function readFile(path: string, kind: FileKind, reading: Reading): Promise<void> {
+  const file = await readJsonFile(path);
+  if (file.kind === "unreadable") reading.errors.push(file.diagnostic.message);
+  if (file.kind !== "object") return;
+  const { mcpServers = {} } = file.value;
+  if (!isJsonObject(mcpServers)) {
+    reading.errors.push(`${path}: mcpServers must be an object`);
+    return;
+  }
+  for (const [name, value] of Object.entries(mcpServers)) {
+    const problem = readServer({ name, value, kind }, reading.servers);
+    if (problem !== undefined) reading.errors.push(`${path}: server "${name}": ${problem}`);
+  }
+}
+
+interface Given {
+  readonly name: string;
+  readonly value: unknown;
+  readonly kind: FileKind;
+}
+
+/** Adds one entry, or says what is wrong with it. */
+function readServer(given: Given, servers: Map<string, McpServerConfig>): string | undefined {
+  const { name, value, kind } = given;
+  const { source } = kind;
+  if (source === "project" && isOverride(value)) return override(name, value, servers);
+  const read = readEntry(name, value, source);
+  if ("problem" in read) return read.problem;
+  const key = forbiddenVariable(read.entry, kind);
+  if (key !== undefined) return `it names ${key}, a key that servers of a project do not get`;
+  servers.set(name, { name, source, entry: read.entry });
+  return undefined;
+}
+
+const overridable: ReadonlySet<string> = new Set(["enabled", "exposure", "toolExposure"]);
+
+function override(
+  name: string,
+  value: JsonObject,
+  servers: Map<string, McpServerConfig>,
+): string | undefined {
+  const base = servers.get(name);
+  if (base === undefined) return "command or url is missing, and there is no server to override";
+  const extra = Object.keys(value).find((member) => !overridable.has(member));
+  if (extra !== undefined) {
+    return `${extra} cannot be overridden, only ${[...overridable].join(", ")}`;
+  }
+  // Checked as part of an entry; nothing else of that is kept.
+  const read = readEntry(name, { ...value, command: "-" }, "project");
+  if ("problem" in read) return read.problem;
+  const { isEnabled, exposure, toolExposure } = read.entry;
+  const entry = {
+    ...base.entry,
+    ...(value.enabled === undefined ? {} : { isEnabled }),
+    ...(value.exposure === undefined ? {} : { exposure }),
+    ...(value.toolExposure === undefined ? {} : { toolExposure }),
+  };
+  servers.set(name, { ...base, entry });
+  return undefined;
+}
+
+function forbiddenVariable(entry: McpEntry, { forbidden }: FileKind): string | undefined {
+  const names = textsIn(entry).flatMap(variablesIn);
+  if (names.length === 0) return undefined;
+  const keys = new Set(forbidden());
+  return names.find((name) => keys.has(name));
+}
+
+/** All texts of an entry in which variables are expanded. */
+function textsIn(entry: McpEntry): string[] {
+  if (entry.transport === "stdio") {
+    const { command, args, env, cwd = "" } = entry;
+    return [command, ...args, ...Object.values(env), cwd];
+  }
+  return [entry.url, ...Object.values(entry.headers), entry.oauth.clientSecret ?? ""];
+}

@@ -1,0 +1,64 @@
+/** How the model reaches a server's tools: declared, found by `tool_search`, or not at all. */
+export type McpExposure = "direct" | "deferred" | "hidden";
+
+/** Who configured a server. */
+export type McpSource = "user" | "project" | "session" | "extension";
+
+/** How the host talks to a server. */
+export type McpTransportKind = "stdio" | "http" | "sse";
+
+/** What every entry may set. */
+interface EntryBase {
+  readonly timeoutMs: number;
+  readonly isEnabled: boolean;
+  readonly exposure: McpExposure | undefined;
+  /** By name of the tool or pattern with `*`, in the order of the file. */
+  readonly toolExposure: readonly (readonly [pattern: string, exposure: McpExposure])[];
+  readonly description: string | undefined;
+  /** Whether the server may ask for replies of the model, by approval. */
+  readonly allowsSampling: boolean;
+  /** Whether its tools may say themselves that they only read; of the user's own file only. */
+  readonly trustsHints: boolean;
+  /** Whether all sessions of a process may use one connection. */
+  readonly isStateless: boolean;
+}
+
+/** A server that the host starts. */
+export interface StdioEntry extends EntryBase {
+  readonly transport: "stdio";
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string | undefined;
+}
+
+/** How the host introduces itself to the authorization server of an entry. */
+export interface OAuthEntry {
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  readonly clientName?: string | undefined;
+  readonly clientMetadataUrl?: string | undefined;
+  readonly clientRegistration?: "auto" | "dcr" | "cimd" | undefined;
+  readonly callbackPort?: number | undefined;
+  readonly callbackUrl?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly authServerMetadataUrl?: string | undefined;
+}
+
+/** A server at an address. */
+export interface HttpEntry extends EntryBase {
+  readonly transport: "http" | "sse";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly oauth: OAuthEntry;
+}
+
+/** An entry of `mcpServers`, checked, its variables not yet expanded. */
+export type McpEntry = StdioEntry | HttpEntry;
+
+/** A configured server. */
+export interface McpServerConfig {
+  readonly name: string;
+  readonly source: McpSource;
+  readonly entry: McpEntry;
+}

@@ -1,0 +1,61 @@
+/** A server did not answer in time. */
+export class RequestTimeout extends Error {
+  override readonly name = "RequestTimeout";
+}
+
+/** The time of one request. */
+export interface CallClock {
+  /** Aborted when the time is over. */
+  readonly signal: AbortSignal;
+  /** Gives it its whole time again. */
+  restart(): void;
+  /** @throws {RequestTimeout} the time is over */
+  throwIfOver(): void;
+  stop(): void;
+}
+
+/** The time limits of the requests of a connection; they stand still while the server waits for the host. */
+export class CallClocks {
+  readonly #clocks = new Set<() => void>();
+  #waiting = 0;
+
+  /** Starts the clock of a request. */
+  start(timeoutMs: number): CallClock {
+    const controller = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const restart = (): void => {
+      clearTimeout(timer);
+      if (this.#waiting > 0 || controller.signal.aborted) return;
+      timer = setTimeout(() => {
+        controller.abort(new RequestTimeout(`No answer within ${timeoutMs / 1000} s`));
+      }, timeoutMs);
+    };
+    this.#clocks.add(restart);
+    restart();
+    return {
+      signal: controller.signal,
+      restart,
+      throwIfOver: () => controller.signal.throwIfAborted(),
+      stop: () => {
+        clearTimeout(timer);
+        this.#clocks.delete(restart);
+      },
+    };
+  }
+
+  /** Answers a request of the server's; meanwhile its own time does not pass. */
+  async pauseFor<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#waiting += 1;
+    this.#restartAll();
+    try {
+      return await work();
+    } finally {
+      this.#waiting -= 1;
+      this.#restartAll();
+    }
+  }
+
+  #restartAll(): void {
+    for (const restart of this.#clocks) restart();
+  }
+}

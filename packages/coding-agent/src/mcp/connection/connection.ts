@@ -1,0 +1,199 @@
+import type {
+  Client,
+  ClientCapabilities,
+  Progress,
+  StandardSchemaV1,
+  Transport,
+} from "@modelcontextprotocol/client";
+import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { MAX_TIMER_MS } from "../../base/timer-limit.ts";
+import { CallClocks } from "./call-clocks.ts";
+
+/** What a server may want of the host. */
+export interface ServerDemands {
+  /** Answers an elicitation. */
+  readonly elicit: (params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  /** Answers a request for a reply of the model; absent where that is not allowed. */
+  readonly sample?: ((params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
+  /** The folders the session works in. */
+  readonly roots: () => readonly { readonly uri: string; readonly name: string }[];
+  /** Receives the name of a list that has changed. */
+  readonly onListChanged: (list: ServerList) => void;
+  readonly onLog: (level: string, text: string) => void;
+}
+
+/** A list that a server may change. */
+export type ServerList = "tools" | "prompts" | "resources";
+
+/** Options of one request. */
+export interface RequestLimits {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** Who the host says it is. */
+export interface ClientIdentity {
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+}
+
+/** A server must not keep the host reading pages forever. */
+const MAX_PAGES = 100;
+
+/** Takes a result as it came: one bad item of a list must not spoil the others. */
+const asItCame: StandardSchemaV1<unknown, JsonObject> = {
+  "~standard": {
+    version: 1,
+    vendor: "tau",
+    validate: (value) =>
+      isJsonObject(value) ? { value } : { issues: [{ message: "the result is not an object" }] },
+  },
+};
+
+/** One life of a server: from `initialize` to the end of its transport. */
+export class McpConnection {
+  readonly #client: Client;
+  readonly #clocks: CallClocks;
+  readonly transport: Transport;
+
+  private constructor(client: Client, clocks: CallClocks, transport: Transport) {
+    this.#client = client;
+    this.#clocks = clocks;
+    this.transport = transport;
+  }
+
+  /** Connects and introduces the host; the transport is closed if that fails. */
+  static async open(
+    transport: Transport,
+    options: {
+      readonly identity: ClientIdentity;
+      readonly demands: ServerDemands;
+      readonly timeoutMs: number;
+      readonly onClosed: () => void;
+    },
+  ): Promise<McpConnection> {
+    const { Client } = await import("@modelcontextprotocol/client");
+    const { identity, demands, timeoutMs } = options;
+    const client = new Client(identity, { capabilities: capabilitiesFor(demands) });
+    const clocks = new CallClocks();
+    answer(client, demands, clocks);
+    // Errors of the transport that end nothing are of no interest; what fails is reported by its request.
+    client.onerror = () => {};
+    try {
+      await client.connect(transport, { timeout: timeoutMs });
+    } catch (error) {
+      await transport.close().catch(() => {});
+      throw error;
+    }
+    client.onclose = options.onClosed;
+    return new McpConnection(client, clocks, transport);
+  }
+
+  /** What the server can do. */
+  get capabilities(): JsonObject {
+    return { ...this.#client.getServerCapabilities() };
+  }
+
+  /** What the server says about its use. */
+  get instructions(): string | undefined {
+    return this.#client.getInstructions();
+  }
+
+  /**
+   * Sends a request. Progress extends its time, and none passes while the server waits for an answer of the
+   * user's.
+   *
+   * @throws {RequestTimeout}
+   */
+  async request(method: string, params: JsonObject, limits: RequestLimits): Promise<JsonObject> {
+    const { timeoutMs, signal, onProgress } = limits;
+    const clock = this.#clocks.start(timeoutMs);
+    try {
+      return await this.#client.request({ method, params }, asItCame, {
+        timeout: MAX_TIMER_MS,
+        signal: signal === undefined ? clock.signal : AbortSignal.any([signal, clock.signal]),
+        onprogress: (progress) => {
+          clock.restart();
+          onProgress?.(progress);
+        },
+      });
+    } catch (error) {
+      clock.throwIfOver();
+      throw error;
+    } finally {
+      clock.stop();
+    }
+  }
+
+  /** All pages of a list. */
+  async list(method: string, member: string, limits: RequestLimits): Promise<readonly unknown[]> {
+    const items: unknown[] = [];
+    let cursor: unknown;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const result = await this.request(method, cursor === undefined ? {} : { cursor }, limits);
+      const { [member]: found, nextCursor } = result;
+      for (const item of Array.isArray(found) ? found : []) items.push(item);
+      if (typeof nextCursor !== "string" || nextCursor === cursor) break;
+      cursor = nextCursor;
+    }
+    return items;
+  }
+
+  /** Ends the connection, and the server if the host started it. */
+  async close(): Promise<void> {
+    const { onclose } = this.#client;
+    if (onclose !== undefined) this.#client.onclose = () => {};
+    await endHttpSession(this.transport);
+    await this.#client.close().catch(() => {});
+    await this.transport.close().catch(() => {});
+  }
+}
+
+/** How long a server may take to note that its session has ended. */
+const GOODBYE_MS = 1000;
+
+async function endHttpSession(transport: Transport): Promise<void> {
+  if (transport.sessionId === undefined || !("terminateSession" in transport)) return;
+  const { terminateSession } = transport as { terminateSession: () => Promise<void> };
+  const timer = Promise.withResolvers<void>();
+  const timeout = setTimeout(timer.resolve, GOODBYE_MS);
+  await Promise.race([terminateSession.call(transport).catch(() => {}), timer.promise]);
+  clearTimeout(timeout);
+}
+
+function capabilitiesFor({ sample }: ServerDemands): ClientCapabilities {
+  return {
+    elicitation: { form: {}, url: {} },
+    roots: {},
+    ...(sample === undefined ? {} : { sampling: {} }),
+  };
+}
+
+function answer(client: Client, demands: ServerDemands, clocks: CallClocks): void {
+  const { elicit, sample, roots, onListChanged, onLog } = demands;
+  client.setRequestHandler(
+    "elicitation/create",
+    ({ params }, { mcpReq }) =>
+      clocks.pauseFor(() => elicit({ ...params }, mcpReq.signal)) as never,
+  );
+  client.setRequestHandler("roots/list", () => ({ roots: [...roots()] }));
+  if (sample !== undefined) {
+    client.setRequestHandler(
+      "sampling/createMessage",
+      ({ params }, { mcpReq }) =>
+        clocks.pauseFor(() => sample({ ...params }, mcpReq.signal)) as never,
+    );
+  }
+  const lists: readonly ServerList[] = ["tools", "prompts", "resources"];
+  for (const list of lists) {
+    const method = `notifications/${list}/list_changed` as const;
+    client.setNotificationHandler(method, () => onListChanged(list));
+  }
+  client.setNotificationHandler("notifications/message", ({ params }) => {
+    const { level, logger, data } = params;
+    const text = typeof data === "string" ? data : JSON.stringify(data);
+    onLog(level, logger === undefined ? text : `${logger}: ${text}`);
+  });
+}

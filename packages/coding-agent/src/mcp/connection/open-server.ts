@@ -1,0 +1,150 @@
+import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
+import { ServerProcess } from "../../processes/server-process.ts";
+import type {
+  HttpEntry,
+  McpServerConfig,
+  McpTransportKind,
+  OAuthEntry,
+  StdioEntry,
+} from "../config/server-entry.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
+import { type ClientIdentity, McpConnection, type ServerDemands } from "./connection.ts";
+import { statusOf } from "./failures.ts";
+import {
+  ConfigurationError,
+  type EntryContext,
+  resolveAddress,
+  resolveProgram,
+} from "./resolve-entry.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+
+/** An address with the login that belongs to it. */
+export interface LoginTarget {
+  readonly server: string;
+  readonly url: URL;
+  readonly oauth: OAuthEntry;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** What connections are opened with. */
+export interface OpenContext extends EntryContext {
+  readonly identity: ClientIdentity;
+  /** The `fetch` that uses the user's proxy, if there is one. */
+  readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
+  /** The tokens for an address; absent where its headers hold one. */
+  readonly authorize: (target: LoginTarget) => AuthProvider;
+  readonly note: (server: string, message: string) => void;
+}
+
+/** An open connection and how it was reached. */
+export interface OpenedServer {
+  readonly connection: McpConnection;
+  readonly transport: McpTransportKind;
+  /** Why it ended, once it has. */
+  readonly failure: () => string | undefined;
+}
+
+/** The events of one connection. */
+export interface Life {
+  readonly demands: ServerDemands;
+  readonly onClosed: () => void;
+}
+
+/** Opens a connection to a server, starting it if it is a program. */
+export function openServer(
+  config: McpServerConfig,
+  context: OpenContext,
+  life: Life,
+): Promise<OpenedServer> {
+  const { entry } = config;
+  return entry.transport === "stdio"
+    ? openProgram({ ...config, entry }, context, life)
+    : openAddress({ ...config, entry }, context, life);
+}
+
+async function openProgram(
+  config: McpServerConfig & { readonly entry: StdioEntry },
+  context: OpenContext,
+  life: Life,
+): Promise<OpenedServer> {
+  const program = await resolveProgram(config, context);
+  const { processes } = context.environment;
+  const transport = new StdioTransport({
+    start: () => ServerProcess.start({ ...program, processes }),
+    onRubbish: (line) =>
+      context.note(config.name, `writes to its output what is not MCP: ${line.slice(0, 200)}`),
+  });
+  const { timeoutMs } = config.entry;
+  const options = { ...life, identity: context.identity, timeoutMs };
+  try {
+    const connection = await McpConnection.open(transport, options);
+    return { connection, transport: "stdio", failure: () => transport.failure };
+  } catch (error) {
+    if (transport.failure === undefined) throw error;
+    throw new Error(transport.failure, { cause: error });
+  }
+}
+
+async function openAddress(
+  config: McpServerConfig & { readonly entry: HttpEntry },
+  context: OpenContext,
+  life: Life,
+): Promise<OpenedServer> {
+  const { name: server, entry } = config;
+  const { url, headers, oauth } = await resolveAddress(config, context);
+  const fetch = boundedFetch(context.fetch);
+  const hasToken = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  const options = {
+    fetch: fetch as FetchLike,
+    requestInit: { headers: checked(headers) },
+    ...(hasToken ? {} : { authProvider: context.authorize({ server, url, oauth, fetch }) }),
+  };
+  const open = async (transport: "http" | "sse"): Promise<OpenedServer> => {
+    const { StreamableHTTPClientTransport, SSEClientTransport } = await import(
+      "@modelcontextprotocol/client"
+    );
+    const made =
+      transport === "sse"
+        ? new SSEClientTransport(url, options)
+        : new StreamableHTTPClientTransport(url, { ...options, onInsufficientScope: "throw" });
+    const connection = await McpConnection.open(made, {
+      ...life,
+      identity: context.identity,
+      timeoutMs: entry.timeoutMs,
+    });
+    return { connection, transport, failure: () => undefined };
+  };
+  try {
+    return await open(entry.transport);
+  } catch (error) {
+    if (entry.transport === "sse" || !isOlderServer(error)) throw error;
+    return open("sse").catch(() => {
+      throw error;
+    });
+  }
+}
+
+/** Whether an address knows nothing of streamable HTTP: then the older transport is tried. */
+function isOlderServer(error: unknown): boolean {
+  const status = statusOf(error) ?? 0;
+  return status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429;
+}
+
+function checked(headers: Readonly<Record<string, string>>): Record<string, string> {
+  try {
+    return Object.fromEntries(new Headers(headers));
+  } catch (error) {
+    // The message of the runtime would show the value, which may be a token.
+    const name = Object.keys(headers).find((key) => !isHeader(key, headers[key] ?? ""));
+    throw new ConfigurationError(`headers.${name} is not a valid header`, { cause: error });
+  }
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    new Headers({ [name]: value });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+
+/** A tool as its server describes it; nothing of it is trusted. */
+export interface RemoteTool {
+  readonly name: string;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly inputSchema: unknown;
+  readonly annotations: JsonObject | undefined;
+}
+
+/** An argument of a prompt. */
+interface RemoteArgument {
+  readonly name: string;
+  readonly isRequired: boolean;
+}
+
+/** A prompt as its server describes it. */
+export interface RemotePrompt {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly arguments: readonly RemoteArgument[];
+}
+
+/** Reads one tool of a list; undefined without a name. */
+export function readTool(value: unknown): RemoteTool | undefined {
+  if (!isJsonObject(value) || typeof value.name !== "string") return undefined;
+  const annotations = isJsonObject(value.annotations) ? value.annotations : undefined;
+  return {
+    name: value.name,
+    title: text(value.title) ?? text(annotations?.title),
+    description: text(value.description),
+    inputSchema: value.inputSchema,
+    annotations,
+  };
+}
+
+/** Reads one prompt of a list; undefined without a name. */
+export function readPrompt(value: unknown): RemotePrompt | undefined {
+  if (!isJsonObject(value) || typeof value.name !== "string") return undefined;
+  const given = Array.isArray(value.arguments) ? value.arguments.filter(isJsonObject) : [];
+  return {
+    name: value.name,
+    description: text(value.description) ?? text(value.title),
+    arguments: given.flatMap(({ name, required }) =>
+      typeof name === "string" ? [{ name, isRequired: required === true }] : [],
+    ),
+  };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,102 @@
+import { isAbsolute, join } from "node:path";
+import type { ToolEnvironment } from "../../processes/environment.ts";
+import { processEnvironment } from "../../processes/process-environment.ts";
+import { expandHome, expandText } from "../config/expand.ts";
+import { isWebAddress } from "../config/read-entry.ts";
+import type { HttpEntry, McpServerConfig, StdioEntry } from "../config/server-entry.ts";
+
+/** Runs a shell command for a value and returns its output. */
+type ValueCommand = (
+  command: string,
+  environment: Readonly<Record<string, string | undefined>>,
+) => Promise<string>;
+
+/** A configuration whose variables cannot be read; trying again does not help. */
+export class ConfigurationError extends Error {
+  override readonly name = "ConfigurationError";
+}
+
+/** What entries are resolved with. */
+export interface EntryContext {
+  readonly environment: ToolEnvironment;
+  readonly runCommand: ValueCommand;
+}
+
+/** The program of an entry, its variables expanded. */
+export async function resolveProgram(
+  { source, entry }: McpServerConfig & { readonly entry: StdioEntry },
+  context: EntryContext,
+) {
+  const reader = readerFor(source, context);
+  const { homeDirectory, cwd } = context.environment;
+  const path = (member: string, text: string) =>
+    expandHome(reader.text(member, text), homeDirectory);
+  const folder = entry.cwd === undefined ? cwd : path("cwd", entry.cwd);
+  return {
+    file: path("command", entry.command),
+    args: entry.args.map((arg, index) => path(`args[${index}]`, arg)),
+    cwd: isAbsolute(folder) ? folder : join(cwd, folder),
+    variables: {
+      // Never with provider keys, whatever commands of the shell inherit.
+      ...processEnvironment({ ...withoutGetters(context.environment), inheritKeys: false }),
+      ...(await reader.values("env", entry.env)),
+    },
+  };
+}
+
+/** The address of an entry, its variables expanded. */
+export async function resolveAddress(
+  { source, entry }: McpServerConfig & { readonly entry: HttpEntry },
+  context: EntryContext,
+) {
+  const reader = readerFor(source, context);
+  const url = reader.text("url", entry.url);
+  if (!isWebAddress(url)) throw new ConfigurationError("url must be an http or https address");
+  const { clientSecret } = entry.oauth;
+  return {
+    url: new URL(url),
+    headers: await reader.values("headers", entry.headers),
+    oauth: {
+      ...entry.oauth,
+      clientSecret:
+        clientSecret === undefined
+          ? undefined
+          : await reader.value("oauth.clientSecret", clientSecret),
+    },
+  };
+}
+
+/** A spread would freeze what is looked up at each use, but only the copy is used here. */
+function withoutGetters(environment: ToolEnvironment): ToolEnvironment {
+  const { environment: variables, keyVariables } = environment;
+  return { ...environment, environment: variables, keyVariables };
+}
+
+function readerFor(source: string, { environment, runCommand }: EntryContext) {
+  const keys = new Set(environment.keyVariables ?? []);
+  const isOfProject = source === "project";
+  const forbidden = isOfProject ? keys : undefined;
+  const variables = Object.fromEntries(
+    Object.entries(environment.environment).filter(([name]) => !(isOfProject && keys.has(name))),
+  );
+  const text = (member: string, value: string): string => {
+    const expanded = expandText(value, { environment: environment.environment, forbidden });
+    if ("value" in expanded) return expanded.value;
+    throw new ConfigurationError(`${member}: ${expanded.reason}`);
+  };
+  const value = async (member: string, given: string): Promise<string> => {
+    if (!given.startsWith("!")) return text(member, given);
+    try {
+      return (await runCommand(given.slice(1), variables)).trim();
+    } catch (error) {
+      throw new ConfigurationError(`${member}: ${(error as Error).message}`, { cause: error });
+    }
+  };
+  const values = async (member: string, given: Readonly<Record<string, string>>) => {
+    const entries = Object.entries(given).map(
+      async ([name, raw]) => [name, await value(`${member}.${name}`, raw)] as const,
+    );
+    return Object.fromEntries(await Promise.all(entries));
+  };
+  return { text, value, values };
+}

@@ -1,0 +1,318 @@
+import type { JsonObject } from "../../base/files/read-json.ts";
+import type { McpServerConfig, McpTransportKind } from "../config/server-entry.ts";
+import type { RequestLimits, ServerDemands, ServerList } from "./connection.ts";
+import { failureOf, reasonOf } from "./failures.ts";
+import type { Life, OpenedServer } from "./open-server.ts";
+import { type RemotePrompt, type RemoteTool, readPrompt, readTool } from "./remote.ts";
+
+/** What a server is doing. */
+export type McpStatus =
+  | "disabled"
+  | "idle"
+  | "connecting"
+  | "connected"
+  | "needs_auth"
+  | "restarting"
+  | "failed";
+
+/** What {@link McpServer} works with. */
+export interface McpServerOptions {
+  readonly config: McpServerConfig;
+  readonly demands: Omit<ServerDemands, "onListChanged">;
+  readonly open: (config: McpServerConfig, life: Life) => Promise<OpenedServer>;
+  /** Receives the refusal of a server that wants a login. */
+  readonly onRefused: (error: unknown) => void;
+  /** What to do about a server that wants a login. */
+  readonly loginHint: string;
+}
+
+/** A server cannot do what was asked; the message is for the model. */
+export class McpServerError extends Error {
+  override readonly name = "McpServerError";
+}
+
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 30_000;
+const MAX_RESTARTS = 5;
+/** The restarts of a server that lived so long no longer count. */
+const HEALTHY_MS = 60_000;
+/** Servers announce changes in bursts. */
+const LIST_DELAY_MS = 50;
+
+/**
+ * One configured server: starts it, keeps the lists of what it offers, and starts it again with growing
+ * delays when it is lost.
+ */
+export class McpServer {
+  readonly config: McpServerConfig;
+  readonly #options: McpServerOptions;
+  readonly #listeners = new Set<(change: "status" | "lists") => void>();
+  #status: McpStatus;
+  #error: string | undefined;
+  #opened: OpenedServer | undefined;
+  #transport: McpTransportKind;
+  #tools: readonly RemoteTool[] = [];
+  #prompts: readonly RemotePrompt[] = [];
+  #instructions: string | undefined;
+  #restarts = 0;
+  #attempts = 0;
+  #connectedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #listTimer: NodeJS.Timeout | undefined;
+  #attempt: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(options: McpServerOptions) {
+    this.#options = options;
+    this.config = options.config;
+    this.#transport = options.config.entry.transport;
+    this.#status = options.config.entry.isEnabled ? "idle" : "disabled";
+  }
+
+  get status(): McpStatus {
+    return this.#status;
+  }
+
+  /** Why it does not work. */
+  get error(): string | undefined {
+    return this.#error;
+  }
+
+  /** How it was reached, or is configured while it was not. */
+  get transport(): McpTransportKind {
+    return this.#transport;
+  }
+
+  /** How often it was started again. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /** What it offered when it was last asked; kept while it is started again. */
+  get tools(): readonly RemoteTool[] {
+    return this.#tools;
+  }
+
+  get prompts(): readonly RemotePrompt[] {
+    return this.#prompts;
+  }
+
+  /** What the server says about its use. */
+  get instructions(): string | undefined {
+    return this.#instructions;
+  }
+
+  /** Whether it has resources to read, as far as is known. */
+  get hasResources(): boolean {
+    return this.#opened?.connection.capabilities.resources !== undefined;
+  }
+
+  /** Calls the listener when the status or a list has changed. */
+  onChange(listener: (change: "status" | "lists") => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Connects, unless that has begun or the server is disabled. */
+  start(): void {
+    if (this.#status === "idle") this.#connect("connecting");
+  }
+
+  /** Connects again: after a login, or because someone asks for it. */
+  async reconnect(): Promise<void> {
+    if (this.#status === "disabled" || this.#isStopped) return;
+    clearTimeout(this.#timer);
+    await this.#close();
+    this.#attempts = 0;
+    this.#connect("connecting");
+    await this.settled();
+  }
+
+  /** Resolves once it is no longer connecting for the first time, or again on request. */
+  async settled(): Promise<void> {
+    await this.#attempt;
+  }
+
+  /** Ends it for good. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#listTimer);
+    await this.#close();
+    if (this.#status !== "disabled") this.#status = "idle";
+  }
+
+  /**
+   * Sends a request. A session that the server has forgotten is opened again, once: such a request was not
+   * accepted. Nothing else is sent twice.
+   *
+   * @throws {McpServerError} it is not connected; otherwise what the server answered
+   */
+  async request(method: string, params: JsonObject, limits: RequestLimits): Promise<JsonObject> {
+    return this.#perform(({ connection }) => connection.request(method, params, limits));
+  }
+
+  /** All pages of a list. */
+  async list(method: string, member: string, limits: RequestLimits): Promise<readonly unknown[]> {
+    return this.#perform(({ connection }) => connection.list(method, member, limits));
+  }
+
+  async #perform<Result>(work: (opened: OpenedServer) => Promise<Result>): Promise<Result> {
+    if (this.#status === "connecting") await this.#attempt;
+    const opened = this.#opened;
+    if (opened === undefined || this.#status !== "connected") throw this.#unusable();
+    try {
+      return await work(opened);
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure !== "session_gone" || opened.transport !== "http") throw this.#noted(error);
+      await this.reconnect();
+      const again = this.#opened;
+      if (again === undefined) throw this.#unusable();
+      return work(again);
+    }
+  }
+
+  /** Draws the consequences of an error and returns what the caller is to see. */
+  #noted(error: unknown): unknown {
+    const failure = failureOf(error);
+    if (failure === "needs_login") {
+      this.#options.onRefused(error);
+      this.#set("needs_auth", reasonOf(error));
+      return this.#unusable();
+    }
+    if (failure !== "lost") return error;
+    // The end of a program is reported on its own.
+    if (this.#transport !== "stdio") this.#lost(reasonOf(error));
+    return new McpServerError(`${this.#title} was lost: ${this.#error ?? reasonOf(error)}`);
+  }
+
+  get #title(): string {
+    return `The MCP server ${this.config.name}`;
+  }
+
+  #unusable(): McpServerError {
+    const reason = this.#error === undefined ? "" : `: ${this.#error}`;
+    const texts: Partial<Record<McpStatus, string>> = {
+      needs_auth: `needs a login. ${this.#options.loginHint}`,
+      restarting: `is being started again${reason}. Try again in a moment.`,
+      failed: `does not work${reason}`,
+      disabled: "is disabled",
+    };
+    return new McpServerError(`${this.#title} ${texts[this.#status] ?? "is not connected"}`);
+  }
+
+  #connect(status: "connecting" | "restarting"): void {
+    this.#set(status, status === "restarting" ? this.#error : undefined);
+    this.#attempt = this.#open();
+  }
+
+  async #open(): Promise<void> {
+    let life: OpenedServer | undefined;
+    try {
+      const opened = await this.#options.open(this.config, {
+        demands: { ...this.#options.demands, onListChanged: (list) => this.#reload(list) },
+        onClosed: () => {
+          if (life !== undefined && this.#opened === life) this.#lost(life.failure() ?? "it ended");
+        },
+      });
+      life = opened;
+      if (this.#isStopped) return void (await opened.connection.close());
+      this.#opened = opened;
+      this.#transport = opened.transport;
+      await this.#readLists(opened);
+      if (this.#opened !== opened) return;
+      this.#instructions = opened.connection.instructions;
+      this.#connectedAt = Date.now();
+      this.#set("connected", undefined);
+      this.#announce("lists");
+    } catch (error) {
+      if (this.#isStopped) return;
+      // Its end was noted already where it ended while it was asked for its lists.
+      if (life !== undefined && this.#opened !== life) return;
+      await this.#close();
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    const failure = failureOf(error);
+    if (failure === "needs_login") this.#options.onRefused(error);
+    const reason = reasonOf(error);
+    if (failure === "lost") this.#retry(reason);
+    else this.#set(failure === "needs_login" ? "needs_auth" : "failed", reason);
+  }
+
+  async #readLists({ connection }: OpenedServer): Promise<void> {
+    const limits = { timeoutMs: this.config.entry.timeoutMs };
+    const { tools, prompts } = connection.capabilities;
+    this.#tools =
+      tools === undefined
+        ? []
+        : (await connection.list("tools/list", "tools", limits)).flatMap((t) => readTool(t) ?? []);
+    this.#prompts =
+      prompts === undefined
+        ? []
+        : (await connection.list("prompts/list", "prompts", limits)).flatMap(
+            (p) => readPrompt(p) ?? [],
+          );
+  }
+
+  /** Reads the lists again; a server that fails at that keeps those it had. */
+  #reload(_list: ServerList): void {
+    if (this.#listTimer !== undefined) return;
+    this.#listTimer = setTimeout(() => {
+      this.#listTimer = undefined;
+      const opened = this.#opened;
+      if (opened === undefined) return;
+      this.#readLists(opened).then(
+        () => this.#announce("lists"),
+        () => {},
+      );
+    }, LIST_DELAY_MS);
+  }
+
+  #lost(reason: string): void {
+    if (this.#isStopped || this.#opened === undefined) return;
+    const { connection } = this.#opened;
+    this.#opened = undefined;
+    void connection.close();
+    if (Date.now() - this.#connectedAt > HEALTHY_MS && this.#status === "connected") {
+      this.#attempts = 0;
+    }
+    this.#retry(reason);
+  }
+
+  #retry(reason: string): void {
+    if (this.#attempts >= MAX_RESTARTS) {
+      this.#set("failed", reason);
+      return;
+    }
+    const delay = Math.min(FIRST_DELAY_MS * 2 ** this.#attempts, MAX_DELAY_MS);
+    this.#attempts += 1;
+    this.#set("restarting", reason);
+    this.#timer = setTimeout(() => {
+      this.#restarts += 1;
+      this.#connect("restarting");
+    }, delay);
+    this.#timer.unref();
+  }
+
+  async #close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await opened?.connection.close();
+  }
+
+  #set(status: McpStatus, error: string | undefined): void {
+    if (this.#isStopped) return;
+    const isSame = status === this.#status && error === this.#error;
+    this.#status = status;
+    this.#error = error;
+    if (!isSame) this.#announce("status");
+  }
+
+  #announce(change: "status" | "lists"): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}

@@ -1,0 +1,135 @@
+import { existsSync } from "node:fs";
+import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+import type { CommandInfo } from "../resources/list-commands.ts";
+import { type McpPlaces, projectFiles, userFile } from "./config/places.ts";
+import type { McpServerList } from "./session/environment.ts";
+import type { McpServers } from "./session/mcp-servers.ts";
+
+/** What {@link McpAccess} works with. */
+export interface McpAccessOptions {
+  readonly places: () => McpPlaces;
+  /** Servers of the embedder's, by name, as in `mcpServers` of mcp.json. */
+  readonly given: Readonly<Record<string, unknown>>;
+  /** No server at all, whatever is configured. */
+  readonly isOff: boolean;
+  /** Makes the servers; loads the code for them. */
+  readonly create: () => Promise<McpServers>;
+  /** When servers may be started in the background. */
+  readonly startAfter: Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * The MCP servers of a session, for code that a start loads: without a configuration, nothing of MCP is
+ * loaded.
+ */
+export class McpAccess {
+  readonly #options: McpAccessOptions;
+  #servers: Promise<McpServers | undefined> | undefined;
+  #loaded: McpServers | undefined;
+  #isEnded = false;
+
+  constructor(options: McpAccessOptions) {
+    this.#options = options;
+    void options.startAfter.then(() => this.#start());
+  }
+
+  /** Resolves when the tools that a request declares are there, or after 10 s. */
+  async ready(): Promise<void> {
+    await (await this.#start())?.ready();
+  }
+
+  /** The servers and their tools. */
+  async list(): Promise<McpServerList> {
+    return (await this.#start())?.list() ?? { servers: [], errors: [] };
+  }
+
+  /**
+   * Replaces the servers that this session added; without any, those of the files stop, too.
+   *
+   * @throws {ProtocolError} `invalid_params` naming the entry
+   */
+  async set(servers: Readonly<Record<string, unknown>>): Promise<McpServerList> {
+    const isNeeded = Object.keys(servers).length > 0;
+    const loaded = await (isNeeded ? this.#load() : this.#start());
+    return (await loaded?.set(servers)) ?? { servers: [], errors: [] };
+  }
+
+  /**
+   * Logs in to a server; resolves once it is connected.
+   *
+   * @throws {SessionError} `mcp_server_not_found`, `mcp_login_failed`
+   */
+  async login(server: string): Promise<void> {
+    await (await this.#load()).login(server);
+  }
+
+  /**
+   * Forgets the login of a server.
+   *
+   * @throws {SessionError} `mcp_server_not_found`, `mcp_login_failed`
+   */
+  async logout(server: string): Promise<void> {
+    await (await this.#load()).logout(server);
+  }
+
+  /** What the system prompt says about the servers; empty without any. */
+  get section(): string {
+    return this.#loaded?.section ?? "";
+  }
+
+  /** The prompts of servers that are connected. */
+  get commands(): readonly CommandInfo[] {
+    return (this.#loaded?.commands ?? []).map(({ name, prompt }) => ({
+      name,
+      description: prompt.description,
+      source: "prompt",
+    }));
+  }
+
+  /** The content that `/mcp__server__prompt …` stands for; undefined for any other text. */
+  async expand(text: string): Promise<readonly UserContent[] | undefined> {
+    if (!text.startsWith("/mcp__")) return undefined;
+    const servers = await this.#start();
+    await servers?.ready();
+    return servers?.expand(text);
+  }
+
+  /** Ends all servers. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await (await this.#servers)?.end();
+  }
+
+  /** Once; resolves to nothing where nothing is configured. */
+  #start(): Promise<McpServers | undefined> {
+    this.#servers ??= this.#isConfigured() ? this.#open() : Promise.resolve(undefined);
+    return this.#servers;
+  }
+
+  async #load(): Promise<McpServers> {
+    const known = await this.#servers;
+    if (known !== undefined) return known;
+    const opening = this.#open();
+    this.#servers = opening;
+    return opening;
+  }
+
+  async #open(): Promise<McpServers> {
+    const servers = await this.#options.create();
+    this.#loaded = servers;
+    const places = this.#options.places();
+    const { given, isOff, onFailure } = this.#options;
+    if (!isOff && !this.#isEnded) await servers.start(places, given).catch(onFailure);
+    return servers;
+  }
+
+  #isConfigured(): boolean {
+    const { isOff, given, places } = this.#options;
+    if (isOff || this.#isEnded) return false;
+    if (Object.keys(given).length > 0) return true;
+    const { agentDirectory, cwd, isProjectTrusted } = places();
+    const files = [userFile(agentDirectory), ...(isProjectTrusted ? projectFiles(cwd) : [])];
+    return files.some((path) => existsSync(path));
+  }
+}

@@ -1,0 +1,283 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how mcp.json names variables.
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  callTool,
+  fixtureEntry,
+  fixtureTool,
+  McpWorkspace,
+  textOf,
+} from "./__fixtures__/mcp-session.ts";
+
+let workspace: McpWorkspace;
+beforeEach(async () => {
+  workspace = await McpWorkspace.create();
+});
+afterEach(() => workspace.remove());
+
+const tools = (...names: string[]) => names.map((name) => fixtureTool(name));
+const limit = { timeout: 20_000 };
+
+describe("servers of a session", () => {
+  it("offers their tools behind all others, sorted by server", async () => {
+    await workspace.configure({
+      zebra: fixtureEntry({ tools: tools("b", "a") }),
+      ant: fixtureEntry({ tools: tools("c") }),
+    });
+    const session = await workspace.openReady();
+    const names = session.activeTools.map(({ name }) => name);
+    expect(names.slice(-3)).toEqual(["mcp__ant__c", "mcp__zebra__b", "mcp__zebra__a"]);
+    expect(session.activeTools.at(-1)).toMatchObject({ source: "mcp", readOnly: false });
+  });
+
+  it("describes them for clients", async () => {
+    await workspace.configure({
+      one: fixtureEntry(
+        { tools: [fixtureTool("get", { annotations: { readOnlyHint: true } }), fixtureTool("rm")] },
+        { toolExposure: { rm: "hidden" } },
+      ),
+      off: fixtureEntry({}, { enabled: false }),
+      bad: {},
+    });
+    const session = await workspace.openReady();
+    const { servers, errors } = await session.mcp.list();
+    expect(errors).toEqual([expect.stringMatching(/mcp\.json: server "bad": command or url/)]);
+    expect(servers).toEqual([
+      {
+        name: "one",
+        source: "user",
+        transport: "stdio",
+        status: "connected",
+        exposure: "direct",
+        restarts: 0,
+        tools: [
+          {
+            name: "mcp__one__get",
+            serverName: "get",
+            exposure: "direct",
+            annotations: { readOnlyHint: true },
+          },
+          { name: "mcp__one__rm", serverName: "rm", exposure: "hidden" },
+        ],
+      },
+      expect.objectContaining({ name: "off", status: "disabled", tools: [] }),
+    ]);
+    expect(session.activeTools.some(({ name }) => name === "mcp__one__rm")).toBe(false);
+  });
+
+  it("gives them neither provider keys nor another folder than the session's", async () => {
+    await workspace.configure({
+      one: fixtureEntry({ tools: tools("environment", "folder") }, { env: { OWN: "${HOME}!" } }),
+    });
+    const session = await workspace.openReady();
+    const environment = JSON.parse(textOf(await callTool(session, "mcp__one__environment")));
+    expect(environment.OWN).toBe(`${workspace.root}!`);
+    expect(JSON.stringify(environment)).not.toContain("sk-secret");
+    expect(textOf(await callTool(session, "mcp__one__folder"))).toBe(workspace.cwd);
+  });
+
+  it("loads a server of the project only when it is trusted", async () => {
+    const { writeFile } = await import("node:fs/promises");
+    const text = JSON.stringify({ mcpServers: { theirs: fixtureEntry({ tools: tools("x") }) } });
+    await writeFile(join(workspace.cwd, ".mcp.json"), text);
+    const careful = await workspace.openReady();
+    expect((await careful.mcp.list()).servers).toEqual([]);
+    expect(careful.diagnostics).toEqual([
+      expect.objectContaining({
+        code: "project_untrusted",
+        message: expect.stringContaining(".mcp.json"),
+      }),
+    ]);
+    const trusting = await workspace.openReady({ trustProject: true });
+    expect((await trusting.mcp.list()).servers).toMatchObject([
+      { name: "theirs", source: "project", status: "connected" },
+    ]);
+  });
+
+  it("starts none when they are switched off", async () => {
+    const log = join(workspace.root, "log");
+    await workspace.configure({ one: fixtureEntry({ log }) });
+    const session = await workspace.openReady({ mcp: { isOff: true } });
+    expect(await session.mcp.list()).toEqual({ servers: [], errors: [] });
+    expect(existsSync(log)).toBe(false);
+  });
+
+  it("adds and removes servers of the session, and keeps those that stay", async () => {
+    const log = join(workspace.root, "log");
+    await workspace.configure({ file: fixtureEntry({ tools: tools("a"), log }) });
+    const session = await workspace.openReady();
+    await session.mcp.set({ mine: fixtureEntry({ tools: tools("b") }) });
+    await session.mcp.ready();
+    expect((await session.mcp.list()).servers).toMatchObject([
+      { name: "file", source: "user", status: "connected" },
+      { name: "mine", source: "session", status: "connected" },
+    ]);
+    expect(readFileSync(log, "utf8").match(/start/g)).toHaveLength(1);
+    await expect(session.mcp.set({ good: { command: "x" }, bad: { command: 1 } })).rejects.toThrow(
+      /servers\.bad/,
+    );
+    expect((await session.mcp.list()).servers).toHaveLength(2);
+    expect((await session.mcp.set({})).servers).toEqual([]);
+    expect(session.activeTools.some(({ source }) => source === "mcp")).toBe(false);
+  });
+
+  it("takes servers from the embedder", async () => {
+    const session = await workspace.openReady({
+      mcpServers: { mine: fixtureEntry({ tools: tools("a") }) },
+    });
+    expect((await session.mcp.list()).servers).toMatchObject([{ source: "session" }]);
+  });
+
+  it("ends every process of a server, also those that left its group", async () => {
+    const file = join(workspace.root, "pid");
+    await workspace.configure({ one: fixtureEntry({ tools: tools("child") }) });
+    const session = await workspace.openReady();
+    await callTool(session, "mcp__one__child", { file });
+    const pid = Number(readFileSync(file, "utf8"));
+    expect(isAlive(pid)).toBe(true);
+    await session.dispose();
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), limit);
+  });
+});
+
+describe("calls", () => {
+  const open = async (...names: string[]) => {
+    await workspace.configure({ one: fixtureEntry({ tools: tools(...names) }, { timeout: 5 }) });
+    return workspace.openReady();
+  };
+
+  it("answer with the server's text", async () => {
+    const session = await open("echo");
+    const result = await callTool(session, "mcp__one__echo", { message: "hi" });
+    expect(result).toEqual({
+      content: [{ type: "text", text: "echo: hi" }],
+      details: { server: "one", tool: "echo" },
+    });
+  });
+
+  it("mark a failure, and tell a refusal apart from it", async () => {
+    const session = await open("fail", "refuse");
+    expect(await callTool(session, "mcp__one__fail")).toMatchObject({ isError: true });
+    await expect(callTool(session, "mcp__one__refuse")).rejects.toThrow(
+      "The MCP server one refused the call of refuse: ",
+    );
+  });
+
+  it("show structured content once", async () => {
+    const session = await open("structured", "both");
+    for (const name of ["structured", "both"]) {
+      const result = await callTool(session, `mcp__one__${name}`);
+      expect(textOf(result)).toBe('{"answer":42}');
+      expect(result.details).toMatchObject({ structuredContent: { answer: 42 } });
+    }
+  });
+
+  it("cut a result of 20 MB and keep all of it in a private file", async () => {
+    const session = await open("big");
+    const result = await callTool(session, "mcp__one__big", { kilobytes: 20_000 });
+    const { fullOutputPath } = result.details as { fullOutputPath: string };
+    expect(textOf(result).length).toBeLessThan(60_000);
+    expect(textOf(result)).toContain(fullOutputPath);
+    expect(statSync(fullOutputPath)).toMatchObject({ size: 20_000_000 });
+    expect(statSync(fullOutputPath).mode & 0o777).toBe(0o600);
+  });
+
+  it("report progress", async () => {
+    const session = await open("progress");
+    const updates: string[] = [];
+    const onUpdate = (partial: Parameters<typeof textOf>[0]) => updates.push(textOf(partial));
+    await callTool(session, "mcp__one__progress", {}, { onUpdate });
+    expect(updates).toEqual(["step 1 (1/3)", "step 2 (2/3)", "step 3 (3/3)"]);
+  });
+
+  it("end with the abort, which the server learns of", async () => {
+    const log = join(workspace.root, "log");
+    await workspace.configure({ one: fixtureEntry({ tools: tools("hang"), log }) });
+    const session = await workspace.openReady();
+    const controller = new AbortController();
+    const call = callTool(session, "mcp__one__hang", {}, { signal: controller.signal });
+    controller.abort();
+    await expect(call).rejects.toThrow();
+    await vi.waitFor(
+      () => expect(readFileSync(log, "utf8")).toContain("notifications/cancelled"),
+      limit,
+    );
+  });
+
+  it("end with the timeout of the entry", async () => {
+    await workspace.configure({ one: fixtureEntry({ tools: tools("hang") }, { timeout: 0.3 }) });
+    const session = await workspace.openReady();
+    await expect(callTool(session, "mcp__one__hang")).rejects.toThrow(/within 0\.3 s/);
+    expect((await session.mcp.list()).servers).toMatchObject([{ status: "connected" }]);
+  });
+
+  it("tell the server the folder of the session", async () => {
+    const session = await open("roots");
+    expect(textOf(await callTool(session, "mcp__one__roots"))).toContain(`file://${workspace.cwd}`);
+  });
+
+  it("leave a message of the log as a diagnostic", async () => {
+    const session = await open("log");
+    await callTool(session, "mcp__one__log");
+    await vi.waitFor(
+      () =>
+        expect(session.diagnostics).toContainEqual({
+          severity: "error",
+          code: "mcp_log",
+          message: "MCP server one (error): disk[31m full",
+        }),
+      limit,
+    );
+  });
+});
+
+describe("resources and prompts", () => {
+  it("lists and reads resources", async () => {
+    const resources = [{ uri: "note://1", name: "First", icons: [] }];
+    await workspace.configure({ one: fixtureEntry({ resources }) });
+    const session = await workspace.openReady();
+    const listed = JSON.parse(textOf(await callTool(session, "list_mcp_resources")));
+    expect(listed).toEqual({ resources: [{ server: "one", uri: "note://1", name: "First" }] });
+    const read = await callTool(session, "read_mcp_resource", { server: "one", uri: "note://1" });
+    expect(textOf(read)).toBe("the content");
+    await expect(
+      callTool(session, "read_mcp_resource", { server: "two", uri: "note://1" }),
+    ).rejects.toThrow("there are: one");
+    const readOnly = Object.fromEntries(
+      session.activeTools.map((tool) => [tool.name, tool.readOnly]),
+    );
+    expect(readOnly).toMatchObject({ list_mcp_resources: true, read_mcp_resource: false });
+  });
+
+  it("offers no resource tools without resources", async () => {
+    await workspace.configure({ one: fixtureEntry({ tools: tools("a") }) });
+    const session = await workspace.openReady();
+    expect(session.activeTools.some(({ name }) => name.endsWith("mcp_resource"))).toBe(false);
+  });
+
+  it("makes commands of prompts", async () => {
+    const prompts = [
+      { name: "review", description: "Reviews", arguments: [{ name: "file" }, { name: "how" }] },
+    ];
+    await workspace.configure({ one: fixtureEntry({ prompts }) });
+    const session = await workspace.openReady();
+    expect(await session.listCommands()).toContainEqual(
+      expect.objectContaining({ name: "mcp__one__review", description: "Reviews" }),
+    );
+    await session.prompt('/mcp__one__review a.ts "very carefully" please');
+    expect(session.messages[0]).toMatchObject({
+      role: "user",
+      content: 'review: {"file":"a.ts","how":"very carefully please"}',
+    });
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,43 @@
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { checkSchema } from "../../structured-output/schema-check.ts";
+
+/** A tool's arguments as every vendor takes them, or why there are none. */
+export type ToolSchema = { readonly schema: JsonObject } | { readonly reason: string };
+
+const MAX_SCHEMA_LENGTH = 256 * 1024;
+const argumentName = /^[A-Za-z0-9_.-]{1,64}$/;
+/** What no vendor takes at the top of a schema. */
+const refused = ["anyOf", "oneOf", "allOf", "not", "enum", "$ref"];
+
+/** Checks the schema of a server's tool; `type` and `properties` may be missing. */
+export function readToolSchema(given: unknown): ToolSchema {
+  if (!isJsonObject(given)) return { reason: "its input schema is not an object" };
+  const { type = "object", properties = {}, ...rest } = given;
+  if (type !== "object") {
+    return { reason: `its input schema has type ${JSON.stringify(type)}, not "object"` };
+  }
+  const keyword = refused.find((name) => rest[name] !== undefined);
+  if (keyword !== undefined) return { reason: `its input schema has ${keyword} at the top` };
+  if (!isJsonObject(properties))
+    return { reason: "the properties of its schema are not an object" };
+  const key = Object.keys(properties).find((name) => !argumentName.test(name));
+  if (key !== undefined) {
+    return { reason: `vendors refuse the argument name ${JSON.stringify(key.slice(0, 80))}` };
+  }
+  const schema = { ...given, type, properties };
+  return problemOf(schema) ?? { schema };
+}
+
+function problemOf(schema: JsonObject): { reason: string } | undefined {
+  try {
+    if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
+      return { reason: "its input schema is too long" };
+    }
+    checkSchema(schema, "inputSchema");
+    return undefined;
+  } catch (error) {
+    // A schema that is nested too deeply overflows the stack.
+    return { reason: errorMessage(error) };
+  }
+}

@@ -1,0 +1,91 @@
+import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import type { Answer, HostRequests } from "../../host-requests/host-requests.ts";
+import { isSafeAddress } from "../config/read-oauth-entry.ts";
+import { cleanText } from "../names/clean-text.ts";
+
+/** What a server wants to know, or to have opened. */
+export interface Elicitation {
+  readonly server: string;
+  /** The request of the server, as it came. */
+  readonly params: JsonObject;
+  readonly toolCallId: string | undefined;
+  readonly promptId: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What the server gets. */
+export interface ElicitationAnswer {
+  readonly action: "accept" | "decline" | "cancel";
+  readonly content?: JsonObject;
+}
+
+const MAX_MESSAGE = 8000;
+const actions: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
+const cancelled: ElicitationAnswer = { action: "cancel" };
+
+/** Asks the client; `cancel` at once where nobody answers. */
+export async function askElicitation(
+  elicitation: Elicitation,
+  requests: HostRequests,
+  note: (message: string) => void,
+): Promise<ElicitationAnswer> {
+  const { server, params, toolCallId, promptId, signal } = elicitation;
+  const isPage = params.mode === "url";
+  const url = String(params.url ?? "");
+  if (isPage && !isSafeAddress(url)) {
+    note("wants an address opened that is neither https nor on this machine; it was refused");
+    return cancelled;
+  }
+  const schema = isJsonObject(params.requestedSchema) ? params.requestedSchema : {};
+  const id = params.elicitationId;
+  const closed = await requests.ask<ElicitationAnswer>({
+    method: "elicitation",
+    params: {
+      server,
+      message: cleanText(String(params.message ?? ""), MAX_MESSAGE),
+      mode: isPage ? "url" : "form",
+      ...(isPage ? { url } : { requestedSchema: schema }),
+      ...(typeof id === "string" ? { elicitationId: id } : {}),
+    },
+    toolCallId,
+    promptId,
+    signal,
+    onTimeout: "cancel",
+    unanswered: "cancelled",
+    read: (result) => readAnswer(result, isPage ? undefined : schema),
+  });
+  return closed.result ?? cancelled;
+}
+
+function readAnswer(given: unknown, schema: JsonObject | undefined): Answer<ElicitationAnswer> {
+  const { action, content = {} } = Object(given) as { action?: unknown; content?: unknown };
+  if (!actions.has(action)) {
+    return { field: "result.action", reason: "expected accept, decline or cancel" };
+  }
+  const answer = { action } as ElicitationAnswer;
+  const outcome = action === "cancel" ? "cancelled" : "answered";
+  if (action !== "accept" || schema === undefined) return { result: answer, outcome };
+  if (!isJsonObject(content)) return { field: "result.content", reason: "expected an object" };
+  const complete = withDefaults(content, schema);
+  const problem = missingMember(complete, schema);
+  if (problem !== undefined) {
+    return { field: `result.content.${problem}`, reason: "the server requires it" };
+  }
+  return { result: { ...answer, content: complete }, outcome };
+}
+
+/** The answer, with the schema's defaults for what it leaves out. */
+function withDefaults(content: JsonObject, { properties }: JsonObject): JsonObject {
+  const defaults = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(
+    ([name, property]) =>
+      isJsonObject(property) && property.default !== undefined && content[name] === undefined
+        ? [[name, property.default] as const]
+        : [],
+  );
+  return { ...content, ...Object.fromEntries(defaults) };
+}
+
+function missingMember(content: JsonObject, { required }: JsonObject): string | undefined {
+  const names: unknown[] = Array.isArray(required) ? required : [];
+  return names.map(String).find((name) => content[name] === undefined);
+}

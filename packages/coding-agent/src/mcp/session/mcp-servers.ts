@@ -1,0 +1,371 @@
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import type { ToolCallContext } from "@tau-agent/agent";
+import type { UserContent } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage, ProtocolError } from "@tau-agent/rpc-protocol/plain";
+import { SessionError } from "../../base/errors.ts";
+import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import type { McpLogins } from "../auth/logins.ts";
+import { loadMcpConfig } from "../config/load-config.ts";
+import type { McpPlaces } from "../config/places.ts";
+import { readEntry } from "../config/read-entry.ts";
+import type { McpServerConfig } from "../config/server-entry.ts";
+import type { ServerDemands } from "../connection/connection.ts";
+import { type OpenContext, openServer } from "../connection/open-server.ts";
+import { McpServer, type McpStatus } from "../connection/server.ts";
+import { cleanLine } from "../names/clean-text.ts";
+import { Catalogue } from "../tools/catalogue.ts";
+import { OpenCalls } from "../tools/open-calls.ts";
+import { createResourceTools } from "../tools/resource-tools.ts";
+import type { KeepData } from "../tools/result-content.ts";
+import { askElicitation } from "./elicitation.ts";
+import type { McpEnvironment, McpServerInfo, McpServerList } from "./environment.ts";
+import { fetchPrompt, type PromptCommand, promptCommands } from "./remote-prompts.ts";
+import { describeServers } from "./server-section.ts";
+
+/** How long a prompt waits for servers whose tools it declares. */
+const READY_MS = 10_000;
+/** The log of a server that talks without end must not fill the host. */
+const MAX_LOGGED = 100;
+const MAX_NOTE = 1000;
+const DIRECT_SHARE = 0.1;
+const DEFAULT_WINDOW = 128_000;
+
+/** The MCP servers of a session. */
+export class McpServers {
+  readonly #environment: McpEnvironment;
+  readonly #openContext: OpenContext;
+  readonly #logins: McpLogins;
+  readonly #calls = new OpenCalls();
+  readonly #catalogue: Catalogue;
+  readonly #keep: KeepData;
+  #servers = new Map<string, McpServer>();
+  /** Of the files and of extensions. */
+  #configured: readonly McpServerConfig[] = [];
+  #added: readonly McpServerConfig[] = [];
+  #errors: readonly string[] = [];
+  readonly #noted = new Set<string>();
+  readonly #logged = new Map<string, number>();
+  #startedAt = 0;
+  #isEnded = false;
+
+  constructor(
+    environment: McpEnvironment,
+    parts: {
+      readonly openContext: Omit<OpenContext, "note" | "authorize">;
+      readonly logins: McpLogins;
+      readonly keep: KeepData;
+    },
+  ) {
+    this.#environment = environment;
+    this.#logins = parts.logins;
+    this.#keep = parts.keep;
+    this.#openContext = {
+      ...parts.openContext,
+      authorize: (target) => parts.logins.providerFor(target),
+      note: (server, message) => this.#note(server, message),
+    };
+    this.#catalogue = new Catalogue({
+      calls: this.#calls,
+      keep: parts.keep,
+      canRead: () => this.#withResources().length > 0,
+      openPages: (...request) => this.#openPages(...request),
+      isDeclared: (name) => environment.tools.wasRequested(name),
+      maxDirectTokens: () => (environment.contextWindow() ?? DEFAULT_WINDOW) * DIRECT_SHARE,
+      note: (server, message) => this.#note(server, message),
+    });
+  }
+
+  /** Reads the files and starts the enabled servers; they connect in the background. */
+  async start(places: McpPlaces, given: Readonly<Record<string, unknown>>): Promise<void> {
+    const { servers, errors } = await loadMcpConfig(places);
+    const { only } = this.#environment;
+    this.#configured = servers.filter(({ name }) => only === undefined || only.includes(name));
+    this.#errors = errors;
+    for (const message of errors) {
+      this.#environment.note({ severity: "error", code: "invalid_mcp_config", message });
+    }
+    this.#added = this.#read(given).filter(({ name }) => only === undefined || only.includes(name));
+    await this.#apply();
+  }
+
+  /** Resolves when direct tools are there, or after 10 s since the start. */
+  async ready(): Promise<void> {
+    const waiting = [...this.#servers.values()].filter(
+      ({ status, config }) => status === "connecting" && mayBeDirect(config),
+    );
+    const left = this.#startedAt + READY_MS - performance.now();
+    if (waiting.length === 0 || left <= 0) return;
+    const over = Promise.withResolvers<void>();
+    const timer = setTimeout(over.resolve, left);
+    await Promise.race([Promise.all(waiting.map((server) => server.settled())), over.promise]);
+    clearTimeout(timer);
+  }
+
+  /** The servers and their tools, as clients see them. */
+  list(): McpServerList {
+    const entries = this.#catalogue.entries;
+    const servers = [...this.#servers.values()].map((server): McpServerInfo => {
+      const { config, status, error, restarts, transport } = server;
+      const own = entries.filter((entry) => entry.server === server);
+      return {
+        name: config.name,
+        source: config.source,
+        transport,
+        status,
+        ...(error === undefined ? {} : { error }),
+        exposure: config.entry.exposure ?? this.#catalogue.fallbackExposure,
+        restarts,
+        tools: own.map(({ name, tool, exposure }) => ({
+          name,
+          serverName: tool.name,
+          exposure,
+          ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
+        })),
+      };
+    });
+    return { servers, errors: [...this.#errors] };
+  }
+
+  /**
+   * Replaces the servers that this session added; without any, those of the files stop, too.
+   *
+   * @throws {ProtocolError} `invalid_params` naming the entry; nothing has changed then
+   */
+  async set(servers: Readonly<Record<string, unknown>>): Promise<McpServerList> {
+    this.#added = this.#read(servers);
+    if (this.#added.length === 0) this.#configured = [];
+    await this.#apply();
+    return this.list();
+  }
+
+  /** Logs in to a server; resolves once it is connected. */
+  async login(name: string): Promise<void> {
+    const server = this.#find(name);
+    await this.#logins.login(server.config, this.#openContext);
+    await server.reconnect();
+    if (server.status === "connected") return;
+    const reason = server.error ?? server.status;
+    throw new SessionError("mcp_login_failed", { server: name, reason });
+  }
+
+  /** Forgets the login of a server. */
+  async logout(name: string): Promise<void> {
+    const server = this.#find(name);
+    await this.#logins.logout(server.config, this.#openContext);
+    await server.reconnect();
+  }
+
+  /** What the system prompt says about the servers. */
+  get section(): string {
+    return describeServers([...this.#servers.values()], this.#catalogue);
+  }
+
+  /** The prompts of servers, as commands. */
+  get commands(): readonly PromptCommand[] {
+    return promptCommands([...this.#servers.values()]);
+  }
+
+  /** The content that a command of a server stands for; undefined for any other text. */
+  async expand(text: string): Promise<readonly UserContent[] | undefined> {
+    const [, name, rest = ""] = /^\/(mcp__\w+)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
+    const command = this.commands.find((known) => known.name === name);
+    if (command === undefined) return undefined;
+    try {
+      return await fetchPrompt(command, rest, this.#keep);
+    } catch (error) {
+      const server = command.server.config.name;
+      const reason = cleanLine(errorMessage(error), MAX_NOTE);
+      throw new SessionError("mcp_failed", { server, reason }, { cause: error });
+    }
+  }
+
+  /** Ends all servers. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await Promise.all([...this.#servers.values()].map((server) => server.stop()));
+  }
+
+  #find(name: string): McpServer {
+    const server = this.#servers.get(name);
+    if (server === undefined) throw new SessionError("mcp_server_not_found", { server: name });
+    return server;
+  }
+
+  #read(servers: Readonly<Record<string, unknown>>): readonly McpServerConfig[] {
+    return Object.entries(servers).map(([name, value]) => {
+      const read = readEntry(name, value, "session");
+      if ("entry" in read) return { name, source: "session", entry: read.entry };
+      const [field, reason] = [`servers.${name}`, read.problem];
+      throw new ProtocolError("invalid_params", { command: "set_mcp_servers", field, reason });
+    });
+  }
+
+  /** Starts and stops servers until they are the configured ones. */
+  async #apply(): Promise<void> {
+    const configs = new Map(
+      [...this.#configured, ...this.#added].map((config) => [config.name, config]),
+    );
+    const before = this.#servers;
+    this.#servers = new Map(
+      [...configs.values()].map((config) => {
+        const known = before.get(config.name);
+        const isSame = known !== undefined && isDeepStrictEqual(known.config, config);
+        return [config.name, isSame ? known : this.#create(config)];
+      }),
+    );
+    const kept = new Set(this.#servers.values());
+    this.#startedAt = performance.now();
+    for (const server of kept) server.start();
+    this.#updateTools();
+    await Promise.all([...before.values()].filter((s) => !kept.has(s)).map((s) => s.stop()));
+  }
+
+  #create(config: McpServerConfig): McpServer {
+    const { name } = config;
+    const server: McpServer = new McpServer({
+      config,
+      demands: this.#demandsOf(name, () => server, config.entry.allowsSampling),
+      open: (of, life) => openServer(of, this.#openContext, life),
+      onRefused: (error) => this.#logins.noteRefusal(name, error),
+      loginHint: `Log in with mcp_login, or with: tau mcp login ${name}`,
+    });
+    server.onChange((change) => {
+      if (this.#isEnded || this.#servers.get(name) !== server) return;
+      if (change === "lists") this.#updateTools();
+      else this.#report(server);
+    });
+    return server;
+  }
+
+  #demandsOf(
+    name: string,
+    server: () => McpServer,
+    allowsSampling: boolean,
+  ): Omit<ServerDemands, "onListChanged"> {
+    const { requests, cwd, sample } = this.#environment;
+    const callOf = (signal: AbortSignal) => {
+      const call = this.#calls.only(server());
+      return {
+        toolCallId: call?.toolCallId,
+        promptId: this.#environment.promptId(),
+        signal: call === undefined ? signal : AbortSignal.any([signal, call.signal]),
+      };
+    };
+    return {
+      roots: () => [{ uri: pathToFileURL(cwd()).href, name: basename(cwd()) }],
+      elicit: async (params, signal) => ({
+        ...(await askElicitation({ server: name, params, ...callOf(signal) }, requests, (text) =>
+          this.#note(name, text),
+        )),
+      }),
+      sample: allowsSampling
+        ? (params, signal) => sample({ server: name, params, ...callOf(signal) })
+        : undefined,
+      onLog: (level, text) => this.#log(name, level, text),
+    };
+  }
+
+  #updateTools(): void {
+    const servers = [...this.#servers.values()];
+    this.#catalogue.update(servers);
+    const readable = this.#withResources();
+    const isDeferred = readable.every(({ config }) => this.#exposureOf(config) === "deferred");
+    const resources = createResourceTools({
+      calls: this.#calls,
+      keep: this.#keep,
+      canRead: () => true,
+      openPages: (...request) => this.#openPages(...request),
+      servers: () => this.#withResources(),
+    }).map((tool) => ({ ...tool, isDeferred }));
+    const offered = readable.length === 0 ? [] : this.#keptResources(resources);
+    this.#environment.tools.offer("mcp", [...this.#catalogue.tools, ...offered]);
+  }
+
+  #resourceTools: ReturnType<typeof createResourceTools> | undefined;
+
+  /** Made once: what was declared must not change. */
+  #keptResources(made: ReturnType<typeof createResourceTools>) {
+    this.#resourceTools ??= made;
+    return this.#resourceTools;
+  }
+
+  #exposureOf({ entry }: McpServerConfig) {
+    return entry.exposure ?? this.#catalogue.fallbackExposure;
+  }
+
+  #withResources(): readonly McpServer[] {
+    return [...this.#servers.values()].filter(
+      (server) => server.hasResources && this.#exposureOf(server.config) !== "hidden",
+    );
+  }
+
+  /** A tool cannot work before the user has been to a page. */
+  async #openPages(
+    server: McpServer,
+    { elicitations }: JsonObject,
+    { signal, toolCallId }: ToolCallContext,
+  ): Promise<string> {
+    const { name } = server.config;
+    const { requests } = this.#environment;
+    const promptId = this.#environment.promptId();
+    const answers: string[] = [];
+    for (const params of (Array.isArray(elicitations) ? elicitations : []).filter(isJsonObject)) {
+      const elicitation = { server: name, params: { ...params, mode: "url" }, toolCallId };
+      const { action } = await askElicitation(
+        { ...elicitation, promptId, signal },
+        requests,
+        (text) => this.#note(name, text),
+      );
+      answers.push(action);
+    }
+    const isAgreed = answers.length > 0 && answers.every((action) => action === "accept");
+    const hint = isAgreed
+      ? "The user was sent there: call the tool again once they are done."
+      : "The user did not agree to that.";
+    return `The MCP server ${name} wants the user to open a page first. ${hint}`;
+  }
+
+  #report(server: McpServer): void {
+    const { config, status, error } = server;
+    const { name } = config;
+    const told = error === undefined ? {} : { error };
+    this.#environment.emit({ type: "mcp_server_status", server: name, status, ...told });
+    if (isTrouble(status)) this.#note(name, troubleText(server));
+  }
+
+  #log(server: string, level: string, text: string): void {
+    if (level === "debug") return;
+    const count = (this.#logged.get(server) ?? 0) + 1;
+    this.#logged.set(server, count);
+    if (count > MAX_LOGGED) return;
+    const isError = ["error", "critical", "alert", "emergency"].includes(level);
+    const message = `MCP server ${server} (${level}): ${cleanLine(text, MAX_NOTE)}`;
+    const severity = isError ? "error" : "warning";
+    this.#environment.note({ severity, code: "mcp_log", message });
+  }
+
+  /** Once each: lists are read again and again. */
+  #note(server: string, text: string): void {
+    const message = `MCP server ${server} ${cleanLine(text, MAX_NOTE)}`;
+    if (this.#noted.has(message) || this.#noted.size > 1000) return;
+    this.#noted.add(message);
+    this.#environment.note({ severity: "warning", code: "mcp_server", message });
+  }
+}
+
+function mayBeDirect({ entry }: McpServerConfig): boolean {
+  const { exposure = "direct", toolExposure } = entry;
+  return exposure === "direct" || toolExposure.some(([, tool]) => tool === "direct");
+}
+
+function isTrouble(status: McpStatus): boolean {
+  return status === "failed" || status === "needs_auth" || status === "restarting";
+}
+
+function troubleText({ status, error, config }: McpServer): string {
+  if (status === "needs_auth") return `needs a login: tau mcp login ${config.name}`;
+  const text = status === "failed" ? "does not work" : "was lost and is started again";
+  return `${text}: ${error ?? "no reason given"}`;
+}

@@ -1,0 +1,124 @@
+import type { ApprovalResult } from "@tau-agent/rpc-protocol";
+import type { AssistantMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
+import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import type { HostRequests } from "../../host-requests/host-requests.ts";
+import { cleanText } from "../names/clean-text.ts";
+import type { SamplingRequest } from "./environment.ts";
+
+/** A conversation that a server wants continued. */
+export interface SampledContext {
+  readonly systemPrompt: string;
+  readonly messages: readonly SampledMessage[];
+  readonly maxTokens: number;
+}
+
+/** A message of such a conversation. */
+interface SampledMessage {
+  readonly role: "user" | "assistant";
+  readonly content: readonly UserContent[];
+}
+
+/** What sampling works with. */
+export interface SamplingOptions {
+  readonly requests: HostRequests;
+  readonly cwd: () => string;
+  readonly timeoutMs: () => number;
+  /** Asks the session's model. */
+  readonly reply: (context: SampledContext, signal: AbortSignal) => Promise<AssistantMessage>;
+}
+
+/** The name under which a person is asked for their consent. */
+const SAMPLING = "mcp_sampling";
+const MAX_TOKENS = 4096;
+const MAX_SHOWN = 8000;
+
+/** Refuses a server; the text is for the server. */
+class SamplingRefused extends Error {
+  override readonly name = "SamplingRefused";
+}
+
+/** Asks the model for a server, once a person has allowed it. */
+export async function answerSampling(
+  request: SamplingRequest,
+  options: SamplingOptions,
+): Promise<JsonObject> {
+  const { params, signal } = request;
+  const context = contextOf(params);
+  await approve(request, context, options);
+  const message = await options.reply(context, signal);
+  if (message.stopReason === "error") {
+    throw new SamplingRefused(message.errorMessage ?? "The model gave no answer");
+  }
+  const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  return {
+    role: "assistant",
+    content: { type: "text", text },
+    model: message.model,
+    stopReason: message.stopReason === "length" ? "maxTokens" : "endTurn",
+  };
+}
+
+async function approve(
+  { server, toolCallId, promptId, signal }: SamplingRequest,
+  { systemPrompt, messages, maxTokens }: SampledContext,
+  { requests, cwd, timeoutMs }: SamplingOptions,
+): Promise<void> {
+  const shown = messages.map(({ role, content }) => ({
+    role,
+    text: cleanText(
+      content.map((c) => (c.type === "text" ? c.text : "[image]")).join("\n"),
+      MAX_SHOWN,
+    ),
+  }));
+  const input = {
+    server,
+    maxTokens,
+    systemPrompt: cleanText(systemPrompt, MAX_SHOWN),
+    messages: shown,
+  };
+  const closed = await requests.ask<ApprovalResult>({
+    method: "tool_approval",
+    params: {
+      toolName: SAMPLING,
+      input,
+      cwd: cwd(),
+      title: `Allow the MCP server ${server} to use the model?`,
+      reason: `The MCP server ${server} asks for a reply of the model.`,
+      suggestions: [],
+    },
+    toolCallId,
+    promptId,
+    signal,
+    timeoutMs: timeoutMs(),
+    onTimeout: "deny",
+    unanswered: "deny",
+    read: (given) => {
+      const { decision } = Object(given) as { decision?: unknown };
+      if (decision !== "allow" && decision !== "deny") {
+        return { field: "result.decision", reason: "expected allow or deny" };
+      }
+      return { result: given as ApprovalResult, outcome: decision };
+    },
+  });
+  if (closed.outcome === "allow") return;
+  throw new SamplingRefused("The user has not allowed it");
+}
+
+function contextOf({ systemPrompt, messages, maxTokens }: JsonObject): SampledContext {
+  const given = Array.isArray(messages) ? messages.filter(isJsonObject) : [];
+  return {
+    systemPrompt: typeof systemPrompt === "string" ? systemPrompt : "",
+    messages: given.map(({ role, content }) => ({
+      role: role === "assistant" ? "assistant" : "user",
+      content: [content].flat().filter(isJsonObject).flatMap(blockOf),
+    })),
+    maxTokens: typeof maxTokens === "number" && maxTokens > 0 ? maxTokens : MAX_TOKENS,
+  };
+}
+
+function blockOf({ type, text, data, mimeType }: JsonObject): UserContent[] {
+  if (type === "image" && typeof data === "string" && typeof mimeType === "string") {
+    return [{ type: "image", data, mimeType }];
+  }
+  return [{ type: "text", text: typeof text === "string" ? text : `[${String(type)}]` }];
+}

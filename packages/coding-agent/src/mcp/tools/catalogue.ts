@@ -1,0 +1,167 @@
+import type { AgentTool } from "@tau-agent/agent";
+import { exposureOf } from "../config/exposure.ts";
+import type { McpExposure } from "../config/server-entry.ts";
+import type { RemoteTool } from "../connection/remote.ts";
+import type { McpServer } from "../connection/server.ts";
+import { cleanLine } from "../names/clean-text.ts";
+import { localNames } from "../names/tool-names.ts";
+import { readToolSchema } from "../names/tool-schema.ts";
+import { createServerTool } from "./server-tool.ts";
+import type { ToolServices } from "./services.ts";
+
+/** A tool of a server and how the model reaches it. */
+export interface CatalogueEntry {
+  /** The name the model uses. */
+  readonly name: string;
+  readonly server: McpServer;
+  readonly tool: RemoteTool;
+  readonly exposure: McpExposure;
+  /** Undefined for one that is hidden. */
+  readonly made: AgentTool | undefined;
+}
+
+/** What a {@link Catalogue} works with. */
+export interface CatalogueOptions extends ToolServices {
+  /** Whether a request has declared a tool of this name: then it must not change any more. */
+  readonly isDeclared: (name: string) => boolean;
+  /** How many tokens direct tools may take before those without an exposure are deferred. */
+  readonly maxDirectTokens: () => number;
+  readonly note: (server: string, message: string) => void;
+}
+
+/** About how many characters a token has in a declaration. */
+const CHARACTERS_PER_TOKEN = 4;
+
+interface Candidate {
+  readonly server: McpServer;
+  readonly tool: RemoteTool;
+  readonly parameters: Record<string, unknown>;
+  readonly exposure: McpExposure | undefined;
+}
+
+/**
+ * The tools of all servers of a session, sorted by server and then as listed. What a request has declared
+ * keeps its name and its bytes, whatever the server says later.
+ */
+export class Catalogue {
+  readonly #options: CatalogueOptions;
+  #fallbackExposure: McpExposure = "direct";
+  /** By server and the name the server uses. */
+  #entries: ReadonlyMap<string, CatalogueEntry> = new Map();
+
+  constructor(options: CatalogueOptions) {
+    this.#options = options;
+  }
+
+  /** Every tool that can be offered, hidden ones included. */
+  get entries(): readonly CatalogueEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  /** How tools are exposed whose entry does not say it. */
+  get fallbackExposure(): McpExposure {
+    return this.#fallbackExposure;
+  }
+
+  /** The tools for the model. */
+  get tools(): readonly AgentTool[] {
+    return this.entries.flatMap(({ made }) => made ?? []);
+  }
+
+  /** Reads the lists of the servers again. */
+  update(servers: readonly McpServer[]): void {
+    const sorted = [...servers].sort((a, b) => compare(a.config.name, b.config.name));
+    const candidates = sorted.flatMap((server) => this.#candidatesOf(server));
+    const names = this.#namesOf(candidates);
+    const fallback = this.#fallback(candidates);
+    this.#fallbackExposure = fallback;
+    const entries = new Map<string, CatalogueEntry>();
+    for (const [index, candidate] of candidates.entries()) {
+      const { server, tool } = candidate;
+      const name = names[index];
+      const key = keyOf(candidate);
+      if (name === undefined) {
+        this.#leaveOut(server, tool, "its name cannot be told from that of another tool");
+        continue;
+      }
+      const known = this.#declared(key, server);
+      entries.set(key, known ?? this.#make(candidate, name, candidate.exposure ?? fallback));
+    }
+    this.#entries = entries;
+  }
+
+  #candidatesOf(server: McpServer): Candidate[] {
+    const known = new Set<string>();
+    return server.tools.flatMap((tool) => {
+      if (known.has(tool.name)) {
+        this.#leaveOut(server, tool, "the server has another tool of this name");
+        return [];
+      }
+      known.add(tool.name);
+      const read = readToolSchema(tool.inputSchema);
+      if ("reason" in read) {
+        this.#leaveOut(server, tool, read.reason);
+        return [];
+      }
+      const exposure = exposureOf(server.config.entry, tool.name);
+      return [{ server, tool, parameters: read.schema, exposure }];
+    });
+  }
+
+  /** Names that were declared stay with their owners. */
+  #namesOf(candidates: readonly Candidate[]): readonly (string | undefined)[] {
+    const fixed = candidates.map(
+      (candidate) => this.#declared(keyOf(candidate), candidate.server)?.made?.name,
+    );
+    const taken = new Set(fixed.filter((name) => name !== undefined));
+    const free = candidates.filter((_, index) => fixed[index] === undefined);
+    const remote = free.map(({ server, tool }) => ({
+      server: server.config.name,
+      tool: tool.name,
+    }));
+    const given = [...localNames(remote, taken)];
+    return fixed.map((name) => name ?? given.shift());
+  }
+
+  #declared(key: string, server: McpServer): CatalogueEntry | undefined {
+    const entry = this.#entries.get(key);
+    const isKept = entry?.made !== undefined && this.#options.isDeclared(entry.made.name);
+    return isKept && entry.server === server ? entry : undefined;
+  }
+
+  /** Tools whose entry says nothing are direct as long as all direct ones together are small. */
+  #fallback(candidates: readonly Candidate[]): McpExposure {
+    const isDirect = ({ exposure }: Candidate) => exposure === undefined || exposure === "direct";
+    const lengths = candidates.filter(isDirect).map(({ tool, parameters }) => {
+      const { name, description = "" } = tool;
+      return name.length + description.length + JSON.stringify(parameters).length;
+    });
+    const tokens = lengths.reduce((sum, length) => sum + length, 0) / CHARACTERS_PER_TOKEN;
+    return tokens > this.#options.maxDirectTokens() ? "deferred" : "direct";
+  }
+
+  #make(
+    { server, tool, parameters }: Candidate,
+    name: string,
+    exposure: McpExposure,
+  ): CatalogueEntry {
+    if (exposure === "hidden") return { name, server, tool, exposure, made: undefined };
+    const isDeferred = exposure === "deferred";
+    const parts = { name, server, tool, parameters, isDeferred };
+    return { name, server, tool, exposure, made: createServerTool(parts, this.#options) };
+  }
+
+  #leaveOut({ config }: McpServer, { name }: RemoteTool, reason: string): void {
+    const shown = cleanLine(name, 100);
+    this.#options.note(config.name, `has a tool "${shown}" that is left out: ${reason}`);
+  }
+}
+
+function keyOf({ server, tool }: Pick<Candidate, "server" | "tool">): string {
+  return `${server.config.name}\0${tool.name}`;
+}
+
+/** By code units: the order must not depend on the language of the machine. */
+function compare(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right);
+}

@@ -1,0 +1,143 @@
+import type { Progress } from "@modelcontextprotocol/client";
+import { type AgentTool, type ToolCallContext, ToolError } from "@tau-agent/agent";
+import type { ToolResult } from "@tau-agent/rpc-protocol/events";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { isJsonObject, type JsonObject } from "../../base/files/read-json.ts";
+import { RequestTimeout } from "../connection/call-clocks.ts";
+import type { RemoteTool } from "../connection/remote.ts";
+import { type McpServer, McpServerError } from "../connection/server.ts";
+import { cleanLine, cleanText } from "../names/clean-text.ts";
+import { boundContent } from "./bounded-content.ts";
+import type { ToolServices } from "./services.ts";
+
+const MAX_DESCRIPTION = 8000;
+const MAX_PROGRESS = 500;
+/** A server that floods the host with progress must not flood its client. */
+const PROGRESS_INTERVAL_MS = 100;
+/** The result's own form is kept beside its text up to this length. */
+const MAX_STRUCTURED_LENGTH = 50_000;
+/** The server wants the user to open a page first. */
+const URL_ELICITATION_REQUIRED = -32_042;
+
+/** A tool of a server, as the model gets it. */
+export interface ServerToolParts {
+  readonly name: string;
+  readonly server: McpServer;
+  readonly tool: RemoteTool;
+  readonly parameters: JsonObject;
+  readonly isDeferred: boolean;
+}
+
+/** Makes a tool whose calls go to its server. */
+export function createServerTool(parts: ServerToolParts, services: ToolServices): AgentTool {
+  const { name, server, tool, parameters, isDeferred } = parts;
+  const serverName = server.config.name;
+  const { trustsHints } = server.config.entry;
+  const title = cleanLine(tool.title ?? "", MAX_PROGRESS);
+  return {
+    name,
+    label: `${serverName}/${cleanLine(tool.name, 200)}`,
+    description:
+      cleanText(tool.description ?? "", MAX_DESCRIPTION) ||
+      title ||
+      `The tool ${cleanLine(tool.name, 200)} of the MCP server ${serverName}`,
+    parameters,
+    isReadOnly: trustsHints && tool.annotations?.readOnlyHint === true,
+    isDeferred,
+    execute: (args, call) => callTool({ server, tool, args, call }, services),
+  };
+}
+
+interface ToolCallParts {
+  readonly server: McpServer;
+  readonly tool: RemoteTool;
+  readonly args: JsonObject;
+  readonly call: ToolCallContext;
+}
+
+async function callTool(parts: ToolCallParts, services: ToolServices): Promise<ToolResult> {
+  const { server, tool, args, call } = parts;
+  const result = await services.calls
+    .during(server, call, () =>
+      server.request(
+        "tools/call",
+        { name: tool.name, arguments: args },
+        {
+          timeoutMs: server.config.entry.timeoutMs,
+          signal: call.signal,
+          onProgress: progressTo(call),
+        },
+      ),
+    )
+    .catch(async (error: unknown) => {
+      throw await toolErrorOf(error, parts, services);
+    });
+  return toolResultOf(result, parts, services);
+}
+
+async function toolResultOf(
+  result: JsonObject,
+  { server, tool }: ToolCallParts,
+  services: ToolServices,
+): Promise<ToolResult> {
+  const serverName = server.config.name;
+  // Images need code that most calls do without.
+  const { resultContent } = await import("./result-content.ts");
+  const context = { server: serverName, keep: services.keep, canRead: services.canRead() };
+  const all = await resultContent(result, context);
+  const { content, fullOutputPath } = await boundContent(all, services.keep);
+  const isError = result.isError === true;
+  if (content.length === 0) {
+    const text = isError
+      ? `The tool ${tool.name} of ${serverName} failed without saying why.`
+      : `The tool ${tool.name} of ${serverName} has returned nothing.`;
+    content.push({ type: "text", text });
+  }
+  const structured = JSON.stringify(result.structuredContent) ?? "";
+  const hasStructured = structured !== "" && structured.length <= MAX_STRUCTURED_LENGTH;
+  return {
+    content,
+    details: {
+      server: serverName,
+      tool: tool.name,
+      ...(hasStructured ? { structuredContent: result.structuredContent } : {}),
+      ...(fullOutputPath === undefined ? {} : { fullOutputPath }),
+    },
+    ...(isError ? { isError: true } : {}),
+  };
+}
+
+function progressTo({ onUpdate }: ToolCallContext) {
+  let last = 0;
+  return ({ progress, total, message }: Progress) => {
+    const now = performance.now();
+    if (last !== 0 && now - last < PROGRESS_INTERVAL_MS) return;
+    last = now;
+    const share = total === undefined ? String(progress) : `${progress}/${total}`;
+    const text = message === undefined ? `Progress ${share}` : `${message} (${share})`;
+    const details = { progress, ...(total === undefined ? {} : { total }) };
+    onUpdate({ content: [{ type: "text", text: cleanLine(text, MAX_PROGRESS) }], details });
+  };
+}
+
+async function toolErrorOf(
+  error: unknown,
+  { server, tool, call }: ToolCallParts,
+  services: ToolServices,
+): Promise<unknown> {
+  if (call.signal.aborted) return error;
+  const { name, entry } = server.config;
+  if (error instanceof McpServerError) return new ToolError(error.message);
+  const { code, data } = Object(error) as { code?: unknown; data?: unknown };
+  if (error instanceof RequestTimeout) {
+    const seconds = entry.timeoutMs / 1000;
+    return new ToolError(
+      `The MCP server ${name} did not answer ${tool.name} within ${seconds} s (timeout in mcp.json).`,
+    );
+  }
+  if (code === URL_ELICITATION_REQUIRED && isJsonObject(data)) {
+    return new ToolError(await services.openPages(server, data, call));
+  }
+  const reason = cleanText(errorMessage(error), MAX_DESCRIPTION);
+  return new ToolError(`The MCP server ${name} refused the call of ${tool.name}: ${reason}`);
+}

@@ -1,0 +1,19 @@
+import type { ToolCallContext } from "@tau-agent/agent";
+import type { JsonObject } from "../../base/files/read-json.ts";
+import type { McpServer } from "../connection/server.ts";
+import type { OpenCalls } from "./open-calls.ts";
+import type { KeepData } from "./result-content.ts";
+
+/** What tools of servers need of their session. */
+export interface ToolServices {
+  readonly calls: OpenCalls;
+  readonly keep: KeepData;
+  /** Whether `read_mcp_resource` is offered. */
+  readonly canRead: () => boolean;
+  /** Asks the user to open the pages that a server wants opened first; a text about it for the model. */
+  readonly openPages: (
+    server: McpServer,
+    data: JsonObject,
+    call: ToolCallContext,
+  ) => Promise<string>;
+}

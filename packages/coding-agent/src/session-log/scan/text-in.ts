@@ -1,0 +1,4 @@
+/** The ASCII text between two indices. */
+export function textIn(bytes: Uint8Array, from: number, to: number): string {
+  return String.fromCharCode(...bytes.subarray(from, to));
+}

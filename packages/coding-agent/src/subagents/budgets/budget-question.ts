@@ -1,0 +1,59 @@
+import type { BudgetParams, BudgetResult } from "@tau-agent/rpc-protocol";
+import type { Answer } from "../../host-requests/host-requests.ts";
+import type { Dimension } from "./dimensions.ts";
+
+/** What needs more than the budget has. */
+export interface BudgetStep {
+  /** Tool calls that are counted and have not begun. */
+  readonly calls?: number | undefined;
+  /** The subagent that needs it. */
+  readonly agentId?: string | undefined;
+  /** The call that needs it. */
+  readonly toolCallId?: string | undefined;
+  /** Aborted when the step is not wanted any more; by default with the current work. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A question whether a limit is raised. */
+export interface BudgetQuestion {
+  readonly params: BudgetParams;
+  readonly read: (result: unknown) => Answer<BudgetResult>;
+}
+
+/** Asks about a limit; `counted` is what the limit is compared with. */
+export function budgetQuestion(
+  { reason, isCount, inWords, unit, measure, limit: name }: Dimension,
+  { limit, counted, step }: { limit: number; counted: number; step: BudgetStep },
+): BudgetQuestion {
+  const { calls = 0, agentId } = step;
+  // Calls that have not begun have been counted, but not used.
+  const waiting = measure === "toolCalls" ? calls : 0;
+  const used = isCount ? Math.min(counted - waiting, limit) : counted;
+  const more = waiting > 1 ? `, and ${waiting} more are asked for` : "";
+  const agent = agentId === undefined ? "" : ` (agent ${agentId})`;
+  const title = `Budget${agent}: ${inWords(used)} of ${inWords(limit)} ${unit} used${more}. Continue?`;
+  const setting = `task.budget.${name}`;
+  const params = { dimension: reason, limit, used, setting, scope: "session", title } as const;
+  return { params, read: (result) => readBudgetResult(result, params) };
+}
+
+/** Reads the answer to a question about a budget. */
+function readBudgetResult(
+  result: unknown,
+  { limit: current, used }: BudgetParams,
+): Answer<BudgetResult> {
+  if (typeof result !== "object" || result === null) {
+    return { field: "result", reason: "expected an object with limit, or stop: true" };
+  }
+  if (Reflect.get(result, "stop") === true) return { result: { stop: true }, outcome: "stopped" };
+  const limit: unknown = Reflect.get(result, "limit");
+  const least = Math.max(current, used);
+  if (typeof limit === "number" && Number.isFinite(limit) && limit > least) {
+    return { result: { limit }, outcome: "raised" };
+  }
+  const shown = limit === undefined ? "nothing" : JSON.stringify(limit).slice(0, 60);
+  return {
+    field: "result.limit",
+    reason: `expected a number above ${least}, or stop: true, got ${shown}`,
+  };
+}

@@ -1,0 +1,19 @@
+import type { SessionEvent } from "@tau-agent/rpc-protocol";
+import { type Consumption, nothingUsed } from "../../session-log/consumption.ts";
+
+/** The use of a session that has just begun. */
+export const nothingSpent: SpentBefore = { consumption: nothingUsed, runTimeMs: 0 };
+
+/** What a budget needs of its session. */
+export interface BudgetedSession {
+  subscribe(listener: (event: SessionEvent) => void): () => void;
+  report(event: SessionEvent): void | Promise<void>;
+  abort(): Promise<void>;
+  /** Use so far, according to the session's entries. */
+  readonly log: { readonly totals: SpentBefore };
+}
+
+interface SpentBefore {
+  readonly consumption: Consumption;
+  readonly runTimeMs: number;
+}

@@ -1,0 +1,99 @@
+import type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "@tau-agent/rpc-protocol";
+import { SessionError } from "../../base/errors.ts";
+import type { Consumption } from "../../session-log/consumption.ts";
+
+/** The name of a limit, as `set_budget` and the settings have it. */
+export type LimitName = keyof BudgetLimits;
+
+/** What a limit is compared with. */
+export type Measure = Exclude<keyof BudgetSnapshot, "status" | "reason">;
+
+/** One of the limits a budget can have. */
+export interface Dimension {
+  readonly reason: BudgetViolationReason;
+  readonly limit: LimitName;
+  readonly measure: Measure;
+  /** Counts may reach their limit; measured amounts are exceeded when they reach it. */
+  readonly isCount: boolean;
+  /** An amount in words. */
+  readonly inWords: (amount: number) => string;
+  /** What is counted or measured, after the limit in words. */
+  readonly unit: string;
+}
+
+/** What a session has used, as clients see it. */
+export function snapshotOf(
+  { cacheReadTokens: _read, cacheWriteTokens: _write, ...used }: Consumption,
+  {
+    status,
+    wallTimeMs,
+    reason,
+  }: Pick<BudgetSnapshot, "status" | "wallTimeMs"> & {
+    readonly reason: BudgetViolationReason | undefined;
+  },
+): BudgetSnapshot {
+  const cause = reason === undefined ? {} : { reason };
+  return { status, wallTimeMs: Math.round(wallTimeMs), ...used, ...cause };
+}
+
+/** The error for work that a limit does not allow. */
+export function refusalOf(
+  { reason, limit: name }: Pick<Dimension, "reason" | "limit">,
+  { used, limit }: { readonly used: number; readonly limit: number | undefined },
+): SessionError {
+  return new SessionError("budget_exceeded", {
+    dimension: reason,
+    used: String(Math.round(used * 10_000) / 10_000),
+    limit: String(limit),
+    setting: `task.budget.${name}`,
+  });
+}
+
+const plain = (amount: number): string => String(amount);
+
+/** The number of subagents: it is checked where one is started. */
+export const subagentDimension: Dimension = {
+  reason: "subagents",
+  limit: "maxSubagents",
+  measure: "subagents",
+  isCount: true,
+  inWords: plain,
+  unit: "subagents",
+};
+
+/** All limits, in the order in which an exceeded one is looked for. */
+export const dimensions: readonly Dimension[] = [
+  {
+    reason: "wall_time",
+    limit: "maxWallTimeMs",
+    measure: "wallTimeMs",
+    isCount: false,
+    inWords: (ms) => `${Math.round(ms / 100) / 10} s`,
+    unit: "of wall time",
+  },
+  amount("input_tokens", "maxInputTokens", "inputTokens"),
+  amount("output_tokens", "maxOutputTokens", "outputTokens"),
+  amount("total_tokens", "maxTotalTokens", "totalTokens"),
+  {
+    reason: "cost",
+    limit: "maxCostUsd",
+    measure: "costUsd",
+    isCount: false,
+    inWords: (dollars) => `$${Math.round(dollars * 10_000) / 10_000}`,
+    unit: "of cost",
+  },
+  {
+    reason: "tool_calls",
+    limit: "maxToolCalls",
+    measure: "toolCalls",
+    isCount: true,
+    inWords: plain,
+    unit: "tool calls",
+  },
+  subagentDimension,
+];
+
+function amount(reason: BudgetViolationReason, limit: LimitName, measure: Measure): Dimension {
+  const unit = reason.replace("_", " ");
+  return { reason, limit, measure, isCount: false, inWords: plain, unit };
+}

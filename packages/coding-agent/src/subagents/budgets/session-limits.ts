@@ -1,0 +1,68 @@
+import type { BudgetLimits, OnExceeded } from "@tau-agent/rpc-protocol";
+import type { SettingsStore } from "../../settings/store.ts";
+import { type Dimension, dimensions, type LimitName } from "./dimensions.ts";
+
+/** Limits to set, and names of limits to remove; others stay. */
+export type BudgetChange = BudgetLimits & {
+  readonly clear?: LimitName[] | undefined;
+  readonly onExceeded?: OnExceeded | undefined;
+};
+
+/** The limits of a session: those set for it, else those of the settings. */
+export class SessionLimits {
+  readonly #settings: SettingsStore;
+  /** Limits set for this session; null removes the setting's limit. */
+  readonly #given = new Map<LimitName, number | null>();
+  #onExceeded: OnExceeded | undefined;
+
+  constructor(settings: SettingsStore) {
+    this.#settings = settings;
+  }
+
+  /** What happens when a limit is used up. */
+  get onExceeded(): OnExceeded {
+    return this.#onExceeded ?? this.#settings.get("task.budget.onExceeded");
+  }
+
+  /** Those there are. */
+  get all(): BudgetLimits {
+    const limits: BudgetLimits = {};
+    for (const { limit } of dimensions) {
+      const value = this.get(limit);
+      if (value !== undefined) limits[limit] = value;
+    }
+    return limits;
+  }
+
+  /** One limit; undefined if there is none. */
+  get(name: LimitName): number | undefined {
+    const given = this.#given.get(name);
+    if (given !== undefined) return given ?? undefined;
+    return this.#settings.get(`task.budget.${name}`);
+  }
+
+  /** Whether so much is more than the limit allows. */
+  isExceeded({ limit, isCount }: Dimension, used: number): boolean {
+    const value = this.get(limit);
+    if (value === undefined) return false;
+    return isCount ? used > value : used >= value;
+  }
+
+  /** Whether there is any room above so much. */
+  hasRoom({ limit }: Dimension, used: number): boolean {
+    const value = this.get(limit);
+    return value === undefined || used < value;
+  }
+
+  /** Sets and removes limits; returns the dimensions whose limit is another one now. */
+  change(limits: BudgetChange): Dimension[] {
+    this.#onExceeded = limits.onExceeded ?? this.#onExceeded;
+    return dimensions.filter(({ limit }) => {
+      const value = limits.clear?.includes(limit) ? null : limits[limit];
+      if (value === undefined) return false;
+      const before = this.get(limit);
+      this.#given.set(limit, value);
+      return this.get(limit) !== before;
+    });
+  }
+}

@@ -1,0 +1,98 @@
+import type {
+  Approve,
+  HostRequestFrame,
+  HostRequestResolved,
+  HostResponse,
+  RaiseBudget,
+} from "@tau-agent/rpc-protocol";
+
+/** The functions that answer what the host asks. */
+export interface Deciders {
+  /**
+   * Decides about tool calls that need an approval. Without it they are shown as a select dialog by
+   * `ui.select`, and denied if there is none.
+   */
+  readonly approve?: Approve | undefined;
+  /**
+   * Decides about limits that are used up, where `onExceeded` is `ask`. Without it they are shown as a
+   * select dialog by `ui.select`, and the work stops if there is none.
+   */
+  readonly raiseBudget?: RaiseBudget | undefined;
+}
+
+/** Asks functions about the requests of one connection. */
+export class Decisions {
+  readonly #deciders: Deciders;
+  readonly #send: (response: HostResponse) => void;
+  readonly #open = new Map<string, AbortController>();
+
+  constructor(deciders: Deciders, send: (response: HostResponse) => void) {
+    this.#deciders = deciders;
+    this.#send = send;
+  }
+
+  /**
+   * Asks about a request; one that is sent again is already being decided.
+   *
+   * @returns false if there is no function for it
+   */
+  open(request: HostRequestFrame): boolean {
+    const { id } = request;
+    if (this.#open.has(id)) return true;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const decision = this.#decide(request, signal);
+    if (decision === undefined) return false;
+    this.#open.set(id, controller);
+    void answerOf(decision).then((answer) => {
+      if (!signal.aborted) this.#send({ type: "host_response", id, ...answer });
+    });
+    return true;
+  }
+
+  /** The request has ended. */
+  close(resolved: HostRequestResolved): void {
+    this.#open.get(resolved.id)?.abort(resolved);
+    this.#open.delete(resolved.id);
+  }
+
+  /** The host refuses the answer: what does not fit is a no. */
+  refuse(id: string, message: string): void {
+    if (this.#open.has(id)) this.#send({ type: "host_response", id, error: { message } });
+  }
+
+  /** The connection is gone. */
+  end(): void {
+    for (const controller of this.#open.values()) controller.abort();
+    this.#open.clear();
+  }
+
+  #decide(request: HostRequestFrame, signal: AbortSignal): Promise<unknown> | undefined {
+    const { approve, raiseBudget } = this.#deciders;
+    const { id, toolCallId, promptId, agentId, deadlineAt } = request;
+    const asked = { id, toolCallId, promptId, agentId, deadlineAt };
+    if (request.method === "tool_approval" && approve !== undefined) {
+      return called(() => approve({ ...request.params, ...asked }, { signal }));
+    }
+    if (request.method === "budget" && raiseBudget !== undefined) {
+      return called(() => raiseBudget({ ...request.params, ...asked }, { signal }));
+    }
+    return undefined;
+  }
+}
+
+/** What a function throws at once is a rejection, too. */
+async function called(decide: () => unknown): Promise<unknown> {
+  return decide();
+}
+
+async function answerOf(
+  decision: Promise<unknown>,
+): Promise<Pick<HostResponse, "result" | "error">> {
+  try {
+    const result = await decision;
+    return result === undefined ? { error: { message: "there was no decision" } } : { result };
+  } catch (error) {
+    return { error: { message: error instanceof Error ? error.message : String(error) } };
+  }
+}

@@ -1,0 +1,172 @@
+import * as z from "zod/mini";
+import { PendingRequest } from "../vocabulary/host-request.ts";
+import { AgentMessage } from "../vocabulary/message.ts";
+import { ThinkingLevel } from "../vocabulary/model.ts";
+import { command } from "./command.ts";
+import { noParams, nothing } from "./shared.ts";
+import { SessionState } from "./state.ts";
+
+const handle = {
+  /** The handle of the session, from `open_session` or `list_sessions`. */
+  sessionId: z.string(),
+};
+
+/** Where the frames of a session are. */
+const position = {
+  /** Names one life of the session; another one has other frames. */
+  streamId: z.string(),
+  /** The number of the session's last frame. */
+  seq: z.number(),
+};
+
+/** What a client needs to know of a session to follow its frames from now on. */
+const snapshot = {
+  ...position,
+  /** The state of the session. */
+  state: SessionState,
+  /** The open host requests, as `get_pending_requests` lists them. */
+  pendingRequests: z.array(PendingRequest),
+  /** The reply so far, while one is streaming. */
+  message: z.optional(AgentMessage),
+};
+
+/** Frames about the sessions that a connection is attached to. */
+export const HostingFrame = z.discriminatedUnion("type", [
+  z.object({
+    /** The connection has everything; what follows is new. */
+    type: z.literal("live"),
+    /** The handle of the session; absent where a host has one session. */
+    sessionId: z.optional(z.string()),
+    /** The number of the session's last frame. */
+    seq: z.number(),
+  }),
+  z.object({
+    /** The frames after the cursor cannot be sent; `get_entries` has what they said. */
+    type: z.literal("resync"),
+    /** The handle of the session; absent where a host has one session. */
+    sessionId: z.optional(z.string()),
+    /** Why: the session has another life, the cursor is too old, or ahead of it. */
+    reason: z.enum(["stream_changed", "cursor_too_old", "cursor_ahead"]),
+    ...snapshot,
+  }),
+  z.object({
+    /** The session is closed; the last frame with its handle. */
+    type: z.literal("session_closed"),
+    /** The handle of the session. */
+    sessionId: z.string(),
+    /** Whether a client closed it, nobody used it, the host drains, or its process ended. */
+    reason: z.enum(["closed", "idle", "drain", "error"]),
+  }),
+]);
+export type HostingFrame = z.infer<typeof HostingFrame>;
+
+/** A session of a host with many. */
+export const HostedSessionInfo = z.object({
+  /** The handle of the session in this process. */
+  sessionId: z.string(),
+  /** The id of the conversation; null while it is being opened. */
+  durableSessionId: z.nullable(z.string()),
+  /** The session file; null if there is none. */
+  sessionPath: z.nullable(z.string()),
+  /** The folder it works in; null while it is being opened. */
+  cwd: z.nullable(z.string()),
+  /** The name shown in session lists; null if it has none. */
+  name: z.nullable(z.string()),
+  /** What it is doing. */
+  status: z.enum(["opening", "idle", "running", "closing"]),
+});
+export type HostedSessionInfo = z.infer<typeof HostedSessionInfo>;
+
+/** Several sessions in one host, and several connections to them. */
+export const hostingCommands = {
+  open_session: command({
+    summary:
+      "With `--sessions`: opens a session with its own folder, environment, keys and settings, and attaches the connection to it.",
+    params: () =>
+      z.object({
+        /** The project folder, absolute; by default that of the session file, or of the host. */
+        cwd: z.optional(z.string()),
+        /** The session file to continue, absolute; created if it does not exist. */
+        sessionPath: z.optional(z.string()),
+        /** The id of the conversation to continue; created if there is none. */
+        durableSessionId: z.optional(z.string()),
+        /** The project that the conversation belongs to in its store; by default from the folder. */
+        projectKey: z.optional(z.string()),
+        /** The provider of the model. */
+        provider: z.optional(z.string()),
+        /** The model. */
+        modelId: z.optional(z.string()),
+        /** The thinking level. */
+        thinkingLevel: z.optional(ThinkingLevel),
+        /** Added to the host's environment for this session; null removes a variable. */
+        environment: z.optional(z.record(z.string(), z.nullable(z.string()))),
+        /** A key for the provider, for this session only. */
+        apiKey: z.optional(z.string()),
+        /** Whether to trust the session's folder; by default as saved. */
+        approve: z.optional(z.boolean()),
+      }),
+    result: () =>
+      z.object({
+        /** The handle that commands of the session carry; never used again. */
+        sessionId: z.string(),
+        /** The state of the session. */
+        state: SessionState,
+        ...position,
+      }),
+    takesLong: true,
+  }),
+  close_session: command({
+    summary:
+      "With `--sessions`: stops what the session is doing and closes it; the answer is its last frame.",
+    params: () => z.object(handle),
+    result: nothing,
+    data: "none",
+    positional: ["sessionId"],
+    takesLong: true,
+  }),
+  attach: command({
+    summary:
+      "Sends the connection the frames of a session: with `after`, those after it first; then `live`. If they are not kept any more, `resync` replaces them.",
+    params: () =>
+      z.object({
+        /** The handle of the session; left out where a host has one session. */
+        sessionId: z.optional(z.string()),
+        /** The life of the session that `after` counts in; the current one by default. */
+        streamId: z.optional(z.string()),
+        /** The number of the last frame that the client has; nothing old is sent without it. */
+        after: z.optional(z.number().check(z.gte(0))),
+      }),
+    result: () => z.object(snapshot),
+    positional: ["sessionId"],
+  }),
+  detach: command({
+    summary: "Sends the connection no more frames of a session; the session goes on.",
+    params: () =>
+      z.object({
+        /** The handle of the session; left out where a host has one session. */
+        sessionId: z.optional(z.string()),
+      }),
+    result: nothing,
+    data: "none",
+    positional: ["sessionId"],
+  }),
+  drain: command({
+    summary:
+      "Accepts no new prompts, lets running ones end for a while, aborts the rest, closes all sessions and returns where their frames ended. A listening host then exits.",
+    params: noParams,
+    result: () =>
+      z.object({
+        /** The sessions that were open. */
+        sessions: z.array(
+          z.object({
+            /** The handle of the session; in a host with one session, its id. */
+            sessionId: z.string(),
+            /** The id of the conversation. */
+            durableSessionId: z.string(),
+            ...position,
+          }),
+        ),
+      }),
+    takesLong: true,
+  }),
+};

@@ -1,0 +1,38 @@
+import type { BudgetParams, BudgetResult } from "./host-request.ts";
+import type { ApprovalParams, ApprovalResult } from "./permission.ts";
+
+/** What a function learns of a request besides its parameters. */
+export interface AskedRequest {
+  readonly id: string;
+  readonly toolCallId?: string | undefined;
+  readonly promptId?: string | undefined;
+  /** The subagent that asks; nested ones are joined by `/`. */
+  readonly agentId?: string | undefined;
+  /** When the host gives up, in ms since the epoch. */
+  readonly deadlineAt?: number | undefined;
+}
+
+/** An approval as a function gets it. */
+export interface ApprovalRequest extends ApprovalParams, AskedRequest {}
+
+/**
+ * Decides whether a tool may run. What it throws, and anything but a result, denies. The signal is
+ * aborted when the question has ended in another way; in a client, its reason is the host's
+ * `host_request_resolved`.
+ */
+export type Approve = (
+  request: ApprovalRequest,
+  context: { readonly signal: AbortSignal },
+) => ApprovalResult | Promise<ApprovalResult>;
+
+/** A used-up limit as a function gets it. */
+export interface BudgetRequest extends BudgetParams, AskedRequest {}
+
+/**
+ * Decides whether a used-up limit is raised: `{limit}` above what has been used, or `{stop: true}`. What
+ * it throws, and anything else, stops the work. The signal is aborted as that of {@link Approve}.
+ */
+export type RaiseBudget = (
+  request: BudgetRequest,
+  context: { readonly signal: AbortSignal },
+) => BudgetResult | Promise<BudgetResult>;

@@ -1,0 +1,189 @@
+import { createHash } from "node:crypto";
+import {
+  type LeaseToken,
+  type SessionKey,
+  type SessionStore,
+  SessionStoreError,
+  type StoredBlob,
+  type StoredSession,
+  type StoreEntry,
+  type StoreLease,
+} from "@tau-agent/coding-agent/session-store";
+import { PostgresConnection, type PostgresPool } from "./postgres-connection.ts";
+import { statements } from "./tables.ts";
+
+/** Which database to use, and where in it. */
+export interface PostgresStoreOptions {
+  /** `postgres://` or `postgresql://`; `?schema=` has the same effect as {@link schema}. */
+  readonly url?: string | undefined;
+  /** A pool of the package `pg`, instead of a URL; `close()` leaves it open. */
+  readonly pool?: PostgresPool | undefined;
+  /** The schema that holds the tables; `tau` by default. It is made if it does not exist. */
+  readonly schema?: string | undefined;
+}
+
+/**
+ * A store in PostgreSQL, 13 or newer. It connects, and makes its tables, when it is first used. Each
+ * write is one transaction that checks the lease, so a writer whose lease is over can change nothing.
+ *
+ * @throws {SessionStoreError} `invalid_argument` without exactly one of `url` and `pool`
+ */
+export function createPostgresStore({ url, pool, schema }: PostgresStoreOptions): SessionStore {
+  if ((url === undefined) === (pool === undefined)) {
+    throw new SessionStoreError("invalid_argument", "give either url or pool");
+  }
+  const place = url === undefined ? undefined : readUrl(url);
+  return new PostgresStore(schema ?? place?.schema ?? "tau", { url: place?.url, pool });
+}
+
+class PostgresStore implements SessionStore {
+  readonly #connection: PostgresConnection;
+  readonly #sql: ReturnType<typeof statements>;
+  /** The last append of each key: the next one, on another connection, must not overtake it. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor(
+    schema: string,
+    place: { url?: string | undefined; pool?: PostgresPool | undefined },
+  ) {
+    const quoted = `"${schema.replaceAll('"', '""')}"`;
+    this.#connection = new PostgresConnection({ ...place, schema: quoted });
+    this.#sql = statements(quoted);
+  }
+
+  async acquire(key: SessionKey, ttlMs: number, owner?: string): Promise<StoreLease> {
+    const { log, session, project } = hashesOf(key);
+    const names = [JSON.stringify(key.sessionId), key.subpath !== undefined];
+    const shown = owner === undefined ? null : JSON.stringify(owner);
+    const values = [log, session, project, ...names, shown, milliseconds(ttlMs)];
+    const [row] = await this.#connection.query(this.#sql.acquire, ...values);
+    if (row === undefined) throw new SessionStoreError("lease_held");
+    return { key, token: Number(row.token), owner, expiresAt: Number(row.expires) };
+  }
+
+  async renew(lease: StoreLease, ttlMs: number): Promise<StoreLease> {
+    const { log } = hashesOf(lease.key);
+    const values = [log, lease.token, milliseconds(ttlMs)];
+    const [row] = await this.#connection.query(this.#sql.renew, ...values);
+    if (row === undefined) throw new SessionStoreError("lease_lost");
+    return { ...lease, expiresAt: Number(row.expires) };
+  }
+
+  async release(lease: StoreLease): Promise<void> {
+    await this.#connection.query(this.#sql.release, hashesOf(lease.key).log, lease.token);
+  }
+
+  async append(key: SessionKey, entries: readonly object[], lease: LeaseToken): Promise<void> {
+    const { log } = hashesOf(key);
+    const ids = entries.map(idOf);
+    const bodies = entries.map((entry) => JSON.stringify(entry));
+    const name = log.toString("hex");
+    const before = this.#turns.get(name);
+    const turn = Promise.withResolvers<void>();
+    this.#turns.set(name, turn.promise);
+    try {
+      await before;
+      const values = [log, lease.token, ids, bodies];
+      const [row] = await this.#connection.query(this.#sql.append, ...values);
+      if (row?.fences !== 1) throw new SessionStoreError("lease_lost");
+    } finally {
+      turn.resolve();
+      if (this.#turns.get(name) === turn.promise) this.#turns.delete(name);
+    }
+  }
+
+  async load(key: SessionKey): Promise<StoreEntry[] | null> {
+    const rows = await this.#connection.query(this.#sql.load, hashesOf(key).log);
+    return rows.length === 0
+      ? null
+      : rows.map(({ body }) => JSON.parse(String(body)) as StoreEntry);
+  }
+
+  async list(projectKey: string): Promise<StoredSession[]> {
+    const { project } = hashesOf({ projectKey, sessionId: "any" });
+    const rows = await this.#connection.query(this.#sql.list, project);
+    return rows.map(({ name, modified }) => ({
+      projectKey,
+      sessionId: JSON.parse(String(name)) as string,
+      modifiedAt: Number(modified),
+    }));
+  }
+
+  async delete(key: SessionKey, lease?: LeaseToken): Promise<void> {
+    const { log, session } = hashesOf(key);
+    const [column, value] = key.subpath === undefined ? ["session", session] : ["key", log];
+    await this.#connection.transaction(async (client) => {
+      const { rows } = await client.query(this.#sql.lock, [log, lease?.token ?? null]);
+      if (rows[0]?.is_held === true) throw new SessionStoreError("lease_held");
+      await client.query(this.#sql.end(column), [value]);
+      await client.query(this.#sql.removeEntries(column), [value]);
+      await client.query(this.#sql.removeBlobs(column), [value]);
+    });
+  }
+
+  async putBlob(key: SessionKey, bytes: Uint8Array): Promise<StoredBlob> {
+    const { log, session } = hashesOf(key);
+    const own = Buffer.from(bytes);
+    const id = `sha256:${createHash("sha256").update(own).digest("hex")}`;
+    await this.#connection.query(this.#sql.putBlob, log, id, session, own);
+    return { id, size: own.length };
+  }
+
+  async getBlob(key: SessionKey, id: string): Promise<Uint8Array | null> {
+    const { log } = hashesOf(key);
+    // No text of PostgreSQL contains NUL, and no id does.
+    if (!id.startsWith("sha256:") || id.includes("\u0000")) return null;
+    const [row] = await this.#connection.query(this.#sql.getBlob, log, id);
+    return (row?.bytes as Buffer | undefined) ?? null;
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+}
+
+/** What the tables know a key, its session and its project by. */
+function hashesOf({ projectKey, sessionId, subpath }: SessionKey) {
+  const names = { projectKey, sessionId, ...(subpath === undefined ? {} : { subpath }) };
+  for (const [name, text] of Object.entries(names)) {
+    if (typeof text === "string" && text !== "") continue;
+    throw new SessionStoreError("invalid_key", `${name} must be a text that is not empty`);
+  }
+  return {
+    project: hash([projectKey]),
+    session: hash([projectKey, sessionId]),
+    log: hash(subpath === undefined ? [projectKey, sessionId] : [projectKey, sessionId, subpath]),
+  };
+}
+
+/** JSON tells apart what UTF-8 does not: lone surrogates. */
+function hash(names: readonly string[]): Buffer {
+  return createHash("sha256").update(JSON.stringify(names)).digest();
+}
+
+function idOf(entry: object): Buffer | null {
+  const { id } = entry as { readonly id?: unknown };
+  return typeof id === "string" ? hash([id]) : null;
+}
+
+function milliseconds(ttlMs: number): number {
+  if (Number.isFinite(ttlMs) && ttlMs > 0) return ttlMs;
+  throw new SessionStoreError("invalid_argument", "ttlMs must be a positive number");
+}
+
+/** The driver would take the schema for an option of its own. */
+function readUrl(text: string): { url: string; schema: string | undefined } {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    // Without the text: it may contain a password.
+    throw new SessionStoreError("invalid_argument", "url is not a URL");
+  }
+  if (url.protocol !== "postgres:" && url.protocol !== "postgresql:") {
+    throw new SessionStoreError("invalid_argument", "url must begin with postgres: or postgresql:");
+  }
+  const schema = url.searchParams.get("schema") ?? undefined;
+  url.searchParams.delete("schema");
+  return { url: url.href, schema };
+}

@@ -1,0 +1,63 @@
+import { type SessionKey, SessionStoreError } from "@tau-agent/coding-agent/session-store";
+
+/** The names of what Redis holds for one key. All keys of a project are in one slot of a cluster. */
+export interface RedisKeys {
+  /** Hash: the sessions of the project and when they were written. */
+  readonly sessions: string;
+  /** The session in {@link sessions}; undefined for a subpath. */
+  readonly field: string | undefined;
+  /** Set: the names of the session's parts. */
+  readonly parts: string;
+  /** The key among the parts. */
+  readonly part: string;
+  /** Hash: the newest token; with `expires`, while the lease is not released. */
+  readonly lease: string;
+  /** List: the entries. */
+  readonly log: string;
+  /** Set: the ids of the entries. */
+  readonly ids: string;
+  /** Hash: blobs by id. */
+  readonly blobs: string;
+}
+
+/** @throws {SessionStoreError} `invalid_key` */
+export function keysOf(prefix: string, key: SessionKey): RedisKeys {
+  const { projectKey, sessionId, subpath } = key;
+  const project = projectPrefix(prefix, projectKey);
+  const session = spelt("sessionId", sessionId);
+  const part = subpath === undefined ? session : `${session}:${spelt("subpath", subpath)}`;
+  return {
+    sessions: `${project}sessions`,
+    field: subpath === undefined ? session : undefined,
+    parts: `${project}parts:${session}`,
+    part,
+    lease: `${project}lease:${part}`,
+    log: `${project}log:${part}`,
+    ids: `${project}ids:${part}`,
+    blobs: `${project}blobs:${part}`,
+  };
+}
+
+/** How the names of everything of a project begin. */
+export function projectPrefix(prefix: string, projectKey: string): string {
+  return `${prefix}{${spelt("projectKey", projectKey)}}:`;
+}
+
+/** What {@link spelt} was given. */
+export function unspelt(text: string): string {
+  return text.replace(/~([0-9a-f]{4})/g, (_, unit: string) => {
+    return String.fromCharCode(Number.parseInt(unit, 16));
+  });
+}
+
+/** A name in letters that mean nothing to Redis, and that no other name is spelt with. */
+function spelt(name: string, text: unknown): string {
+  if (typeof text !== "string" || text === "") {
+    throw new SessionStoreError("invalid_key", `${name} must be a text that is not empty`);
+  }
+  return text.replace(/[^A-Za-z0-9._-]/g, (character) => {
+    return Array.from({ length: character.length }, (_, at) => {
+      return `~${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+    }).join("");
+  });
+}

@@ -1,0 +1,137 @@
+import {
+  runStoreConformance,
+  type SessionKey,
+  type SessionStore,
+} from "@tau-agent/coding-agent/session-store";
+import { Redis } from "ioredis";
+import { createClient } from "redis";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createRedisStore } from "../src/index.ts";
+import { hasRedis, RedisServer, redisIsMissing } from "./redis-server.ts";
+
+const key: SessionKey = { projectKey: "project", sessionId: "session" };
+let server: RedisServer;
+
+function open(url: string): SessionStore {
+  const store = createRedisStore({ url });
+  onTestFinished(() => store.close?.());
+  return store;
+}
+
+function entry(id: string): object {
+  return { type: "custom", id, parentId: null, timestamp: new Date().toISOString() };
+}
+
+async function broken(store: SessionStore) {
+  const { results } = await runStoreConformance(store);
+  return results.filter(({ ok }) => !ok);
+}
+
+test.runIf(!hasRedis)(`the store in Redis was not tested: ${redisIsMissing}`, () => {});
+
+describe.runIf(hasRedis)("the store in Redis", () => {
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+  });
+
+  test("keeps every contract over a URL", { timeout: 60_000 }, async () => {
+    expect(await broken(open(`${server.url}?prefix=conformance:`))).toEqual([]);
+    const redis = new Redis(server.url);
+    const names = await redis.keys("*");
+    redis.disconnect();
+    expect(names.filter((name) => !name.startsWith("conformance:"))).toEqual([]);
+  });
+
+  test("keeps every contract over a client of ioredis", { timeout: 60_000 }, async () => {
+    const client = new Redis(server.url);
+    onTestFinished(() => client.disconnect());
+    const store = createRedisStore({ client });
+    expect(await broken(store)).toEqual([]);
+    await store.close?.();
+    expect(await client.ping()).toBe("PONG");
+  });
+
+  test("keeps every contract over a client of redis", { timeout: 60_000 }, async () => {
+    const client = createClient({ url: server.url });
+    await client.connect();
+    onTestFinished(() => client.destroy());
+    expect(await broken(createRedisStore({ client }))).toEqual([]);
+  });
+
+  test("two prefixes share nothing", async () => {
+    const one = open(`${server.url}?prefix=one:`);
+    const two = open(`${server.url}?prefix=two:`);
+    const lease = await one.acquire(key, 60_000);
+    await one.append(key, [entry("a")], lease);
+    expect(await two.load(key)).toBeNull();
+    await two.release(await two.acquire(key, 60_000));
+  });
+
+  test("says what it needs", () => {
+    expect(() => createRedisStore({})).toThrow("either url or client");
+    expect(() => createRedisStore({ url: "http://x" })).toThrow("redis:");
+    expect(() => createRedisStore({ url: "secret password" })).not.toThrow("secret");
+  });
+});
+
+describe.runIf(hasRedis)("a Redis in trouble", () => {
+  test("a killed server is an error, and everything acknowledged is there when it is back", async () => {
+    await using own = await RedisServer.start();
+    const store = open(own.url);
+    const lease = await store.acquire(key, 60_000);
+    await store.append(key, [entry("a")], lease);
+    await own.kill();
+    await expect(store.append(key, [entry("b")], lease)).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    await own.start();
+    await store.append(key, [entry("a"), entry("b")], lease);
+    expect((await store.load(key))?.map(({ id }) => id)).toEqual(["a", "b"]);
+  });
+
+  test("a write that arrives late changes nothing after another took over", async () => {
+    await using own = await RedisServer.start();
+    const slow = open(own.url);
+    const other = open(own.url);
+    const lease = await slow.acquire(key, 1);
+    await slow.append(key, [entry("a")], lease);
+    own.pause();
+    const acquired = other.acquire(key, 60_000);
+    const late = slow.append(key, [entry("late")], lease);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    own.resume();
+    // Whichever the server takes first: afterwards only one of them writes.
+    const next = await acquired;
+    const isStored = await late.then(
+      () => true,
+      () => false,
+    );
+    await other.append(key, [entry("b")], next);
+    await expect(slow.append(key, [entry("c")], lease)).rejects.toMatchObject({
+      code: "lease_lost",
+    });
+    const ids = (await other.load(key))?.map(({ id }) => id);
+    expect(ids).toEqual(isStored ? ["a", "late", "b"] : ["a", "b"]);
+  });
+
+  test("a full server refuses the whole batch, and lets go of the lease", async () => {
+    await using own = await RedisServer.start("--maxmemory-policy", "noeviction");
+    const store = open(own.url);
+    const lease = await store.acquire(key, 60_000);
+    await store.append(key, [entry("a")], lease);
+    const redis = new Redis(own.url);
+    await redis.config("SET", "maxmemory", "1");
+    const batch = Array.from({ length: 50 }, (_, index) => entry(`more ${index}`));
+    await expect(store.append(key, batch, lease)).rejects.toMatchObject({ code: "unavailable" });
+    expect(await store.load(key)).toHaveLength(1);
+    await store.release(lease);
+    await redis.config("SET", "maxmemory", "0");
+    redis.disconnect();
+    const next = await store.acquire(key, 60_000);
+    await store.append(key, batch, next);
+    expect(await store.load(key)).toHaveLength(51);
+  });
+});
