@@ -245,6 +245,9 @@ function preparation(shutdown: Shutdown, input?: NodeJS.ReadableStream): () => P
 async function openSession(options: CliOptions, logger: Logger, seams: ExtensionSeams = {}) {
   const environment = readEnvironment();
   const session = await createAgentSession(await sessionOptions(options, environment, seams));
+  if (/^[a-z]+:\/\/[^/?#]*:[^/?#]*@/i.test(options.store ?? "")) {
+    logger.warn("--store contains a password, which the list of processes shows; use TAU_STORE");
+  }
   logger.diagnostics(session.diagnostics);
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;

@@ -126,6 +126,7 @@ ErrorCode: TypeAlias = Literal[
     "session_closing",
     "session_invalid",
     "session_locked",
+    "session_lost",
     "session_name_empty",
     "session_not_found",
     "session_path_in_use",
@@ -165,6 +166,7 @@ class CommandMethods:
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
+        resume: bool | None = None,
         output_schema: Any | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -179,6 +181,8 @@ class CommandMethods:
           refused during a run.
         `prompt_id`: The id of the prompt; made by the host by default. One that the session
           has starts nothing.
+        `resume`: With the `promptId` of a prompt whose run ended with its host: the run goes
+          on where it was.
         `output_schema`: A JSON Schema for the answer, which comes as `output` of the prompt's
           `prompt_result`.
         """
@@ -190,6 +194,7 @@ class CommandMethods:
                 attachments=attachments,
                 streamingBehavior=streaming_behavior,
                 promptId=prompt_id,
+                resume=resume,
                 outputSchema=output_schema,
             ),
             timeout=timeout,

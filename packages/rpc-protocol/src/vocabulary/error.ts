@@ -56,8 +56,13 @@ export const errorTable = {
   },
   session_write_failed: {
     message:
-      "Could not write the session to {path}: {reason}. Nothing that was said is lost from memory.",
+      "Could not write the session to {path}: {reason}. What could not be written was not announced.",
     retryable: true,
+  },
+  session_lost: {
+    message:
+      "Another host has taken over session {path}. Open it again once that host has ended, or start another session.",
+    retryable: false,
   },
   queue_item_not_found: {
     message: "Queued item not found: {itemId}. It was delivered, cancelled, or never queued.",
