@@ -126,7 +126,7 @@ describe("rewind of a session", () => {
     await expect(session.rewind({ entryId: reply })).rejects.toMatchObject({
       code: "invalid_rewind_entry",
     });
-    session.recordsFiles = false;
+    session.checkpoints.isEnabled = false;
     await expect(session.rewind({ entryId })).rejects.toThrow("rewind.enabled");
     await expect(session.listCheckpoints()).rejects.toMatchObject({ code: "rewind_disabled" });
     const { session: other } = await createTestSession([]);

@@ -288,7 +288,8 @@ export class Client {
     for (const { connection, requests, hosted } of this.#attachments.values()) {
       connection.speakAs(this.#control);
       requests.answered = this.#answered;
-      if (this.#recordsFiles !== undefined) hosted.session.recordsFiles = this.#recordsFiles;
+      if (this.#recordsFiles !== undefined)
+        hosted.session.checkpoints.isEnabled = this.#recordsFiles;
     }
     return info;
   }
@@ -298,7 +299,7 @@ export class Client {
     const { pool, isOneShot = false } = this.#options;
     refuseWhileDraining(pool.isDraining, frame.name);
     const hosted = await pool.open(frame.params);
-    if (this.#recordsFiles !== undefined) hosted.session.recordsFiles = this.#recordsFiles;
+    if (this.#recordsFiles !== undefined) hosted.session.checkpoints.isEnabled = this.#recordsFiles;
     const attachment = this.#attachmentTo(hosted);
     const { sessionId, streamId, seq } = hosted;
     const { state } = hosted.session;

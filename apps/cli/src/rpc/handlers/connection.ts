@@ -49,7 +49,7 @@ interface Answering {
 type Initialized = Pick<Host, "connection"> & {
   readonly requests: Answering;
   /** The client's session, if it has one already. */
-  readonly session?: Pick<Host["session"], "recordsFiles">;
+  readonly session?: Pick<Host["session"], "checkpoints">;
 };
 
 /** Notes what a client asks for; a promise if its dialect is still to be loaded. */
@@ -76,7 +76,7 @@ function adopt(
   if (stream !== undefined) connection.setStreamForm(stream);
   if (mergeMs !== undefined) connection.setMergeInterval(mergeMs);
   if (events !== undefined) connection.setEventFilter(events ?? undefined);
-  if (rewind !== undefined && session !== undefined) session.recordsFiles = rewind;
+  if (rewind !== undefined && session !== undefined) session.checkpoints.isEnabled = rewind;
   if (capabilities !== undefined) requests.answered = capabilities.hostRequests || undefined;
   return hostInfo(connection);
 }
