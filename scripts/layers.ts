@@ -122,7 +122,7 @@ export const layers: readonly Layers[] = [
       ["process", "command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
-      ["hosting", "acp"],
+      ["hosting", "acp", "mcp"],
     ],
     looseFiles: ["cli.ts"],
   },

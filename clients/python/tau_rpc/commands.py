@@ -90,6 +90,7 @@ ErrorCode: TypeAlias = Literal[
     "invalid_attachment",
     "invalid_fork_entry",
     "invalid_image",
+    "invalid_mcp_server",
     "invalid_option",
     "invalid_params",
     "invalid_path",

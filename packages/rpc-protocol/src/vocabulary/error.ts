@@ -141,9 +141,11 @@ export const errorTable = {
     retryable: false,
   },
   mcp_server_not_found: {
-    message: "There is no MCP server {server}. get_mcp_servers lists those there are.",
+    message:
+      "There is no MCP server {server}. get_mcp_servers, or tau mcp list, shows those there are.",
     retryable: false,
   },
+  invalid_mcp_server: { message: "Invalid MCP server {server}: {reason}", retryable: false },
   mcp_failed: { message: "The MCP server {server} failed: {reason}", retryable: true },
   mcp_login_failed: {
     message:
