@@ -150,6 +150,7 @@ async function assemble(
     ...places,
     ...surroundings,
     ...toolOptions(options),
+    standsFor: options.taskFolder,
     keySources,
     session: () => session,
   });
