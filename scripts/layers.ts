@@ -26,7 +26,7 @@ export const layers: readonly Layers[] = [
       ["tools", "compaction", "structured-output"],
       ["host-tools"],
       ["subagents", "export-html", "approvals", "mcp"],
-      ["run"],
+      ["run", "rewind"],
       ["session"],
       ["extensions"],
       ["create"],
@@ -71,6 +71,7 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/subagents/isolation`,
     floors: [["repository"], ["merge"], ["trees"]],
   },
+  { root: `${codingAgent}/rewind`, floors: [["files"], ["store"], ["merge"]] },
   {
     root: `${codingAgent}/export-html`,
     floors: [["browser", "text"], ["entries"]],
@@ -97,7 +98,12 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "packages/rpc-client/src",
-    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"], ["session"]],
+    floors: [
+      ["base", "generated"],
+      ["connection", "events", "host", "wire"],
+      ["prompt"],
+      ["session"],
+    ],
     looseFiles: ["index.ts", "rpc-client.ts"],
   },
   {
@@ -116,7 +122,7 @@ export const layers: readonly Layers[] = [
       ["process", "command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
-      ["hosting", "acp"],
+      ["hosting", "acp", "mcp"],
     ],
     looseFiles: ["cli.ts"],
   },

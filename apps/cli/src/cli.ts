@@ -26,6 +26,16 @@ async function main(output: FrameOutput): Promise<void> {
       const { conformance } = await import("@tau-agent/conformance");
       exit(await conformance(words.slice(1), output));
     }
+    if (words[0] === "rewind") {
+      const { rewindCommand } = await import("./session/rewind-command.ts");
+      const { text, exitCode } = await rewindCommand(words.slice(1), readEnvironment());
+      output.write(text, () => exit(exitCode));
+      return;
+    }
+    if (words[0] === "mcp") {
+      const { mcpCommand } = await import("./mcp/mcp-command.ts");
+      exit(await mcpCommand(words.slice(1), output));
+    }
     const isAcp = words[0] === "acp" && words[1] !== "auth";
     // A client runs its agent's command line with a login's words behind it.
     const options = parseArgs(words[0] === "acp" ? words.slice(1) : words);

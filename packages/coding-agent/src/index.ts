@@ -15,6 +15,7 @@ export type {
   BudgetRequest,
   BudgetResult,
   BudgetSnapshot,
+  Checkpoint,
   CompactionResult,
   ErrorCode,
   ExtensionUiRequest,
@@ -49,6 +50,7 @@ export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";
 export type { Compaction } from "./compaction/compaction.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
+export { addMcpServer, type McpFilePlace, removeMcpServer } from "./create/mcp-file.ts";
 export type { ExtensionOptions } from "./create/session-extensions.ts";
 export type {
   CreateAgentSessionOptions,
@@ -88,6 +90,7 @@ export { type PermissionChange, permissionProblem } from "./permissions/permissi
 export type { PermissionState, SessionPermissions } from "./permissions/session-permissions.ts";
 export type { CommandRunner, FileAccess, ForeignCommand } from "./processes/environment.ts";
 export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
+export type { RewindOptions, RewindRequest } from "./rewind/session-rewind.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";

@@ -172,6 +172,29 @@ describe("the terminal of the editor", () => {
     expect(await areGone(pids)).toBe(true);
   });
 
+  it("that says nothing more does not hold up a cancel, and is released", async () => {
+    const mute = () => new Promise<never>(() => {});
+    const editor = await Editor.start({
+      capabilities: { terminal: true },
+      scenario: [{ content: [call("bash", { command: "sleep 60" })] }, "next"],
+      answers: (app) =>
+        app
+          .onRequest("terminal/create", () => ({ terminalId: "mute" }))
+          .onRequest("terminal/wait_for_exit", mute)
+          .onRequest("terminal/kill", mute)
+          .onRequest("terminal/output", mute)
+          .onRequest("terminal/release", () => ({})),
+    });
+    const { sessionId } = await editor.open();
+    const running = editor.prompt(sessionId, "run");
+    const asked = (method: string) => editor.seen.some(({ message }) => message.method === method);
+    await editor.until(() => asked("terminal/wait_for_exit"));
+    await editor.agent.notify("session/cancel", { sessionId });
+    expect(await running).toEqual({ stopReason: "cancelled" });
+    await editor.until(() => asked("terminal/release"));
+    expect(await editor.prompt(sessionId, "go on")).toEqual({ stopReason: "end_turn" });
+  });
+
   it("that cannot be opened is a failed call", async () => {
     const editor = await Editor.start({
       capabilities: { terminal: true },
@@ -186,6 +209,52 @@ describe("the terminal of the editor", () => {
     expect(JSON.stringify(editor.updates(sessionId))).toContain(
       "The editor's terminal failed: no more windows",
     );
+  });
+});
+
+describe("what an extension does", () => {
+  const source = `export default (pi) => {
+    pi.registerCommand("ask", { description: "Asks", handler: async () => {
+      pi.sendUserMessage("by the extension");
+    }});
+    pi.registerCommand("leave", { description: "Leaves", handler: async (_, ctx) => {
+      await ctx.newSession();
+    }});
+    pi.registerCommand("forever", { description: "Stays", handler: () => new Promise(() => {}) });
+  };`;
+  const files = { "agent/extensions/busy.js": source };
+
+  it("on its own is shown as its message, and can be cancelled", async () => {
+    const slow = { type: "text" as const, text: "word ".repeat(500), chunkSize: 5, delayMs: 10 };
+    const editor = await Editor.start({ files, scenario: [{ content: [slow] }, "next"] });
+    const { sessionId } = await editor.open();
+    expect(await editor.prompt(sessionId, "/ask")).toEqual({ stopReason: "end_turn" });
+    await editor.until(() => editor.text(sessionId, "agent_message_chunk") !== "");
+    expect(editor.text(sessionId, "user_message_chunk")).toBe("by the extension");
+    await editor.agent.notify("session/cancel", { sessionId });
+    expect(await editor.prompt(sessionId, "mine")).toEqual({ stopReason: "end_turn" });
+    expect(editor.text(sessionId, "agent_message_chunk")).toMatch(/next$/);
+    expect(editor.text(sessionId, "user_message_chunk")).toBe("by the extension");
+  });
+
+  it("without an end does not hold up a cancel", async () => {
+    const editor = await Editor.start({ files, scenario: ["next"] });
+    const { sessionId } = await editor.open();
+    const running = editor.prompt(sessionId, "/forever");
+    await editor.agent.notify("session/cancel", { sessionId });
+    expect(await running).toEqual({ stopReason: "cancelled" });
+    expect(await editor.prompt(sessionId, "mine")).toEqual({ stopReason: "end_turn" });
+  });
+
+  it("with another session does not delete that one", async () => {
+    const editor = await Editor.start({ files, scenario: ["one", "two"] });
+    const { sessionId } = await editor.open();
+    await editor.prompt(sessionId, "first");
+    await editor.prompt(sessionId, "/leave");
+    expect(await editor.prompt(sessionId, "second")).toEqual({ stopReason: "end_turn" });
+    await editor.agent.request("session/delete", { sessionId });
+    const { sessions } = await editor.agent.request("session/list", {});
+    expect(sessions).toMatchObject([{ title: "second" }]);
   });
 });
 

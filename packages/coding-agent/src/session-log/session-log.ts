@@ -234,7 +234,7 @@ export class SessionLog {
    *   the session is empty then.
    */
   takeOverBranch(from: SessionLog, leafId: string | null): void {
-    const positions = leafId === null ? [] : [...from.tree.positions(leafId)].reverse();
+    const positions = leafId === null ? [] : from.tree.branchPositions(leafId);
     const isScanned = positions.some((position) => from.tree.roleAt(position) !== undefined);
     if (!isScanned || from.#lines === undefined || this.path === undefined) {
       this.takeOver(positions.map((position) => from.tree.at(position) as SessionEntry));
