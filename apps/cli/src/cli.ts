@@ -176,6 +176,7 @@ async function startHosting(
     input,
     shutdown,
     logger,
+    words: process.argv.slice(2),
     beforeExtensions,
     openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }),
   });

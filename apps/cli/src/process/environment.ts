@@ -14,11 +14,16 @@ export interface ProcessEnvironment {
   readonly sessionDirectory: string | undefined;
   /** The key a subagent's host got from the host that started it. */
   readonly subagentKey?: string | undefined;
+  /** The handle of its session, in a host that serves one for another host. */
+  readonly sessionHandle?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
 /** Variable that hands a key to the hosts of subagents; nothing else gets to see it. */
 export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
+
+/** Variable with the handle of the one session that a host serves for another host. */
+export const SESSION_HANDLE = "TAU_SESSION_HANDLE";
 
 /**
  * Reads the environment once.
@@ -26,7 +31,11 @@ export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
  * @throws {ProtocolError} `invalid_option` when the working directory is gone
  */
 export function readEnvironment(): ProcessEnvironment {
-  const { [SUBAGENT_KEY]: subagentKey, ...variables } = process.env;
+  const {
+    [SUBAGENT_KEY]: subagentKey,
+    [SESSION_HANDLE]: sessionHandle,
+    ...variables
+  } = process.env;
   // An editor's own program was told to be a Node for this host, not for what commands start.
   if (process.versions.electron !== undefined) delete variables.ELECTRON_RUN_AS_NODE;
   return {
@@ -34,13 +43,14 @@ export function readEnvironment(): ProcessEnvironment {
     program: [process.execPath, process.argv[1] ?? ""],
     ...environmentFrom(variables),
     subagentKey,
+    sessionHandle,
   };
 }
 
 /** What variables say of folders. */
 export function environmentFrom(
   variables: ProcessEnvironment["variables"],
-): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey"> {
+): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey" | "sessionHandle"> {
   const homeDirectory = variables.HOME || findHomeDirectory();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;
