@@ -3,9 +3,10 @@ import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 import { type HostingOptions, hostingFlags } from "./hosting-flags.ts";
+import { type StoreOptions, storeFlags } from "./store-flags.ts";
 
 /** What the command line says. */
-export interface CliOptions extends HostingOptions {
+export interface CliOptions extends HostingOptions, StoreOptions {
   mode?: "text" | "json" | "rpc";
   print?: boolean;
   help?: boolean;
@@ -33,6 +34,7 @@ export interface CliOptions extends HostingOptions {
   tools?: string;
   taskDepth?: string;
   taskAgents?: string;
+  taskFolder?: string;
   noTools?: boolean;
   noBuiltinTools?: boolean;
   excludeTools?: string;
@@ -191,11 +193,8 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "value",
     help: "How deep this host stands among subagents; set by the host that starts it",
   },
-  "task-agents": {
-    key: "taskAgents",
-    kind: "value",
-    help: "Agents this host's subagents may be, comma-separated",
-  },
+  "task-folder": { key: "taskFolder", kind: "value", help: "Folder this host's is a copy of" },
+  "task-agents": { key: "taskAgents", kind: "value", help: "Its subagents, comma-separated" },
   "no-builtin-tools": {
     key: "noBuiltinTools",
     kind: "switch",
@@ -266,6 +265,7 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     help: "Taken and without effect: there is no terminal",
   },
   ...hostingFlags,
+  ...storeFlags,
   offline: { key: "offline", kind: "switch", help: "No network besides model requests" },
   "log-file": { key: "logFile", kind: "value", help: "Write the log here instead of stderr" },
   verbose: { key: "verbose", kind: "switch", help: "Log more" },

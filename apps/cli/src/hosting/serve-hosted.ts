@@ -50,13 +50,14 @@ export async function serveHosted(context: HostingContext): Promise<void> {
 
 /** Starts this program again for each session. */
 function isolation({
-  environment: { program, variables },
+  environment: { program, variables, store },
   words,
 }: HostingContext): ConstructorParameters<typeof SessionPool>[0]["isolate"] {
   return async (params, { sessionId, onEnd }) => {
     const { IsolatedSession } = await import("./sessions/isolated-session.ts");
     const command = [...program, ...wordsOfSession(words)];
-    return IsolatedSession.open({ sessionId, command, variables, onEnd }, params);
+    const own = { ...variables, TAU_STORE: store };
+    return IsolatedSession.open({ sessionId, command, variables: own, onEnd }, params);
   };
 }
 

@@ -16,6 +16,8 @@ export interface ProcessEnvironment {
   readonly subagentKey?: string | undefined;
   /** The handle of its session, in a host that serves one for another host. */
   readonly sessionHandle?: string | undefined;
+  /** The store for sessions, as `--store`. */
+  readonly store?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
@@ -34,8 +36,13 @@ export function readEnvironment(): ProcessEnvironment {
   const {
     [SUBAGENT_KEY]: subagentKey,
     [SESSION_HANDLE]: sessionHandle,
+    TAU_STORE: store,
+    TAU_REDIS: _redis,
     ...variables
   } = process.env;
+  // They may contain passwords. Extensions that start commands hand on what this process has.
+  delete process.env.TAU_STORE;
+  delete process.env.TAU_REDIS;
   // An editor's own program was told to be a Node for this host, not for what commands start.
   if (process.versions.electron !== undefined) delete variables.ELECTRON_RUN_AS_NODE;
   return {
@@ -44,13 +51,14 @@ export function readEnvironment(): ProcessEnvironment {
     ...environmentFrom(variables),
     subagentKey,
     sessionHandle,
+    store: store || undefined,
   };
 }
 
 /** What variables say of folders. */
 export function environmentFrom(
   variables: ProcessEnvironment["variables"],
-): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey" | "sessionHandle"> {
+): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey" | "sessionHandle" | "store"> {
   const homeDirectory = variables.HOME || findHomeDirectory();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;

@@ -87,7 +87,9 @@ describe("work for one thing", () => {
       "fulfilled",
       "fulfilled",
     ]);
-    expect(log).toEqual(["a1 begins", "b begins", "a1 ends", "b ends", "a2 begins", "a2 ends"]);
+    expect(log.slice(0, 2)).toEqual(["a1 begins", "b begins"]);
+    const ofOne = log.filter((line) => line.startsWith("a"));
+    expect(ofOne).toEqual(["a1 begins", "a1 ends", "a2 begins", "a2 ends"]);
     await later();
     expect([...turns.keys]).toEqual([]);
   });
