@@ -125,7 +125,10 @@ export class ProcessLink implements HostLink {
       onHostRequestResolved: (resolved) => requests?.close(resolved),
       onRefused: (id, message) => requests?.refuse(id, message),
       write: (line) => child.write(line),
-      onEvent: (event) => this.hub.emit(event),
+      onEvent: (event) => {
+        const hold = this.hub.emit(event);
+        if (hold !== undefined) child.pauseUntil(hold);
+      },
       onUiRequest: (request) => void this.#showUi(connection, request),
       onNoise: (line) => child.note(`not a frame: ${line.slice(0, 500)}`),
     });
