@@ -42,10 +42,10 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/resources`,
     floors: [["files"], ["packages", "rules", "skills", "templates"]],
   },
-  { root: `${codingAgent}/session-log`, floors: [["scan"], ["file", "entries", "store"]] },
+  { root: `${codingAgent}/session-log`, floors: [["scan"], ["file", "entries"], ["store"]] },
   {
     root: `${codingAgent}/session-store`,
-    floors: [["common"], ["file", "memory", "conformance"]],
+    floors: [["common"], ["file", "memory", "conformance", "open"]],
     looseFiles: ["index.ts"],
   },
   { root: `${codingAgent}/user-input`, floors: [["images"]] },
@@ -97,7 +97,12 @@ export const layers: readonly Layers[] = [
   },
   {
     root: "packages/rpc-client/src",
-    floors: [["base", "generated"], ["connection", "events", "host"], ["prompt"], ["session"]],
+    floors: [
+      ["base", "generated"],
+      ["connection", "events", "host", "wire"],
+      ["prompt"],
+      ["session"],
+    ],
     looseFiles: ["index.ts", "rpc-client.ts"],
   },
   {
@@ -116,7 +121,7 @@ export const layers: readonly Layers[] = [
       ["process", "command-line"],
       ["extensions", "rpc"],
       ["session", "one-shot"],
-      ["hosting", "acp"],
+      ["hosting", "acp", "mcp"],
     ],
     looseFiles: ["cli.ts"],
   },

@@ -26,6 +26,10 @@ async function main(output: FrameOutput): Promise<void> {
       const { conformance } = await import("@tau-agent/conformance");
       exit(await conformance(words.slice(1), output));
     }
+    if (words[0] === "mcp") {
+      const { mcpCommand } = await import("./mcp/mcp-command.ts");
+      exit(await mcpCommand(words.slice(1), output));
+    }
     const isAcp = words[0] === "acp" && words[1] !== "auth";
     // A client runs its agent's command line with a login's words behind it.
     const options = parseArgs(words[0] === "acp" ? words.slice(1) : words);
@@ -239,6 +243,9 @@ function preparation(shutdown: Shutdown, input?: NodeJS.ReadableStream): () => P
 async function openSession(options: CliOptions, logger: Logger, seams: ExtensionSeams = {}) {
   const environment = readEnvironment();
   const session = await createAgentSession(await sessionOptions(options, environment, seams));
+  if (/^[a-z]+:\/\/[^/?#]*:[^/?#]*@/i.test(options.store ?? "")) {
+    logger.warn("--store contains a password, which the list of processes shows; use TAU_STORE");
+  }
   logger.diagnostics(session.diagnostics);
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
   return session;

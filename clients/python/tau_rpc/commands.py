@@ -86,6 +86,7 @@ ErrorCode: TypeAlias = Literal[
     "invalid_attachment",
     "invalid_fork_entry",
     "invalid_image",
+    "invalid_mcp_server",
     "invalid_option",
     "invalid_params",
     "invalid_path",
@@ -117,6 +118,7 @@ ErrorCode: TypeAlias = Literal[
     "session_closing",
     "session_invalid",
     "session_locked",
+    "session_lost",
     "session_name_empty",
     "session_not_found",
     "session_path_in_use",
@@ -156,6 +158,7 @@ class CommandMethods:
         attachments: list[Attachment] | None = None,
         streaming_behavior: Literal["steer", "followUp", "follow-up"] | None = None,
         prompt_id: str | None = None,
+        resume: bool | None = None,
         output_schema: Any | None = None,
         timeout: float | None = None,
     ) -> PromptDisposition | None:
@@ -170,6 +173,8 @@ class CommandMethods:
           refused during a run.
         `prompt_id`: The id of the prompt; made by the host by default. One that the session
           has starts nothing.
+        `resume`: With the `promptId` of a prompt whose run ended with its host: the run goes
+          on where it was.
         `output_schema`: A JSON Schema for the answer, which comes as `output` of the prompt's
           `prompt_result`.
         """
@@ -181,6 +186,7 @@ class CommandMethods:
                 attachments=attachments,
                 streamingBehavior=streaming_behavior,
                 promptId=prompt_id,
+                resume=resume,
                 outputSchema=output_schema,
             ),
             timeout=timeout,

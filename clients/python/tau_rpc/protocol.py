@@ -3706,6 +3706,10 @@ class PromptCommand(_PromptCommand, total=False):
     """The id of the prompt; made by the host by default. One that the session has starts
     nothing.
     """
+    resume: bool
+    """With the `promptId` of a prompt whose run ended with its host: the run goes on where it
+    was.
+    """
     outputSchema: Any
     """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""
 
@@ -3993,6 +3997,23 @@ class SessionInfoEntry(_SessionInfoEntry, total=False):
     """The new name of the session; absent to remove it."""
 
 
+class _SessionLostEvent(TypedDict):
+    type: Literal["session_lost"]
+    reason: Literal["lease_lost"]
+    """Why: another host has acquired the lease."""
+
+
+class SessionLostEvent(_SessionLostEvent, total=False):
+    """The session is no longer this host's to write; further prompts are refused."""
+
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
+
+
 class _SessionState(TypedDict):
     model: Model | None
     """The model; null if none is available."""
@@ -4093,6 +4114,25 @@ class SessionStatsSubagents(TypedDict):
     """Tokens used by subagents."""
     cost: float
     """Cost in US dollars."""
+
+
+class _SessionStoreStatusEvent(TypedDict):
+    type: Literal["session_store_status"]
+    status: Literal["waiting", "ok"]
+    """Whether a write takes long, or has succeeded after all."""
+
+
+class SessionStoreStatusEvent(_SessionStoreStatusEvent, total=False):
+    """The store of the session is slow, or no longer is; what it has not acknowledged is held
+    back.
+    """
+
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
+    promptId: str
+    """The prompt whose run the event belongs to; sent after `initialize`."""
+    seq: int
+    """Its number in the session, rising from 1; sent after `initialize`."""
 
 
 class _SessionTreeNode(TypedDict):
@@ -5918,6 +5958,8 @@ Event: TypeAlias = Union[
     AutoRetryStartEvent,
     AutoRetryEndEvent,
     AutoContinueEvent,
+    SessionStoreStatusEvent,
+    SessionLostEvent,
     SessionInfoChangedEvent,
     McpServerStatusEvent,
     ThinkingLevelChangedEvent,
@@ -6061,6 +6103,8 @@ HostFrame: TypeAlias = Union[
     AutoRetryStartEvent,
     AutoRetryEndEvent,
     AutoContinueEvent,
+    SessionStoreStatusEvent,
+    SessionLostEvent,
     SessionInfoChangedEvent,
     McpServerStatusEvent,
     ThinkingLevelChangedEvent,
@@ -6536,10 +6580,12 @@ __all__ = [
     "SessionInfo",
     "SessionInfoChangedEvent",
     "SessionInfoEntry",
+    "SessionLostEvent",
     "SessionState",
     "SessionStats",
     "SessionStatsContextUsage",
     "SessionStatsSubagents",
+    "SessionStoreStatusEvent",
     "SessionTreeNode",
     "SetActiveToolsCommand",
     "SetActiveToolsData",

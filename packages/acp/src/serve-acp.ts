@@ -2,7 +2,7 @@ import { type AgentContext, agent, RequestError } from "@agentclientprotocol/sdk
 import { type MessageOutput, MessageStream } from "./client/message-stream.ts";
 import { type AgentInfo, authMethods, initializeResponse } from "./mapping/capabilities.ts";
 import { invalidParams, requestError } from "./mapping/errors.ts";
-import { type SessionSource, Sessions } from "./sessions.ts";
+import { type SessionSource, Sessions, type Wanted } from "./sessions.ts";
 
 /** What an agent for editors is made of. */
 export interface AcpOptions {
@@ -12,28 +12,31 @@ export interface AcpOptions {
   readonly info: AgentInfo;
   /** Whether any model can be used. */
   readonly hasKey: () => Promise<boolean>;
+  /** The client has gone. */
+  readonly onEnd: () => void;
 }
 
 /** A running agent. */
 export interface AcpAgent {
-  /** Resolves once the client has gone. */
-  readonly closed: Promise<void>;
-  /** Ends all sessions; what was said is out when it resolves. */
+  /** Ends all sessions; requests have their answers, and what was said is out when it resolves. */
   close(): Promise<void>;
 }
 
 /** Speaks the Agent Client Protocol with one client. */
-export function serveAcp({ input, output, source, info, hasKey }: AcpOptions): AcpAgent {
+export function serveAcp(options: AcpOptions): AcpAgent {
+  const { input, output, source, info, hasKey, onEnd } = options;
   const sessions = new Sessions(source);
-  const messages = new MessageStream(input, output, () => sessions.cancelAll());
+  const messages = new MessageStream(input, output, onEnd);
   const app = agent({ name: info.name });
   addConnection(app, { sessions, info, hasKey });
   addSessions(app, sessions);
   addTurns(app, sessions);
   const connection = app.connect(messages.stream);
+  void connection.closed.then(onEnd);
   return {
-    closed: connection.closed,
     close: async () => {
+      sessions.cancelAll();
+      await messages.answered();
       messages.stopWaiting();
       await sessions.closeAll();
       await messages.flushed();
@@ -72,7 +75,7 @@ function addSessions(app: App, sessions: Sessions): void {
   app
     .onRequest("session/new", ({ params, client, signal }) =>
       inWords(async () => {
-        const session = await sessions.create(client, params.cwd);
+        const session = await sessions.create(client, params);
         if (signal.aborted) {
           await sessions.delete(session.sessionId);
           throw RequestError.requestCancelled();
@@ -132,10 +135,7 @@ function addTurns(app: App, sessions: Sessions): void {
         return session.prompt(params.prompt, signal);
       }),
     )
-    .onNotification("session/cancel", async ({ params }) => {
-      const session = await sessions.find(params.sessionId)?.catch(() => undefined);
-      session?.cancel();
-    });
+    .onNotification("session/cancel", ({ params }) => sessions.cancel(params.sessionId));
 }
 
 /** A session to go on with; the client may have lost interest meanwhile. */
@@ -144,11 +144,10 @@ async function opened(
   order: {
     readonly client: AgentContext;
     readonly sessionId: string;
-    readonly cwd: string;
     readonly signal: AbortSignal;
-  },
+  } & Wanted,
 ) {
-  const session = await sessions.get(order.client, order.sessionId, order.cwd);
+  const session = await sessions.get(order.client, order.sessionId, order);
   if (order.signal.aborted) throw RequestError.requestCancelled();
   return session;
 }
@@ -163,6 +162,6 @@ async function inWords<Value>(work: () => Promise<Value>): Promise<Value> {
 }
 
 /** The client knows the session only when it has the answer. */
-function afterAnswer(work: () => Promise<void>): void {
-  setImmediate(() => void work().catch(() => {}));
+function afterAnswer(work: () => void): void {
+  setImmediate(work);
 }

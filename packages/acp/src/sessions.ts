@@ -4,6 +4,7 @@ import { isAbsolute } from "node:path";
 import {
   type AgentContext,
   type ClientCapabilities,
+  type McpServer,
   RequestError,
   type SessionInfo,
 } from "@agentclientprotocol/sdk";
@@ -19,19 +20,27 @@ import {
 import { clientFiles } from "./client/client-files.ts";
 import { clientTerminal } from "./client/client-terminal.ts";
 import { invalidParams } from "./mapping/errors.ts";
+import { mcpEntries } from "./mapping/mcp-servers.ts";
 import { notice } from "./mapping/notice.ts";
 import { AcpSession } from "./session/acp-session.ts";
 import { firstLine } from "./session/session-title.ts";
+import { Turns } from "./session/turns.ts";
 
 /** How many sessions a list has at once. */
 const PAGE = 100;
 
 /** A session as the program that runs this makes it. */
 export interface SessionOrder
-  extends Pick<CreateAgentSessionOptions, "cwd" | "files" | "runCommand"> {
+  extends Pick<CreateAgentSessionOptions, "cwd" | "files" | "runCommand" | "mcpServers"> {
   readonly session: SessionStart;
   /** Shows dialogs and notices of extensions. */
   readonly sendUiRequest?: NonNullable<CreateAgentSessionOptions["extensions"]>["sendUiRequest"];
+}
+
+/** Where a client wants a session to work, and with what. */
+export interface Wanted {
+  readonly cwd: string;
+  readonly mcpServers?: readonly McpServer[] | undefined;
 }
 
 /** Where sessions come from. */
@@ -47,7 +56,8 @@ export interface SessionSource {
 /** The sessions of one client. */
 export class Sessions {
   readonly #source: SessionSource;
-  readonly #open = new Map<string, Promise<AcpSession>>();
+  readonly #open = new Map<string, AcpSession>();
+  readonly #turns = new Turns();
   /** What the client can do. */
   capabilities: ClientCapabilities | undefined;
 
@@ -56,67 +66,78 @@ export class Sessions {
   }
 
   /** Begins a session, with its file. */
-  create(client: AgentContext, cwd: string): Promise<AcpSession> {
+  async create(
+    client: AgentContext,
+    { cwd, mcpServers: servers = [] }: Wanted,
+  ): Promise<AcpSession> {
     checkFolder(cwd);
     const sessionId = randomUUID();
     const session: SessionStart = { kind: "new", id: sessionId, isListed: true };
-    return this.#keep(sessionId, () => this.#start(client, sessionId, { cwd, session }));
+    const order = { cwd, mcpServers: mcpEntries(servers), session };
+    return this.#turns.take(sessionId, () => this.#start(client, sessionId, order));
   }
 
   /**
-   * The session with this id: an open one, or one from the disk. Without `cwd`, that one works in its own
-   * folder.
+   * The session with this id: an open one, or one from the disk, which works in its own folder unless
+   * another one is wanted.
    *
    * @throws {RequestError} -32002 if there is none, -32602 for anything but a folder
    */
-  async get(client: AgentContext, sessionId: string, cwd?: string): Promise<AcpSession> {
+  async get(client: AgentContext, sessionId: string, wanted?: Wanted): Promise<AcpSession> {
+    const { cwd, mcpServers: servers = [] } = wanted ?? {};
     if (cwd !== undefined) checkFolder(cwd);
-    const open = this.#open.get(sessionId);
-    if (open !== undefined) return open;
-    return this.#keep(sessionId, async () => {
+    const mcpServers = mcpEntries(servers);
+    return this.#turns.take(sessionId, async () => {
+      const open = this.#open.get(sessionId);
+      if (open !== undefined) {
+        // Without any, those of the configuration would be stopped, too.
+        if (servers.length > 0) await open.session.mcp.set(mcpServers);
+        return open;
+      }
       const path = await this.#pathOf(sessionId, cwd);
       if (path === undefined) throw RequestError.sessionNotFound(sessionId);
       const session: SessionStart = { kind: "file", path, goesToItsFolder: cwd === undefined };
-      return this.#start(client, sessionId, { cwd: cwd ?? this.#source.cwd, session });
+      const order = { cwd: cwd ?? this.#source.cwd, mcpServers, session };
+      return this.#start(client, sessionId, order);
     });
   }
 
-  /** An open session; undefined for any other. */
-  find(sessionId: string): Promise<AcpSession> | undefined {
-    return this.#open.get(sessionId);
-  }
-
-  /** Closes a session; one that is not open stays as it is. */
-  async close(sessionId: string): Promise<void> {
-    const opening = this.#open.get(sessionId);
-    if (opening === undefined) return;
-    const open = await opening.catch(() => undefined);
-    await open?.close();
-    if (this.#open.get(sessionId) === opening) this.#open.delete(sessionId);
-  }
-
-  /** Closes all sessions. */
-  async closeAll(): Promise<void> {
-    await Promise.all([...this.#open.keys()].map((id) => this.close(id)));
+  /** Cancels the prompts of a session; nothing if it is not open. */
+  async cancel(sessionId: string): Promise<void> {
+    await this.#turns.take(sessionId, async () => {
+      // A prompt that came before has reached its session by then.
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#open.get(sessionId)?.cancel();
+    });
   }
 
   /** Cancels the prompts of all sessions. */
   cancelAll(): void {
-    for (const opening of this.#open.values()) {
-      void opening.then((open) => open.cancel()).catch(() => {});
-    }
+    for (const open of this.#open.values()) open.cancel();
+  }
+
+  /** Closes a session; one that is not open stays as it is. */
+  async close(sessionId: string): Promise<void> {
+    await this.#turns.take(sessionId, () => this.#close(sessionId));
+  }
+
+  /** Closes all sessions. */
+  async closeAll(): Promise<void> {
+    const ids = new Set([...this.#open.keys(), ...this.#turns.keys]);
+    await Promise.all([...ids].map((id) => this.close(id)));
   }
 
   /** Deletes a session's file; one that is not there is as good as deleted. */
   async delete(sessionId: string): Promise<void> {
-    const opening = this.#open.get(sessionId);
-    const open = await opening?.catch(() => undefined);
-    const path = open?.session.log.path;
-    await this.close(sessionId);
-    const found = path ?? (await this.#pathOf(sessionId, undefined));
-    if (found === undefined) return;
-    await deleteSession(found).catch((error: unknown) => {
-      if (!(error instanceof SessionError && error.code === "session_not_found")) throw error;
+    await this.#turns.take(sessionId, async () => {
+      const { header, path: own } = this.#open.get(sessionId)?.session.log ?? {};
+      await this.#close(sessionId);
+      // An extension may have gone on with another session, which is not meant.
+      const path = header?.id === sessionId ? own : await this.#pathOf(sessionId, undefined);
+      if (path === undefined) return;
+      await deleteSession(path).catch((error: unknown) => {
+        if (!(error instanceof SessionError && error.code === "session_not_found")) throw error;
+      });
     });
   }
 
@@ -148,23 +169,22 @@ export class Sessions {
     return end < all.length ? { sessions, nextCursor: String(end) } : { sessions };
   }
 
+  async #close(sessionId: string): Promise<void> {
+    const open = this.#open.get(sessionId);
+    this.#open.delete(sessionId);
+    await open?.close();
+  }
+
   async #pathOf(sessionId: string, cwd: string | undefined): Promise<string | undefined> {
     const { agentDirectory } = this.#source;
     const sessionDirectory = await this.#source.sessionDirectory(cwd);
     return findSavedSession(sessionId, { agentDirectory, sessionDirectory });
   }
 
-  #keep(sessionId: string, open: () => Promise<AcpSession>): Promise<AcpSession> {
-    const opening = open();
-    this.#open.set(sessionId, opening);
-    opening.catch(() => this.#open.delete(sessionId));
-    return opening;
-  }
-
   async #start(
     client: AgentContext,
     sessionId: string,
-    order: Pick<SessionOrder, "cwd" | "session">,
+    order: Pick<SessionOrder, "cwd" | "session" | "mcpServers">,
   ): Promise<AcpSession> {
     const { capabilities } = this;
     let opened: AcpSession | undefined;
@@ -180,6 +200,7 @@ export class Sessions {
       sendUiRequest: this.#uiRequests(client, sessionId),
     });
     opened = new AcpSession({ sessionId, session, client, capabilities });
+    this.#open.set(sessionId, opened);
     return opened;
   }
 

@@ -49,6 +49,7 @@ export type { Listener, SubscribeOptions } from "./base/event-bus.ts";
 export { findHomeDirectory } from "./base/home-directory.ts";
 export type { Compaction } from "./compaction/compaction.ts";
 export { createAgentSession } from "./create/create-agent-session.ts";
+export { addMcpServer, type McpFilePlace, removeMcpServer } from "./create/mcp-file.ts";
 export type { ExtensionOptions } from "./create/session-extensions.ts";
 export type {
   CreateAgentSessionOptions,

@@ -41,9 +41,13 @@ export type { CommandMethods } from "./generated/command-methods.ts";
 export type { HostCommandOptions } from "./host/host-command.ts";
 export type { StopOptions } from "./host/host-process.ts";
 export { RpcClient } from "./rpc-client.ts";
+export type { RemoteClient } from "./session/remote-client.ts";
+export type { ConnectOptions } from "./session/remote-host.ts";
+export type { RemoteEvent, RemoteSession } from "./session/remote-session.ts";
 export type { RpcClientOptions } from "./session/rpc-client-options.ts";
 export type {
   CollectEventsOptions,
   OutputSchema,
   PromptAndWaitOptions,
 } from "./session/session-client.ts";
+export type { ReconnectedEvent } from "./session/session-link.ts";

@@ -1,6 +1,10 @@
+import type { Params } from "@tau-agent/rpc-protocol";
 import type { HostExit } from "./base/errors.ts";
 import type { StopOptions } from "./host/host-process.ts";
 import { ProcessLink } from "./session/process-link.ts";
+import type { RemoteClient } from "./session/remote-client.ts";
+import type { ConnectOptions } from "./session/remote-host.ts";
+import type { RemoteSession } from "./session/remote-session.ts";
 import type { RpcClientOptions } from "./session/rpc-client-options.ts";
 import { SessionClient } from "./session/session-client.ts";
 
@@ -10,11 +14,35 @@ import { SessionClient } from "./session/session-client.ts";
  */
 export class RpcClient extends SessionClient implements AsyncDisposable {
   readonly #link: ProcessLink;
+  readonly #requestTimeoutMs: number | undefined;
 
   constructor(options: RpcClientOptions = {}) {
     const link = new ProcessLink(options);
     super(link, options.requestTimeoutMs);
     this.#link = link;
+    this.#requestTimeoutMs = options.requestTimeoutMs;
+  }
+
+  /**
+   * Connects to a host that listens: `unix:<path>`, `ws://…` or `wss://…`. A lost connection is made
+   * again by itself, and goes on where it was cut; listeners get an event `reconnected`.
+   *
+   * @throws {ConnectionClosedError}
+   */
+  static async connect(url: string, options: ConnectOptions = {}): Promise<RemoteClient> {
+    const [{ RemoteHost }, { RemoteClient }] = await Promise.all([
+      import("./session/remote-host.ts"),
+      import("./session/remote-client.ts"),
+    ]);
+    return new RemoteClient(await RemoteHost.connect(url, options), options);
+  }
+
+  /** Opens a session of its own in a host that was started with `--sessions`. */
+  async openSession(params: Params<"open_session"> = {}): Promise<RemoteSession> {
+    const { RemoteSession } = await import("./session/remote-session.ts");
+    const routes = await this.#link.routes();
+    const { sessionId } = await this.request("open_session", params);
+    return new RemoteSession(routes.link(sessionId), this.#requestTimeoutMs);
   }
 
   /** The host's process id, while and after it runs. */

@@ -62,10 +62,10 @@ export function runAcp(host: AcpProcess): void {
       await session.dispose();
       return models.length > 0;
     },
+    onEnd: () => void shutdown.begin(0),
   });
   output.onClosed(() => void shutdown.begin(0));
   shutdown.onShutdown(() => acp.close());
-  void acp.closed.then(() => shutdown.begin(0));
 }
 
 function refuseForeign(options: CliOptions): void {
@@ -79,7 +79,7 @@ function refuseForeign(options: CliOptions): void {
 
 async function openSession(host: AcpProcess, order: SessionOrder): Promise<AgentSession> {
   const { environment, logger, shutdown, beforeExtensions } = host;
-  const { cwd, session: start, files, runCommand, sendUiRequest } = order;
+  const { cwd, session: start, sendUiRequest, ...given } = order;
   const seams: ExtensionSeams = {
     sendUiRequest,
     onShutdown: () => void shutdown.begin(0),
@@ -91,8 +91,7 @@ async function openSession(host: AcpProcess, order: SessionOrder): Promise<Agent
     ...(await sessionOptions({ ...options, mode: "rpc" }, { ...environment, cwd }, seams)),
     baseDirectory: environment.cwd,
     session: start,
-    files,
-    runCommand,
+    ...given,
   });
   logger.diagnostics(session.diagnostics);
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));

@@ -3,9 +3,10 @@ import { ProtocolError, protocolNames } from "@tau-agent/rpc-protocol";
 import { type ThinkingLevel, thinkingLevels } from "@tau-agent/rpc-protocol/messages";
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 import { type HostingOptions, hostingFlags } from "./hosting-flags.ts";
+import { type StoreOptions, storeFlags } from "./store-flags.ts";
 
 /** What the command line says. */
-export interface CliOptions extends HostingOptions {
+export interface CliOptions extends HostingOptions, StoreOptions {
   mode?: "text" | "json" | "rpc";
   print?: boolean;
   help?: boolean;
@@ -266,6 +267,7 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     help: "Taken and without effect: there is no terminal",
   },
   ...hostingFlags,
+  ...storeFlags,
   offline: { key: "offline", kind: "switch", help: "No network besides model requests" },
   "log-file": { key: "logFile", kind: "value", help: "Write the log here instead of stderr" },
   verbose: { key: "verbose", kind: "switch", help: "Log more" },

@@ -14,6 +14,8 @@ export interface ProcessEnvironment {
   readonly sessionDirectory: string | undefined;
   /** The key a subagent's host got from the host that started it. */
   readonly subagentKey?: string | undefined;
+  /** The store for sessions, as `--store`. */
+  readonly store?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
@@ -26,7 +28,15 @@ export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
  * @throws {ProtocolError} `invalid_option` when the working directory is gone
  */
 export function readEnvironment(): ProcessEnvironment {
-  const { [SUBAGENT_KEY]: subagentKey, ...variables } = process.env;
+  const {
+    [SUBAGENT_KEY]: subagentKey,
+    TAU_STORE: store,
+    TAU_REDIS: _redis,
+    ...variables
+  } = process.env;
+  // They may contain passwords. Extensions that start commands hand on what this process has.
+  delete process.env.TAU_STORE;
+  delete process.env.TAU_REDIS;
   // An editor's own program was told to be a Node for this host, not for what commands start.
   if (process.versions.electron !== undefined) delete variables.ELECTRON_RUN_AS_NODE;
   return {
@@ -34,13 +44,14 @@ export function readEnvironment(): ProcessEnvironment {
     program: [process.execPath, process.argv[1] ?? ""],
     ...environmentFrom(variables),
     subagentKey,
+    store: store || undefined,
   };
 }
 
 /** What variables say of folders. */
 export function environmentFrom(
   variables: ProcessEnvironment["variables"],
-): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey"> {
+): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey" | "store"> {
   const homeDirectory = variables.HOME || findHomeDirectory();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;

@@ -65,17 +65,35 @@ export function dispatch(
     answerError(options.host.connection, { id: frame.id, command: frame.name, code, error: text });
     options.onAnswered(frame);
   };
+  const reply = (data: unknown): void | Promise<void> => {
+    // A command that wrote something, or shows what was written, waits for the session's store.
+    const stored = answersAtOnce.has(frame.name) ? undefined : options.host.session.stored;
+    if (stored === undefined) return answer(options, frame, data);
+    return stored.then(() => answer(options, frame, data));
+  };
   try {
     refuseWhileDraining(options.isDraining(), frame.name);
     // What waited for another session finds none any more.
     if (isClosed && frame.awaitsSessionChange) throw new SessionError("disposed");
     const data = run(frame, options.host);
-    if (!(data instanceof Promise)) return answer(options, frame, data);
-    return data.then((value) => answer(options, frame, value)).catch(fail);
+    if (data instanceof Promise) return data.then(reply).catch(fail);
+    const replied = reply(data);
+    return replied instanceof Promise ? replied.catch(fail) : replied;
   } catch (error) {
     fail(error);
   }
 }
+
+/** Commands that tell how the host is, or stop something: they wait for no store. */
+const answersAtOnce: ReadonlySet<string> = new Set([
+  "initialize",
+  "get_state",
+  "get_pending_requests",
+  "abort",
+  "abort_bash",
+  "abort_retry",
+  "drain",
+]);
 
 /** The table's types guarantee that params and handler fit; the union hides it. */
 function run({ name, params, id }: CommandFrame, host: Host): unknown {

@@ -33,6 +33,9 @@ export async function sessionOptions(
     apiKey: options.apiKey ?? environment.subagentKey,
     session: sessionStart(options),
     sessionDirectory: options.sessionDir ?? environment.sessionDirectory,
+    store: options.noSession ? undefined : (options.store ?? environment.store),
+    projectKey: options.projectKey,
+    leaseMs: milliseconds("--lease-ms", options.leaseMs),
     name: options.name,
     permissions: { mode: options.permissionMode },
     clientReady,
@@ -99,6 +102,13 @@ function sessionStart(options: CliOptions): SessionStart {
   if (fork !== undefined) return { kind: "fork", from: fork, id };
   if (isContinued) return { kind: "latest" };
   return id === undefined ? { kind: "new" } : { kind: "id", id };
+}
+
+function milliseconds(option: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+  const reason = `${JSON.stringify(value)} is not a number of milliseconds`;
+  throw new ProtocolError("invalid_option", { option, reason });
 }
 
 function depth(value: string | undefined): number | undefined {

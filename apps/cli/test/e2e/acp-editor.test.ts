@@ -189,6 +189,52 @@ describe("the terminal of the editor", () => {
   });
 });
 
+describe("what an extension does", () => {
+  const source = `export default (pi) => {
+    pi.registerCommand("ask", { description: "Asks", handler: async () => {
+      pi.sendUserMessage("by the extension");
+    }});
+    pi.registerCommand("leave", { description: "Leaves", handler: async (_, ctx) => {
+      await ctx.newSession();
+    }});
+    pi.registerCommand("forever", { description: "Stays", handler: () => new Promise(() => {}) });
+  };`;
+  const files = { "agent/extensions/busy.js": source };
+
+  it("on its own is shown as its message, and can be cancelled", async () => {
+    const slow = { type: "text" as const, text: "word ".repeat(500), chunkSize: 5, delayMs: 10 };
+    const editor = await Editor.start({ files, scenario: [{ content: [slow] }, "next"] });
+    const { sessionId } = await editor.open();
+    expect(await editor.prompt(sessionId, "/ask")).toEqual({ stopReason: "end_turn" });
+    await editor.until(() => editor.text(sessionId, "agent_message_chunk") !== "");
+    expect(editor.text(sessionId, "user_message_chunk")).toBe("by the extension");
+    await editor.agent.notify("session/cancel", { sessionId });
+    expect(await editor.prompt(sessionId, "mine")).toEqual({ stopReason: "end_turn" });
+    expect(editor.text(sessionId, "agent_message_chunk")).toMatch(/next$/);
+    expect(editor.text(sessionId, "user_message_chunk")).toBe("by the extension");
+  });
+
+  it("without an end does not hold up a cancel", async () => {
+    const editor = await Editor.start({ files, scenario: ["next"] });
+    const { sessionId } = await editor.open();
+    const running = editor.prompt(sessionId, "/forever");
+    await editor.agent.notify("session/cancel", { sessionId });
+    expect(await running).toEqual({ stopReason: "cancelled" });
+    expect(await editor.prompt(sessionId, "mine")).toEqual({ stopReason: "end_turn" });
+  });
+
+  it("with another session does not delete that one", async () => {
+    const editor = await Editor.start({ files, scenario: ["one", "two"] });
+    const { sessionId } = await editor.open();
+    await editor.prompt(sessionId, "first");
+    await editor.prompt(sessionId, "/leave");
+    expect(await editor.prompt(sessionId, "second")).toEqual({ stopReason: "end_turn" });
+    await editor.agent.request("session/delete", { sessionId });
+    const { sessions } = await editor.agent.request("session/list", {});
+    expect(sessions).toMatchObject([{ title: "second" }]);
+  });
+});
+
 describe("a dialog of an extension", () => {
   const source = `export default (pi) => {
     pi.registerCommand("survey", { description: "Asks", handler: async (_, ctx) => {

@@ -212,6 +212,24 @@ describe("closing and deleting", () => {
   });
 });
 
+it("what is sent around a close or a delete happens in its order", async () => {
+  const editor = await Editor.start({ scenario: [{ repeat: true, content: "fine" }] });
+  const { sessionId } = await editor.open();
+  const load = { sessionId, cwd: editor.place.cwd, mcpServers: [] };
+  const first = editor.prompt(sessionId, "one");
+  const closed = editor.agent.request("session/close", { sessionId });
+  const second = editor.prompt(sessionId, "two");
+  const deleted = editor.agent.request("session/delete", { sessionId });
+  const loaded = code(editor.agent.request("session/load", load));
+  const third = code(editor.prompt(sessionId, "three"));
+  expect(["cancelled", "end_turn"]).toContain((await first).stopReason);
+  await closed;
+  expect(["cancelled", "end_turn"]).toContain((await second).stopReason);
+  await deleted;
+  expect(await loaded).toMatchObject({ code: -32002 });
+  expect(await third).toMatchObject({ code: -32002 });
+});
+
 it("a damaged session is an error, not a new one", async () => {
   const place = makeEditorPlace({ scenario: ["One."] });
   const editor = await Editor.start({ place });

@@ -28,12 +28,14 @@ async function readText(
   path: string,
   signal: AbortSignal | undefined = runSignal(),
 ): Promise<string> {
-  const { content } = await client
+  const answer = await client
     .request("fs/read_text_file", { sessionId, path }, untilAborted(signal))
     .catch((error: unknown) => {
       throw fileFailure(error, "read", path);
     });
-  return content;
+  const { content } = Object(answer) as { readonly content?: unknown };
+  if (typeof content === "string") return content;
+  throw new ToolError(`The editor could not read ${path}: it gave no text`);
 }
 
 async function writeText(

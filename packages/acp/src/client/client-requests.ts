@@ -6,8 +6,7 @@ import {
   type RequestSink,
 } from "@tau-agent/coding-agent";
 import type { PendingRequest } from "@tau-agent/rpc-protocol";
-import { asDialog, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
-import { dialogAnswer, dialogForm } from "../mapping/dialog-form.ts";
+import { elicitationOf, elicitedResult } from "../mapping/elicitation.ts";
 import { askedCall, permissionAnswer, permissionOptions } from "../mapping/permission.ts";
 import { untilAborted } from "./client-files.ts";
 
@@ -18,7 +17,7 @@ export interface QuestionPlace {
   readonly sessionId: string;
   readonly session: Pick<AgentSession, "requests" | "permissions" | "previewChange">;
   /** Everything before the question has been sent; gives the client's id of the call. */
-  readonly callShown: (request: ApprovalRequest) => Promise<string>;
+  readonly callShown: (request: ApprovalRequest, signal: AbortSignal) => Promise<string>;
   /** The client's id of a call; undefined if it knows none. */
   readonly idOfCall: (toolCallId: string) => string | undefined;
   /** A call was asked about, and has an answer. */
@@ -39,10 +38,14 @@ export class ClientRequests implements RequestSink {
 
   answers(method: PendingRequest["method"]): boolean {
     if (method === "tool_approval") return true;
-    return method !== "host_tool" && this.#place.capabilities?.elicitation?.form != null;
+    if (method === "host_tool") return false;
+    const { form, url } = this.#place.capabilities?.elicitation ?? {};
+    if (method === "elicitation") return form != null || url != null;
+    return (method === "open_url" ? url : form) != null;
   }
 
   open(request: PendingRequest): boolean {
+    if (request.method === "elicitation" && !this.#shows(request.params.mode)) return false;
     if (this.#open.has(request.id)) return true;
     const controller = new AbortController();
     this.#open.set(request.id, controller);
@@ -63,7 +66,7 @@ export class ClientRequests implements RequestSink {
       const result =
         request.method === "tool_approval"
           ? await this.#permission(request, signal)
-          : await this.#form(request, signal);
+          : await this.#elicit(request, signal);
       answer = { result };
     } catch (error) {
       answer = { error: error instanceof Error ? error.message : String(error) };
@@ -86,7 +89,7 @@ export class ClientRequests implements RequestSink {
     const { client, sessionId, session, callShown } = this.#place;
     const { params } = request;
     const change = await session.previewChange(params.toolName, params.input);
-    const toolCallId = await callShown(request);
+    const toolCallId = await callShown(request, signal);
     if (signal.aborted) return { decision: "deny" };
     const options = permissionOptions(params);
     const { outcome } = await client.request(
@@ -104,17 +107,20 @@ export class ClientRequests implements RequestSink {
     this.#place.session.permissions.add(rules);
   }
 
-  async #form(request: PendingRequest, signal: AbortSignal): Promise<unknown> {
+  #shows(mode: "form" | "url"): boolean {
+    return this.#place.capabilities?.elicitation?.[mode] != null;
+  }
+
+  async #elicit(request: PendingRequest, signal: AbortSignal): Promise<unknown> {
     const { client, sessionId, idOfCall } = this.#place;
-    const dialog = asDialog(request, Date.now());
-    const form = dialog && dialogForm(dialog);
-    if (dialog === undefined || form === undefined) throw new Error("This cannot be asked.");
+    const elicitation = elicitationOf(request);
+    if (elicitation === undefined) throw new Error("This cannot be asked.");
     const toolCallId = request.toolCallId && idOfCall(request.toolCallId);
     const answer = await client.request(
       "elicitation/create",
-      { mode: "form", sessionId, ...(toolCallId ? { toolCallId } : {}), ...form },
+      { sessionId, ...(toolCallId ? { toolCallId } : {}), ...elicitation },
       untilAborted(signal),
     );
-    return resultOfDialog(request, dialogAnswer(dialog, answer));
+    return elicitedResult(request, answer);
   }
 }

@@ -52,6 +52,10 @@ function create({ client, sessionId }: TerminalPlace, command: ForeignCommand) {
       env,
       outputByteLimit: OUTPUT_BYTES,
     })
+    .then((terminal) => {
+      if (typeof terminal.id === "string") return terminal;
+      throw new Error("it has no id");
+    })
     .catch((error: unknown) => {
       throw terminalFailure(error);
     });

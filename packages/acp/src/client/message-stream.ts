@@ -10,8 +10,8 @@ export interface MessageOutput {
 
 /** When this many messages wait, no more is read. */
 const MAX_WAITING = 256;
-/** How long the answers to requests are waited for after the end of the input. */
-const LAST_ANSWERS_MS = 3_000;
+/** How long the last answers may take: an agent has to end soon after its input. */
+const LAST_ANSWERS_MS = 1_500;
 
 /** JSON lines of a client as a stream of messages. */
 export class MessageStream {
@@ -28,8 +28,9 @@ export class MessageStream {
   #isDelivering = false;
   #hasEnded = false;
   #waits = true;
+  #onAnswered: () => void = () => {};
 
-  /** @param onEnd - called at the end of the input, before the last answers */
+  /** @param onEnd - called at the end of the input */
   constructor(input: NodeJS.ReadableStream, output: MessageOutput, onEnd: () => void) {
     this.#input = input;
     this.#output = output;
@@ -48,11 +49,19 @@ export class MessageStream {
       this.#hasEnded = true;
       this.#take(this.#lines.end());
       onEnd();
-      setTimeout(() => this.close(), LAST_ANSWERS_MS).unref();
-      this.#closeWhenAnswered();
     };
     input.on("end", end);
     input.on("error", end);
+  }
+
+  /** Resolves once every request has its answer, or after a short while. */
+  async answered(): Promise<void> {
+    if (this.#isAnswered) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onAnswered = resolve;
+    const timer = setTimeout(resolve, LAST_ANSWERS_MS);
+    await promise;
+    clearTimeout(timer);
   }
 
   /** Stops waiting for a reader that is behind: the process ends. */
@@ -105,7 +114,7 @@ export class MessageStream {
       this.#isDelivering = false;
       const message = this.#waiting.shift();
       if (message === undefined) {
-        this.#closeWhenAnswered();
+        this.#noteAnswered();
         return;
       }
       this.#controller?.enqueue(message);
@@ -114,9 +123,12 @@ export class MessageStream {
     });
   }
 
-  #closeWhenAnswered(): void {
-    const isDone = this.#waiting.length === 0 && this.#unanswered.size === 0;
-    if (this.#hasEnded && isDone && !this.#isDelivering) this.close();
+  get #isAnswered(): boolean {
+    return this.#waiting.length === 0 && this.#unanswered.size === 0 && !this.#isDelivering;
+  }
+
+  #noteAnswered(): void {
+    if (this.#isAnswered) this.#onAnswered();
   }
 
   #refuse(reason?: string): void {
@@ -130,7 +142,7 @@ export class MessageStream {
     const isTaken = this.#output.write(encodeLine(message), resolve);
     if (!("method" in message)) {
       this.#unanswered.delete(message.id);
-      this.#closeWhenAnswered();
+      this.#noteAnswered();
     }
     if (isTaken || !this.#waits) return Promise.resolve();
     return new Promise((go) => this.#drained.add(go));

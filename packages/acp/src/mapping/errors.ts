@@ -9,9 +9,7 @@ const paramCodes: ReadonlySet<string> = new Set([
   "invalid_image",
   "image_unusable",
   "invalid_attachment",
-  "invalid_option",
-  "invalid_schema",
-  "model_not_found",
+  "invalid_params",
   "prompt_empty",
 ]);
 

@@ -93,6 +93,10 @@ export class EventUpdates {
         const wait = `Attempt ${attempt} of ${maxAttempts} in ${delayMs / 1000} s`;
         return this.notice("warning", `${wait}: ${errorMessage}`);
       }
+      case "mcp_server_status": {
+        if (event.status !== "failed" && event.status !== "needs_auth") return [];
+        return this.notice("warning", `MCP server ${event.server}: ${event.error ?? event.status}`);
+      }
       case "diagnostic":
         return this.notice(event.severity, event.message);
       case "error":

@@ -58,7 +58,7 @@ function* replayed(
 ): Generator<SessionUpdate> {
   switch (message.role) {
     case "user":
-      yield* chunks("user_message_chunk", message.content);
+      yield* userMessage(message);
       break;
     case "custom":
       if (message.display) yield* chunks("agent_message_chunk", message.content);
@@ -71,6 +71,11 @@ function* replayed(
       break;
     default:
   }
+}
+
+/** What a user has said; nothing of other messages. */
+export function* userMessage(message: AgentMessage): Generator<SessionUpdate> {
+  if (message.role === "user") yield* chunks("user_message_chunk", message.content);
 }
 
 function* reply(

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type {
   AgentContext,
   ClientCapabilities,
@@ -22,7 +23,7 @@ import { invalidParams, requestError } from "../mapping/errors.ts";
 import { EventUpdates, said } from "../mapping/event-updates.ts";
 import { planUpdate } from "../mapping/plan.ts";
 import { promptInput, type SessionPrompt } from "../mapping/prompt-input.ts";
-import { replay } from "../mapping/replay.ts";
+import { replay, userMessage } from "../mapping/replay.ts";
 import { turnEnd } from "../mapping/stop-reason.ts";
 import { usageUpdate } from "../mapping/usage.ts";
 import { PromptQueue, type Ticket } from "./prompt-queue.ts";
@@ -55,6 +56,8 @@ export class AcpSession {
   readonly #timers = new Map<string, NodeJS.Timeout>();
   #said: { model: string | undefined; thinking: string; mode: PermissionMode };
   #title: string | undefined;
+  /** The client's latest prompt. */
+  #promptId: string | undefined;
 
   constructor({ sessionId, session, client, capabilities }: AcpSessionOptions) {
     this.sessionId = sessionId;
@@ -65,7 +68,7 @@ export class AcpSession {
     for (const id of callIds(session.messages)) this.#updates.calls.noteUsed(id);
     this.#said = this.#choices;
     this.#title = titleOf(session);
-    session.subscribe((event) => this.#hear(event));
+    session.subscribe((event, { promptId }) => this.#hear(event, promptId));
     session.permissions.onChange(() => this.#tellChanges());
     session.onDiagnostic(({ severity, message }) => this.tell(severity, message));
     session.requests.attach(
@@ -74,7 +77,7 @@ export class AcpSession {
         capabilities,
         sessionId,
         session,
-        callShown: (request) => this.#showCall(request),
+        callShown: (request, signal) => this.#showCall(request, signal),
         idOfCall: (toolCallId) => this.#updates.calls.idOf(toolCallId),
         onDecided: (request, isAllowed) => this.#decided(request, isAllowed),
       }),
@@ -87,9 +90,10 @@ export class AcpSession {
     return this.#prompts.run((ticket) => this.#turn(input, ticket), { signal, cancelled });
   }
 
-  /** Ends the prompt that runs, and those that wait. */
+  /** Ends the prompt that runs, and those that wait; otherwise what an extension has begun. */
   cancel(): void {
-    this.#prompts.cancelAll();
+    if (this.#prompts.isBusy) this.#prompts.cancelAll();
+    else if (this.session.isBusy) void this.session.abort();
   }
 
   /** Ends everything and closes the file. */
@@ -164,14 +168,14 @@ export class AcpSession {
   }
 
   /** Sends what the client cannot know: commands, use and title. */
-  async introduce(): Promise<void> {
-    await this.#line.add(async () => {
+  introduce(): void {
+    void this.#line.add(() => {
       const title = titleOf(this.session);
       const named = title === undefined ? [] : [titleUpdate(title)];
       const isUsed = this.session.log.totals.assistantMessages > 0;
-      const usage = isUsed ? this.#usage() : [];
-      return [...named, ...usage, commandsUpdate(await this.session.listCommands())];
+      return [...named, ...(isUsed ? this.#usage() : [])];
     });
+    this.#tellCommands();
     for (const { severity, message } of this.session.diagnostics) this.tell(severity, message);
   }
 
@@ -185,10 +189,11 @@ export class AcpSession {
     void this.#line.add(() => this.#updates.notice(severity, text));
   }
 
-  async #turn(input: SessionPrompt, ticket: Ticket): Promise<PromptResponse> {
-    const { text, images, attachments } = input;
+  async #turn({ text, ...input }: SessionPrompt, ticket: Ticket): Promise<PromptResponse> {
+    const promptId = randomUUID();
+    this.#promptId = promptId;
     const outcome = await stopTurn(this.session, ticket, () =>
-      this.session.submit(text, { images, attachments, streamingBehavior: "followUp" }),
+      this.session.submit(text, { ...input, promptId, streamingBehavior: "followUp" }),
     ).catch((error: unknown) => {
       if (ticket.isCancelled) return undefined;
       throw requestError(error);
@@ -213,7 +218,7 @@ export class AcpSession {
   }
 
   /** The run waits until the client has taken the update. */
-  #hear(event: SessionEvent): Promise<void> | undefined {
+  #hear(event: SessionEvent, promptId: string | undefined): Promise<void> | undefined {
     if (event.type === "tool_execution_update") {
       this.#line.addLatest(event.toolCallId, () => this.#updates.map(event));
       return undefined;
@@ -221,7 +226,10 @@ export class AcpSession {
     if (event.type === "tool_execution_start") return this.#begin(event);
     if (event.type === "tool_execution_end") this.#clearTimer(event.toolCallId);
     if (event.type === "turn_start" || event.type === "thinking_level_changed") this.#tellChanges();
-    return this.#line.add(() => [...this.#updates.map(event), ...this.#following(event)]);
+    // The client shows its own prompts itself.
+    const isOwn = promptId !== undefined && promptId === this.#promptId;
+    const asked = event.type === "message_end" && !isOwn ? userMessage(event.message) : [];
+    return this.#line.add(() => [...asked, ...this.#updates.map(event), ...this.#following(event)]);
   }
 
   #begin(event: Extract<SessionEvent, { type: "tool_execution_start" }>): Promise<void> {
@@ -238,6 +246,7 @@ export class AcpSession {
 
   /** What the state of the session adds to an event. */
   #following(event: SessionEvent): SessionUpdate[] {
+    if (event.type === "mcp_server_status" && event.status === "connected") this.#tellCommands();
     if (event.type !== "message_end") return [];
     const { message } = event;
     if (message.role === "toolResult" && message.toolName === "todo_write" && !message.isError) {
@@ -258,12 +267,16 @@ export class AcpSession {
   }
 
   /** The client knows the call that it is asked about: also one of a subagent. */
-  async #showCall({ params, toolCallId, agentId }: ApprovalRequest): Promise<string> {
+  async #showCall(
+    { params, toolCallId, agentId }: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { calls } = this.#updates;
     const id = callIdOf({ toolCallId, agentId });
     if (toolCallId !== undefined) this.#clearTimer(toolCallId);
     await this.#line.add(() => {
-      if (calls.idOf(id) !== undefined) return [];
+      // A question that was taken back meanwhile shows nothing: its turn may be over.
+      if (signal.aborted || calls.idOf(id) !== undefined) return [];
       const name = params.toolName;
       return calls.announce({ id, name, args: params.input });
     });
@@ -315,6 +328,11 @@ export class AcpSession {
     void this.#line.add(async () => [
       { sessionUpdate: "config_option_update", configOptions: await this.configOptions() },
     ]);
+  }
+
+  /** Prompts of MCP servers come when these are connected. */
+  #tellCommands(): void {
+    void this.#line.add(async () => [commandsUpdate(await this.session.listCommands())]);
   }
 
   #tellTitle(): void {

@@ -6,8 +6,20 @@ type Phase<Name extends ApprovalEntry["phase"]> = Extract<ApprovalEntry, { phase
 export class ApprovalLog {
   readonly #append: (entry: ApprovalEntry) => void;
 
-  constructor(append: (entry: ApprovalEntry) => void) {
+  readonly #stored: () => Promise<void> | undefined;
+
+  /** @param stored - fulfilled once what was appended is kept; undefined if it is at once */
+  constructor(
+    append: (entry: ApprovalEntry) => void,
+    stored: () => Promise<void> | undefined = () => undefined,
+  ) {
     this.#append = append;
+    this.#stored = stored;
+  }
+
+  /** Fulfilled once what was written is kept, so that it may be acted upon. */
+  async kept(): Promise<void> {
+    await this.#stored();
   }
 
   /** Written before the question is asked. */

@@ -104,6 +104,7 @@ export class Questions {
     if (question.requestId === undefined && isAnswered) {
       const { name: toolName, arguments: input } = call;
       log.asked({ requestId: id, toolCallId, promptId: prompt, toolName, input });
+      await log.kept();
     }
     this.#open.set(id, judgeAgain);
     const { onTimeout, timeoutMs } = permissions.state;
@@ -156,6 +157,7 @@ export class Questions {
     const { toolName, input } = params;
     const common = { toolCallId, agentId: agent, promptId: this.#options.promptId() };
     if (isAnswered) log.asked({ requestId, ...common, toolName, input });
+    if (isAnswered) await log.kept();
     const { onTimeout, timeoutMs } = permissions.state;
     const closed = await requests.ask<ApprovalResult>({
       id: requestId,
@@ -211,6 +213,7 @@ export class Questions {
     const message = denied?.message ?? error;
     const { scope, input } = allowed ?? {};
     this.#options.log.answered({ toolCallId, requestId, decision, by, scope, input, message });
+    await this.#options.log.kept();
     if (allowed !== undefined) await this.#keepRules(allowed, asked.suggestions);
     const endsRun = denied?.endRun ?? asked.endsRun;
     return { decision, by, message, input, endsRun, isSuspended: false };

@@ -13,17 +13,24 @@ export interface SubscribeOptions {
 }
 
 /** What an {@link EventBus} asks of its owner. */
-export interface EventBusOptions {
+export interface EventBusOptions<Event> {
   readonly onListenerError: (error: unknown) => void;
   /** Whether the current work is being stopped and so waits for no listener. */
   readonly isStopping?: () => boolean;
+  /**
+   * What events have to wait for, such as a store that is to have what they announce first. When it
+   * rejects, only events that end something are sent.
+   */
+  readonly until?: () => Promise<void> | undefined;
+  /** Whether an event ends what earlier ones began, so that listeners have to get it in any case. */
+  readonly isEnd?: (event: Event) => boolean;
   /** The prompt that current events belong to. */
   readonly promptId?: () => string | undefined;
 }
 
 /** Numbers events and passes each to every listener, even if one throws. */
 export class EventBus<Event> {
-  readonly #options: EventBusOptions;
+  readonly #options: EventBusOptions<Event>;
   #listeners: readonly { readonly hear: Listener<Event>; readonly holdsAborts: boolean }[] = [];
   /** Each ends the wait for a listener. */
   readonly #waiting = new Set<() => void>();
@@ -31,8 +38,10 @@ export class EventBus<Event> {
   #isDelivering = false;
   /** Deliveries of events that listeners caused: each listener gets all events in order. */
   readonly #caused: (() => void)[] = [];
+  /** The last event that waits. */
+  #held: Promise<void> | undefined;
 
-  constructor(options: EventBusOptions) {
+  constructor(options: EventBusOptions<Event>) {
     this.#options = options;
   }
 
@@ -58,6 +67,13 @@ export class EventBus<Event> {
    * @param promptId - the prompt it belongs to; default the current one
    */
   emit(event: Event, promptId?: string): void | Promise<void> {
+    const ready = this.#options.until?.();
+    if (ready === undefined && this.#held === undefined) return this.emitNow(event, promptId);
+    return this.#emitLater(event, ready, promptId ?? this.#options.promptId?.());
+  }
+
+  /** Calls all listeners at once, before events that still wait. */
+  emitNow(event: Event, promptId?: string): void | Promise<void> {
     if (this.#isDelivering) {
       const cause = promptId ?? this.#options.promptId?.();
       return new Promise((resolve) => {
@@ -70,6 +86,28 @@ export class EventBus<Event> {
     for (let next = this.#caused.shift(); next !== undefined; next = this.#caused.shift()) next();
     this.#isDelivering = false;
     return wait;
+  }
+
+  async #emitLater(
+    event: Event,
+    ready: Promise<void> | undefined,
+    promptId: string | undefined,
+  ): Promise<void> {
+    const before = this.#held;
+    const turn = Promise.withResolvers<void>();
+    this.#held = turn.promise;
+    try {
+      const isReady = await Promise.resolve(ready).then(
+        () => true,
+        () => false,
+      );
+      await before;
+      if (!isReady && this.#options.isEnd?.(event) !== true) return;
+      await this.emitNow(event, promptId);
+    } finally {
+      if (this.#held === turn.promise) this.#held = undefined;
+      turn.resolve();
+    }
   }
 
   /**

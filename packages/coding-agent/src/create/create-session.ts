@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { createStream, listProviders, loadModels } from "@tau-agent/ai";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { dialogSink } from "../host-requests/dialogs.ts";
@@ -20,8 +19,8 @@ import { buildSession, type SessionParts } from "../session/build-session.ts";
 import type { SessionInputs } from "../session/session-inputs.ts";
 import { resumedModel } from "../session-log/branch-context.ts";
 import { noteModel } from "../session-log/note-model.ts";
-import { openExistingSession, openSession } from "../session-log/open-session.ts";
-import { SessionLog, type SessionLogOptions } from "../session-log/session-log.ts";
+import { type OpenOptions, openSession } from "../session-log/open-session.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
 import { SettingsStore } from "../settings/store.ts";
 import { SessionRules } from "../stream-rules/session-rules.ts";
 import { createSessionTasks } from "../subagents/session-tasks.ts";
@@ -34,11 +33,13 @@ import { createToolEnvironment } from "./create-tool-environment.ts";
 import { createToolSearch } from "./create-tool-search.ts";
 import { currentEnvironment } from "./current-environment.ts";
 import { createPermissions, ruleSaver } from "./permissions.ts";
-import { type Places, resolvePlaces, sessionLogOptions } from "./places.ts";
+import { type Places, resolvePlaces } from "./places.ts";
 import { withScriptedModel } from "./scripted-options.ts";
 import { SessionExtensions } from "./session-extensions.ts";
+import { sessionFolders } from "./session-folders.ts";
 import { createMcp } from "./session-mcp.ts";
 import type { CreateAgentSessionOptions } from "./session-options.ts";
+import { isStoreNamed, sessionPlace } from "./session-place.ts";
 import { sessionTexts } from "./session-texts.ts";
 import { keepTrustAcross, resolveProjectTrust } from "./trust.ts";
 import { storedFolder, WorkingFolder } from "./working-folder.ts";
@@ -61,7 +62,8 @@ interface Surroundings {
   readonly requests: HostRequests;
   readonly permissions: SessionPermissions;
   readonly extensions: SessionExtensions | undefined;
-  readonly logOptions: SessionLogOptions;
+  readonly logOptions: OpenOptions;
+  readonly closeStore?: (() => Promise<void>) | undefined;
   readonly log: SessionLog;
   readonly scope: readonly ScopedModel[];
   readonly diagnostics: Diagnostic[];
@@ -73,7 +75,7 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const diagnostics: Diagnostic[] = [];
   const given = resolvePlaces(options);
   const first = await loadSettings(options, given);
-  const stored = await storedFolder(options, given, await trustedSettings(options, given, first));
+  const stored = await folderOfSession(options, given, first);
   const places = stored?.places ?? given;
   const settings = places.cwd === given.cwd ? first : await loadSettings(options, places);
   diagnostics.push(...settings.diagnostics);
@@ -94,7 +96,9 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const permissions = createPermissions(settings, options.permissions);
   diagnostics.push(...permissions.diagnostics);
   const keepsQuestions = options.clientReady !== undefined || options.approve !== undefined;
-  const logOptions = { ...sessionLogOptions(options, places, settings), keepsQuestions };
+  const place = await sessionPlace(options, places, settings);
+  const { closeStore } = place;
+  const logOptions = { ...place.logOptions, keepsQuestions };
   const [loaded, scope] = await Promise.all([
     openSession(stored?.session ?? options.session, logOptions),
     resolveScope(registry, options.models ?? settings.get("enabledModels"), diagnostics),
@@ -102,10 +106,20 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const { log } = loaded;
   diagnostics.push(...loaded.diagnostics);
   try {
-    const files = { fetch, extensions, permissions, logOptions, log, scope, diagnostics };
+    const files = {
+      fetch,
+      extensions,
+      permissions,
+      logOptions,
+      closeStore,
+      log,
+      scope,
+      diagnostics,
+    };
     return await assemble(options, { ...own, ...files });
   } catch (error) {
-    log.close();
+    await log.close();
+    await closeStore?.();
     throw error;
   }
 }
@@ -240,33 +254,6 @@ function createResources(
   });
 }
 
-/** The place of the session's files, and the folder it works in. */
-function sessionFolders(
-  options: CreateAgentSessionOptions,
-  { places, workingFolder, settings, logOptions }: Surroundings,
-  resources: PromptResources,
-): Pick<
-  SessionInputs,
-  "sessionDirectory" | "sessionsRoot" | "openLog" | "isProjectTrusted" | "enterFolder" | "createLog"
-> {
-  return {
-    sessionDirectory: logOptions.directory,
-    sessionsRoot: join(places.agentDirectory, "sessions"),
-    openLog: (path) => openExistingSession(path, logOptions),
-    isProjectTrusted: () => settings.isProjectTrusted && workingFolder.isHome,
-    enterFolder: ({ header }) => {
-      const { hasMoved, diagnostics } = workingFolder.enter(header);
-      if (hasMoved) resources.reload();
-      return { hasMoved, diagnostics };
-    },
-    createLog: ({ parentSession }) => {
-      const { cwd } = workingFolder;
-      const place = sessionLogOptions(options, { ...places, cwd }, settings);
-      return SessionLog.create({ ...place, parentSession });
-    },
-  };
-}
-
 /** Options for a session like another one with a few differences: a subagent in this process. */
 function likeSession(
   options: CreateAgentSessionOptions,
@@ -283,6 +270,16 @@ function likeSession(
   // A client knows the folder and the calls of its own session only.
   const onDisk = { files: undefined, runCommand: undefined };
   return { ...options, ...differences, ...onDisk, baseDirectory, prompt, apiKey };
+}
+
+/** The folder a session of a file belongs to; what is in a store goes on in the folder of the start. */
+async function folderOfSession(
+  options: CreateAgentSessionOptions,
+  given: Places,
+  untrusted: SettingsStore,
+): ReturnType<typeof storedFolder> {
+  const settings = await trustedSettings(options, given, untrusted);
+  return isStoreNamed(options, settings) ? undefined : storedFolder(options, given, settings);
 }
 
 /**

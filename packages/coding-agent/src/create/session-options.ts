@@ -7,6 +7,7 @@ import type { PermissionChange } from "../permissions/permission-settings.ts";
 import type { CommandRunner, FileAccess } from "../processes/environment.ts";
 import type { PromptResourcesOptions } from "../resources/read-resources.ts";
 import type { SessionStart } from "../session-log/open-session.ts";
+import type { SessionStore } from "../session-log/store/session-store.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { TaskOptions } from "../subagents/session-tasks.ts";
 import type { ToolSelection } from "../tools/tool-selection.ts";
@@ -46,6 +47,15 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   /** A key for the chosen provider, for this session only. */
   readonly apiKey?: string | undefined;
   readonly session?: SessionStart | undefined;
+  /**
+   * The store that sessions live in, instead of files; or its URL, or a module that makes one. A store
+   * that is given stays open when the session ends.
+   */
+  readonly store?: SessionStore | string | undefined;
+  /** The project in the store; the name of the folder that files of `cwd` would have by default. */
+  readonly projectKey?: string | undefined;
+  /** How long a lease of the store lasts; by default the setting `session.leaseMs`. */
+  readonly leaseMs?: number | undefined;
   /** Folder for session files, used exactly as given. */
   readonly sessionDirectory?: string | undefined;
   readonly name?: string | undefined;

@@ -39,6 +39,12 @@ export class McpAccess {
     await (await this.#start())?.ready();
   }
 
+  /** The servers and their tools, once none of them is connecting for the first time. */
+  async connected(): Promise<McpServerList> {
+    await (await this.#start())?.settled();
+    return this.list();
+  }
+
   /** The servers and their tools. */
   async list(): Promise<McpServerList> {
     return (await this.#start())?.list() ?? { servers: [], errors: [] };

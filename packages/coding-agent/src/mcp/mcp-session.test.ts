@@ -1,7 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how mcp.json names variables.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { PendingRequest } from "@tau-agent/rpc-protocol";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { AgentSession } from "../session/agent-session.ts";
 import {
   callTool,
   fixtureEntry,
@@ -141,6 +143,145 @@ describe("servers of a session", () => {
   });
 });
 
+describe("a request to the model", () => {
+  const sizeOf = async (session: AgentSession) => {
+    const tools = JSON.stringify(session.activeTools);
+    return (await session.buildSystemPrompt()).length + tools.length;
+  };
+
+  it("grows by less than 2 000 tokens for 5 servers with 100 deferred tools each", async () => {
+    const without = await sizeOf(await workspace.openReady());
+    const many = tools(...Array.from({ length: 100 }, (_, index) => `tool_${index}`));
+    const entry = fixtureEntry(
+      {
+        tools: many,
+        resources: [{ uri: "a://b", name: "b" }],
+        instructions: "Use it. ".repeat(500),
+      },
+      { exposure: "deferred" },
+    );
+    await workspace.configure({ a: entry, b: entry, c: entry, d: entry, e: entry });
+    const session = await workspace.openReady();
+    await session.mcp.connected();
+    expect(session.tools.deferred).toHaveLength(503);
+    // A token is about four characters of JSON.
+    expect((await sizeOf(session)) - without).toBeLessThan(2000 * 4);
+  });
+
+  it("keeps its prefix when a server joins later", async () => {
+    await workspace.configure({ one: fixtureEntry({ tools: tools("b") }) });
+    const session = await workspace.openReady();
+    await session.prompt("Hello");
+    const prompt = await session.buildSystemPrompt();
+    const before = JSON.stringify(session.activeTools);
+    await session.mcp.set({ another: fixtureEntry({ tools: tools("a") }) });
+    await session.mcp.ready();
+    expect(session.activeTools.at(-1)?.name).toBe("mcp__another__a");
+    expect(JSON.stringify(session.activeTools).startsWith(before.slice(0, -1))).toBe(true);
+    expect(await session.buildSystemPrompt()).toBe(prompt);
+  });
+
+  it("waits for servers with direct tools, also in its first prompt", async () => {
+    await workspace.configure({ one: fixtureEntry({ tools: tools("a") }) });
+    const session = await workspace.open();
+    await session.prompt("Hello");
+    expect(session.tools.wasRequested("mcp__one__a")).toBe(true);
+  });
+});
+
+describe("what a server asks", () => {
+  const open = async (more: object = {}) => {
+    await workspace.configure({
+      one: fixtureEntry({ tools: tools("ask", "sample") }, more),
+    });
+    return workspace.openReady();
+  };
+  const form = {
+    message: "Who?",
+    requestedSchema: {
+      type: "object",
+      properties: { name: { type: "string" }, age: { type: "integer", default: 36 } },
+      required: ["name"],
+    },
+  };
+
+  it("is cancelled at once where nobody answers", async () => {
+    const session = await open();
+    expect(textOf(await callTool(session, "mcp__one__ask", form))).toBe('{"action":"cancel"}');
+  });
+
+  it("reaches the client, may take longer than the call, and takes the schema's defaults", async () => {
+    const session = await open({ timeout: 2 });
+    const asked: PendingRequest[] = [];
+    session.requests.attach({
+      answers: (method) => method === "elicitation",
+      closed: () => {},
+      open: (request) => asked.push(request) > 0,
+    });
+    const call = callTool(session, "mcp__one__ask", form);
+    await vi.waitFor(() => expect(asked).toHaveLength(1), limit);
+    const [{ id }] = asked as [PendingRequest];
+    expect(asked[0]).toMatchObject({
+      method: "elicitation",
+      toolCallId: "call-1",
+      onTimeout: "cancel",
+      params: {
+        server: "one",
+        message: "Who?",
+        mode: "form",
+        requestedSchema: form.requestedSchema,
+      },
+    });
+    // Longer than the timeout of the entry, which stands still meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 2200));
+    const answer = (result: unknown) => session.requests.answer(id, { result });
+    expect(() => answer({ action: "yes" })).toThrow(/result\.action/);
+    expect(() => answer({ action: "accept", content: {} })).toThrow(/result\.content\.name/);
+    answer({ action: "accept", content: { name: "Ada" } });
+    expect(JSON.parse(textOf(await call))).toEqual({
+      action: "accept",
+      content: { name: "Ada", age: 36 },
+    });
+  });
+
+  it.each(["http://evil.example", "file:///etc/passwd", "javascript:alert(1)"])(
+    "is refused when it is the page %s",
+    async (url) => {
+      const session = await open();
+      session.requests.attach({ answers: () => true, open: () => true, closed: () => {} });
+      const asked = { message: "Go", mode: "url", url, elicitationId: "1" };
+      expect(textOf(await callTool(session, "mcp__one__ask", asked))).toBe('{"action":"cancel"}');
+      expect(session.diagnostics.map(({ message }) => message)).toEqual([
+        expect.stringContaining("neither https nor on this machine"),
+      ]);
+    },
+  );
+
+  it("gets a reply of the model only where the entry and a person allow it", async () => {
+    const refusing = await open();
+    expect(textOf(await callTool(refusing, "mcp__one__sample"))).toContain("error");
+    const session = await open({ sampling: true });
+    expect(textOf(await callTool(session, "mcp__one__sample"))).toContain("has not allowed it");
+    const asked: PendingRequest[] = [];
+    session.requests.attach({
+      answers: (method) => method === "tool_approval",
+      closed: () => {},
+      open: (request) => {
+        asked.push(request);
+        queueMicrotask(() =>
+          session.requests.answer(request.id, { result: { decision: "allow" } }),
+        );
+        return true;
+      },
+    });
+    const sampled = JSON.parse(textOf(await callTool(session, "mcp__one__sample")));
+    expect(sampled).toMatchObject({ role: "assistant", content: { type: "text" } });
+    expect(asked).toMatchObject([
+      { params: { toolName: "mcp_sampling", input: { server: "one" }, suggestions: [] } },
+    ]);
+  });
+});
+
 describe("calls", () => {
   const open = async (...names: string[]) => {
     await workspace.configure({ one: fixtureEntry({ tools: tools(...names) }, { timeout: 5 }) });
@@ -206,9 +347,9 @@ describe("calls", () => {
   });
 
   it("end with the timeout of the entry", async () => {
-    await workspace.configure({ one: fixtureEntry({ tools: tools("hang") }, { timeout: 0.3 }) });
+    await workspace.configure({ one: fixtureEntry({ tools: tools("hang") }, { timeout: 2 }) });
     const session = await workspace.openReady();
-    await expect(callTool(session, "mcp__one__hang")).rejects.toThrow(/within 0\.3 s/);
+    await expect(callTool(session, "mcp__one__hang")).rejects.toThrow(/within 2 s/);
     expect((await session.mcp.list()).servers).toMatchObject([{ status: "connected" }]);
   });
 

@@ -17,6 +17,7 @@ import {
   resultEvent,
 } from "./prompt-tracker.ts";
 import { type AgentQueues, QueueReport } from "./queue-report.ts";
+import { resumePrompt } from "./resume-prompt.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import { storedResult } from "./stored-result.ts";
@@ -36,7 +37,7 @@ export interface PromptIntakeOptions {
   readonly origins: PromptOrigins;
   /** The answers that prompts with an output schema need. */
   readonly outputs: OpenOutputs;
-  readonly conversation: Pick<Conversation, "log">;
+  readonly conversation: Pick<Conversation, "log" | "messages" | "drop">;
   /** Sends an event, by default one of the current prompt. */
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
 }
@@ -88,7 +89,7 @@ export class PromptIntake {
     }
     return admission.admit(async () => {
       const known = this.#known(identity);
-      if (known !== undefined) return known;
+      if (known) return this.#resumed(identity, options, known);
       const prompt = await orCalledOff(withAnswer(identity, options));
       const { streamingBehavior } = options;
       if (driver.isRunning && streamingBehavior === undefined) throw new SessionError("busy");
@@ -318,6 +319,16 @@ export class PromptIntake {
     if (awaited === undefined && !log.promptIds.has(promptId)) return undefined;
     const result = awaited ?? Promise.resolve(storedResult(log, promptId));
     return { disposition: "duplicate", promptId, result };
+  }
+
+  /** Goes on with a prompt whose run ended with its host, if that is asked for. */
+  async #resumed(identity: PromptIdentity, options: PromptOptions, known: PromptAcceptance) {
+    const { promptId } = identity;
+    if (!options.resume || this.#prompts.find(promptId) !== undefined) return known;
+    await this.#options.check();
+    const prompt = await withAnswer(identity, options);
+    const result = resumePrompt(prompt, this.#prompts, this.#options);
+    return result ? { disposition: "started" as const, promptId, result } : known;
   }
 
   /** What extensions put behind the message that begins a run. */

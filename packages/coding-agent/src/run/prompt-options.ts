@@ -23,6 +23,11 @@ export interface PromptOptions extends PromptInput {
    * session already has starts nothing, so one that may have been accepted can be sent again.
    */
   readonly promptId?: string | undefined;
+  /**
+   * With the id of a prompt that the session has: if its run did not end, because the host died, it goes
+   * on from where it was.
+   */
+  readonly resume?: boolean | undefined;
   /** Repeated in `prompt_result`. */
   readonly id?: string | number | undefined;
   /**

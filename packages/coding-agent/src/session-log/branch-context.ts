@@ -20,7 +20,7 @@ type BranchReader = Pick<
   | "roleAt"
   | "indexOf"
   | "leafId"
-  | "positions"
+  | "branchPositions"
   | "parsed"
   | "ancestors"
   | "messagesAt"
@@ -102,7 +102,7 @@ interface CountingPositions {
 
 /** Goes without the messages that the latest compaction replaces. */
 function countingPositions(tree: BranchReader, leafId: string | null): CountingPositions {
-  const branch = [...tree.positions(leafId)].reverse();
+  const branch = tree.branchPositions(leafId);
   const parsedAt = (position: number) =>
     tree.roleAt(position) === undefined ? tree.at(position) : undefined;
   const isCompacted = tree.parsed.some(({ type }) => type === "compaction");
@@ -166,13 +166,17 @@ export class StoredMessages {
   /** The messages as a list in JSON, without parsing the usual ones (row "100 000 entries: get_messages"). */
   get json(): string {
     const { compaction, all, first } = countingPositions(this.#tree, this.#leafId);
-    const lists: string[] = [];
+    // V8 puts a text together once, when it is used; joining a list would do so before.
+    let json = "";
+    const add = (list: string) => {
+      json += json === "" ? list : `,${list}`;
+    };
     if (compaction !== undefined) {
-      lists.push(JSON.stringify(summaryMessage(this.#tree.at(compaction) as CompactionEntry)));
+      add(JSON.stringify(summaryMessage(this.#tree.at(compaction) as CompactionEntry)));
     }
     let run: number[] = [];
     const endRun = () => {
-      if (run.length > 0) for (const list of this.#tree.messageLists(run)) lists.push(list);
+      if (run.length > 0) for (const list of this.#tree.messageLists(run)) add(list);
       run = [];
     };
     for (const position of all.slice(first)) {
@@ -180,11 +184,11 @@ export class StoredMessages {
       else {
         endRun();
         const message = messageOf(this.#tree.at(position) as SessionEntry);
-        if (message !== undefined) lists.push(JSON.stringify(message));
+        if (message !== undefined) add(JSON.stringify(message));
       }
     }
     endRun();
-    return `[${lists.join(",")}]`;
+    return `[${json}]`;
   }
 
   /** As the method of a list. */

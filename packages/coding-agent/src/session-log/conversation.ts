@@ -5,7 +5,7 @@ import type { Diagnostic } from "../base/diagnostic.ts";
 import { SessionError } from "../base/errors.ts";
 import type { ModelSelection } from "../models/model-selection.ts";
 import { isThinkingLevel } from "../models/thinking-level.ts";
-import { answerLeftCalls, resultsOfLeftCalls } from "./answer-open-calls.ts";
+import { answerLeftCalls, answerOpenCalls, resultsOfLeftCalls } from "./answer-open-calls.ts";
 import { contextOfBranch, countMessages, resumedModel, StoredMessages } from "./branch-context.ts";
 import {
   ENVIRONMENT_ENTRY,
@@ -217,10 +217,24 @@ export class Conversation {
     return log;
   }
 
+  /**
+   * Gets ready for a prompt: a session whose store failed is read again.
+   *
+   * @returns undefined if there is nothing to do
+   * @throws {SessionError} `session_lost`, `session_write_failed`
+   */
+  recover(): Promise<void> | undefined {
+    return this.#log.recover()?.then(async () => {
+      await answerOpenCalls(this.#log);
+      this.rebuild();
+    });
+  }
+
   /** Goes on with another log; a continued one restores its model and level. */
   async replace(log: SessionLog, isContinued: boolean): Promise<void> {
     const { models } = this.#options;
-    this.#log.close();
+    const closed = this.#log.close();
+    if (closed !== undefined) await closed;
     this.#log = log;
     this.#options.adoptLog(log);
     this.rebuild();

@@ -1,13 +1,14 @@
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { KnownSessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
+import type { KnownSessionEntry, SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 import type { UserMessage } from "@tau-agent/rpc-protocol/messages";
 import { LineDecoder } from "@tau-agent/rpc-protocol/plain";
 import { mendEntry } from "./entries/mend-entry.ts";
 
 /** A session in a list; times are ISO 8601. */
 export interface SessionInfo {
+  /** The path of its file; in a store, its id. */
   readonly path: string;
   readonly id: string;
   readonly cwd: string;
@@ -126,9 +127,7 @@ export async function readHeader(path: string): Promise<SessionHeader | undefine
 
 async function readSessionInfo(path: string): Promise<SessionInfo | undefined> {
   let header: SessionHeader | undefined;
-  const facts: { name?: string | undefined; first?: string; modified?: string; count: number } = {
-    count: 0,
-  };
+  const facts: SessionFacts = { count: 0 };
   try {
     for await (const record of records(path)) {
       if (header === undefined) {
@@ -139,7 +138,28 @@ async function readSessionInfo(path: string): Promise<SessionInfo | undefined> {
   } catch {
     return undefined;
   }
-  if (header === undefined) return undefined;
+  return header && infoWith(facts, path, header);
+}
+
+/** What a list says of a session. */
+export function infoOf(
+  path: string,
+  header: SessionHeader,
+  entries: readonly SessionEntry[],
+): SessionInfo {
+  const facts: SessionFacts = { count: 0 };
+  for (const entry of entries) noteEntry(entry as KnownSessionEntry, facts);
+  return infoWith(facts, path, header);
+}
+
+interface SessionFacts {
+  name?: string | undefined;
+  first?: string;
+  modified?: string;
+  count: number;
+}
+
+function infoWith(facts: SessionFacts, path: string, header: SessionHeader): SessionInfo {
   return {
     path,
     id: header.id,
@@ -155,10 +175,7 @@ async function readSessionInfo(path: string): Promise<SessionInfo | undefined> {
   };
 }
 
-function noteEntry(
-  entry: KnownSessionEntry,
-  facts: { name?: string | undefined; first?: string; modified?: string; count: number },
-): void {
+function noteEntry(entry: KnownSessionEntry, facts: SessionFacts): void {
   if (entry.type === "session_info") facts.name = entry.name;
   if (entry.type !== "message") return;
   facts.count += 1;

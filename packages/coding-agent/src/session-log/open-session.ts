@@ -5,7 +5,8 @@ import { SessionError } from "../base/errors.ts";
 import { randomUuid } from "../base/random.ts";
 import { answerLeftCalls, answerOpenCalls } from "./answer-open-calls.ts";
 import { SessionLease } from "./file/session-lease.ts";
-import { SessionLog, type SessionLogOptions } from "./session-log.ts";
+import type { SessionInfo } from "./list-sessions.ts";
+import { type LogStore, SessionLog, type SessionLogOptions } from "./session-log.ts";
 
 /** Which conversation a session begins with. */
 export type SessionStart =
@@ -30,6 +31,23 @@ export type SessionStart =
   /** A copy of the one in this file, or with this id. */
   | { readonly kind: "fork"; readonly from: string; readonly id?: string | undefined };
 
+/** A store of sessions, which are named by their ids there. */
+export interface SessionHome extends LogStore {
+  /** Opens the session that a session begins with. */
+  open(start: SessionStart, options: SessionLogOptions): Promise<OpenedSession>;
+  /** Opens a session that must be there. */
+  openExisting(id: string, options: SessionLogOptions): Promise<OpenedSession>;
+  /** The sessions of the project, the latest first. */
+  list(): Promise<SessionInfo[]>;
+  /** Deletes a session that nobody writes. */
+  delete(id: string): Promise<void>;
+}
+
+/** Where to look for a session. */
+export interface OpenOptions extends SessionLogOptions {
+  readonly store?: SessionHome | undefined;
+}
+
 /** A session log with the problems found in its file. */
 export interface OpenedSession {
   readonly log: SessionLog;
@@ -44,8 +62,13 @@ export interface OpenedSession {
  */
 export async function openSession(
   start: SessionStart = { kind: "new" },
-  options: SessionLogOptions,
+  options: OpenOptions,
 ): Promise<OpenedSession> {
+  const { store } = options;
+  if (store !== undefined && start.kind !== "log" && start.kind !== "memory") {
+    if ("id" in start && start.id !== undefined) checkId(start.id);
+    return store.open(start, options);
+  }
   switch (start.kind) {
     case "file":
       return load(await sessionPathOf(start.path, options), options);
@@ -64,7 +87,7 @@ export async function openSession(
       return { log, diagnostics: [] };
     }
     default:
-      return { log: createLog(start.id, options), diagnostics: [] };
+      return { log: createLog(start.id, { ...options, store: undefined }), diagnostics: [] };
   }
 }
 
@@ -75,8 +98,9 @@ export async function openSession(
  */
 export async function openExistingSession(
   path: string,
-  options: SessionLogOptions,
+  options: OpenOptions,
 ): Promise<OpenedSession> {
+  if (options.store !== undefined) return options.store.openExisting(path, options);
   if (!existsSync(path)) throw new SessionError("session_not_found", { path });
   return load(path, options);
 }

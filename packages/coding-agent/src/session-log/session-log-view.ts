@@ -2,7 +2,8 @@ import type { SessionLog } from "./session-log.ts";
 import type { SessionTree } from "./session-tree.ts";
 
 /** The entries of a session as their readers see them: nothing here writes or moves the leaf. */
-export interface SessionLogView extends Pick<SessionLog, "header" | "path" | "name" | "totals"> {
+export interface SessionLogView
+  extends Pick<SessionLog, "header" | "path" | "isStored" | "reference" | "name" | "totals"> {
   readonly tree: Pick<
     SessionTree,
     | "entries"

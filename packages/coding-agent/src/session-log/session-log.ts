@@ -13,6 +13,7 @@ import { sessionFileName } from "./file/session-path.ts";
 import type { ReadSession } from "./read-session.ts";
 import { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
+import type { StoreReports } from "./store/store-access.ts";
 
 /** An entry without the fields that every entry has. */
 export type NewEntry = KnownSessionEntry extends infer E
@@ -34,6 +35,8 @@ export interface SessionLogOptions {
   readonly id?: string | undefined;
   readonly parentSession?: string | undefined;
   readonly fsync?: FsyncMode | undefined;
+  /** The store that the session lives in, instead of a file. */
+  readonly store?: LogStore | undefined;
   /** Leaves calls open that wait for an approval, because the session asks again. */
   readonly keepsQuestions?: boolean | undefined;
 }
@@ -44,10 +47,10 @@ export interface SessionLogOptions {
  */
 export class SessionLog {
   readonly header: SessionHeader;
-  readonly tree: SessionTree;
-  /** The path of the session's file, existing or planned; undefined for one in memory. */
+  /** The path of the session's file, existing or planned; undefined for one in memory or in a store. */
   readonly path: string | undefined;
   readonly #fsync: FsyncMode;
+  #tree: SessionTree;
   #file: SessionFile | undefined;
   /** Entries that wait for the first user message: an unused session leaves no file. */
   #unwritten: SessionEntry[] = [];
@@ -60,24 +63,39 @@ export class SessionLog {
   #isGone = false;
   #name: string | undefined;
   #isClosed = false;
-  readonly #totals = new SessionTotals();
+  #totals = new SessionTotals();
   /** How many entries are in the totals. */
   #counted = 0;
   /** Reads the entries that were only scanned. */
   #lines: LineReader | undefined;
 
-  private constructor(parts: LogParts, fsync: FsyncMode) {
+  protected constructor(parts: LogParts, fsync: FsyncMode) {
     this.header = parts.header;
     this.path = parts.path;
-    this.tree = parts.tree;
+    this.#tree = parts.tree;
     this.#fsync = fsync;
+  }
+
+  /** The entries. */
+  get tree(): SessionTree {
+    return this.#tree;
+  }
+
+  /** Whether the session lives in a store. */
+  get isStored(): boolean {
+    return false;
+  }
+
+  /** What other sessions name this one by: its path, or its id in a store. */
+  get reference(): string | undefined {
+    return this.path;
   }
 
   /** A new session. Nothing is on disk before its first user message. */
   static create(options: SessionLogOptions): SessionLog {
     const timestamp = new Date().toISOString();
     const id = options.id ?? randomUuid();
-    const { directory, parentSession } = options;
+    const { directory, parentSession, store } = options;
     const path =
       options.path ?? (directory && join(directory, sessionFileName(timestamp, id))) ?? undefined;
     const header: SessionHeader = {
@@ -88,7 +106,9 @@ export class SessionLog {
       cwd: options.cwd,
       ...(parentSession === undefined ? {} : { parentSession }),
     };
-    return new SessionLog({ header, path, tree: new SessionTree() }, options.fsync ?? "none");
+    const tree = new SessionTree();
+    if (store !== undefined) return store.createLog({ header, path: undefined, tree });
+    return new SessionLog({ header, path, tree }, options.fsync ?? "none");
   }
 
   /**
@@ -165,9 +185,10 @@ export class SessionLog {
    *   the session is unchanged then.
    */
   append(entry: NewEntry, time?: Date): SessionEntry {
-    const ordered = this.#complete(entry, time);
-    this.#write(ordered);
-    this.#adopt(ordered);
+    const ordered = this.complete(entry, time);
+    if (this.#isClosed) throw new SessionError("disposed");
+    this.write(ordered);
+    this.adopt(ordered);
     return ordered;
   }
 
@@ -182,10 +203,10 @@ export class SessionLog {
 
   /** Appends an entry that can be rebuilt from the file, and writes it with the next one. */
   appendLater(entry: NewEntry): void {
-    const ordered = this.#complete(entry);
+    const ordered = this.complete(entry);
     if (this.#file !== undefined) this.#deferred.push(ordered);
     else if (this.path !== undefined) this.#unwritten.push(ordered);
-    this.#adopt(ordered);
+    this.adopt(ordered);
   }
 
   /**
@@ -202,7 +223,7 @@ export class SessionLog {
     } else {
       this.#unwritten = [...entries];
     }
-    for (const entry of entries) this.#adopt(entry);
+    for (const entry of entries) this.adopt(entry);
   }
 
   /**
@@ -213,7 +234,7 @@ export class SessionLog {
    *   the session is empty then.
    */
   takeOverBranch(from: SessionLog, leafId: string | null): void {
-    const positions = leafId === null ? [] : [...from.tree.positions(leafId)].reverse();
+    const positions = leafId === null ? [] : from.tree.branchPositions(leafId);
     const isScanned = positions.some((position) => from.tree.roleAt(position) !== undefined);
     if (!isScanned || from.#lines === undefined || this.path === undefined) {
       this.takeOver(positions.map((position) => from.tree.at(position) as SessionEntry));
@@ -250,20 +271,42 @@ export class SessionLog {
     }
   }
 
-  /** Closes the file; the session can still be read. */
-  close(): void {
+  /**
+   * Fulfilled once a store has what was appended so far; undefined if it has, and without a store.
+   * Rejects with {@link SessionError} `session_write_failed` or `session_lost`.
+   */
+  stored(): Promise<void> | undefined {
+    return undefined;
+  }
+
+  /**
+   * Gets ready for a prompt: after a failure of its store, the session is read again.
+   *
+   * @returns undefined if there is nothing to do
+   * @throws {SessionError} `session_lost`, `session_write_failed`
+   */
+  recover(): Promise<void> | undefined {
+    return undefined;
+  }
+
+  /** Tells the owner of a session what its store does, if it has one. */
+  follow(_reports: StoreReports): void {}
+
+  /** Closes the file, or leaves the store; the session can still be read. */
+  close(): void | Promise<void> {
     this.#isClosed = true;
     this.#file?.close();
     this.#lines?.close();
   }
 
-  #complete(entry: NewEntry, time?: Date): SessionEntry {
+  /** An entry with the fields that every entry has, as a child of the leaf. */
+  protected complete(entry: NewEntry, time?: Date): SessionEntry {
     // `type` first, as pi writes it; in memory, nothing that the file cannot represent.
     return toPlainValue(reorder({ ...entry, ...this.tree.createNode(time) } as SessionEntry));
   }
 
-  #write(entry: SessionEntry): void {
-    if (this.#isClosed) throw new SessionError("disposed");
+  /** Writes an entry before it is added in memory. */
+  protected write(entry: SessionEntry): void {
     if (this.path === undefined) return;
     const found = this.#file?.look();
     if (found?.isGone) this.#leaveFile();
@@ -304,9 +347,19 @@ export class SessionLog {
     this.#isGone = true;
   }
 
-  #adopt(entry: SessionEntry): void {
+  /** Adds an entry in memory. */
+  protected adopt(entry: SessionEntry): void {
     this.tree.adopt(entry);
     this.#noteName(entry);
+  }
+
+  /** Begins again in memory with these entries. */
+  protected replaceEntries(entries: readonly SessionEntry[]): void {
+    this.#tree = new SessionTree();
+    this.#totals = new SessionTotals();
+    this.#counted = 0;
+    this.#name = undefined;
+    for (const entry of entries) this.adopt(entry);
   }
 
   #noteName(entry: SessionEntry): void {
@@ -315,7 +368,13 @@ export class SessionLog {
   }
 }
 
-interface LogParts {
+/** Makes logs that live in a store. */
+export interface LogStore {
+  createLog(parts: LogParts): SessionLog;
+}
+
+/** What a log begins with. */
+export interface LogParts {
   readonly header: SessionHeader;
   readonly path: string | undefined;
   readonly tree: SessionTree;
@@ -328,7 +387,7 @@ function reorder({ type, id, parentId, timestamp, ...rest }: SessionEntry): Sess
 /**
  * What makes a session worth a file. A message with which an extension starts a run counts, too.
  */
-function isUserMessage(entry: SessionEntry): boolean {
+export function isUserMessage(entry: SessionEntry): boolean {
   const known = entry as KnownSessionEntry;
   if (known.type === "custom_message") return true;
   return known.type === "message" && known.message.role !== "bashExecution";

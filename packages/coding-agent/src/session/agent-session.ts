@@ -44,6 +44,7 @@ import type { PromptInput } from "../user-input/input.ts";
 import { addMessage, type SessionParts } from "./build-session.ts";
 import { describeState, describeStats, lastAssistantText } from "./describe-session.ts";
 import { describeTools } from "./describe-tools.ts";
+import { endSession } from "./end-session.ts";
 import type { SessionNavigation } from "./session-navigation.ts";
 
 /** A coding agent with its conversation. Every interface of Tau drives one of these. */
@@ -106,6 +107,14 @@ export class AgentSession implements AsyncDisposable {
   /** Problems found when the session was created and since. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#parts.problems.diagnostics;
+  }
+
+  /**
+   * Fulfilled once the session's store has everything that was written so far; undefined if it has, and
+   * for a session in a file. Rejects with `session_write_failed` or `session_lost`.
+   */
+  get stored(): Promise<void> | undefined {
+    return this.#parts.conversation.log.stored();
   }
 
   /** The folder that tools work in. */
@@ -380,20 +389,10 @@ export class AgentSession implements AsyncDisposable {
   /** Ends everything that runs and closes the file. May be called more than once. */
   dispose(): Promise<void> {
     this.#parts.admission.close();
-    this.#disposal ??= this.#dispose();
+    this.#disposal ??= endSession(this.#parts);
     return this.#disposal;
   }
 
   /** What `await using` calls. */
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.dispose();
-
-  async #dispose(): Promise<void> {
-    const { work, conversation, inputs } = this.#parts;
-    inputs.jobs.close();
-    await this.hooks?.end();
-    await work.end();
-    await inputs.mcp.end();
-    conversation.log.close();
-    inputs.toolEnvironment.processes.killAll();
-  }
 }

@@ -23,6 +23,7 @@ import { Conversation } from "../session-log/conversation.ts";
 import { noteOf } from "../session-log/environment-note.ts";
 import { loadedTools } from "../session-log/loaded-tools.ts";
 import { openQuestions } from "../session-log/open-questions.ts";
+import type { SessionLog } from "../session-log/session-log.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import { SessionNavigation } from "./session-navigation.ts";
@@ -70,6 +71,15 @@ interface Work {
   readonly navigation: SessionNavigation;
 }
 
+/** What clients get although a store did not take what came before. */
+const endEvents: ReadonlySet<string> = new Set([
+  "turn_end",
+  "agent_end",
+  "agent_settled",
+  "prompt_result",
+  "error",
+]);
+
 /** The parts, for functions that are called once all of them exist. */
 type Later = () => SessionParts;
 
@@ -88,6 +98,8 @@ function buildReports({ diagnostics }: SessionInputs, later: Later): Reports {
     // A compaction or a move in the tree stops the run and does not belong to it.
     promptId: () => (origins.current && later().driver.isWorking ? undefined : origins.current),
     onListenerError: (error) => problems.noteListenerError(error),
+    until: () => later().conversation.log.stored(),
+    isEnd: ({ type }) => endEvents.has(type),
     isStopping: () => later().admission.isClosed || later().driver.signal?.aborted === true,
   });
   const problems = new ProblemReport(diagnostics, (event) => void events.emit(event));
@@ -107,7 +119,10 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     permissions,
     requests: asked,
     environment: toolEnvironment,
-    log: new ApprovalLog((entry) => conversation.append({ type: "approval", ...entry })),
+    log: new ApprovalLog(
+      (entry) => conversation.append({ type: "approval", ...entry }),
+      () => conversation.log.stored(),
+    ),
     isBuiltIn: (tool) => tools.sourceOf(tool) === "builtin",
     extensions: inputs.hooks?.tools,
     isProjectTrusted: inputs.isProjectTrusted,
@@ -123,8 +138,12 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
       noteOf: (message) => noteOf(conversation.notes, message),
       record: (message) => {
         conversation.record(message, origins.of(message));
-        if (message.role === "user") later().compaction.notePrompt();
-        later().intake.noteRecorded(message);
+        const noted = (): void => {
+          if (message.role === "user") later().compaction.notePrompt();
+          later().intake.noteRecorded(message);
+        };
+        const stored = conversation.log.stored();
+        return stored === undefined ? noted() : stored.then(noted);
       },
       conclude: (reply) => outputs.judge(reply, agent.messages),
       replaced: (from, to) => origins.transfer(from, to),
@@ -164,7 +183,10 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
     models,
     environment: inputs.environment,
     openLog: inputs.openLog,
-    adoptLog: ({ tree }) => tools.restoreLoaded(loadedTools(tree)),
+    adoptLog: (log) => {
+      tools.restoreLoaded(loadedTools(log.tree));
+      if (log.isStored) followStore(log, reports, later);
+    },
     enterFolder: (log) => {
       const { hasMoved, diagnostics } = inputs.enterFolder(log);
       if (hasMoved) requests.forgetSystemPrompt();
@@ -193,7 +215,10 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     origins,
     outputs,
     admission,
-    check: () => requests.check(),
+    check: () => {
+      const recovered = conversation.recover();
+      return recovered?.then(() => requests.check()) ?? requests.check();
+    },
     onSteer: () => {
       if (agent.interruptMode === "immediate") gate.withdraw(new Withdrawal("abort"));
     },
@@ -237,6 +262,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
   const navigation = new SessionNavigation({
     ...shared,
     cwd: toolEnvironment.cwd,
+    store: inputs.store,
     replaceLog: (next, isContinued) => work.replaceLog(next, isContinued),
     perform: (moving) => work.perform(moving),
     onContinued: () => askAgain(),
@@ -244,6 +270,23 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
   });
   const begun = { admission, intake, retry, compaction, todos, bash, notices };
   return { ...begun, continuation, runEnd, work, navigation };
+}
+
+/** What a store does not take, or another host has taken over, ends the run. */
+function followStore(log: SessionLog, { events }: Reports, later: Later): void {
+  const stop = (): void => {
+    const { conversation, driver } = later();
+    conversation.rebuild();
+    if (driver.isBusy) void driver.abort();
+  };
+  log.follow({
+    onStatus: (status) => void events.emitNow({ type: "session_store_status", status }),
+    onFailed: stop,
+    onLost: () => {
+      void events.emitNow({ type: "session_lost", reason: "lease_lost" });
+      stop();
+    },
+  });
 }
 
 /** Adds a message outside of a run and announces it. */

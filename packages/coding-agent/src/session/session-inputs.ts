@@ -15,6 +15,7 @@ import type { ToolEnvironment } from "../processes/environment.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
 import type { EnvironmentFacts } from "../session-log/environment-note.ts";
+import type { SessionHome } from "../session-log/open-session.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
@@ -70,6 +71,10 @@ export interface SessionInputs {
   };
   /** The folder this project's session files are in; undefined for sessions in memory. */
   readonly sessionDirectory: string | undefined;
+  /** The store that sessions live in, if they do. */
+  readonly store?: SessionHome | undefined;
+  /** Ends the connections of a store that was opened for this session. */
+  readonly closeStore?: (() => Promise<void>) | undefined;
   /** The folder all projects' folders are in. */
   readonly sessionsRoot: string;
   /** Makes the log of a further session in the same place. */

@@ -16,6 +16,7 @@ import { answerLeftCalls } from "../session-log/answer-open-calls.ts";
 import { buildTree, labelsOf } from "../session-log/build-tree.ts";
 import type { Conversation } from "../session-log/conversation.ts";
 import type { SessionInfo } from "../session-log/list-sessions.ts";
+import type { SessionHome } from "../session-log/open-session.ts";
 import type { SessionLog } from "../session-log/session-log.ts";
 import type { RoleFilter } from "../session-log/session-tree.ts";
 
@@ -32,6 +33,8 @@ export interface NavigationOptions {
    * Ends the current work and switches to another log; `isContinued` restores its model and level.
    */
   readonly replaceLog: (next: () => SessionLog, isContinued: boolean) => Promise<void>;
+  /** Sessions live in a store, where ids name them instead of paths. */
+  readonly store?: SessionHome | undefined;
   /** Does work that no run may overlap, after ending the current run. */
   readonly perform: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** Another session goes on: what it was asked about is asked again. */
@@ -95,11 +98,11 @@ export class SessionNavigation {
   }
 
   async #switch(path: string): Promise<{ cancelled: boolean }> {
-    const { cwd, conversation, replaceLog } = this.#options;
+    const { cwd, conversation, replaceLog, store } = this.#options;
     const { log } = conversation;
-    const wanted = resolve(cwd, path);
+    const wanted = store === undefined ? resolve(cwd, path) : path;
     if (await this.#isCancelled("resume", { targetPath: wanted })) return { cancelled: true };
-    if (isSameFile(wanted, log.path)) {
+    if (store === undefined ? isSameFile(wanted, log.path) : wanted === log.header.id) {
       log.check();
       return { cancelled: false };
     }
@@ -107,7 +110,7 @@ export class SessionNavigation {
     try {
       return await this.#enter("resume", () => replaceLog(() => next, true), wanted);
     } catch (error) {
-      next.close();
+      await next.close();
       throw error;
     }
   }
@@ -198,7 +201,8 @@ export class SessionNavigation {
 
   /** The sessions of this project's folder, the latest first; with `all`, those of every project. */
   async list({ all = false }: { all?: boolean | undefined } = {}): Promise<SessionInfo[]> {
-    const { sessionDirectory, sessionsRoot } = this.#options;
+    const { sessionDirectory, sessionsRoot, store } = this.#options;
+    if (store !== undefined) return store.list();
     const { listAllSessions, listSessions } = await import("../session-log/list-sessions.ts");
     if (all) return listAllSessions(sessionsRoot);
     return sessionDirectory === undefined ? [] : listSessions(sessionDirectory);
@@ -210,7 +214,12 @@ export class SessionNavigation {
    * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
    */
   async delete(path: string): Promise<void> {
-    const { cwd } = this.#options;
+    const { cwd, store, conversation } = this.#options;
+    if (store !== undefined) {
+      const isOwn = path === conversation.log.header.id;
+      if (isOwn) throw new SessionError("session_locked", { path, owner: String(process.pid) });
+      return store.delete(path);
+    }
     const { deleteSession } = await import("../session-log/file/delete-session.ts");
     await deleteSession(resolve(cwd, path));
   }
@@ -305,7 +314,7 @@ export class SessionNavigation {
     await replaceLog(() => {
       // Read only now, because ending the run has recorded the results of pending calls.
       const leafId = leafOf();
-      const next = createLog({ parentSession: log.path });
+      const next = createLog({ parentSession: log.reference });
       next.takeOverBranch(log, leafId);
       const labels = labelsOf(log.tree.parsed, next.tree);
       answerLeftCalls(next);

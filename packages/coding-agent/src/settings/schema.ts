@@ -130,6 +130,18 @@ export const settingsTable = {
     "none",
     "How often session files are flushed to disk, to survive power cuts.",
   ),
+  "session.store": text(
+    undefined,
+    "Store for sessions instead of files: redis://…, postgres://…, or a module; as --store.",
+  ),
+  "session.leaseMs": count(
+    30_000,
+    "How long a host may write a session in a store without renewing its lease, in ms.",
+  ),
+  "session.storeTimeoutMs": count(
+    30_000,
+    "How long a write to a store may take before the prompt fails, in ms.",
+  ),
 
   "replay.maxFrames": count(
     2048,

@@ -13,6 +13,11 @@ export function programOf(name: "everything" | "filesystem" | "memory"): string 
   );
 }
 
+/** The program of the MCP project's own tests. */
+export function conformanceProgram(): string {
+  return join(dirname(resolve("@modelcontextprotocol/conformance/package.json")), "dist/index.js");
+}
+
 /** A published server that listens on a port of its own. */
 export class ListeningServer {
   readonly #child: ChildProcess;

@@ -13,6 +13,7 @@ import {
   type Params,
   type ResponseFrame,
 } from "@tau-agent/rpc-protocol";
+import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import {
   type ConnectionClosedError,
   FrameTooLargeError,
@@ -20,7 +21,12 @@ import {
   RpcError,
 } from "../base/errors.ts";
 import { startTimer } from "../base/start-timer.ts";
-import { decodeHostLine, isAssistantMessage } from "./host-frame.ts";
+import {
+  decodeHostFrame,
+  decodeHostLine,
+  type HostLine,
+  isAssistantMessage,
+} from "./host-frame.ts";
 import { MessageRebuilder } from "./rebuild-message.ts";
 
 /** How one request is sent. */
@@ -46,11 +52,22 @@ export interface ConnectionOptions {
   readonly onRefused?: ((id: string, message: string) => void) | undefined;
   /** Called with each line that is not a frame. */
   readonly onNoise: (line: string) => void;
+  /** What every frame of this client carries, such as the session it is for. */
+  readonly tag?: { readonly sessionId: string } | undefined;
+  /** What ids begin with, so that connections that share a wire have different ones. */
+  readonly idPrefix?: string | undefined;
+  /** Every prompt gets an id, so that one whose answer was lost can be sent again. */
+  readonly namesPrompts?: boolean | undefined;
 }
+
+/** Commands that do no harm when they are carried out twice. */
+const repeatable = /^(get|list|set)_/;
 
 interface PendingRequest {
   readonly id: string;
   readonly command: CommandName;
+  readonly line: string;
+  readonly isRepeatable: boolean;
   readonly answer: Promise<unknown>;
   /** Releases the timer and the signal. */
   release(): void;
@@ -91,23 +108,26 @@ export class Connection {
     options: RequestOptions = {},
   ): SentRequest {
     this.#lastId += 1;
-    const id = `c${this.#lastId}`;
+    const { idPrefix = "c", tag, namesPrompts = false } = this.#options;
+    const id = `${idPrefix}${this.#lastId}`;
     if (this.#closed) return { id, answer: Promise.reject(this.#closed) };
     if (options.signal?.aborted) return { id, answer: Promise.reject(options.signal.reason) };
-    const line = encodeLine({ ...params, id, type: name });
+    const named = namesPrompts && name === "prompt" ? { promptId: crypto.randomUUID() } : {};
+    const line = encodeLine({ ...named, ...params, ...tag, id, type: name });
     const sizeBytes = Buffer.byteLength(line) - "\n".length;
     if (sizeBytes > this.maxSentBytes) {
       const error = new FrameTooLargeError("command", name, sizeBytes, this.maxSentBytes);
       return { id, answer: Promise.reject(error) };
     }
-    const answer = this.#expect(id, name, options);
+    const isRepeatable = repeatable.test(name) || (namesPrompts && name === "prompt");
+    const answer = this.#expect({ id, command: name, line, isRepeatable }, options);
     this.#options.write(line);
     return { id, answer };
   }
 
   /** Fails the request whose response was too long to read; `head` is how the response begins. */
   skip(head: string, sizeBytes: number, limitBytes: number): void {
-    const [, id = ""] = /^\s*\{\s*"id"\s*:\s*"(c\d+)"/.exec(head) ?? [];
+    const [, id = ""] = /^\s*\{\s*"id"\s*:\s*"(\w+)"/.exec(head) ?? [];
     const request = this.#pending.get(id);
     if (request === undefined) return;
     this.#pending.delete(id);
@@ -122,16 +142,48 @@ export class Connection {
   }
 
   answerUiRequest(response: ExtensionUiResponse): void {
-    if (!this.#closed) this.#options.write(encodeLine(response));
+    this.#answer(response);
   }
 
   answerHostRequest(response: HostAnswer): void {
-    if (!this.#closed) this.#options.write(encodeLine(response));
+    this.#answer(response);
+  }
+
+  /** A reply begins with this message; the steps that come next continue it. */
+  continueReply(message: AssistantMessage): void {
+    this.#rebuilder.start(message);
+  }
+
+  /** The wire was lost, and is made again: requests that must not be sent twice fail. */
+  interrupt(error: ConnectionClosedError): void {
+    for (const request of [...this.#pending.values()]) {
+      if (request.isRepeatable) continue;
+      this.#pending.delete(request.id);
+      request.release();
+      request.reject(error);
+    }
+  }
+
+  /** The requests without an answer, as they were sent. */
+  get unanswered(): string[] {
+    return [...this.#pending.values()].map(({ line }) => line);
   }
 
   /** Handles one line of the host. */
   receive(text: string): void {
-    const line = decodeHostLine(text);
+    this.#take(decodeHostLine(text), text);
+  }
+
+  /** Handles one frame of the host. */
+  receiveFrame(frame: unknown): void {
+    this.#take(decodeHostFrame(frame), "");
+  }
+
+  #answer(response: ExtensionUiResponse | HostAnswer): void {
+    if (!this.#closed) this.#options.write(encodeLine({ ...response, ...this.#options.tag }));
+  }
+
+  #take(line: HostLine, text: string): void {
     switch (line.kind) {
       case "response":
         this.#settle(line.frame);
@@ -182,7 +234,11 @@ export class Connection {
     this.#pending.clear();
   }
 
-  #expect(id: string, command: CommandName, options: RequestOptions): Promise<unknown> {
+  #expect(
+    sent: Pick<PendingRequest, "id" | "command" | "line" | "isRepeatable">,
+    options: RequestOptions,
+  ): Promise<unknown> {
+    const { id, command } = sent;
     const { timeoutMs = 0, signal } = options;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const giveUp = (reason: unknown) => {
@@ -198,7 +254,7 @@ export class Connection {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
     };
-    this.#pending.set(id, { id, command, answer: promise, release, resolve, reject });
+    this.#pending.set(id, { ...sent, answer: promise, release, resolve, reject });
     return promise;
   }
 

@@ -55,6 +55,11 @@ export function decodeHostLine(line: string): HostLine {
   } catch {
     return { kind: "noise" };
   }
+  return decodeHostFrame(value);
+}
+
+/** The same for a frame that was parsed. */
+export function decodeHostFrame(value: unknown): HostLine {
   if (!isRecord(value) || typeof value.type !== "string") return { kind: "noise" };
   if (value.type === "response") return decodeResponse(value);
   if (value.type === "extension_ui_request") return decodeUiRequest(value);
@@ -108,7 +113,7 @@ function decodeDelta(value: Record<string, unknown>): HostLine {
   const step = value.assistantMessageEvent;
   if (!isRecord(step) || typeof step.type !== "string") return { kind: "noise" };
   const final = step.message ?? step.error;
-  const { promptId, seq } = value;
+  const { promptId, seq, sessionId } = value;
   return {
     kind: "delta",
     update: {
@@ -127,6 +132,8 @@ function decodeDelta(value: Record<string, unknown>): HostLine {
       order: {
         ...(typeof promptId === "string" ? { promptId } : {}),
         ...(typeof seq === "number" ? { seq } : {}),
+        // Of a host with many sessions.
+        ...(typeof sessionId === "string" ? { sessionId } : {}),
       },
     },
   };

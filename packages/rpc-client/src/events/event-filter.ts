@@ -25,6 +25,11 @@ export interface FilterChange {
 export class EventFilter {
   #shown: ReadonlySet<string> | undefined;
 
+  /** What to send to a host that does not know the filter; undefined without a filter. */
+  get params(): FilterParams | undefined {
+    return this.#shown && { events: [...new Set([...this.#shown, ...needed])] };
+  }
+
   /** Whether listeners get events of this type. */
   shows({ type }: SessionEvent): boolean {
     return this.#shown?.has(type) ?? true;

@@ -79,6 +79,8 @@ export class HostToolRunner {
 
   /** Runs a call and sends its result. */
   async run({ id, toolCallId, agentId, toolName, arguments: args }: HostToolCall): Promise<void> {
+    // A call that the host tells of again after a reconnect.
+    if (this.#running.has(id)) return;
     const controller = new AbortController();
     this.#running.set(id, controller);
     const { signal } = controller;

@@ -15,6 +15,8 @@ export interface CommandMethods {
    *   is refused during a run.
    * @param options.promptId - The id of the prompt; made by the host by default. One that the
    *   session has starts nothing.
+   * @param options.resume - With the `promptId` of a prompt whose run ended with its host: the run
+   *   goes on where it was.
    * @param options.outputSchema - A JSON Schema for the answer, which comes as `output` of the
    *   prompt's `prompt_result`.
    */

@@ -176,7 +176,7 @@ export class HostProcess {
       });
     };
     child.once("exit", () => {
-      // What it still said is read, whoever holds it back.
+      // Its last output is read even while a listener holds it back.
       child.stdout?.resume();
       drain = setTimeout(() => finish(), DRAIN_MS);
     });

@@ -13,8 +13,11 @@ interface Requester {
   ): Promise<Result<N>>;
 }
 
-/** A class with the methods of the command table. */
-export type CommandClient = abstract new () => Omit<CommandMethods, "setHostTools">;
+/** A class with the methods of the command table; those that return more than data are the client's. */
+export type CommandClient = abstract new () => Omit<
+  CommandMethods,
+  "setHostTools" | "openSession" | "closeSession" | "attach" | "detach"
+>;
 
 /** Creates the class; a new command in the table needs no change here. */
 export function createCommandClient(): CommandClient {

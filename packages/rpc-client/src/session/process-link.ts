@@ -1,17 +1,19 @@
-import type { ExtensionUiRequest, HostResponse, Result } from "@tau-agent/rpc-protocol";
+import type { Result } from "@tau-agent/rpc-protocol";
 import { ConnectionClosedError, type HostExit, RpcError } from "../base/errors.ts";
-import { Connection } from "../connection/connection.ts";
+import type { Connection } from "../connection/connection.ts";
+import { isRecord } from "../connection/host-frame.ts";
 import { EventFilter } from "../events/event-filter.ts";
 import { EventHub } from "../events/event-hub.ts";
-import { answerUiRequest, cancelled } from "../events/extension-ui.ts";
-import { answeredMethods, HostRequestHandler } from "../events/host-requests.ts";
-import { HostToolRunner } from "../events/host-tools.ts";
+import type { HostToolRunner } from "../events/host-tools.ts";
 import { describeExit } from "../host/describe-exit.ts";
 import { hostCommand, hostEnvironment } from "../host/host-command.ts";
 import { HostProcess, type HostProcessOptions, type StopOptions } from "../host/host-process.ts";
 import { decodeResult } from "./command-methods.ts";
 import type { HostLink } from "./host-link.ts";
+import { initializeParams } from "./initialize-params.ts";
 import { DEFAULT_REQUEST_TIMEOUT_MS, type RpcClientOptions } from "./rpc-client-options.ts";
+import { SessionChannel } from "./session-channel.ts";
+import type { SessionRoutes } from "./session-routes.ts";
 
 /** A host as a child process, and the connection to it. */
 export class ProcessLink implements HostLink {
@@ -22,6 +24,7 @@ export class ProcessLink implements HostLink {
   #connection: Connection | undefined;
   #tools: HostToolRunner | undefined;
   #host: Result<"initialize"> | undefined;
+  #routes: SessionRoutes | undefined;
   #starting: Promise<void> | undefined;
   #isStopping = false;
   /** How often the client was told to stop; a start that sees it grow is not wanted any more. */
@@ -57,6 +60,24 @@ export class ProcessLink implements HostLink {
   connection(): Connection {
     if (this.#connection) return this.#connection;
     throw this.ended ?? new ConnectionClosedError("The client has not been started");
+  }
+
+  /** The sessions of a host with many; loaded with the first of them. */
+  async routes(): Promise<SessionRoutes> {
+    const { SessionRoutes } = await import("./session-routes.ts");
+    const link = this;
+    this.#routes ??= new SessionRoutes({
+      handlers: this.#options,
+      get info() {
+        return link.#host;
+      },
+      get isStopping() {
+        return link.#isStopping;
+      },
+      write: (line) => this.#process?.write(line),
+      note: (text) => this.#process?.note(text),
+    });
+    return this.#routes;
   }
 
   /** Starts the host and agrees with it on the stream form. */
@@ -112,40 +133,28 @@ export class ProcessLink implements HostLink {
       env: hostEnvironment(command[0], env),
       maxFrameBytes,
       onStderr,
-      onLine: (line) => connection.receive(line),
+      onLine: (line) => this.#receive(connection, line),
       onSkipped: (...skipped) => connection.skip(...skipped),
     });
-    const requests = this.#hostRequests((response) => connection.answerHostRequest(response));
-    const tools = new HostToolRunner((frame) => connection.answerHostRequest(frame));
-    this.#tools = tools;
-    const connection = new Connection({
-      onToolCall: (call) => void tools.run(call),
-      onToolCancel: (cancel) => tools.cancel(cancel),
-      onHostRequest: (request) => requests?.open(request),
-      onHostRequestResolved: (resolved) => requests?.close(resolved),
-      onRefused: (id, message) => requests?.refuse(id, message),
+    const channel = new SessionChannel({
       write: (line) => child.write(line),
-      onEvent: (event) => {
-        const hold = this.hub.emit(event);
-        if (hold !== undefined) child.pauseUntil(hold);
-      },
-      onUiRequest: (request) => void this.#showUi(connection, request),
-      onNoise: (line) => child.note(`not a frame: ${line.slice(0, 500)}`),
+      hub: this.hub,
+      handlers: this.#options,
+      note: (text) => child.note(text),
+      hold: (until) => child.pauseUntil(until),
     });
+    const { connection, tools } = channel;
+    this.#tools = tools;
     this.#process = child;
     this.#connection = connection;
-    void child.ended.then((exit) => {
-      requests?.end();
-      tools.end();
-      this.#closed(connection, exit);
-    });
+    void child.ended.then((exit) => this.#closed(channel, exit));
   }
 
-  /** Undefined for a client that is asked by dialogs only. */
-  #hostRequests(send: (response: HostResponse) => void): HostRequestHandler | undefined {
-    const { approve, raiseBudget, ui = {} } = this.#options;
-    if (approve === undefined && raiseBudget === undefined) return undefined;
-    return new HostRequestHandler({ approve, raiseBudget, ui, send });
+  #receive(connection: Connection, line: string): void {
+    const routes = this.#routes;
+    const frame = routes && parsed(line);
+    if (routes === undefined || frame === undefined) connection.receive(line);
+    else if (!routes.take(frame)) connection.receiveFrame(frame);
   }
 
   #startProcess(options: HostProcessOptions): HostProcess {
@@ -156,34 +165,25 @@ export class ProcessLink implements HostLink {
     }
   }
 
-  #closed(connection: Connection, exit: HostExit & { readonly error?: Error }): void {
+  #closed(channel: SessionChannel, exit: HostExit & { readonly error?: Error }): void {
     const reason = this.#isStopping
       ? "The client was stopped"
       : describeExit(exit, this.#options.cwd);
     const error = new ConnectionClosedError(reason, exit, { cause: exit.error });
-    if (this.#connection === connection) {
+    if (this.#connection === channel.connection) {
       this.#connection = undefined;
       // Of a client that was told to stop it may be the next one.
       if (!this.#isStopping) this.#starting = undefined;
     }
-    connection.close(error);
+    channel.close(error);
+    this.#routes?.end(reason, this.#isStopping);
     this.hub.close(error, this.#isStopping);
   }
 
   async #initialize(): Promise<Result<"initialize"> | undefined> {
-    const { clientInfo, approve, raiseBudget, mergeMs, stream = "delta" } = this.#options;
     try {
-      // The environment may have chosen a dialect for others; events are handed on in this one.
-      const asked = {
-        protocol: "pi",
-        stream,
-        ...(mergeMs !== undefined && { mergeMs }),
-        ...(clientInfo && { clientInfo }),
-        ...((approve ?? raiseBudget) && {
-          capabilities: { hostRequests: [...answeredMethods] },
-        }),
-      } as const;
       const { requestTimeoutMs: timeoutMs = DEFAULT_REQUEST_TIMEOUT_MS } = this.#options;
+      const asked = initializeParams(this.#options);
       const { answer } = this.connection().send("initialize", asked, { timeoutMs });
       return decodeResult("initialize", await answer);
     } catch (error) {
@@ -192,14 +192,13 @@ export class ProcessLink implements HostLink {
       throw error;
     }
   }
+}
 
-  async #showUi(connection: Connection, request: ExtensionUiRequest): Promise<void> {
-    try {
-      const answer = await answerUiRequest(request, this.#options.ui ?? {});
-      if (answer) connection.answerUiRequest(answer);
-    } catch (error) {
-      connection.answerUiRequest(cancelled(request.id));
-      this.#process?.note(`the UI handler of ${request.method} failed: ${String(error)}`);
-    }
+function parsed(line: string): Record<string, unknown> | undefined {
+  try {
+    const frame: unknown = JSON.parse(line);
+    return isRecord(frame) ? frame : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -117,9 +117,9 @@ export class SessionClient extends CommandClient {
    */
   onEvent(listener: (event: DeltaEvent) => void, options: { readonly stream: "delta" }): () => void;
   /**
-   * As above, but a promise that the listener returns stops the reading from the host until it settles,
-   * so that a slow receiver holds the run back instead of filling memory. It must not wait for an
-   * answer of the host.
+   * As above, but a promise that the listener returns stops the reading from a host that this client has
+   * started, until it settles: a slow receiver holds the run back instead of filling memory. It must not
+   * wait for an answer of the host.
    */
   onEvent(
     listener: (event: ClientEvent) => void | Promise<void>,

@@ -48,6 +48,8 @@ export const promptingCommands = {
             }),
           ),
         ),
+        /** With the `promptId` of a prompt whose run ended with its host: the run goes on where it was. */
+        resume: z.optional(z.boolean()),
         /** A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`. */
         outputSchema: z.optional(z.unknown()),
       }),

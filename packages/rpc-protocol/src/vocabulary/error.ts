@@ -56,8 +56,13 @@ export const errorTable = {
   },
   session_write_failed: {
     message:
-      "Could not write the session to {path}: {reason}. Nothing that was said is lost from memory.",
+      "Could not write the session to {path}: {reason}. What could not be written was not announced.",
     retryable: true,
+  },
+  session_lost: {
+    message:
+      "Another host has taken over session {path}. Open it again once that host has ended, or start another session.",
+    retryable: false,
   },
   queue_item_not_found: {
     message: "Queued item not found: {itemId}. It was delivered, cancelled, or never queued.",
@@ -109,9 +114,11 @@ export const errorTable = {
     retryable: false,
   },
   mcp_server_not_found: {
-    message: "There is no MCP server {server}. get_mcp_servers lists those there are.",
+    message:
+      "There is no MCP server {server}. get_mcp_servers, or tau mcp list, shows those there are.",
     retryable: false,
   },
+  invalid_mcp_server: { message: "Invalid MCP server {server}: {reason}", retryable: false },
   mcp_failed: { message: "The MCP server {server} failed: {reason}", retryable: true },
   mcp_login_failed: {
     message:

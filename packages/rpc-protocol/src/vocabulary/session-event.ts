@@ -151,6 +151,18 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     /** Why the run continues. */
     reason: z.literal("length"),
   }),
+  /** The store of the session is slow, or no longer is; what it has not acknowledged is held back. */
+  z.object({
+    type: z.literal("session_store_status"),
+    /** Whether a write takes long, or has succeeded after all. */
+    status: z.enum(["waiting", "ok"]),
+  }),
+  /** The session is no longer this host's to write; further prompts are refused. */
+  z.object({
+    type: z.literal("session_lost"),
+    /** Why: another host has acquired the lease. */
+    reason: z.literal("lease_lost"),
+  }),
   /** The session was renamed. */
   z.object({
     type: z.literal("session_info_changed"),

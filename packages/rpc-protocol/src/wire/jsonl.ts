@@ -118,6 +118,9 @@ export function encodeLine(value: unknown): string {
 
 /** JSON in which U+2028 and U+2029 are escaped, as in {@link encodeLine}. */
 export function escapeLineSeparators(json: string): string {
+  // A text of Latin letters cannot include them, which V8 knows without a look at it; `replace` looks at
+  // each character (row "100 000 entries: get_messages").
+  if (!json.includes("\u2028") && !json.includes("\u2029")) return json;
   return json.replace(lineSeparators, (c) => (c === "\u2028" ? "\\u2028" : "\\u2029"));
 }
 

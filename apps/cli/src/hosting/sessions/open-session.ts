@@ -121,7 +121,10 @@ function placesOf(
   { cwd, sessionPath, durableSessionId, projectKey }: Asked,
   { environment }: SessionDefaults,
   { agentDirectory = "", session, sessionDirectory }: CreateAgentSessionOptions,
-): Pick<CreateAgentSessionOptions, "cwd" | "baseDirectory" | "session" | "sessionDirectory"> {
+): Pick<
+  CreateAgentSessionOptions,
+  "cwd" | "baseDirectory" | "session" | "sessionDirectory" | "projectKey"
+> {
   const start = startOf({ cwd, sessionPath, durableSessionId }) ?? session;
   const directory =
     projectKey === undefined ? sessionDirectory : join(agentDirectory, "sessions", projectKey);
@@ -130,6 +133,8 @@ function placesOf(
     baseDirectory: environment.cwd,
     ...(start === undefined ? {} : { session: start }),
     ...(directory === undefined ? {} : { sessionDirectory: directory }),
+    // What names a folder of files names the project in a store.
+    ...(projectKey === undefined ? {} : { projectKey }),
   };
 }
 

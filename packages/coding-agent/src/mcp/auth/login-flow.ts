@@ -1,4 +1,5 @@
 import type {
+  AuthOptions,
   OAuthClientMetadata,
   OAuthClientProvider,
   OAuthDiscoveryState,
@@ -44,7 +45,7 @@ export async function logIn(target: LoginTarget, context: LoginContext): Promise
         ? {}
         : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
     };
-    await auth(provider, { ...options, forceReauthorization: true });
+    const isOlder = await beginLogin(provider, options);
     const page = provider.page;
     if (page === undefined) return;
     if (!isSafeAddress(page)) {
@@ -54,11 +55,44 @@ export async function logIn(target: LoginTarget, context: LoginContext): Promise
     const iss = answer.get("iss");
     await auth(provider, {
       ...options,
+      skipIssuerMetadataValidation: isOlder,
       authorizationCode: answer.get("code") ?? "",
       ...(iss === null ? {} : { iss }),
     });
   } finally {
     callback.close();
+  }
+}
+
+/**
+ * Finds the authorization server, and the page to show.
+ *
+ * @returns whether the server is of the time before servers named their authorization server
+ */
+async function beginLogin(provider: LoginProvider, options: AuthOptions): Promise<boolean> {
+  const { auth, discoverOAuthProtectedResourceMetadata } = await import(
+    "@modelcontextprotocol/client"
+  );
+  try {
+    await auth(provider, { ...options, forceReauthorization: true });
+    return false;
+  } catch (error) {
+    const { name, kind } = Object(error) as { name?: unknown; kind?: unknown };
+    if (name !== "IssuerMismatchError" || kind !== "metadata") throw error;
+    const { serverUrl, resourceMetadataUrl, fetchFn } = options;
+    const isNamed = await discoverOAuthProtectedResourceMetadata(
+      serverUrl,
+      resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl },
+      fetchFn,
+    ).then(
+      () => true,
+      () => false,
+    );
+    if (isNamed) throw error;
+    // Then it is the server itself that says it, and nobody else's word is believed.
+    const skipped = { forceReauthorization: true, skipIssuerMetadataValidation: true };
+    await auth(provider, { ...options, ...skipped });
+    return true;
   }
 }
 
@@ -124,6 +158,8 @@ class LoginProvider implements OAuthClientProvider {
   /** The page to show to the user. */
   page: string | undefined;
   #verifier = "";
+  /** What this login has registered. */
+  #client: StoredOAuthClientInformation | undefined;
 
   constructor(target: LoginTarget, store: McpAuthStore, redirectUrl: string, state: string) {
     this.#target = target;
@@ -155,11 +191,13 @@ class LoginProvider implements OAuthClientProvider {
   async clientInformation(): Promise<StoredOAuthClientInformation | undefined> {
     const own = clientOf(this.#target.oauth);
     if (own !== undefined) return own;
+    if (this.#client !== undefined) return this.#client;
     const stored = (await this.#load())?.clientInformation;
     return redirectsOf(stored).includes(this.redirectUrl) ? stored : undefined;
   }
 
   async saveClientInformation(clientInformation: StoredOAuthClientInformation): Promise<void> {
+    this.#client = clientInformation;
     await this.#change((state) => ({ ...state, clientInformation }));
   }
 

@@ -103,6 +103,11 @@ export class McpServers {
     clearTimeout(timer);
   }
 
+  /** Resolves when no server is connecting for the first time. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#servers.values()].map((server) => server.settled()));
+  }
+
   /** The servers and their tools, as clients see them. */
   list(): McpServerList {
     const entries = this.#catalogue.entries;

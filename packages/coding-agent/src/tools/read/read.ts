@@ -4,7 +4,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { fileError } from "../../base/files/file-error.ts";
 import { openRegularFile } from "../../base/files/open-regular-file.ts";
 import { readSmallFile } from "../../base/files/read-small-file.ts";
-import type { ToolEnvironment } from "../../processes/environment.ts";
+import type { FileAccess, ToolEnvironment } from "../../processes/environment.ts";
 import { formatSize, maxOutputBytes } from "../../processes/truncate.ts";
 import { detectImageType } from "../../user-input/images/image-type.ts";
 import { resolveExistingPath } from "../common/paths.ts";
@@ -33,7 +33,8 @@ export async function runReadTool(
   try {
     const firstLine = countArgument(args.offset) ?? 1;
     const lineCount = countArgument(args.limit) ?? Number.MAX_SAFE_INTEGER;
-    const foreign = await readElsewhere(path, environment, call.signal);
+    const readText = environment.files?.readText;
+    const foreign = readText && (await readElsewhere(path, readText, call.signal));
     const small = foreign ?? readSmallFile(path);
     let range: TextRange;
     if (foreign !== undefined) range = textRangeOf(foreign, { firstLine, lineCount });
@@ -64,10 +65,9 @@ export async function runReadTool(
  */
 async function readElsewhere(
   path: string,
-  { files }: ToolEnvironment,
+  readText: NonNullable<FileAccess["readText"]>,
   signal: AbortSignal,
 ): Promise<Buffer | undefined> {
-  if (files?.readText === undefined) return undefined;
   const file = await openRegularFile(path).catch(() => undefined);
   try {
     const start = Buffer.alloc(headBytes);
@@ -76,7 +76,7 @@ async function readElsewhere(
   } finally {
     await file?.close();
   }
-  return Buffer.from(await files.readText(path, signal));
+  return Buffer.from(await readText(path, signal));
 }
 
 /** How much of a file tells whether it is an image. */

@@ -1,0 +1,105 @@
+import {
+  type AgentSession,
+  addMcpServer,
+  createAgentSession,
+  type McpServerInfo,
+  type McpServerList,
+  removeMcpServer,
+  SessionError,
+} from "@tau-agent/coding-agent";
+import { readEnvironment } from "../process/environment.ts";
+import type { FrameOutput } from "../process/output.ts";
+import { type McpRequest, readWords, usage } from "./read-words.ts";
+import { reportOf } from "./server-report.ts";
+
+/**
+ * Runs `tau mcp` with the words behind it. Code of extensions is not loaded, and no model is asked.
+ *
+ * @returns the exit code
+ */
+export async function mcpCommand(words: readonly string[], output: FrameOutput): Promise<number> {
+  const request = readWords(words);
+  const print = (text: string): void => void output.write(text);
+  if (request.isHelp) {
+    print(usage);
+    return 0;
+  }
+  const { agentDirectory, cwd } = readEnvironment();
+  const { action, name = "", isLocal } = request;
+  const place = { agentDirectory, cwd, isLocal };
+  if (action === "add") {
+    print(`Added ${name} to ${await addMcpServer(place, name, request.entry)}\n`);
+    return 0;
+  }
+  if (action === "remove") {
+    print(`Removed ${name} from ${await removeMcpServer(place, name)}\n`);
+    return 0;
+  }
+  await using session = await openSession(request);
+  switch (action) {
+    case "login":
+      showPages(session, print);
+      await session.mcp.login(name);
+      print(`Logged in to ${name}.\n`);
+      return 0;
+    case "logout":
+      await session.mcp.logout(name);
+      print(`Logged out of ${name}.\n`);
+      return 0;
+    default:
+      return report(await session.mcp.connected(), request, print);
+  }
+}
+
+function report(
+  { servers, errors }: McpServerList,
+  { action, name, isJson }: McpRequest,
+  print: (text: string) => void,
+): number {
+  const asked = servers.filter((server) => name === undefined || server.name === name);
+  if (name !== undefined && asked.length === 0) {
+    throw new SessionError("mcp_server_not_found", { server: name });
+  }
+  const problems = name === undefined ? errors : [];
+  print(
+    isJson
+      ? `${JSON.stringify({ servers: asked, errors: problems }, null, 2)}\n`
+      : reportOf({ servers: asked, errors: problems }, action === "test"),
+  );
+  return problems.length === 0 && asked.every(isWell) ? 0 : 1;
+}
+
+function isWell({ status }: McpServerInfo): boolean {
+  return status === "connected" || status === "disabled";
+}
+
+/** A session for its servers alone. */
+async function openSession({ action, name }: McpRequest): Promise<AgentSession> {
+  const environment = readEnvironment();
+  const { agentDirectory, homeDirectory, temporaryDirectory, cwd, variables } = environment;
+  // A login needs no other server, and must work with this one down.
+  const isAlone = (action === "test" || action === "login" || action === "logout") && name;
+  return createAgentSession({
+    cwd,
+    agentDirectory,
+    homeDirectory,
+    temporaryDirectory,
+    environment: variables,
+    session: { kind: "memory" },
+    mcp: { only: isAlone ? [name] : undefined },
+  });
+}
+
+/** The user opens the page of a login: on another machine, maybe. */
+function showPages(session: AgentSession, print: (text: string) => void): void {
+  session.requests.attach({
+    answers: (method) => method === "open_url",
+    closed: () => {},
+    open: (request) => {
+      if (request.method !== "open_url") return false;
+      print(`Open this page to log in:\n${request.params.url}\n`);
+      queueMicrotask(() => session.requests.answer(request.id, { result: {} }));
+      return true;
+    },
+  });
+}

@@ -1,0 +1,26 @@
+import type { McpServerInfo, McpServerList } from "@tau-agent/coding-agent";
+
+/** Servers and their problems as text. */
+export function reportOf({ servers, errors }: McpServerList, hasTools: boolean): string {
+  const lines = servers.flatMap((server) => [
+    lineOf(server),
+    ...(server.error === undefined ? [] : [`  ${server.error}`]),
+    ...(hasTools ? server.tools.map((tool) => `  ${toolLine(tool, server)}`) : []),
+  ]);
+  const all = [...lines, ...errors];
+  return all.length === 0 ? "No MCP servers are configured.\n" : `${all.join("\n")}\n`;
+}
+
+function lineOf({ name, status, transport, source, tools }: McpServerInfo): string {
+  const count = status === "connected" ? `, ${tools.length} tools` : "";
+  const hint = status === "needs_auth" ? `; log in with: tau mcp login ${name}` : "";
+  return `${name}: ${status} (${transport}, ${source}${count})${hint}`;
+}
+
+function toolLine(
+  { name, serverName, exposure }: McpServerInfo["tools"][number],
+  server: McpServerInfo,
+): string {
+  const marked = exposure === server.exposure ? "" : ` (${exposure})`;
+  return `${name} ← ${serverName}${marked}`;
+}

@@ -1,0 +1,132 @@
+import { fileURLToPath } from "node:url";
+import type { CreateElicitationRequest, McpServer } from "@agentclientprotocol/sdk";
+import { expect, it } from "vitest";
+import { Editor, type EditorSetup } from "../support/acp-editor.ts";
+
+const program = fileURLToPath(
+  new URL(
+    "../../../../packages/coding-agent/src/mcp/__fixtures__/stdio-server.ts",
+    import.meta.url,
+  ),
+);
+const tool = (name: string) => ({
+  name,
+  description: `Does ${name}`,
+  inputSchema: { type: "object" },
+});
+
+/** A server of the editor's, as the fixture that the tests of MCP use. */
+function server(behaviour: object, env: { name: string; value: string }[] = []): McpServer {
+  return {
+    name: "my server",
+    command: process.execPath,
+    args: [program, JSON.stringify(behaviour)],
+    env,
+  };
+}
+
+const calling = (name: string, args: object = {}) => [
+  {
+    repeat: true,
+    when: { hasToolResults: false },
+    content: [{ type: "toolCall" as const, name, arguments: { ...args } }],
+  },
+  { repeat: true, when: { hasToolResults: true }, content: "Done." },
+];
+
+async function open(setup: EditorSetup, mcpServers: McpServer[]) {
+  const editor = await Editor.start(setup);
+  const { cwd } = editor.place;
+  const { sessionId } = await editor.agent.request("session/new", { cwd, mcpServers });
+  return { editor, sessionId };
+}
+
+const results = (editor: Editor, sessionId: string) =>
+  editor
+    .of(sessionId, "tool_call_update")
+    .flatMap(({ rawOutput }) => (rawOutput ? [rawOutput] : []));
+
+it("an MCP server of the editor has its tools called, with its environment", async () => {
+  const { editor, sessionId } = await open({ scenario: calling("mcp__my_server__environment") }, [
+    server({ tools: [tool("environment")] }, [{ name: "FROM_EDITOR", value: "yes" }]),
+  ]);
+  expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "end_turn" });
+  expect(editor.of(sessionId, "tool_call")[0]).toMatchObject({ kind: "other" });
+  expect(JSON.stringify(results(editor, sessionId))).toContain("FROM_EDITOR");
+  const other = await editor.open();
+  await editor.prompt(other.sessionId, "go");
+  expect(JSON.stringify(results(editor, other.sessionId))).toContain("not found");
+});
+
+it("its prompts are commands, and its questions forms", async () => {
+  const asked: CreateElicitationRequest[] = [];
+  const question = {
+    message: "How many?",
+    requestedSchema: {
+      type: "object",
+      properties: { count: { type: "integer" } },
+      required: ["count"],
+    },
+  };
+  const { editor, sessionId } = await open(
+    {
+      scenario: calling("mcp__my_server__ask", question),
+      capabilities: { elicitation: { form: {} } },
+      answers: (app) =>
+        app.onRequest("elicitation/create", ({ params }) => {
+          asked.push(params);
+          return { action: "accept", content: { count: 3 } };
+        }),
+    },
+    [server({ tools: [tool("ask")], prompts: [{ name: "review", description: "Reviews" }] })],
+  );
+  await editor.until(() =>
+    editor
+      .of(sessionId, "available_commands_update")
+      .some((update) =>
+        update.availableCommands.some(({ name }) => name === "mcp__my_server__review"),
+      ),
+  );
+  await editor.prompt(sessionId, "go");
+  expect(asked).toMatchObject([
+    {
+      sessionId,
+      mode: "form",
+      message: "my server: How many?",
+      requestedSchema: question.requestedSchema,
+    },
+  ]);
+  expect(asked[0]).toHaveProperty("toolCallId", "call_0_0");
+  expect(JSON.stringify(results(editor, sessionId))).toContain('\\"count\\":3');
+});
+
+it("one that cannot start is noticed, and the session goes on", async () => {
+  const { editor, sessionId } = await open(
+    { scenario: ["fine"], capabilities: { session: { notices: {} } } },
+    [{ name: "broken", command: "/no/such/program", args: [], env: [] }],
+  );
+  expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "end_turn" });
+  await editor.until(() =>
+    editor.of(sessionId, "notice").some(({ title }) => title.includes("broken")),
+  );
+});
+
+it("a session that is loaded gets the servers of the load", async () => {
+  const { editor, sessionId } = await open(
+    { scenario: calling("mcp__my_server__echo", { message: "hi" }) },
+    [],
+  );
+  await editor.prompt(sessionId, "without");
+  const load = {
+    sessionId,
+    cwd: editor.place.cwd,
+    mcpServers: [server({ tools: [tool("echo")] })],
+  };
+  await editor.agent.request("session/load", load);
+  await editor.prompt(sessionId, "open");
+  await editor.agent.request("session/close", { sessionId });
+  await editor.agent.request("session/resume", load);
+  await editor.prompt(sessionId, "from the disk");
+  const texts = results(editor, sessionId).map((one) => (one as { text: string }).text);
+  expect(texts.filter((text) => text.includes("echo: hi"))).toHaveLength(2);
+});

@@ -1,0 +1,146 @@
+import { execFile, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const program = fileURLToPath(new URL("../../bin/tau.js", import.meta.url));
+const server = fileURLToPath(
+  new URL(
+    "../../../../packages/coding-agent/src/mcp/__fixtures__/stdio-server.ts",
+    import.meta.url,
+  ),
+);
+const behaviour = JSON.stringify({ tools: [{ name: "echo", inputSchema: { type: "object" } }] });
+
+let folder: string;
+let cwd: string;
+let agentDirectory: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tau-mcp-cli-"));
+  [cwd, agentDirectory] = [join(folder, "project"), join(folder, "agent")];
+  await mkdir(cwd);
+  await mkdir(agentDirectory);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function tau(...words: string[]): Promise<Outcome> {
+  const env = { ...process.env, PI_CODING_AGENT_DIR: agentDirectory };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, ...words], { cwd, env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+const add = (...words: string[]) => tau("mcp", "add", ...words, "--", "node", server, behaviour);
+
+describe("a host", () => {
+  it("takes its servers with it, also when it is killed", async () => {
+    const log = join(folder, "log");
+    const args = [server, JSON.stringify({ tools: [], log })];
+    const mcpServers = { one: { command: process.execPath, args } };
+    await writeFile(join(agentDirectory, "mcp.json"), JSON.stringify({ mcpServers }));
+    const words = [program, "--mode", "rpc", "--no-session"];
+    const env = { ...process.env, PI_CODING_AGENT_DIR: agentDirectory };
+    const host = spawn(process.execPath, words, { cwd, env, stdio: ["pipe", "ignore", "ignore"] });
+    host.stdin.write('{"type":"get_state"}\n');
+    await expect.poll(() => existsSync(log) && readFileSync(log, "utf8")).toMatch(/tools\/list/);
+    const pid = Number(/start (\d+)/.exec(readFileSync(log, "utf8"))?.[1]);
+    host.kill("SIGKILL");
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  });
+
+  it("starts none before the first command is answered", async () => {
+    const log = join(folder, "log");
+    const mcpServers = {
+      one: { command: process.execPath, args: [server, JSON.stringify({ log })] },
+    };
+    await writeFile(join(agentDirectory, "mcp.json"), JSON.stringify({ mcpServers }));
+    const words = [program, "--mode", "rpc", "--no-session"];
+    const env = { ...process.env, PI_CODING_AGENT_DIR: agentDirectory };
+    const host = spawn(process.execPath, words, { cwd, env, stdio: ["pipe", "pipe", "ignore"] });
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(existsSync(log)).toBe(false);
+    host.stdin.write('{"type":"get_mcp_servers"}\n');
+    await expect.poll(() => existsSync(log)).toBe(true);
+    host.stdin.end();
+    await new Promise((resolve) => host.once("exit", resolve));
+  });
+});
+
+describe("tau mcp", () => {
+  it("adds, tests, lists and removes a server, and keeps comments", async () => {
+    const file = join(agentDirectory, "mcp.json");
+    await writeFile(file, '{\n  // mine\n  "mcpServers": {}\n}\n');
+    expect(await add("one", "--env", "A=b=c", "--cwd", cwd)).toMatchObject({ code: 0, stderr: "" });
+    expect(readFileSync(file, "utf8")).toContain("// mine");
+    expect(readFileSync(file, "utf8")).toContain('"A": "b=c"');
+    const tested = await tau("mcp", "test", "one");
+    expect(tested).toMatchObject({ code: 0, stderr: "" });
+    expect(tested.stdout).toBe("one: connected (stdio, user, 1 tools)\n  mcp__one__echo ← echo\n");
+    const listed = await tau("mcp", "list", "--json");
+    expect(JSON.parse(listed.stdout)).toMatchObject({
+      servers: [{ name: "one", status: "connected" }],
+      errors: [],
+    });
+    expect(await tau("mcp", "remove", "one")).toMatchObject({ code: 0 });
+    expect((await tau("mcp", "list")).stdout).toBe("No MCP servers are configured.\n");
+  });
+
+  it("exits with 1 when a server is down or an entry is bad", async () => {
+    await tau("mcp", "add", "down", "--", "no-such-program");
+    const listed = await tau("mcp", "list");
+    expect(listed.code).toBe(1);
+    expect(listed.stdout).toContain("the program no-such-program was not found");
+    await writeFile(join(agentDirectory, "mcp.json"), '{"mcpServers":{"bad":{}}}');
+    expect(await tau("mcp", "list")).toMatchObject({ code: 1 });
+  });
+
+  it("writes to the project's file with -l", async () => {
+    await add("-l", "one");
+    expect(existsSync(join(cwd, ".pi", "mcp.json"))).toBe(true);
+    expect(existsSync(join(agentDirectory, "mcp.json"))).toBe(false);
+    expect(await tau("mcp", "remove", "-l", "one")).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    [["mcp", "remove", "nothing"], /There is no MCP server nothing/],
+    [["mcp", "test", "nothing"], /There is no MCP server nothing/],
+    [["mcp", "login", "nothing"], /There is no MCP server nothing/],
+    [["mcp", "frobnicate"], /Invalid option frobnicate: expected one of add, list/],
+    [["mcp", "add", "x"], /a program behind -- or --url is missing/],
+    [["mcp", "add", "x", "--url", "gopher://x"], /Invalid MCP server x: url/],
+    [["mcp", "add", "x", "--env", "secret", "--", "y"], /expected NAME=VALUE/],
+    [["mcp", "list", "--jsn"], /Invalid option --jsn/],
+    [["mcp", "add", "x", "y", "--", "z"], /Invalid option y: .*behind --/],
+  ])("refuses %j", async (words, text) => {
+    const { code, stdout, stderr } = await tau(...words);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^tau: error: /);
+    expect(stderr).toMatch(text);
+    expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(4);
+  });
+
+  it("shows how it is used", async () => {
+    expect(await tau("mcp", "--help")).toMatchObject({ code: 0, stderr: "" });
+    expect((await tau("mcp")).stdout).toContain("tau mcp <command>");
+  });
+});

@@ -1,0 +1,145 @@
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { describe, expect, it } from "vitest";
+import { PromptQueue } from "./prompt-queue.ts";
+import { Turns } from "./turns.ts";
+import { UpdateLine } from "./update-line.ts";
+
+const later = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("prompts", () => {
+  const queue = (log: string[]) => {
+    const prompts = new PromptQueue();
+    const run = (name: string, signal = new AbortController().signal) =>
+      prompts.run(
+        async (ticket) => {
+          log.push(`${name} runs`);
+          await new Promise<void>((resolve) => {
+            ticket.onCancel(resolve);
+            setTimeout(resolve, 5);
+          });
+          log.push(`${name} ends${ticket.isCancelled ? " early" : ""}`);
+          return name;
+        },
+        { signal, cancelled: "cancelled" },
+      );
+    return { prompts, run };
+  };
+
+  it("run one after the other", async () => {
+    const log: string[] = [];
+    const { prompts, run } = queue(log);
+    expect(await Promise.all([run("a"), run("b")])).toEqual(["a", "b"]);
+    expect(log).toEqual(["a runs", "a ends", "b runs", "b ends"]);
+    expect(prompts.isBusy).toBe(false);
+  });
+
+  it("are cancelled all together: the one that runs, and those that wait", async () => {
+    const log: string[] = [];
+    const { prompts, run } = queue(log);
+    const all = Promise.all([run("a"), run("b"), run("c")]);
+    await later();
+    prompts.cancelAll();
+    expect(await all).toEqual(["a", "cancelled", "cancelled"]);
+    expect(log).toEqual(["a runs", "a ends early"]);
+  });
+
+  it("are cancelled alone: one that waits ends at once", async () => {
+    const log: string[] = [];
+    const { run } = queue(log);
+    const controller = new AbortController();
+    const first = run("a");
+    const second = run("b", controller.signal);
+    controller.abort();
+    expect(await second).toBe("cancelled");
+    expect(log).toEqual(["a runs"]);
+    expect(await first).toBe("a");
+    expect(await run("c", AbortSignal.abort())).toBe("cancelled");
+  });
+
+  it("that fail do not hold up the next", async () => {
+    const prompts = new PromptQueue();
+    const options = { signal: new AbortController().signal, cancelled: "cancelled" };
+    const failing = prompts.run(() => Promise.reject(new Error("no")), options);
+    const next = prompts.run(async () => "next", options);
+    await expect(failing).rejects.toThrow("no");
+    expect(await next).toBe("next");
+  });
+});
+
+describe("work for one thing", () => {
+  it("is done in turns, also after a failure; other work is not held up", async () => {
+    const turns = new Turns();
+    const log: string[] = [];
+    const work = (name: string) => async () => {
+      log.push(`${name} begins`);
+      await later();
+      log.push(`${name} ends`);
+      if (name === "a1") throw new Error(name);
+    };
+    const all = [
+      turns.take("a", work("a1")),
+      turns.take("a", work("a2")),
+      turns.take("b", work("b")),
+    ];
+    expect([...turns.keys]).toEqual(["a", "b"]);
+    expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual([
+      "rejected",
+      "fulfilled",
+      "fulfilled",
+    ]);
+    expect(log.slice(0, 2)).toEqual(["a1 begins", "b begins"]);
+    const ofOne = log.filter((line) => line.startsWith("a"));
+    expect(ofOne).toEqual(["a1 begins", "a1 ends", "a2 begins", "a2 ends"]);
+    await later();
+    expect([...turns.keys]).toEqual([]);
+  });
+});
+
+describe("updates", () => {
+  const title = (text: string): SessionUpdate => ({
+    sessionUpdate: "session_info_update",
+    title: text,
+  });
+
+  it("are sent in order, also those that take time to make", async () => {
+    const sent: unknown[] = [];
+    const line = new UpdateLine(async (update) => void sent.push(Object(update).title));
+    void line.add(async () => {
+      await later();
+      return [title("slow")];
+    });
+    await line.add(() => [title("a"), title("b")]);
+    expect(sent).toEqual(["slow", "a", "b"]);
+  });
+
+  it("that replace each other are sent once while the client is behind", async () => {
+    const sent: unknown[] = [];
+    const { promise: drained, resolve: drain } = Promise.withResolvers<void>();
+    const line = new UpdateLine(async (update) => {
+      sent.push(Object(update).title);
+      await drained;
+    });
+    void line.add(() => [title("first")]);
+    for (let at = 0; at < 100; at++) line.addLatest("call", () => [title(`output ${at}`)]);
+    drain();
+    await line.settled();
+    expect(sent).toEqual(["first", "output 99"]);
+    line.addLatest("call", () => [title("later")]);
+    await line.settled();
+    expect(sent).toEqual(["first", "output 99", "later"]);
+  });
+
+  it("go on after one that cannot be made or sent", async () => {
+    const sent: unknown[] = [];
+    const line = new UpdateLine(async (update) => {
+      if (Object(update).title === "lost") throw new Error("gone");
+      sent.push(Object(update).title);
+    });
+    await line.add(() => {
+      throw new Error("no update");
+    });
+    await line.add(() => [title("lost")]);
+    await line.add(() => [title("kept")]);
+    expect(sent).toEqual(["kept"]);
+  });
+});

@@ -1,0 +1,39 @@
+import type { SessionStore, StoreLease } from "../../session-log/store/session-store.ts";
+import { MemorySessionStore } from "../../session-store/memory/memory-session-store.ts";
+
+/** A store in memory whose writes can be held up, refused, or arrive late. */
+export class TroubledStore extends MemorySessionStore implements SessionStore {
+  /** Tokens of the writes that were stored, in order. */
+  readonly tokens: number[] = [];
+  lease: StoreLease | undefined;
+  #gate: PromiseWithResolvers<void> | undefined;
+  #failure: Error | undefined;
+
+  /** Writes wait from now on. */
+  hold(): void {
+    this.#gate = Promise.withResolvers();
+  }
+
+  /** Writes that wait, and later ones, go on. */
+  letGo(): void {
+    this.#gate?.resolve();
+    this.#gate = undefined;
+  }
+
+  /** Writes fail with this from now on; without it they work again. */
+  fail(failure?: Error): void {
+    this.#failure = failure;
+  }
+
+  override async acquire(...given: Parameters<SessionStore["acquire"]>): Promise<StoreLease> {
+    this.lease = await super.acquire(...given);
+    return this.lease;
+  }
+
+  override async append(...given: Parameters<SessionStore["append"]>): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    await this.#gate?.promise;
+    await super.append(...given);
+    this.tokens.push(given[2].token);
+  }
+}

@@ -1,0 +1,62 @@
+import { basename } from "node:path";
+import { sessionDirectoryFor } from "../session-log/file/session-path.ts";
+import type { OpenOptions } from "../session-log/open-session.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import { type Places, sessionLogOptions } from "./places.ts";
+import type { CreateAgentSessionOptions } from "./session-options.ts";
+
+/** Where the sessions of a project live. */
+export interface SessionPlace {
+  readonly logOptions: OpenOptions;
+  /** Ends the connections of a store that was opened here. */
+  readonly closeStore?: (() => Promise<void>) | undefined;
+}
+
+/** Whether sessions live in a store, as options or settings say. */
+export function isStoreNamed(options: CreateAgentSessionOptions, settings: SettingsStore): boolean {
+  return storeOf(options, settings) !== undefined;
+}
+
+/**
+ * Where sessions live: in files, unless a store is named. Nothing of stores is loaded without one.
+ *
+ * @throws {SessionError} `invalid_option` for a store that cannot be loaded
+ */
+export async function sessionPlace(
+  options: CreateAgentSessionOptions,
+  places: Places,
+  settings: SettingsStore,
+): Promise<SessionPlace> {
+  const named = storeOf(options, settings);
+  const { store: _, ...logOptions } = sessionLogOptions(options, places, settings);
+  if (named === undefined) return { logOptions };
+  const [{ openStore }, { StoredSessions }, { processOwner }] = await Promise.all([
+    import("../session-store/open/open-store.ts"),
+    import("../session-log/stored-sessions.ts"),
+    import("../session-store/file/process-owner.ts"),
+  ]);
+  const store = typeof named === "string" ? await openStore(named, places.baseDirectory) : named;
+  const projectKey =
+    options.projectKey ?? basename(sessionDirectoryFor(places.agentDirectory, places.cwd));
+  const sessions = new StoredSessions({
+    store,
+    projectKey,
+    leaseMs: options.leaseMs ?? settings.get("session.leaseMs"),
+    timeoutMs: settings.get("session.storeTimeoutMs"),
+    owner: processOwner(),
+  });
+  const { cwd } = logOptions;
+  return {
+    logOptions: { cwd, store: sessions },
+    closeStore: store === named ? undefined : async () => store.close?.(),
+  };
+}
+
+function storeOf(
+  { store, session, taskDepth = 0 }: CreateAgentSessionOptions,
+  settings: SettingsStore,
+): CreateAgentSessionOptions["store"] {
+  if (session?.kind === "memory" || session?.kind === "log") return undefined;
+  // A subagent's session belongs to its caller's.
+  return store ?? (taskDepth > 0 ? undefined : settings.get("session.store"));
+}

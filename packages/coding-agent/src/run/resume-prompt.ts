@@ -1,0 +1,43 @@
+import type { PromptResult } from "@tau-agent/rpc-protocol/messages";
+import type { Conversation } from "../session-log/conversation.ts";
+import type { OpenOutputs } from "./open-outputs.ts";
+import type { PromptOrigins } from "./prompt-origins.ts";
+import type { PromptIdentity, PromptTracker } from "./prompt-tracker.ts";
+import type { RunDriver } from "./run-driver.ts";
+import { cutReply, unfinishedPrompt } from "./unfinished-prompt.ts";
+
+/** What {@link resumePrompt} works with. */
+interface Parts {
+  readonly conversation: Pick<Conversation, "log" | "messages" | "drop">;
+  readonly driver: RunDriver;
+  readonly origins: PromptOrigins;
+  readonly outputs: OpenOutputs;
+}
+
+/**
+ * Goes on with a prompt whose run ended with its host.
+ *
+ * @returns the result to come; undefined if there is nothing to go on with
+ */
+export function resumePrompt(
+  prompt: PromptIdentity,
+  prompts: PromptTracker,
+  { conversation, driver, origins, outputs }: Parts,
+): Promise<PromptResult> | undefined {
+  const { promptId, answer } = prompt;
+  const messages = unfinishedPrompt(conversation.log, promptId);
+  // A question that was open may have begun the run again.
+  const isOther = driver.isBusy && origins.current !== promptId;
+  if (messages === undefined || isOther) return undefined;
+  if (answer !== undefined) outputs.add(promptId, answer);
+  const result = prompts.accept(messages[0], prompt);
+  for (const message of messages) {
+    prompts.noteRecorded(message, message === messages[0] ? promptId : undefined);
+  }
+  outputs.noteDelivery(promptId);
+  if (driver.isBusy) return result;
+  conversation.drop(cutReply(conversation.messages));
+  origins.continueRun(promptId);
+  driver.start([]);
+  return result;
+}

@@ -1,0 +1,97 @@
+import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
+import { errorMessage, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
+import { SessionError } from "../../base/errors.ts";
+import { mendEntry } from "../entries/mend-entry.ts";
+import { migrateEntries } from "../entries/migrate.ts";
+import type { StoreEntry, StoreLease } from "./session-store.ts";
+import { placeOf, type StoreAccess, storeErrorCode } from "./store-access.ts";
+
+/** A session as a store has it. */
+export interface LoadedSession {
+  readonly header: SessionHeader;
+  readonly entries: SessionEntry[];
+}
+
+/**
+ * Takes the lease of a session and reads it.
+ *
+ * @returns the session, undefined if there are no entries yet
+ * @throws {SessionError} `session_locked`, `session_invalid`, `session_write_failed`
+ */
+export async function acquireSession(
+  access: StoreAccess,
+  sessionId: string,
+): Promise<{ readonly lease: StoreLease; readonly loaded: LoadedSession | undefined }> {
+  const { store, projectKey, leaseMs, owner } = access;
+  const key = { projectKey, sessionId };
+  const lease = await reaching(access, sessionId, () => store.acquire(key, leaseMs, owner));
+  try {
+    return { lease, loaded: await readStoredSession(access, sessionId) };
+  } catch (error) {
+    await store.release(lease).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Reads a session without taking its lease.
+ *
+ * @throws {SessionError} `session_invalid`, `session_write_failed`
+ */
+export async function readStoredSession(
+  access: StoreAccess,
+  sessionId: string,
+): Promise<LoadedSession | undefined> {
+  const { store, projectKey } = access;
+  const lines = await reaching(access, sessionId, () => store.load({ projectKey, sessionId }));
+  return lines === null ? undefined : parseStored(lines, placeOf(access, sessionId));
+}
+
+/** @throws {SessionError} `session_invalid` */
+export function parseStored(lines: readonly StoreEntry[], path: string): LoadedSession {
+  const [first, ...rest] = lines;
+  const { type, id, timestamp } = first ?? {};
+  if (type !== "session" || typeof id !== "string" || typeof timestamp !== "string") {
+    throw new SessionError("session_invalid", { path, reason: "its first entry is not a header" });
+  }
+  const header = { cwd: "", ...first } as unknown as SessionHeader;
+  if ((header.version ?? 1) < SESSION_VERSION) {
+    const entries = migrateEntries({ header, entries: rest as never });
+    return { header: { ...header, version: SESSION_VERSION }, entries };
+  }
+  const entries = rest.map((line) => mendEntry(line as never) as unknown as SessionEntry);
+  return { header, entries };
+}
+
+/**
+ * Calls a store for as long as a session waits for it.
+ *
+ * @throws {SessionError} `session_locked`, `session_lost`, `session_write_failed`
+ */
+export async function reaching<T>(
+  access: StoreAccess,
+  sessionId: string,
+  call: () => Promise<T>,
+): Promise<T> {
+  const path = placeOf(access, sessionId);
+  const { timeoutMs } = access;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`the store did not answer within ${timeoutMs} ms`);
+    timer = setTimeout(() => reject(error), timeoutMs);
+  });
+  try {
+    return await Promise.race([call(), late]);
+  } catch (cause) {
+    if (cause instanceof SessionError) throw cause;
+    const code = storeErrorCode(cause);
+    if (code === "lease_held") {
+      throw new SessionError("session_locked", { path, owner: "of another host" }, { cause });
+    }
+    if (code === "lease_lost") throw new SessionError("session_lost", { path }, { cause });
+    const reason = errorMessage(cause);
+    throw new SessionError("session_write_failed", { path, reason }, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}

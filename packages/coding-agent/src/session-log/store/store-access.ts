@@ -1,0 +1,34 @@
+import type { SessionStore } from "./session-store.ts";
+
+/** Which store a session lives in, and how long to wait for it. */
+export interface StoreAccess {
+  readonly store: SessionStore;
+  readonly projectKey: string;
+  /** How long a lease lasts; it is renewed when a third of this has passed. */
+  readonly leaseMs: number;
+  /** How long a write may take before the prompt fails. */
+  readonly timeoutMs: number;
+  /** Who holds leases, for people; a file store also sees whether the process lives. */
+  readonly owner: string;
+}
+
+/** What the owner of a stored session has to know. */
+export interface StoreReports {
+  /** A write takes long, or no longer does. */
+  readonly onStatus: (status: "waiting" | "ok") => void;
+  /** Another host has taken the session over. */
+  readonly onLost: () => void;
+  /** The store did not take a write in time; what it had not acknowledged has left the log. */
+  readonly onFailed: () => void;
+}
+
+/** How a store is called where a file would be named by its path. */
+export function placeOf({ projectKey }: StoreAccess, sessionId: string): string {
+  return `${sessionId} of ${projectKey} in the store`;
+}
+
+/** The code of a store's error; undefined for anything else. */
+export function storeErrorCode(error: unknown): string | undefined {
+  const code = (error as { readonly code?: unknown } | null | undefined)?.code;
+  return typeof code === "string" ? code : undefined;
+}

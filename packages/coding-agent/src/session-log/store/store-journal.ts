@@ -1,0 +1,284 @@
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import { SessionError } from "../../base/errors.ts";
+import type { StoreEntry, StoreLease } from "./session-store.ts";
+import { placeOf, type StoreAccess, type StoreReports, storeErrorCode } from "./store-access.ts";
+
+/** After this time without an acknowledgement, the store counts as slow. */
+const SLOW_MS = 500;
+/** The first pause before a failed call is repeated; it doubles. */
+const PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+/** How long the end of a session may wait for its store. */
+const CLOSING_MS = 3_000;
+
+/** Somebody who waits until so many lines are acknowledged. */
+interface Waiting {
+  readonly lines: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The one writer of a session in a store. What is added is written in order, in as few batches as the
+ * store is slow; {@link stored} tells when. The lease is taken with the first write unless the session
+ * was opened with one, and renewed until the end.
+ */
+export class StoreJournal {
+  readonly sessionId: string;
+  readonly #access: StoreAccess;
+  #reports: StoreReports | undefined;
+  #lease: StoreLease | undefined;
+  #renewal: NodeJS.Timeout | undefined;
+  #outbox: object[] = [];
+  #added = 0;
+  #acknowledged = 0;
+  #isWriting = false;
+  #waiting: Waiting[] = [];
+  /** Why nothing is written any more. */
+  #ended: SessionError | undefined;
+  /** Rejects once a closing session has waited long enough. */
+  readonly #hurry = Promise.withResolvers<never>();
+
+  /** @param opened - the lease a session was opened with, and how many lines it had */
+  constructor(
+    access: StoreAccess,
+    sessionId: string,
+    opened?: { readonly lease: StoreLease; readonly lines: number },
+  ) {
+    this.#access = access;
+    this.sessionId = sessionId;
+    this.#hurry.promise.catch(() => undefined);
+    if (opened === undefined) return;
+    this.#acknowledged = opened.lines;
+    this.#added = opened.lines;
+    this.#keep(opened.lease);
+  }
+
+  /** How many lines the store has acknowledged. */
+  get acknowledged(): number {
+    return this.#acknowledged;
+  }
+
+  /** Whether writes are refused until {@link recover}. */
+  get hasFailed(): boolean {
+    return this.#ended?.code === "session_write_failed";
+  }
+
+  /** Tells the owner what happens from now on. */
+  follow(reports: StoreReports): void {
+    this.#reports = reports;
+  }
+
+  /**
+   * Adds lines; they are written soon.
+   *
+   * @throws {SessionError} `session_lost`, `session_write_failed`, `disposed`
+   */
+  add(lines: readonly object[]): void {
+    this.check();
+    this.#outbox.push(...lines);
+    this.#added += lines.length;
+    if (!this.#isWriting) void this.#write();
+  }
+
+  /**
+   * Whether the session can be written.
+   *
+   * @throws {SessionError} `session_lost`, `session_write_failed`, `disposed`
+   */
+  check(): void {
+    if (this.#ended !== undefined) throw this.#ended;
+  }
+
+  /**
+   * Fulfilled once everything that was added is acknowledged; undefined if it is.
+   * Rejects with {@link SessionError} `session_write_failed` or `session_lost`.
+   */
+  stored(): Promise<void> | undefined {
+    if (this.#acknowledged === this.#added) return undefined;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.push({ lines: this.#added, resolve, reject });
+    return promise;
+  }
+
+  /**
+   * Begins again after a failure, with a new lease: a write of before that is still on its way is
+   * refused by the store.
+   *
+   * @returns what the store has
+   * @throws {SessionError} `session_write_failed`, `session_lost`
+   */
+  async recover(): Promise<StoreEntry[] | null> {
+    const { store, timeoutMs } = this.#access;
+    const deadline = Date.now() + timeoutMs;
+    const old = this.#lease;
+    this.#stopRenewal();
+    try {
+      if (old !== undefined) await this.#within(deadline, store.release(old));
+      const lease = await this.#within(deadline, this.#acquire());
+      const entries = await this.#within(deadline, store.load(lease.key));
+      this.#ended = undefined;
+      this.#outbox = [];
+      this.#acknowledged = entries?.length ?? 0;
+      this.#added = this.#acknowledged;
+      this.#keep(lease);
+      return entries;
+    } catch (error) {
+      if (storeErrorCode(error) !== "lease_held") throw this.#failure(error);
+      this.#ended = undefined;
+      this.#end(this.#lose());
+      throw this.#lose();
+    }
+  }
+
+  /** Writes the remaining lines, if that takes a short time, and gives the lease back. */
+  async close(): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#hurry.reject(new Error("the session ended"));
+    }, CLOSING_MS);
+    try {
+      await this.stored()?.catch(() => undefined);
+      this.#stopRenewal();
+      this.#ended ??= new SessionError("disposed");
+      if (this.#lease === undefined || this.#ended.code === "session_lost") return;
+      const released = this.#access.store.release(this.#lease).catch(() => undefined);
+      await Promise.race([released, this.#hurry.promise]).catch(() => undefined);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriting = true;
+    try {
+      // Calls of one turn of the event loop go in one batch.
+      await Promise.resolve();
+      while (this.#outbox.length > 0) {
+        const batch = this.#outbox;
+        this.#outbox = [];
+        await this.#writeBatch(batch);
+        this.#acknowledged += batch.length;
+        this.#settle();
+      }
+    } catch (error) {
+      this.#end(error);
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  async #writeBatch(batch: readonly object[]): Promise<void> {
+    const { timeoutMs } = this.#access;
+    const deadline = Date.now() + timeoutMs;
+    let isSlow = false;
+    const slow = setTimeout(() => {
+      isSlow = true;
+      this.#reports?.onStatus("waiting");
+    }, SLOW_MS);
+    try {
+      for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+        try {
+          await this.#within(deadline, this.#append(batch));
+          break;
+        } catch (error) {
+          if (storeErrorCode(error) === "lease_lost") throw this.#lose();
+          if (Date.now() + pauseMs >= deadline) throw error;
+          await this.#within(deadline, pause(pauseMs));
+        }
+      }
+      if (isSlow) this.#reports?.onStatus("ok");
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  async #append(batch: readonly object[]): Promise<void> {
+    if (this.#lease === undefined) this.#keep(await this.#acquire());
+    const lease = this.#lease as StoreLease | undefined;
+    if (lease === undefined) throw new Error("there is no lease");
+    await this.#access.store.append(lease.key, batch, lease);
+  }
+
+  #acquire(): Promise<StoreLease> {
+    const { store, projectKey, leaseMs, owner } = this.#access;
+    return store.acquire({ projectKey, sessionId: this.sessionId }, leaseMs, owner);
+  }
+
+  #keep(lease: StoreLease): void {
+    this.#lease = lease;
+    this.#stopRenewal();
+    this.#renewal = setInterval(() => void this.#renew(), this.#access.leaseMs / 3);
+    this.#renewal.unref();
+  }
+
+  async #renew(): Promise<void> {
+    const { store, leaseMs } = this.#access;
+    const lease = this.#lease;
+    if (lease === undefined) return;
+    try {
+      const renewed = await store.renew(lease, leaseMs);
+      if (this.#lease?.token === renewed.token) this.#lease = renewed;
+    } catch (error) {
+      // Anything else passes: a lease that ran out still counts until somebody takes the session.
+      if (storeErrorCode(error) !== "lease_lost" || this.#lease?.token !== lease.token) return;
+      this.#end(this.#lose());
+    }
+  }
+
+  #lose(): SessionError {
+    return new SessionError("session_lost", { path: placeOf(this.#access, this.sessionId) });
+  }
+
+  #failure(error: unknown): SessionError {
+    if (error instanceof SessionError) return error;
+    const path = placeOf(this.#access, this.sessionId);
+    const reason = errorMessage(error);
+    return new SessionError("session_write_failed", { path, reason }, { cause: error });
+  }
+
+  /** Nothing is written any more; the owner is notified before waiting callers. */
+  #end(error: unknown): void {
+    if (this.#ended !== undefined) return;
+    const failure = this.#failure(error);
+    this.#ended = failure;
+    this.#outbox = [];
+    this.#stopRenewal();
+    if (failure.code === "session_lost") this.#reports?.onLost();
+    else this.#reports?.onFailed();
+    for (const { reject } of this.#waiting.splice(0)) reject(failure);
+    this.#added = this.#acknowledged;
+  }
+
+  #settle(): void {
+    const done = this.#waiting.filter(({ lines }) => lines <= this.#acknowledged);
+    this.#waiting = this.#waiting.filter(({ lines }) => lines > this.#acknowledged);
+    for (const { resolve } of done) resolve();
+  }
+
+  #stopRenewal(): void {
+    clearInterval(this.#renewal);
+    this.#renewal = undefined;
+  }
+
+  /** A call of a store that is down may never end. */
+  async #within<T>(deadline: number, call: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error(`the store did not answer within ${this.#access.timeoutMs} ms`);
+      timer = setTimeout(() => reject(error), Math.max(0, deadline - Date.now()));
+    });
+    // What comes after the time is over is nobody's business.
+    call.catch(() => undefined);
+    try {
+      return await Promise.race([call, late, this.#hurry.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -1,0 +1,57 @@
+import type { HostedSessionInfo, Params } from "@tau-agent/rpc-protocol";
+import type { ConnectOptions, RemoteHost } from "./remote-host.ts";
+import { RemoteSession } from "./remote-session.ts";
+import { SessionClient } from "./session-client.ts";
+
+/**
+ * A client of a host that listens. With a host that has one session, it is a client of that session;
+ * with `--sessions`, it opens sessions and attaches to them.
+ */
+export class RemoteClient extends SessionClient implements AsyncDisposable {
+  readonly #host: RemoteHost;
+  readonly #requestTimeoutMs: number | undefined;
+
+  /** Use `RpcClient.connect`. */
+  constructor(host: RemoteHost, { requestTimeoutMs }: ConnectOptions) {
+    super(host.main, requestTimeoutMs);
+    this.#host = host;
+    this.#requestTimeoutMs = requestTimeoutMs;
+  }
+
+  /** Opens a session of its own in the host. */
+  async openSession(params: Params<"open_session"> = {}): Promise<RemoteSession> {
+    const { sessionId } = await this.request("open_session", params);
+    return new RemoteSession(this.#host.routes.link(sessionId), this.#requestTimeoutMs);
+  }
+
+  /** Attaches to a session that another client has opened. */
+  async attachSession(sessionId: string): Promise<RemoteSession> {
+    const link = this.#host.routes.link(sessionId);
+    const session = new RemoteSession(link, this.#requestTimeoutMs);
+    try {
+      const live = link.expectLive();
+      const { pendingRequests } = await session.request("attach", { sessionId });
+      await live;
+      link.channel.takeUp(pendingRequests);
+    } catch (error) {
+      this.#host.routes.drop(sessionId);
+      throw error;
+    }
+    return session;
+  }
+
+  /** The sessions that are open in the host. */
+  async openSessions(): Promise<HostedSessionInfo[]> {
+    const { sessions } = await this.request("list_sessions", {});
+    return sessions as unknown as HostedSessionInfo[];
+  }
+
+  /** Ends the connection; sessions go on in the host. */
+  async close(): Promise<void> {
+    this.#host.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

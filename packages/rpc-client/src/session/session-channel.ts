@@ -1,0 +1,98 @@
+import type { ExtensionUiRequest, HostRequestFrame, PendingRequest } from "@tau-agent/rpc-protocol";
+import type { ConnectionClosedError } from "../base/errors.ts";
+import { Connection } from "../connection/connection.ts";
+import type { Deciders } from "../events/decisions.ts";
+import type { EventHub } from "../events/event-hub.ts";
+import { answerUiRequest, cancelled, type ExtensionUiHandlers } from "../events/extension-ui.ts";
+import { HostRequestHandler } from "../events/host-requests.ts";
+import { HostToolRunner } from "../events/host-tools.ts";
+
+/** What a channel is made from. */
+export interface SessionChannelOptions {
+  readonly write: (line: string) => void;
+  readonly hub: EventHub;
+  /** Functions that answer what the host asks. */
+  readonly handlers: Deciders & { readonly ui?: ExtensionUiHandlers | undefined };
+  /** Takes what the user of the client should know. */
+  readonly note: (text: string) => void;
+  /** Reads no further until this has settled; a connection that many sessions share does not wait. */
+  readonly hold?: (until: Promise<unknown>) => void;
+  readonly tag?: { readonly sessionId: string } | undefined;
+  readonly idPrefix?: string | undefined;
+  readonly namesPrompts?: boolean | undefined;
+}
+
+/** The frames of one session in both directions: commands, events, what the host asks, and tools. */
+export class SessionChannel {
+  readonly connection: Connection;
+  readonly tools: HostToolRunner;
+  readonly #options: SessionChannelOptions;
+  readonly #requests: HostRequestHandler | undefined;
+
+  constructor(options: SessionChannelOptions) {
+    this.#options = options;
+    const { handlers, hub, note } = options;
+    const { approve, raiseBudget, ui = {} } = handlers;
+    const send = (response: Parameters<Connection["answerHostRequest"]>[0]): void =>
+      this.connection.answerHostRequest(response);
+    const decides = approve !== undefined || raiseBudget !== undefined;
+    // Undefined for a client that is asked by dialogs only.
+    const requests = decides
+      ? new HostRequestHandler({ approve, raiseBudget, ui, send })
+      : undefined;
+    const tools = new HostToolRunner(send);
+    this.#requests = requests;
+    this.tools = tools;
+    this.connection = new Connection({
+      ...options,
+      onToolCall: (call) => void tools.run(call),
+      onToolCancel: (cancel) => tools.cancel(cancel),
+      onHostRequest: (request) => requests?.open(request),
+      onHostRequestResolved: (resolved) => requests?.close(resolved),
+      onRefused: (id, message) => requests?.refuse(id, message),
+      onEvent: (event) => {
+        const wait = hub.emit(event);
+        if (wait !== undefined) options.hold?.(wait);
+      },
+      onUiRequest: (request) => void this.#showUi(request),
+      onNoise: (line) => note(`not a frame: ${line.slice(0, 500)}`),
+    });
+  }
+
+  /** Takes up what the host was asking when the client attached. */
+  takeUp(pending: readonly PendingRequest[]): void {
+    for (const request of pending) {
+      if (request.method === "host_tool") this.#takeUpCall(request);
+      else this.#requests?.open({ type: "host_request", ...request } as HostRequestFrame);
+    }
+  }
+
+  /** The connection is gone for good. */
+  close(error: ConnectionClosedError): void {
+    this.#requests?.end();
+    this.tools.end();
+    this.connection.close(error);
+  }
+
+  #takeUpCall({
+    id,
+    toolCallId = "",
+    agentId,
+    params,
+  }: Extract<PendingRequest, { method: "host_tool" }>): void {
+    if (!this.tools.tools.has(params.toolName)) return;
+    const caller = agentId === undefined ? {} : { agentId };
+    void this.tools.run({ type: "host_tool_call", id, toolCallId, ...caller, ...params });
+  }
+
+  async #showUi(request: ExtensionUiRequest): Promise<void> {
+    const { connection } = this;
+    try {
+      const answer = await answerUiRequest(request, this.#options.handlers.ui ?? {});
+      if (answer) connection.answerUiRequest(answer);
+    } catch (error) {
+      connection.answerUiRequest(cancelled(request.id));
+      this.#options.note(`the UI handler of ${request.method} failed: ${String(error)}`);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import type { Result } from "@tau-agent/rpc-protocol";
+import { isRecord } from "../connection/host-frame.ts";
+import { type LinkedHost, SessionLink } from "./session-link.ts";
+
+/** The sessions of one connection, by the handle that their frames carry. */
+export class SessionRoutes {
+  readonly #host: LinkedHost;
+  readonly #links = new Map<string, SessionLink>();
+
+  constructor(host: LinkedHost) {
+    this.#host = host;
+  }
+
+  get links(): readonly SessionLink[] {
+    return [...this.#links.values()];
+  }
+
+  /** The link to a session; made if there is none. */
+  link(sessionId: string): SessionLink {
+    const known = this.#links.get(sessionId);
+    if (known !== undefined && known.ended === undefined) return known;
+    const link = new SessionLink(this.#host, sessionId);
+    this.#links.set(sessionId, link);
+    return link;
+  }
+
+  /** Forgets a session that has ended. */
+  drop(sessionId: string): void {
+    this.#links.delete(sessionId);
+  }
+
+  /** Takes a frame if it belongs to a session. */
+  take(frame: Readonly<Record<string, unknown>>): boolean {
+    const { sessionId, type, command, success, data } = frame;
+    // At once: the next frame may be one of the session.
+    if (type === "response" && command === "open_session" && success === true && isRecord(data)) {
+      const { sessionId: opened, streamId, seq } = data as Result<"open_session">;
+      this.link(opened).position = { streamId, seq };
+      return false;
+    }
+    const link = typeof sessionId === "string" ? this.#links.get(sessionId) : undefined;
+    if (link === undefined) return false;
+    if (type === "response" && command === "attach" && success === true && isRecord(data)) {
+      link.attached(data as Result<"attach">);
+    }
+    link.receive(frame);
+    if (link.ended !== undefined && typeof sessionId === "string") this.drop(sessionId);
+    return true;
+  }
+
+  /** The connection is gone for good. */
+  end(reason: string, wasAsked: boolean): void {
+    for (const link of this.#links.values()) link.end(reason, wasAsked);
+    this.#links.clear();
+  }
+}

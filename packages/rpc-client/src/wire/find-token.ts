@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { env } from "node:process";
+import { ConnectionClosedError } from "../base/errors.ts";
+
+/** Where the token of a host is. */
+export interface TokenOptions {
+  readonly token?: string;
+  /** A file with the token; `rpc-token` of the agent directory for addresses of this machine. */
+  readonly tokenFile?: string;
+}
+
+/**
+ * The token for an address: the one given, the one in a file, or for this machine that of the agent
+ * directory. A Unix socket takes none.
+ *
+ * @throws {ConnectionClosedError} when there is none
+ */
+export function findToken(url: string, { token, tokenFile }: TokenOptions): string | undefined {
+  if (url.startsWith("unix:")) return undefined;
+  if (token !== undefined) return token;
+  if (tokenFile === undefined && !isLoopback(new URL(url).hostname)) {
+    // The user's own token must not be sent to other machines.
+    throw new ConnectionClosedError(`Connecting to ${url} needs a token or a tokenFile`);
+  }
+  const { PI_CODING_AGENT_DIR: directory = join(homedir(), ".pi", "agent") } = env;
+  const path = tokenFile ?? join(directory.replace(/^~(?=\/|$)/, homedir()), "rpc-token");
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch (cause) {
+    throw new ConnectionClosedError(`Could not read the token from ${path}`, {}, { cause });
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+}
