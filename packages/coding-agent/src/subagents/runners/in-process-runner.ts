@@ -32,6 +32,7 @@ interface SubagentSessionOptions {
   readonly trustProject: boolean;
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
+  readonly taskFolder: string | undefined;
   readonly mcp: { readonly isOff: boolean; readonly only: readonly string[] };
   readonly approve: Approve;
   readonly raiseBudget: RaiseBudget;
@@ -86,6 +87,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
     taskAgents: agent.spawns,
+    taskFolder: request.standsFor,
     mcp: { isOff: agent.mcpServers === undefined, only: agent.mcpServers ?? [] },
     approve: request.approve,
     raiseBudget: request.raiseBudget,

@@ -123,6 +123,7 @@ function hostArguments(request: SubagentRequest): string[] {
   if (excluded.length > 0) args.push("--exclude-tools", excluded.join(","));
   if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
   args.push("--task-depth", String(request.depth));
+  if (request.standsFor !== undefined) args.push("--task-folder", request.standsFor);
   const { mcpServers = [] } = agent;
   args.push(...(mcpServers.length > 0 ? ["--mcp-servers", mcpServers.join(",")] : ["--no-mcp"]));
   return args;
