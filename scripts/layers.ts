@@ -26,7 +26,7 @@ export const layers: readonly Layers[] = [
       ["tools", "compaction", "structured-output"],
       ["host-tools"],
       ["subagents", "export-html", "approvals", "mcp"],
-      ["run"],
+      ["run", "rewind"],
       ["session"],
       ["extensions"],
       ["create"],
@@ -71,6 +71,7 @@ export const layers: readonly Layers[] = [
     root: `${codingAgent}/subagents/isolation`,
     floors: [["repository"], ["merge"], ["trees"]],
   },
+  { root: `${codingAgent}/rewind`, floors: [["files"], ["store"], ["merge"]] },
   {
     root: `${codingAgent}/export-html`,
     floors: [["browser", "text"], ["entries"]],

@@ -26,6 +26,12 @@ async function main(output: FrameOutput): Promise<void> {
       const { conformance } = await import("@tau-agent/conformance");
       exit(await conformance(words.slice(1), output));
     }
+    if (words[0] === "rewind") {
+      const { rewindCommand } = await import("./session/rewind-command.ts");
+      const { text, exitCode } = await rewindCommand(words.slice(1), readEnvironment());
+      output.write(text, () => exit(exitCode));
+      return;
+    }
     if (words[0] === "mcp") {
       const { mcpCommand } = await import("./mcp/mcp-command.ts");
       exit(await mcpCommand(words.slice(1), output));

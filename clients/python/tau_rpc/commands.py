@@ -39,6 +39,7 @@ from .protocol import (
     InitializeCommandCapabilities,
     InterruptMode,
     JobOutputData,
+    ListCheckpointsData,
     ListJobsData,
     ListSessionsData,
     Model,
@@ -49,6 +50,7 @@ from .protocol import (
     PermissionRule,
     PromptDisposition,
     QueueMode,
+    RewindData,
     SessionState,
     SessionStats,
     SetActiveToolsData,
@@ -71,6 +73,8 @@ ErrorCode: TypeAlias = Literal[
     "bash_failed",
     "budget_exceeded",
     "busy",
+    "checkpoint_dropped",
+    "checkpoint_not_found",
     "command_not_queueable",
     "compaction_cancelled",
     "compaction_running",
@@ -91,6 +95,7 @@ ErrorCode: TypeAlias = Literal[
     "invalid_params",
     "invalid_path",
     "invalid_response",
+    "invalid_rewind_entry",
     "invalid_schema",
     "invalid_settings",
     "invalid_url",
@@ -114,6 +119,10 @@ ErrorCode: TypeAlias = Literal[
     "queue_item_not_found",
     "request_closed",
     "request_not_found",
+    "rewind_busy",
+    "rewind_cancelled",
+    "rewind_disabled",
+    "rewind_failed",
     "session_changed",
     "session_closing",
     "session_invalid",
@@ -921,12 +930,52 @@ class CommandMethods:
         )
         return data
 
+    async def list_checkpoints(self, *, timeout: float | None = None) -> ListCheckpointsData:
+        """Lists the prompts that changed files and can be taken back, oldest first."""
+        data: ListCheckpointsData = await self.request("list_checkpoints", {}, timeout=timeout)
+        return data
+
+    async def rewind(
+        self,
+        entry_id: str | None = None,
+        *,
+        checkpoint_id: str | None = None,
+        files: bool | None = None,
+        conversation: bool | None = None,
+        dry_run: bool | None = None,
+        timeout: float | None = None,
+    ) -> RewindData:
+        """Takes back what a prompt and all prompts since did to the files, and keeps what others
+        changed. Refused during a run.
+
+        `entry_id`: The entry id of the user message to go back to.
+        `checkpoint_id`: The checkpoint to go back to, or the rewind to take back; instead of
+          `entryId`.
+        `files`: Whether to take back files; true by default.
+        `conversation`: Whether the conversation continues from before the message; false by
+          default.
+        `dry_run`: Whether to return the same and change nothing; false by default.
+        """
+        data: RewindData = await self.request(
+            "rewind",
+            _given(
+                entryId=entry_id,
+                checkpointId=checkpoint_id,
+                files=files,
+                conversation=conversation,
+                dryRun=dry_run,
+            ),
+            timeout=timeout,
+        )
+        return data
+
     async def initialize(
         self,
         *,
         protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18", "co-mono", "pi-rust"] | None = None,
         stream: StreamForm | None = None,
         merge_ms: float | None = None,
+        rewind: bool | None = None,
         client_info: ClientInfo | None = None,
         events: list[str] | None = None,
         capabilities: InitializeCommandCapabilities | None = None,
@@ -939,6 +988,8 @@ class CommandMethods:
         `stream`: The form in which replies are streamed.
         `merge_ms`: How long deltas of one block may wait to leave as one, in ms: 0 to 100, 25
           unless said. With 0, each leaves as it comes while the client keeps up.
+        `rewind`: Whether files are recorded before a prompt changes them, so that `rewind`
+          can take it back.
         `client_info`: The client's name and version.
         `events`: The event types to send; null for all.
         `capabilities`: What the client can do.
@@ -949,6 +1000,7 @@ class CommandMethods:
                 protocol=protocol,
                 stream=stream,
                 mergeMs=merge_ms,
+                rewind=rewind,
                 clientInfo=client_info,
                 events=events,
                 capabilities=capabilities,

@@ -84,8 +84,10 @@ class HostTools:
     def __init__(self, send: Send) -> None:
         self._send = send
         self._tools: dict[str, HostTool] = {}
-        # What the host has; a call may still be of a tool that was replaced.
+        # What the host has.
         self._registered: dict[str, HostTool] = {}
+        # A reply that has begun may still call a tool that was replaced.
+        self._callable: dict[str, HostTool] = {}
         self._calls: dict[str, asyncio.Task[None]] = {}
         self._registering = asyncio.Lock()
 
@@ -108,11 +110,12 @@ class HostTools:
             if tools == before:
                 return
             # Its first call may come with its answer.
-            self._registered = tools
+            callable_before = self._callable
+            self._registered, self._callable = tools, {**callable_before, **tools}
             try:
                 await send([tool.definition for tool in tools.values()])
             except BaseException:
-                self._registered = before
+                self._registered, self._callable = before, callable_before
                 if self._tools == tools:
                     self._tools = dict(before)
                 raise
@@ -144,7 +147,7 @@ class HostTools:
         end: dict[str, Any] = {"type": "host_tool_result", "id": call_id}
         try:
             name = str(frame.get("toolName"))
-            tool = self._registered.get(name) or self._tools.get(name)
+            tool = self._callable.get(name)
             if tool is None:
                 raise LookupError(f"This client has no tool {name}")
             given = dict(cast("dict[str, Any]", frame.get("arguments") or {}))

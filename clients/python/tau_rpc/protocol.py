@@ -2831,6 +2831,10 @@ class InitializeCommand(_InitializeCommand, total=False):
     """How long deltas of one block may wait to leave as one, in ms: 0 to 100, 25 unless said.
     With 0, each leaves as it comes while the client keeps up.
     """
+    rewind: bool
+    """Whether files are recorded before a prompt changes them, so that `rewind` can take it
+    back.
+    """
     clientInfo: ClientInfo
     """The client's name and version."""
     events: list[str] | None
@@ -2980,6 +2984,57 @@ class _LabelEntry(TypedDict):
 class LabelEntry(_LabelEntry, total=False):
     label: str
     """The label; absent to remove it."""
+
+
+class _ListCheckpointsCommand(TypedDict):
+    type: Literal["list_checkpoints"]
+
+
+class ListCheckpointsCommand(_ListCheckpointsCommand, total=False):
+    """Lists the prompts that changed files and can be taken back, oldest first."""
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+
+
+class ListCheckpointsData(TypedDict):
+    """The result of the command."""
+
+    checkpoints: list[ListCheckpointsDataCheckpoints]
+    """The checkpoints."""
+
+
+class _ListCheckpointsDataCheckpoints(TypedDict):
+    id: str
+    """The id of the checkpoint."""
+    entryId: str
+    """The entry id of the user message."""
+    text: str
+    """The text of the message."""
+    timestamp: int
+    """When the files were recorded, in ms since the epoch."""
+
+
+class ListCheckpointsDataCheckpoints(_ListCheckpointsDataCheckpoints, total=False):
+    notCovered: list[str]
+    """Paths that were not recorded; absent if everything was."""
+
+
+class _ListCheckpointsResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["list_checkpoints"]
+    success: Literal[True]
+    data: ListCheckpointsData
+    """The result of the command."""
+
+
+class ListCheckpointsResponse(_ListCheckpointsResponse, total=False):
+    """Answers `list_checkpoints`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _ListJobsCommand(TypedDict):
@@ -3902,6 +3957,87 @@ class Resync(_Resync, total=False):
     """The handle of the session; absent where a host has one session."""
     message: AgentMessage
     """The reply so far, while one is streaming."""
+
+
+class _RewindCommand(TypedDict):
+    type: Literal["rewind"]
+
+
+class RewindCommand(_RewindCommand, total=False):
+    """Takes back what a prompt and all prompts since did to the files, and keeps what others
+    changed. Refused during a run.
+    """
+
+    id: str | int | None
+    """Comes back in the response as it was sent."""
+    entryId: str
+    """The entry id of the user message to go back to."""
+    checkpointId: str
+    """The checkpoint to go back to, or the rewind to take back; instead of `entryId`."""
+    files: bool
+    """Whether to take back files; true by default."""
+    conversation: bool
+    """Whether the conversation continues from before the message; false by default."""
+    dryRun: bool
+    """Whether to return the same and change nothing; false by default."""
+
+
+class _RewindData(TypedDict):
+    entryId: str
+    """The entry id of the user message."""
+    files: RewindDataFiles
+    """What happens to the files."""
+
+
+class RewindData(_RewindData, total=False):
+    """The result of the command."""
+
+    text: str
+    """The text of the message, with `conversation`."""
+    undoCheckpointId: str
+    """The `checkpointId` that takes this rewind back; absent if nothing was done."""
+
+
+class RewindDataFiles(TypedDict):
+    """What happens to the files."""
+
+    changed: list[RewindDataFilesChanged]
+    """The files that change."""
+    conflicts: list[RewindDataFilesConflicts]
+    """The files that stay as they are because they cannot be taken back."""
+    notCovered: list[str]
+    """Paths that a checkpoint or the present state does not record."""
+
+
+class RewindDataFilesChanged(TypedDict):
+    path: str
+    """The path."""
+    change: Literal["restored", "created", "deleted"]
+    """Whether it gets its earlier content, comes back, or goes away."""
+
+
+class RewindDataFilesConflicts(TypedDict):
+    path: str
+    """The path."""
+    reason: str
+    """Why it stays."""
+
+
+class _RewindResponse(TypedDict):
+    type: Literal["response"]
+    command: Literal["rewind"]
+    success: Literal[True]
+    data: RewindData
+    """The result of the command."""
+
+
+class RewindResponse(_RewindResponse, total=False):
+    """Answers `rewind`."""
+
+    id: str | int
+    """Comes back in the response as it was sent."""
+    sessionId: str
+    """The handle of the session, in a host with `--sessions`."""
 
 
 class _SessionClosed(TypedDict):
@@ -5911,6 +6047,8 @@ ClientFrame: TypeAlias = Union[
     ListSessionsCommand,
     DeleteSessionCommand,
     ExportHtmlCommand,
+    ListCheckpointsCommand,
+    RewindCommand,
     InitializeCommand,
     GetCapabilitiesCommand,
     SetSubagentSubscriptionCommand,
@@ -6060,6 +6198,8 @@ HostFrame: TypeAlias = Union[
     ListSessionsResponse,
     DeleteSessionResponse,
     ExportHtmlResponse,
+    ListCheckpointsResponse,
+    RewindResponse,
     InitializeResponse,
     GetCapabilitiesResponse,
     SetSubagentSubscriptionResponse,
@@ -6262,6 +6402,8 @@ Response: TypeAlias = Union[
     ListSessionsResponse,
     DeleteSessionResponse,
     ExportHtmlResponse,
+    ListCheckpointsResponse,
+    RewindResponse,
     InitializeResponse,
     GetCapabilitiesResponse,
     SetSubagentSubscriptionResponse,
@@ -6514,6 +6656,10 @@ __all__ = [
     "JobOutputResponse",
     "KnownSessionEntry",
     "LabelEntry",
+    "ListCheckpointsCommand",
+    "ListCheckpointsData",
+    "ListCheckpointsDataCheckpoints",
+    "ListCheckpointsResponse",
     "ListJobsCommand",
     "ListJobsData",
     "ListJobsDataJobs",
@@ -6573,6 +6719,12 @@ __all__ = [
     "QueueUpdateEvent",
     "Response",
     "Resync",
+    "RewindCommand",
+    "RewindData",
+    "RewindDataFiles",
+    "RewindDataFilesChanged",
+    "RewindDataFilesConflicts",
+    "RewindResponse",
     "RuleAction",
     "RuleSource",
     "SessionClosed",

@@ -15,6 +15,7 @@ export type {
   BudgetRequest,
   BudgetResult,
   BudgetSnapshot,
+  Checkpoint,
   CompactionResult,
   ErrorCode,
   ExtensionUiRequest,
@@ -89,6 +90,7 @@ export { type PermissionChange, permissionProblem } from "./permissions/permissi
 export type { PermissionState, SessionPermissions } from "./permissions/session-permissions.ts";
 export type { CommandRunner, FileAccess, ForeignCommand } from "./processes/environment.ts";
 export type { CommandInfo, CommandSource } from "./resources/list-commands.ts";
+export type { RewindOptions, RewindRequest } from "./rewind/session-rewind.ts";
 export type { BashCommandOptions, BashCommands } from "./run/bash-commands.ts";
 export type { PromptAcceptance, PromptOptions } from "./run/prompt-options.ts";
 export type { SessionHooks } from "./run/session-hooks.ts";

@@ -78,6 +78,7 @@ export {
   RuleSource,
   SourcedRule,
 } from "./vocabulary/permission.ts";
+export type { Checkpoint, RewindFiles } from "./vocabulary/rewind.ts";
 export {
   type ApprovalEntry,
   type DecidedBy,

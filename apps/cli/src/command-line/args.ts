@@ -34,6 +34,7 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   tools?: string;
   taskDepth?: string;
   taskAgents?: string;
+  taskFolder?: string;
   noTools?: boolean;
   noBuiltinTools?: boolean;
   excludeTools?: string;
@@ -192,11 +193,8 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     kind: "value",
     help: "How deep this host stands among subagents; set by the host that starts it",
   },
-  "task-agents": {
-    key: "taskAgents",
-    kind: "value",
-    help: "Agents this host's subagents may be, comma-separated",
-  },
+  "task-folder": { key: "taskFolder", kind: "value", help: "Folder this host's is a copy of" },
+  "task-agents": { key: "taskAgents", kind: "value", help: "Its subagents, comma-separated" },
   "no-builtin-tools": {
     key: "noBuiltinTools",
     kind: "switch",

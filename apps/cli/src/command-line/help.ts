@@ -22,6 +22,9 @@ One shot:
 Editors:
   tau acp                              an agent for Zed, JetBrains IDEs and others (Agent Client Protocol)
 
+Undo:
+  tau rewind --list | <entryId>        take back what prompts did to the files (--help)
+
 Other hosts:
   tau conformance -- <host>            play the protocol's transcripts against any host (--help)
 

@@ -11,8 +11,9 @@ const refusal = (...argv: string[]): string => {
   }
 };
 
-const names =
-  "install remove uninstall update list config auth mcp models rewind record completion".split(" ");
+const names = "install remove uninstall update list config auth mcp models record completion".split(
+  " ",
+);
 
 describe("the first word", () => {
   it.each(names)("%s is a command and never a prompt", (name) => {
@@ -22,7 +23,7 @@ describe("the first word", () => {
     expect(refusal("--", name)).toBe("");
   });
 
-  it.each(["acp", "conformance"])("%s is a command only there", (name) => {
+  it.each(["acp", "conformance", "rewind"])("%s is a command only there", (name) => {
     expect(refusal("--offline", name)).toContain("must be the first word");
     expect(refusal("-p", name)).toBe("");
   });

@@ -44,7 +44,7 @@ export function refuseSubcommand(options: CliOptions): void {
 function reasonFor(word: string, nearest: string): string {
   if (word !== nearest) return `there is no such command, the nearest is ${nearest}`;
   if (word === "help") return "show the help with --help";
-  if (word === "conformance" || word === "acp" || word === "mcp")
+  if (["conformance", "acp", "mcp", "rewind"].includes(word))
     return "it must be the first word of the command line";
   return "this command is not available yet";
 }

@@ -85,6 +85,11 @@ async function apply(
   const wanted = { ...call, arguments: args };
   const execute = async () => {
     refuseAborted();
+    const recorded = run.options.beforeToolRuns?.(tool, wanted);
+    if (recorded !== undefined) {
+      await recorded;
+      refuseAborted();
+    }
     return runTool(run, tool, wanted);
   };
   const isChanged = decision?.arguments !== undefined;

@@ -100,6 +100,10 @@ export interface AgentOptions {
   /** May replace what one model call reads; the conversation itself is unchanged. */
   readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
   readonly hooks?: ToolHooks | undefined;
+  /** Called once a call is decided, just before its tool runs; must not fail. */
+  readonly beforeToolRuns?:
+    | ((tool: AgentTool, call: ToolCall) => Promise<void> | undefined)
+    | undefined;
   /** The tools of a run that begins with calls of an earlier reply; default those of a request. */
   readonly currentTools?: (() => readonly AgentTool[]) | undefined;
   /** Understands names and arguments of other hosts' tools; events and records carry the real ones. */

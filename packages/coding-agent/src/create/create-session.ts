@@ -29,6 +29,7 @@ import { ToolSet } from "../tools/tool-set.ts";
 import { createUserInput } from "../user-input/create-user-input.ts";
 import { chooseLevel, chooseModel, resolveScope } from "./choose-model.ts";
 import { createJobs } from "./create-jobs.ts";
+import { createRewind } from "./create-rewind.ts";
 import { createToolEnvironment } from "./create-tool-environment.ts";
 import { createToolSearch } from "./create-tool-search.ts";
 import { currentEnvironment } from "./current-environment.ts";
@@ -149,6 +150,7 @@ async function assemble(
     ...places,
     ...surroundings,
     ...toolOptions(options),
+    standsFor: options.taskFolder,
     keySources,
     session: () => session,
   });
@@ -203,6 +205,7 @@ async function assemble(
     toolsReady: () => mcp.ready(),
     toolEnvironment,
     jobs,
+    rewind: createRewind(options, { ...surroundings, toolEnvironment, parts: () => parts }),
     ...sessionTexts({ resources, mcp, textCommands, opened, parts: () => parts }),
     userInput: createUserInput({ resources, settings, fetch: surroundings.fetch, mcp }),
     environment: currentEnvironment,

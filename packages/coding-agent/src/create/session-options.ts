@@ -6,6 +6,7 @@ import type { CustomProvider } from "../models/custom-models.ts";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
 import type { CommandRunner, FileAccess } from "../processes/environment.ts";
 import type { PromptResourcesOptions } from "../resources/read-resources.ts";
+import type { RewindOptions } from "../rewind/session-rewind.ts";
 import type { SessionStart } from "../session-log/open-session.ts";
 import type { SessionStore } from "../session-log/store/session-store.ts";
 import type { SettingsStore } from "../settings/store.ts";
@@ -110,6 +111,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
    * that an earlier host left open are asked again then.
    */
   readonly clientReady?: Promise<void> | undefined;
+  /** Whether and how files are recorded before a prompt changes them; as the settings say by default. */
+  readonly rewind?: RewindOptions | undefined;
   /** Trusts the project or not, regardless of saved decisions. */
   readonly trustProject?: boolean | undefined;
 }

@@ -30,6 +30,7 @@ type Owner = Pick<
   | "record"
   | "emit"
   | "beforeModelCall"
+  | "beforeToolRuns"
   | "beforeToolCalls"
   | "conclude"
 > & {

@@ -16,6 +16,8 @@ export interface RunEndOptions {
   readonly bash: BashCommands;
   readonly conversation: Pick<Conversation, "log">;
   readonly origins: PromptOrigins;
+  /** Records the files as a prompt has left them. */
+  readonly rewind: { endPrompt(): Promise<void> };
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
 }
 
@@ -40,6 +42,8 @@ export class RunEnd {
     if (outcome.failure !== undefined) problems.add(outcome.failure);
     problems.attempt(() => bash.recordHeld());
     problems.attempt(() => conversation.log.endTurn());
+    // Before clients learn of the end, and change files themselves.
+    await this.#options.rewind.endPrompt();
     // A reminder or a continuation is not a retry: the run's replies stay.
     const willRetry = decision === "retry" || decision === "compact";
     await emit({ type: "agent_end", messages: [...outcome.messages], willRetry });

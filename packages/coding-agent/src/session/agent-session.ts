@@ -28,6 +28,7 @@ import type { ModelSelection } from "../models/model-selection.ts";
 import type { Retry } from "../models/retry.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
+import type { SessionRewind } from "../rewind/session-rewind.ts";
 import type { BashCommands } from "../run/bash-commands.ts";
 import type { PromptAcceptance, PromptOptions } from "../run/prompt-options.ts";
 import { applyQueueModes, type QueueModes } from "../run/queue-report.ts";
@@ -61,6 +62,8 @@ export class AgentSession implements AsyncDisposable {
   readonly bash: BashCommands;
   /** Commands that the model runs in the background. */
   readonly jobs: SessionJobs;
+  /** The files as they were before each prompt, and whether they are recorded. */
+  readonly checkpoints: SessionRewind;
   readonly compaction: Pick<Compaction, "abort" | "isRunning">;
   readonly retry: Pick<Retry, "cancel" | "attempt">;
   /** Other sessions, and other branches of this one. */
@@ -88,6 +91,7 @@ export class AgentSession implements AsyncDisposable {
     this.todos = parts.todos;
     this.bash = parts.bash;
     this.jobs = parts.inputs.jobs;
+    this.checkpoints = parts.inputs.rewind;
     this.compaction = parts.compaction;
     this.retry = parts.retry;
     this.navigation = parts.navigation;
@@ -228,9 +232,7 @@ export class AgentSession implements AsyncDisposable {
     await addMessage(conversation, emit, message);
   }
 
-  /**
-   * The place of a frame that reaches clients on another way than as an event of the session.
-   */
+  /** The place of a frame that reaches clients on another way than as an event of the session. */
   nextOrder(): EventOrder {
     return this.#parts.events.next();
   }
@@ -258,6 +260,11 @@ export class AgentSession implements AsyncDisposable {
       compaction.run({ reason: "manual", customInstructions }, signal),
     );
   }
+
+  /** The prompts that changed files and can be taken back, oldest first; see {@link checkpoints}. */
+  readonly listCheckpoints: SessionRewind["list"] = () => this.checkpoints.list();
+  /** Takes back what a prompt and all since did to the files; see {@link checkpoints}. */
+  readonly rewind: SessionRewind["rewind"] = (request) => this.checkpoints.rewind(request);
 
   /** Asks, for a subagent, whether its tool may run. */
   async approve(
@@ -298,11 +305,7 @@ export class AgentSession implements AsyncDisposable {
     this.models.setThinkingLevel(level);
   }
 
-  /**
-   * Names the session.
-   *
-   * @throws {SessionError} `session_name_empty`
-   */
+  /** Names the session. @throws {SessionError} `session_name_empty` */
   setName(name: string): void {
     const clean = this.#parts.conversation.rename(name);
     void this.report({ type: "session_info_changed", name: clean });
@@ -364,7 +367,6 @@ export class AgentSession implements AsyncDisposable {
 
   /**
    * Takes a queued message back and returns its text; its prompt ends as aborted.
-   *
    * @throws {SessionError} `queue_item_not_found`
    */
   cancelQueued(itemId: string): Promise<{ text: string }> {

@@ -153,6 +153,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
         if (!isWholeReply(event)) return wait;
         return Promise.resolve(wait).then(() => later().continuation.noteReply());
       },
+      beforeToolRuns: (tool, call) => inputs.rewind.beforeTool(tool, call),
       beforeToolCalls: ({ length }) => inputs.budget.admit({ calls: length }),
       beforeModelCall: () => later().compaction.runWhenDue(driver.signal),
     },

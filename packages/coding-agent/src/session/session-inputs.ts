@@ -13,6 +13,7 @@ import type { ScopedModel } from "../models/resolver.ts";
 import type { SessionPermissions } from "../permissions/session-permissions.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import type { CommandInfo } from "../resources/list-commands.ts";
+import type { SessionRewind } from "../rewind/session-rewind.ts";
 import type { SessionHooks } from "../run/session-hooks.ts";
 import type { EnvironmentFacts } from "../session-log/environment-note.ts";
 import type { SessionHome } from "../session-log/open-session.ts";
@@ -49,6 +50,8 @@ export interface SessionInputs {
   readonly toolEnvironment: ToolEnvironment;
   /** Commands that run in the background. */
   readonly jobs: SessionJobs;
+  /** The files as they were before each prompt. */
+  readonly rewind: SessionRewind;
   /** Built at the first prompt; must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly userInput: UserInput;

@@ -257,6 +257,16 @@ export const settingsTable = {
   ),
   "task.budget.warnAtRatio": ratio(0.8, "Share of a limit that triggers a warning, once."),
 
+  "rewind.enabled": flag(
+    false,
+    "Whether files are recorded before a prompt changes them, so that rewind can take it back.",
+  ),
+  "rewind.maxFileBytes": count(104_857_600, "Largest file to record, in bytes."),
+  "rewind.maxTotalBytes": count(
+    1_073_741_824,
+    "Most bytes to record of folders that git ignores; outside git, of everything.",
+  ),
+  "rewind.keep": count(100, "Most checkpoints to keep per session."),
   "todoCompletion.enabled": flag(
     false,
     "Whether the agent is reminded of open todos when it stops.",

@@ -445,6 +445,25 @@ export interface CommandMethods {
   exportHtml(outputPath?: string): Promise<Result<"export_html">>;
 
   /**
+   * Lists the prompts that changed files and can be taken back, oldest first.
+   */
+  listCheckpoints(): Promise<Result<"list_checkpoints">>;
+
+  /**
+   * Takes back what a prompt and all prompts since did to the files, and keeps what others changed.
+   * Refused during a run.
+   *
+   * @param entryId - The entry id of the user message to go back to.
+   * @param options.checkpointId - The checkpoint to go back to, or the rewind to take back; instead
+   *   of `entryId`.
+   * @param options.files - Whether to take back files; true by default.
+   * @param options.conversation - Whether the conversation continues from before the message; false
+   *   by default.
+   * @param options.dryRun - Whether to return the same and change nothing; false by default.
+   */
+  rewind(entryId?: string, options?: Omit<Params<"rewind">, "entryId">): Promise<Result<"rewind">>;
+
+  /**
    * Optional first command: chooses the dialect, the stream form and the events to send, and allows
    * additive fields in responses and events.
    *
@@ -452,6 +471,8 @@ export interface CommandMethods {
    * @param options.stream - The form in which replies are streamed.
    * @param options.mergeMs - How long deltas of one block may wait to leave as one, in ms: 0 to 100,
    *   25 unless said. With 0, each leaves as it comes while the client keeps up.
+   * @param options.rewind - Whether files are recorded before a prompt changes them, so that
+   *   `rewind` can take it back.
    * @param options.clientInfo - The client's name and version.
    * @param options.events - The event types to send; null for all.
    * @param options.capabilities - What the client can do.

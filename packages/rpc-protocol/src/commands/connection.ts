@@ -52,6 +52,8 @@ export const connectionCommands = {
          * each leaves as it comes while the client keeps up.
          */
         mergeMs: z.optional(z.number().check(z.gte(0), z.lte(100))),
+        /** Whether files are recorded before a prompt changes them, so that `rewind` can take it back. */
+        rewind: z.optional(z.boolean()),
         /** The client's name and version. */
         clientInfo: z.optional(
           z.object({

@@ -12,6 +12,7 @@ import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
 import { queueCommands } from "./queue.ts";
 import { requestCommands } from "./requests.ts";
+import { rewindCommands } from "./rewind.ts";
 import { sessionCommands } from "./session.ts";
 import { stateCommands } from "./state.ts";
 import { todoCommands } from "./todos.ts";
@@ -30,6 +31,7 @@ export {
   promptingCommands,
   queueCommands,
   requestCommands,
+  rewindCommands,
   sessionCommands,
   stateCommands,
   todoCommands,
@@ -52,6 +54,7 @@ export const commands = {
   ...mcpCommands,
   ...requestCommands,
   ...sessionCommands,
+  ...rewindCommands,
   ...connectionCommands,
   ...hostingCommands,
 };

@@ -70,6 +70,33 @@ export const errorTable = {
   },
   entry_not_found: { message: "Entry not found: {entryId}", retryable: false },
   invalid_fork_entry: { message: "Invalid entry ID for forking", retryable: false },
+  rewind_disabled: {
+    message:
+      "Rewind is off, so no files were recorded. Set rewind.enabled in the settings, or send rewind: true with initialize.",
+    retryable: false,
+  },
+  rewind_busy: {
+    message: "A run is active. Wait for its end or abort it, then rewind.",
+    retryable: true,
+  },
+  rewind_cancelled: {
+    message: "An extension cancelled the move to {entryId}. Nothing was changed.",
+    retryable: false,
+  },
+  rewind_failed: { message: "Could not rewind: {reason}", retryable: true },
+  invalid_rewind_entry: {
+    message: "Entry {entryId} is not a user message. list_checkpoints lists those to go back to.",
+    retryable: false,
+  },
+  checkpoint_not_found: {
+    message: "Checkpoint not found: {checkpointId}. list_checkpoints lists those there are.",
+    retryable: false,
+  },
+  checkpoint_dropped: {
+    message:
+      "The files before message {entryId} are not kept any more (setting rewind.keep). Choose a later message.",
+    retryable: false,
+  },
   already_compacted: { message: "Already compacted", retryable: false },
   nothing_to_compact: { message: "Nothing to compact (session too small)", retryable: false },
   compaction_cancelled: { message: "Compaction cancelled", retryable: true },

@@ -44,6 +44,8 @@ export class Client {
   readonly #running = new Set<Promise<unknown>>();
   readonly #frames: FrameDecoder;
   #answered: AnsweredMethods | undefined;
+  /** Whether files are recorded for `rewind`, if the client has said so. */
+  #recordsFiles: boolean | undefined;
   #isClosed = false;
   #hasAnswered = false;
 
@@ -277,14 +279,17 @@ export class Client {
         client.#answered = answered;
       },
     };
+    this.#recordsFiles = asked.rewind ?? this.#recordsFiles;
     const info = initialize({ connection: this.#control, requests }, asked);
     return info instanceof Promise ? info.then((data) => this.#adopt(data)) : this.#adopt(info);
   }
 
   #adopt<Info>(info: Info): Info {
-    for (const { connection, requests } of this.#attachments.values()) {
+    for (const { connection, requests, hosted } of this.#attachments.values()) {
       connection.speakAs(this.#control);
       requests.answered = this.#answered;
+      if (this.#recordsFiles !== undefined)
+        hosted.session.checkpoints.isEnabled = this.#recordsFiles;
     }
     return info;
   }
@@ -294,6 +299,7 @@ export class Client {
     const { pool, isOneShot = false } = this.#options;
     refuseWhileDraining(pool.isDraining, frame.name);
     const hosted = await pool.open(frame.params);
+    if (this.#recordsFiles !== undefined) hosted.session.checkpoints.isEnabled = this.#recordsFiles;
     const attachment = this.#attachmentTo(hosted);
     const { sessionId, streamId, seq } = hosted;
     const { state } = hosted.session;

@@ -46,7 +46,11 @@ interface Answering {
 }
 
 /** What takes note of `initialize`. */
-type Initialized = Pick<Host, "connection"> & { readonly requests: Answering };
+type Initialized = Pick<Host, "connection"> & {
+  readonly requests: Answering;
+  /** The client's session, if it has one already. */
+  readonly session?: Pick<Host["session"], "checkpoints">;
+};
 
 /** Notes what a client asks for; a promise if its dialect is still to be loaded. */
 export function initialize(
@@ -65,13 +69,14 @@ export function initialize(
 
 /** What is not said stays as it was, however often a client initializes. */
 function adopt(
-  { connection, requests }: Initialized,
-  { stream, mergeMs, events, capabilities }: Params<"initialize">,
+  { connection, requests, session }: Initialized,
+  { stream, mergeMs, events, capabilities, rewind }: Params<"initialize">,
 ): Result<"initialize"> {
   connection.isInitialized = true;
   if (stream !== undefined) connection.setStreamForm(stream);
   if (mergeMs !== undefined) connection.setMergeInterval(mergeMs);
   if (events !== undefined) connection.setEventFilter(events ?? undefined);
+  if (rewind !== undefined && session !== undefined) session.checkpoints.isEnabled = rewind;
   if (capabilities !== undefined) requests.answered = capabilities.hostRequests || undefined;
   return hostInfo(connection);
 }

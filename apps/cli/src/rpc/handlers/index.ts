@@ -12,6 +12,7 @@ import { permissionHandlers } from "./permissions.ts";
 import { promptingHandlers } from "./prompting.ts";
 import { queueHandlers } from "./queue.ts";
 import { requestHandlers } from "./requests.ts";
+import { rewindHandlers } from "./rewind.ts";
 import { sessionHandlers } from "./session.ts";
 import { stateHandlers } from "./state.ts";
 import { todoHandlers } from "./todos.ts";
@@ -33,6 +34,7 @@ export const handlers = {
   ...mcpHandlers,
   ...requestHandlers,
   ...sessionHandlers,
+  ...rewindHandlers,
   ...connectionHandlers,
   ...hostingHandlers,
 } satisfies Handlers<Host>;

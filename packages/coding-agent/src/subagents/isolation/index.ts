@@ -15,6 +15,8 @@ export {
   mergeChanges,
   type PatchPart,
 } from "./merge-back.ts";
+export { shownName } from "./repository/file-names.ts";
+export { Git, type GitLocation } from "./repository/git.ts";
 export type { PatchStatistics } from "./repository/patch.ts";
 export { taskFileNames } from "./task-file-names.ts";
 export type { KeptCommits } from "./trees/commits.ts";

@@ -32,6 +32,7 @@ interface SubagentSessionOptions {
   readonly trustProject: boolean;
   readonly taskDepth: number;
   readonly taskAgents: readonly string[] | undefined;
+  readonly taskFolder: string | undefined;
   readonly mcp: { readonly isOff: boolean; readonly only: readonly string[] };
   readonly approve: Approve;
   readonly raiseBudget: RaiseBudget;
@@ -47,7 +48,7 @@ interface SubagentSession {
   readonly hostTools: Pick<HostTools, "inherit">;
   readonly log: { readonly path: string | undefined };
   readonly lastAssistantText: string | null;
-  subscribe(listener: (event: SessionEvent) => void): () => void;
+  subscribe(listener: (event: SessionEvent) => void | Promise<void>): () => void;
   prompt(
     text: string,
   ): Promise<{ readonly status: PromptStatus; readonly error?: string | undefined }>;
@@ -86,6 +87,7 @@ function sessionOptions(request: SubagentRequest): SubagentSessionOptions {
     trustProject: request.isProjectTrusted,
     taskDepth: request.depth,
     taskAgents: agent.spawns,
+    taskFolder: request.standsFor,
     mcp: { isOff: agent.mcpServers === undefined, only: agent.mcpServers ?? [] },
     approve: request.approve,
     raiseBudget: request.raiseBudget,

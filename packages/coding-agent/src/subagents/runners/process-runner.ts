@@ -21,7 +21,8 @@ export interface SubagentHostRequest {
   readonly variables: Readonly<Record<string, string>>;
   /** Ends the host, even one that does not start up. */
   readonly signal: AbortSignal;
-  readonly onEvent: (event: SessionEvent) => void;
+  /** A promise holds the subagent back until it settles. */
+  readonly onEvent: (event: SessionEvent) => void | Promise<void>;
   /** Answers what its tools need an approval for. */
   readonly approve: Approve;
   /** Decides about limits that it has used up. */
@@ -122,6 +123,7 @@ function hostArguments(request: SubagentRequest): string[] {
   if (excluded.length > 0) args.push("--exclude-tools", excluded.join(","));
   if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
   args.push("--task-depth", String(request.depth));
+  if (request.standsFor !== undefined) args.push("--task-folder", request.standsFor);
   const { mcpServers = [] } = agent;
   args.push(...(mcpServers.length > 0 ? ["--mcp-servers", mcpServers.join(",")] : ["--no-mcp"]));
   return args;

@@ -11,6 +11,8 @@ export interface SubagentRequest {
   readonly agent: AgentDefinition;
   /** Where it works: the caller's folder or an isolated tree. */
   readonly cwd: string;
+  /** The folder of the user that `cwd` is an isolated copy of; undefined for no copy. */
+  readonly standsFor: string | undefined;
   readonly model: Model | undefined;
   /** A pattern as for `--model`, if the session itself knows no such model. */
   readonly modelPattern: string | undefined;
@@ -27,7 +29,8 @@ export interface SubagentRequest {
   readonly budget: BudgetChange;
   /** Aborts the subagent, even before it has started. */
   readonly signal: AbortSignal;
-  readonly onEvent: (event: SessionEvent) => void;
+  /** A promise holds the subagent back until it settles. */
+  readonly onEvent: (event: SessionEvent) => void | Promise<void>;
   /** The caller's permissions, which the subagent gets before it does anything. */
   readonly permissions: PermissionChange;
   /** Asks the caller's client. */

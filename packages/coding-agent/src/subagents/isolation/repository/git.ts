@@ -265,7 +265,7 @@ class Output {
 function refuse(error: unknown): never {
   if (error instanceof ProcessError) {
     const text = error.message.startsWith("Program not found")
-      ? "Isolated tasks need git, and there is no git on the PATH."
+      ? "Isolated tasks and rewind need git, and there is no git on the PATH."
       : error.message;
     throw new ToolError(text, undefined, { cause: error });
   }

@@ -1,0 +1,130 @@
+import { realpathSync, writeFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { makeFolder } from "../base/files/make-folder.ts";
+import { randomHex } from "../base/random.ts";
+import type { ToolEnvironment } from "../processes/environment.ts";
+import type { CoverageLimits } from "./files/coverage.ts";
+import { writeCommit } from "./store/commits.ts";
+import { KnownFiles } from "./store/known-files.ts";
+import { hashOf, type OpenedStore, openStore } from "./store/open-store.ts";
+import { type Snapshot, takeSnapshot } from "./store/snapshot.ts";
+
+/** Where checkpoints are made and kept. */
+export interface CheckpointPlace {
+  /** The real path of the folder. */
+  readonly folder: string;
+  /** The folder for files of ours. */
+  readonly directory: string;
+  /** Folders that are left out if they are in the folder: the agent's own. */
+  readonly ownFolders: readonly string[];
+  readonly limits: CoverageLimits;
+}
+
+/** A snapshot that a commit keeps. */
+export interface KeptSnapshot extends Snapshot {
+  readonly commit: string;
+}
+
+const refs = "refs/tau/checkpoints";
+
+/** Snapshots of one folder, as commits that refs of ours keep. */
+export class CheckpointStore {
+  readonly opened: OpenedStore;
+  readonly #place: CheckpointPlace;
+  readonly #known = new KnownFiles();
+  readonly #lastRef: string;
+  readonly #cachePath: string;
+
+  private constructor(opened: OpenedStore, place: CheckpointPlace) {
+    this.opened = opened;
+    this.#place = place;
+    this.#lastRef = `${refs}/last/${hashOf(place.folder)}`;
+    this.#cachePath = join(place.directory, "known", `${hashOf(place.folder)}.json`);
+  }
+
+  /** @throws {ToolError} there is no git */
+  static async open(
+    environment: ToolEnvironment,
+    place: CheckpointPlace,
+  ): Promise<CheckpointStore> {
+    const store = new CheckpointStore(await openStore(environment, place), place);
+    await store.#loadKnown();
+    return store;
+  }
+
+  /** The folder's real path. */
+  get folder(): string {
+    return this.#place.folder;
+  }
+
+  /** Records the folder, as a commit that nothing keeps yet. */
+  async take(message: string, parents: readonly string[] = []): Promise<KeptSnapshot> {
+    const { folder, limits } = this.#place;
+    const skipped = this.#skipped();
+    const snapshot = await takeSnapshot(this.opened, { folder, limits, skipped }, this.#known);
+    const commit = writeCommit(this.opened.store, snapshot, { message, parents });
+    return { ...snapshot, commit };
+  }
+
+  /** Keeps the commit of a checkpoint, and that of the newest snapshot. */
+  async keep(name: string, { commit }: KeptSnapshot): Promise<void> {
+    await this.#updateRefs([
+      `update ${refs}/${name} ${commit}`,
+      `update ${this.#lastRef} ${commit}`,
+    ]);
+  }
+
+  /** Keeps the newest snapshot, and what is known of its files for the next host. */
+  async keepLast({ commit }: KeptSnapshot): Promise<void> {
+    await this.#updateRefs([`update ${this.#lastRef} ${commit}`]);
+    await makeFolder(join(this.#place.directory, "known"), 0o700);
+    await this.#known.save(this.#cachePath, commit);
+  }
+
+  /** Lets go of checkpoints. */
+  async drop(names: readonly string[]): Promise<void> {
+    if (names.length > 0) await this.#updateRefs(names.map((name) => `delete ${refs}/${name}`));
+  }
+
+  async #updateRefs(lines: readonly string[]): Promise<void> {
+    const { git, store } = this.opened;
+    const { gitDir, temporaryDirectory } = store.place;
+    await makeFolder(temporaryDirectory, 0o700);
+    const inputFile = join(temporaryDirectory, `refs-${randomHex(6)}`);
+    writeFileSync(inputFile, `${lines.join("\n")}\n`, { mode: 0o600 });
+    try {
+      const location = { gitDir, workTree: gitDir };
+      // Without a log of their own, whatever the user has set.
+      const args = ["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"];
+      await git.run(args, { cwd: gitDir, location, inputFile });
+    } finally {
+      const { rmSync } = process.getBuiltinModule("node:fs");
+      rmSync(inputFile, { force: true });
+    }
+  }
+
+  /** The contents of known files are only there for sure while the last snapshot is kept. */
+  async #loadKnown(): Promise<void> {
+    const commit = this.#known.load(this.#cachePath);
+    const { store } = this.opened;
+    const [kept] = await store.lines(["rev-parse", "--verify", "--quiet", this.#lastRef]);
+    if (commit === undefined || kept !== commit) this.#known.clear();
+    else store.noteKnown(this.#known.ids());
+  }
+
+  /** The agent's own folders that are in this one, as paths from it. */
+  #skipped(): ReadonlySet<string> {
+    const { folder, ownFolders } = this.#place;
+    const paths = ownFolders.flatMap((own) => {
+      try {
+        const path = relative(folder, realpathSync(own));
+        const isInside = path !== "" && path !== ".." && !path.startsWith(`..${sep}`);
+        return isInside ? [Buffer.from(path).toString("latin1")] : [];
+      } catch {
+        // Not there, so nothing of it can be in the folder.
+        return [];
+      }
+    });
+    return new Set(paths);
+  }
+}

@@ -1,0 +1,46 @@
+/** What is at a path. A folder counts only while it is empty: others are there with their files. */
+export interface FileState {
+  readonly kind: "file" | "link" | "folder";
+  /** The permission bits of a file; 0 for others. */
+  readonly mode: number;
+  /** The id of the content, or of the target of a link. */
+  readonly id: string;
+}
+
+/** What shows whether a file has changed since it was read. */
+export interface FileStamp {
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly ino: number;
+}
+
+/** A file of a folder as it was found. */
+export interface FoundFile extends FileState {
+  readonly stamp: FileStamp;
+}
+
+/** Whether nothing would have to be done to get from one to the other. */
+export function isSame(one: FileState | undefined, other: FileState | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.kind === other.kind && one.mode === other.mode && one.id === other.id;
+}
+
+/** Whether a file was not written between two looks at it. */
+export function hasSameStamp(one: FileStamp, other: FileStamp): boolean {
+  return (
+    one.size === other.size &&
+    one.mtimeMs === other.mtimeMs &&
+    one.ctimeMs === other.ctimeMs &&
+    one.ino === other.ino
+  );
+}
+
+/** Whether a path is one of the paths that are left out, or below one. */
+export function isLeftOut(path: string, leftOut: ReadonlySet<string>): boolean {
+  if (leftOut.size === 0) return false;
+  for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) {
+    if (leftOut.has(path.slice(0, end))) return true;
+  }
+  return false;
+}

@@ -1,0 +1,119 @@
+import { appendFileSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { makeFolderNow } from "../base/files/make-folder.ts";
+import { isJsonObject } from "../base/files/read-json.ts";
+import type { FileState } from "./files/file-state.ts";
+
+/** A prompt is about to change files. */
+export interface PromptBegin {
+  readonly type: "begin";
+  /** The id of the checkpoint. */
+  readonly id: string;
+  /** The user message. */
+  readonly entryId: string;
+  /** The folder's real path. */
+  readonly folder: string;
+  /** The snapshot before. */
+  readonly commit: string;
+  /** In ms since the epoch. */
+  readonly timestamp: number;
+  readonly notCovered: readonly string[];
+}
+
+/** The prompt has ended; a checkpoint without changes is not kept. */
+interface PromptEnd {
+  readonly type: "end";
+  readonly id: string;
+  /** The snapshot after. */
+  readonly commit: string;
+  readonly isChanged: boolean;
+}
+
+/** Whether the changes of a checkpoint are in the files, and the paths for which it is the other way. */
+export type Effect = readonly [id: string, isInForce: boolean, except: readonly string[]];
+
+/** Files are about to be taken back. */
+export interface RewindBegin {
+  readonly type: "rewind";
+  readonly id: string;
+  readonly entryId: string;
+  readonly folder: string;
+  /** The rewind that this one takes back. */
+  readonly undoes?: string;
+  /** The snapshot before. */
+  readonly commit: string;
+  /** What is at each path before, and what will be. */
+  readonly targets: readonly (readonly [path: string, FileState | null, FileState | null])[];
+  /** How many entries the session had. */
+  readonly position: number;
+  /** What is in force once it is done. */
+  readonly effects: readonly Effect[];
+  /** Where the conversation was. */
+  readonly leafId: string | null;
+}
+
+/** Files were taken back. */
+export interface RewindEnd {
+  readonly type: "done";
+  readonly id: string;
+  /** The snapshot after. */
+  readonly commit: string;
+  /** What is in force from here on. */
+  readonly effects: readonly Effect[];
+}
+
+/** Checkpoints that are not kept any more. */
+interface Pruned {
+  readonly type: "prune";
+  readonly ids: readonly string[];
+}
+
+/** What happened to the files of a session, in order. */
+export type JournalEvent = PromptBegin | PromptEnd | RewindBegin | RewindEnd | Pruned;
+
+/** A file with the events of one session, each written before it counts. */
+export class Journal {
+  readonly #path: string;
+  readonly #events: JournalEvent[] = [];
+  #endsWithNewline = true;
+
+  constructor(path: string) {
+    this.#path = path;
+    let text = "";
+    try {
+      text = readFileSync(path, "utf8");
+    } catch {
+      // There are no events yet.
+    }
+    this.#endsWithNewline = text === "" || text.endsWith("\n");
+    for (const line of text.split("\n")) {
+      const event = parsed(line);
+      if (event !== undefined) this.#events.push(event);
+    }
+  }
+
+  /** All events, oldest first. */
+  get events(): readonly JournalEvent[] {
+    return this.#events;
+  }
+
+  /** Writes an event. */
+  append(event: JournalEvent): void {
+    makeFolderNow(dirname(this.#path), 0o700);
+    // What a killed host began to write stays a line of its own.
+    const start = this.#endsWithNewline ? "" : "\n";
+    appendFileSync(this.#path, `${start}${JSON.stringify(event)}\n`, { mode: 0o600 });
+    this.#endsWithNewline = true;
+    this.#events.push(event);
+  }
+}
+
+function parsed(line: string): JournalEvent | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isJsonObject(value) ? (value as unknown as JournalEvent) : undefined;
+  } catch {
+    // The last line of a host that was killed.
+    return undefined;
+  }
+}

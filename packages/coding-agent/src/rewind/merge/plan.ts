@@ -1,0 +1,122 @@
+import { type FileState, isLeftOut, isSame } from "../files/file-state.ts";
+import type { SnapshotChanges } from "../store/changes.ts";
+import { type MergeContents, mergeState } from "./merge-state.ts";
+
+/** What is to be at which path, and what cannot be. */
+export interface Plan {
+  /** Only paths that will change; undefined for those that will be gone. */
+  readonly targets: ReadonlyMap<string, FileState | undefined>;
+  /** Paths that stay as they are, and why. */
+  readonly conflicts: ReadonlyMap<string, string>;
+}
+
+/** What a plan is made from. */
+export interface PlanRequest {
+  readonly current: ReadonlyMap<string, FileState>;
+  /** What the snapshot of the current files left out. */
+  readonly notCovered: readonly string[];
+  /** The changes to take back, the newest first. */
+  readonly steps: readonly SnapshotChanges[];
+  readonly mergeContents: MergeContents;
+}
+
+/** Works out what the files will be once changes are taken back; touches nothing. */
+export async function planTakeBack(request: PlanRequest): Promise<Plan> {
+  const { current, steps, mergeContents } = request;
+  const targets = new Map<string, FileState | undefined>();
+  const conflicts = new Map<string, string>();
+  // Empty folders are kept where they can be; one that cannot is not worth a conflict.
+  const skipped = new Set<string>();
+  const always = new Set(request.notCovered);
+  for (const { changes, notCovered } of steps) {
+    const leftOut = new Set(notCovered);
+    for (const { path, before, after } of changes) {
+      if (isLeftOut(path, leftOut) || isLeftOut(path, always)) continue;
+      if (conflicts.has(path) || skipped.has(path)) continue;
+      const ours = targets.has(path) ? targets.get(path) : current.get(path);
+      const merged = await mergeState({ base: after, ours, theirs: before }, mergeContents);
+      if ("state" in merged) targets.set(path, merged.state);
+      else if ([before, after, ours].every(isFolderOrNothing)) skipped.add(path);
+      else conflicts.set(path, merged.conflict);
+    }
+  }
+  // A file in conflict is left as it is, also where other changes of it could be taken back.
+  for (const path of [...conflicts.keys(), ...skipped]) targets.delete(path);
+  for (const [path, reason] of conflicts) {
+    conflicts.set(path, obstacleAbove(path, current, targets) ?? reason);
+  }
+  findObstacles(current, targets, conflicts);
+  for (const [path, state] of targets) {
+    if (isSame(state, current.get(path))) targets.delete(path);
+  }
+  return { targets, conflicts };
+}
+
+function isFolderOrNothing(state: FileState | undefined): boolean {
+  return state === undefined || state.kind === "folder";
+}
+
+/** Paths that cannot get their target because of what stays where it is. */
+function findObstacles(
+  current: ReadonlyMap<string, FileState>,
+  targets: Map<string, FileState | undefined>,
+  conflicts: Map<string, string>,
+): void {
+  const inFolder = filesByFolder(current);
+  for (let hasFound = true; hasFound; ) {
+    hasFound = false;
+    for (const [path, state] of targets) {
+      const reason =
+        obstacleAbove(path, current, targets) ??
+        (state === undefined || state.kind === "folder"
+          ? undefined
+          : obstacleBelow(path, inFolder, targets));
+      if (reason === undefined) continue;
+      targets.delete(path);
+      if (state?.kind !== "folder") conflicts.set(path, reason);
+      hasFound = true;
+    }
+  }
+}
+
+function obstacleAbove(
+  path: string,
+  current: ReadonlyMap<string, FileState>,
+  targets: ReadonlyMap<string, FileState | undefined>,
+): string | undefined {
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+    const above = path.slice(0, end);
+    const now = current.get(above);
+    const later = targets.has(above) ? targets.get(above) : now;
+    const isGone = later === undefined || later.kind === "folder";
+    if (now === undefined || now.kind === "folder" || isGone) continue;
+    if (now.kind === "link") return "a folder above it is a symbolic link";
+    return "a folder above it is a file now";
+  }
+  return undefined;
+}
+
+function obstacleBelow(
+  path: string,
+  inFolder: ReadonlyMap<string, readonly string[]>,
+  targets: ReadonlyMap<string, FileState | undefined>,
+): string | undefined {
+  const stays = inFolder
+    .get(path)
+    ?.some((file) => !targets.has(file) || targets.get(file) !== undefined);
+  return stays ? "a folder is in its place" : undefined;
+}
+
+/** All files below each folder that holds any. */
+function filesByFolder(current: ReadonlyMap<string, FileState>): Map<string, string[]> {
+  const folders = new Map<string, string[]>();
+  for (const path of current.keys()) {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const folder = path.slice(0, end);
+      const known = folders.get(folder);
+      if (known === undefined) folders.set(folder, [path]);
+      else known.push(path);
+    }
+  }
+  return folders;
+}

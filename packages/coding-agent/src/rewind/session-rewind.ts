@@ -1,0 +1,246 @@
+import type { AgentTool } from "@tau-agent/agent";
+import type { Checkpoint, Result } from "@tau-agent/rpc-protocol";
+import type { ToolCall } from "@tau-agent/rpc-protocol/messages";
+import { errorMessage } from "@tau-agent/rpc-protocol/plain";
+import type { Diagnostic } from "../base/diagnostic.ts";
+import { SessionError } from "../base/errors.ts";
+import type { ToolEnvironment } from "../processes/environment.ts";
+import type { RewindEngine } from "./rewind-engine.ts";
+
+/** How files are recorded; what is absent is as the settings say. */
+export interface RewindOptions {
+  /** Whether files are recorded before a prompt changes them. */
+  readonly enabled?: boolean | undefined;
+  /** The largest file to record. */
+  readonly maxFileBytes?: number | undefined;
+  /** The most bytes of folders that git ignores; outside git, of everything. */
+  readonly maxTotalBytes?: number | undefined;
+  /** The most checkpoints to keep. */
+  readonly keep?: number | undefined;
+}
+
+/** A message of the user that a session can go back to. */
+export interface UserEntry {
+  readonly text: string;
+  /** Its place in the file: messages since have a higher one. */
+  readonly position: number;
+}
+
+/** The session that files are recorded for. */
+export interface RewindSession {
+  readonly id: string;
+  readonly isBusy: boolean;
+  readonly leafId: string | null;
+  /** How many entries its file has. */
+  readonly length: number;
+  /** The message that the current run answers. */
+  promptEntryId(): string | undefined;
+  /** A message of the user; undefined for other entries; null for none of this id. */
+  userEntry(entryId: string): UserEntry | undefined | null;
+  /** Continues the conversation from an entry; before it, if it is a message of the user. */
+  navigate(entryId: string): Promise<{ readonly cancelled: boolean }>;
+  /** Does work that no run may overlap. */
+  perform<Value>(work: () => Promise<Value>): Promise<Value>;
+}
+
+/** What {@link SessionRewind} works with. */
+export interface SessionRewindOptions {
+  readonly environment: ToolEnvironment;
+  /** The folder for files of ours. */
+  readonly directory: string;
+  /** Folders of the agent's own, which are never recorded. */
+  readonly ownFolders: () => readonly string[];
+  readonly options: () => Required<RewindOptions>;
+  readonly session: () => RewindSession;
+  readonly note: (diagnostic: Diagnostic) => void;
+}
+
+/** What to go back to; exactly one of the ids is given. */
+export interface RewindRequest {
+  readonly entryId?: string | undefined;
+  readonly checkpointId?: string | undefined;
+  readonly files?: boolean | undefined;
+  readonly conversation?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Tools of ours that change no files. */
+const harmlessTools: ReadonlySet<string> = new Set(["todo_write", "job_kill"]);
+
+/**
+ * Records the folder before a prompt changes it, and takes prompts back. What does the work is loaded
+ * when it is first needed.
+ */
+export class SessionRewind {
+  readonly #options: SessionRewindOptions;
+  #isEnabled: boolean | undefined;
+  #engine: { readonly key: string; readonly opened: Promise<RewindEngine> } | undefined;
+
+  constructor(options: SessionRewindOptions) {
+    this.#options = options;
+  }
+
+  /** Whether files are recorded. */
+  get isEnabled(): boolean {
+    return this.#isEnabled ?? this.#options.options().enabled === true;
+  }
+
+  /** Switches recording on or off for this session, whatever the settings say. */
+  set isEnabled(isEnabled: boolean) {
+    this.#isEnabled = isEnabled;
+  }
+
+  /** A tool is about to run: before the first of a prompt that may change files, they are recorded. */
+  beforeTool(tool: AgentTool, call: ToolCall): Promise<void> | undefined {
+    if (!this.isEnabled || tool.isReadOnly === true || harmlessTools.has(tool.name)) {
+      return undefined;
+    }
+    return this.#record(tool, call);
+  }
+
+  /** A run is over. */
+  async endPrompt(): Promise<void> {
+    if (this.#engine === undefined) return;
+    const { opened } = this.#engine;
+    await this.#quietly(async () => (await opened).end());
+  }
+
+  /** Brings to an end what a killed host has left. */
+  async recover(): Promise<void> {
+    if (this.isEnabled) await this.#quietly(async () => (await this.#open()).recover());
+  }
+
+  /**
+   * The prompts that changed files, oldest first.
+   *
+   * @throws {SessionError} `rewind_disabled`, `rewind_failed`
+   */
+  async list(): Promise<Checkpoint[]> {
+    this.#checkEnabled();
+    const session = this.#options.session();
+    return orRefused(async () => {
+      const engine = await this.#open();
+      return engine.list((entryId) => session.userEntry(entryId)?.text);
+    });
+  }
+
+  /**
+   * Takes prompts back; see the command `rewind`.
+   *
+   * @throws {SessionError} `rewind_disabled`, `rewind_busy`, `rewind_cancelled`, `rewind_failed`,
+   *   `entry_not_found`, `invalid_rewind_entry`, `checkpoint_not_found`, `checkpoint_dropped`
+   */
+  async rewind(request: RewindRequest): Promise<Result<"rewind">> {
+    const { files = true, conversation = false, dryRun = false } = request;
+    this.#checkEnabled();
+    const session = this.#options.session();
+    if (session.isBusy) throw new SessionError("rewind_busy");
+    const engine = await orRefused(() => this.#open());
+    const { entryId, undoes, target } = this.#targetOf(request, engine, session);
+    const entry = userEntryOf(session, entryId);
+    const { leafId } = session;
+    if (conversation && !dryRun && target !== null) {
+      const { cancelled } = await session.navigate(target);
+      if (cancelled) throw new SessionError("rewind_cancelled", { entryId });
+    }
+    const isSince = (other: string) => (session.userEntry(other)?.position ?? -1) >= entry.position;
+    const places = { position: entry.position, length: session.length };
+    const take = () => engine.takeBack({ entryId, isSince, ...places, undoes, leafId, dryRun });
+    const done = files
+      ? await orRefused(() => (dryRun ? take() : session.perform(take)))
+      : { files: { changed: [], conflicts: [], notCovered: [] }, undoCheckpointId: undefined };
+    const text = conversation && undoes === undefined ? { text: entry.text } : {};
+    const { undoCheckpointId } = done;
+    const undo = undoCheckpointId === undefined ? {} : { undoCheckpointId };
+    return { entryId, files: done.files, ...text, ...undo };
+  }
+
+  async #record(tool: AgentTool, call: ToolCall): Promise<void> {
+    if (await onlyReads(tool, call)) return;
+    const entryId = this.#options.session().promptEntryId();
+    if (entryId === undefined) return;
+    await this.#quietly(async () => (await this.#open()).begin(entryId));
+  }
+
+  /** The message to go back to, the rewind to take back, and where the conversation goes. */
+  #targetOf(
+    { entryId, checkpointId }: RewindRequest,
+    engine: RewindEngine,
+    session: RewindSession,
+  ): { entryId: string; undoes?: string; target: string | null } {
+    if ((entryId === undefined) === (checkpointId === undefined)) {
+      const reason = "give it or checkpointId, one of the two";
+      throw new SessionError("invalid_params", { field: "entryId", command: "rewind", reason });
+    }
+    if (entryId !== undefined) return { entryId, target: entryId };
+    const id = checkpointId ?? "";
+    const found = engine.find(id);
+    if (found === undefined) throw new SessionError("checkpoint_not_found", { checkpointId: id });
+    if (found.type === "begin") return { entryId: found.entryId, target: found.entryId };
+    const target = found.leafId === session.leafId ? null : found.leafId;
+    return { entryId: found.entryId, undoes: id, target };
+  }
+
+  #checkEnabled(): void {
+    if (!this.isEnabled) throw new SessionError("rewind_disabled");
+  }
+
+  /** The engine for the session and folder as they are now. */
+  async #open(): Promise<RewindEngine> {
+    const { environment, directory, ownFolders, options, session } = this.#options;
+    const { id: sessionId } = session();
+    const { realpathSync } = process.getBuiltinModule("node:fs");
+    const folder = realpathSync(environment.cwd);
+    const key = JSON.stringify([sessionId, folder]);
+    if (this.#engine?.key !== key) {
+      await this.endPrompt();
+      const { maxFileBytes = 0, maxTotalBytes = 0, keep = 0 } = options();
+      const limits = { maxFileBytes, maxTotalBytes };
+      const place = { folder, directory, ownFolders: [...ownFolders(), directory], limits };
+      const opened = import("./rewind-engine.ts").then(({ RewindEngine: Engine }) =>
+        Engine.open({ ...place, environment, sessionId, keep }),
+      );
+      this.#engine = { key, opened };
+      // The next attempt opens it again.
+      opened.catch(() => {
+        this.#engine = undefined;
+      });
+    }
+    return this.#engine.opened;
+  }
+
+  /** A prompt goes on without a checkpoint rather than not at all. */
+  async #quietly(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const message = `Rewind: the files could not be recorded: ${errorMessage(error)}`;
+      this.#options.note({ severity: "error", message });
+    }
+  }
+}
+
+async function onlyReads(tool: AgentTool, call: ToolCall): Promise<boolean> {
+  try {
+    return (await tool.isReadOnlyCall?.(call.arguments)) ?? false;
+  } catch {
+    // Arguments that it cannot judge are not known to read.
+    return false;
+  }
+}
+
+function userEntryOf(session: RewindSession, entryId: string): UserEntry {
+  const entry = session.userEntry(entryId);
+  if (entry === null) throw new SessionError("entry_not_found", { entryId });
+  if (entry === undefined) throw new SessionError("invalid_rewind_entry", { entryId });
+  return entry;
+}
+
+async function orRefused<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SessionError) throw error;
+    throw new SessionError("rewind_failed", { reason: errorMessage(error) }, { cause: error });
+  }
+}

@@ -1,0 +1,116 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { type CoverageLimits, coverageOf } from "../files/coverage.ts";
+import type { FoundFile } from "../files/file-state.ts";
+import { placeIn, type WalkedFile, walk } from "../files/walk.ts";
+import { notesOf, type SnapshotNotes } from "./commits.ts";
+import type { KnownFiles } from "./known-files.ts";
+import type { OpenedStore } from "./open-store.ts";
+import { writeTree } from "./tree-objects.ts";
+
+/** A folder as it was at one moment. */
+export interface Snapshot {
+  /** The id of the tree of its files. */
+  readonly tree: string;
+  readonly notes: SnapshotNotes;
+  readonly files: ReadonlyMap<string, FoundFile>;
+}
+
+/** What to record. */
+export interface SnapshotRequest {
+  /** The real path of the folder. */
+  readonly folder: string;
+  readonly limits: CoverageLimits;
+  /** Paths in the folder that are ours, such as the session's file. */
+  readonly skipped: ReadonlySet<string>;
+}
+
+interface ReadFile {
+  readonly file: WalkedFile;
+  readonly content: Buffer;
+  readonly id: string;
+}
+
+/** How much is read before it is written. */
+const batchBytes = 32 * 1024 * 1024;
+/** Up to so many objects are written without asking git whether it has them. */
+const fewObjects = 30;
+
+/** Records a folder; files that have not changed since the last time are not read. */
+export async function takeSnapshot(
+  { git, store, isInRepository }: OpenedStore,
+  { folder, limits, skipped }: SnapshotRequest,
+  known: KnownFiles,
+): Promise<Snapshot> {
+  const ignored = async () => {
+    if (!isInRepository) return undefined;
+    const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+    const names = await git.names(args, { cwd: folder });
+    return names.filter((name) => name.endsWith("/")).map((name) => name.slice(0, -1));
+  };
+  const { files: covered, leftOut } = await coverageOf(
+    await walk(folder, skipped),
+    limits,
+    ignored,
+  );
+  const files = new Map<string, FoundFile>();
+  const unread: string[] = [];
+  let batch: ReadFile[] = [];
+  let bytes = 0;
+  const flush = async (): Promise<void> => {
+    await writeContents(store, batch);
+    batch = [];
+    bytes = 0;
+  };
+  for (const file of covered) {
+    const id = known.idOf(file);
+    if (id !== undefined) {
+      files.set(file.path, foundFile(file, id));
+      continue;
+    }
+    const content = contentOf(folder, file);
+    if (content === undefined) {
+      unread.push(file.path);
+      continue;
+    }
+    const read = { file, content, id: store.idOf("blob", content) };
+    files.set(file.path, foundFile(file, read.id));
+    known.note(file, read.id);
+    batch.push(read);
+    bytes += content.length;
+    if (bytes >= batchBytes || batch.length >= 4000) {
+      await flush();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  await flush();
+  known.keepOnly(files);
+  const tree = await writeTree(store, files);
+  return { tree, notes: notesOf(files, [...leftOut, ...unread].sort()), files };
+}
+
+function foundFile({ kind, stats }: WalkedFile, id: string): FoundFile {
+  const { size, mtimeMs, ctimeMs, ino } = stats;
+  const mode = kind === "file" ? stats.mode & 0o777 : 0;
+  return { kind, mode, id, stamp: { size, mtimeMs, ctimeMs, ino } };
+}
+
+/** Undefined for what cannot be read; the text of its target for a link. */
+function contentOf(folder: string, { path, kind }: WalkedFile): Buffer | undefined {
+  try {
+    if (kind === "folder") return Buffer.alloc(0);
+    const place = placeIn(folder, path);
+    if (kind === "link") return readlinkSync(place, { encoding: "buffer" });
+    return readFileSync(place);
+  } catch {
+    return undefined;
+  }
+}
+
+async function writeContents(
+  store: OpenedStore["store"],
+  batch: readonly ReadFile[],
+): Promise<void> {
+  const ids = batch.flatMap(({ file, id }) => (file.kind === "folder" ? [] : [id]));
+  const missing = ids.length > fewObjects ? await store.missing(ids) : new Set(ids);
+  for (const { content, id } of batch) if (missing.has(id)) store.write("blob", content, id);
+}

@@ -1,0 +1,82 @@
+import type { FileState } from "../files/file-state.ts";
+import type { ObjectStore } from "./object-store.ts";
+
+interface TreeEntry {
+  readonly name: string;
+  readonly mode: string;
+  readonly id: string;
+}
+
+/** Trees by id, with their content. */
+type Trees = Map<string, Buffer>;
+
+const folderMode = "40000";
+
+/** Writes the tree of a folder's files; returns its id. */
+export async function writeTree(
+  store: ObjectStore,
+  files: ReadonlyMap<string, FileState>,
+): Promise<string> {
+  const trees: Trees = new Map();
+  const id = treeOf(store, files, trees);
+  await writeMissing(store, trees);
+  return id;
+}
+
+/** Writes trees that are not there; asking git is worth it only for many. */
+async function writeMissing(store: ObjectStore, trees: Trees): Promise<void> {
+  const absent = trees.size > 50 ? await store.missing(trees.keys()) : new Set(trees.keys());
+  for (const id of absent) {
+    const content = trees.get(id);
+    if (content !== undefined) store.write("tree", content, id);
+  }
+}
+
+function treeOf(store: ObjectStore, files: ReadonlyMap<string, FileState>, trees: Trees): string {
+  const folders = new Map<string, TreeEntry[]>([["", []]]);
+  const entriesOf = (folder: string): TreeEntry[] => {
+    const known = folders.get(folder);
+    if (known !== undefined) return known;
+    const entries: TreeEntry[] = [];
+    // A folder comes after the one it is in, so that the deepest can be written first.
+    entriesOf(parentOf(folder));
+    folders.set(folder, entries);
+    return entries;
+  };
+  for (const [path, { kind, mode, id }] of files) {
+    if (kind === "folder") entriesOf(path);
+    else {
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      const gitMode = kind === "link" ? "120000" : mode & 0o100 ? "100755" : "100644";
+      entriesOf(parentOf(path)).push({ name, mode: gitMode, id });
+    }
+  }
+  let id = "";
+  for (const [folder, entries] of [...folders].reverse()) {
+    const content = treeContent(entries);
+    id = store.idOf("tree", content);
+    trees.set(id, content);
+    if (folder === "") break;
+    const name = folder.slice(folder.lastIndexOf("/") + 1);
+    folders.get(parentOf(folder))?.push({ name, mode: folderMode, id });
+  }
+  return id;
+}
+
+/** The bytes of a tree; git sorts folders as if their names ended with a slash. */
+export function treeContent(entries: readonly TreeEntry[]): Buffer {
+  const keyOf = ({ name, mode }: TreeEntry) => (mode === folderMode ? `${name}/` : name);
+  const sorted = entries
+    .map((entry) => [keyOf(entry), entry] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  return Buffer.concat(
+    sorted.flatMap(([, { name, mode, id }]) => [
+      Buffer.from(`${mode} ${name}\0`, "latin1"),
+      Buffer.from(id, "hex"),
+    ]),
+  );
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}

@@ -1,0 +1,57 @@
+import type { KnownSessionEntry, SessionEntry } from "@tau-agent/rpc-protocol";
+import type { RewindSession, UserEntry } from "../rewind/session-rewind.ts";
+import { userText } from "../run/session-hooks.ts";
+import type { SessionTree } from "../session-log/session-tree.ts";
+import type { SessionParts } from "./build-session.ts";
+
+/** What rewind knows of the session it belongs to. */
+export function rewindSession({
+  conversation,
+  driver,
+  navigation,
+  work,
+}: SessionParts): RewindSession {
+  const { header, tree } = conversation.log;
+  return {
+    id: header.id,
+    isBusy: driver.isBusy,
+    leafId: tree.leafId,
+    length: tree.length,
+    promptEntryId: () => lastUserEntry(tree),
+    userEntry: (entryId) => userEntry(tree, entryId),
+    navigate: async (entryId) => {
+      const { cancelled } = await navigation.navigate(entryId);
+      // The next host continues from the last entry of the file.
+      if (!cancelled) {
+        conversation.append({ type: "custom", customType: "rewind", data: { entryId } });
+      }
+      return { cancelled };
+    },
+    perform: (change) => work.perform(change),
+  };
+}
+
+/** Goes back from the leaf; other messages are not read to find that out. */
+function lastUserEntry(tree: SessionTree): string | undefined {
+  for (const position of tree.positions()) {
+    const role = tree.roleAt(position);
+    if (role !== undefined && role !== "user") continue;
+    const entry = tree.at(position);
+    if (entry !== undefined && isUserMessage(entry)) return entry.id;
+  }
+  return undefined;
+}
+
+function userEntry(tree: SessionTree, entryId: string): UserEntry | undefined | null {
+  const position = tree.indexOf(entryId);
+  const entry = position === undefined ? undefined : tree.at(position);
+  if (position === undefined || entry === undefined) return null;
+  const { type, message } = entry as Extract<KnownSessionEntry, { type: "message" }>;
+  if (type !== "message" || message.role !== "user") return undefined;
+  return { text: userText(message), position };
+}
+
+function isUserMessage(entry: SessionEntry): boolean {
+  const known = entry as KnownSessionEntry;
+  return known.type === "message" && known.message.role === "user";
+}
