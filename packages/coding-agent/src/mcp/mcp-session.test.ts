@@ -1,9 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how mcp.json names variables.
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PendingRequest } from "@tau-agent/rpc-protocol";
+import type { ApprovalRequest, PendingRequest } from "@tau-agent/rpc-protocol";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ApprovalRequest } from "../";
 import type { AgentSession } from "../session/agent-session.ts";
 import {
   callTool,

@@ -49,7 +49,7 @@ export function createServerTool(parts: ServerToolParts, services: ToolServices)
   };
 }
 
-/** The hints of a tool in words, for whoever is asked about a call. */
+/** The hints of a tool in words, for the user who is asked about a call. */
 function claimsOf(server: string, { annotations = {} }: RemoteTool): { claims?: string } {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
   const hints = [
