@@ -120,9 +120,17 @@ class HostTools:
                     self._tools = dict(before)
                 raise
 
+    async def repeat(self, send: Callable[[list[SetHostToolsCommandTools]], Awaitable[Any]]) -> None:
+        """Tells a host of them that knows the client by another connection."""
+        if self._registered:
+            await send([tool.definition for tool in self._registered.values()])
+
     def call(self, frame: Mapping[str, Any]) -> None:
         """Runs a tool for the host."""
         call_id = str(frame["id"])
+        # After a reconnect, the host tells of it again.
+        if call_id in self._calls:
+            return
         task = asyncio.ensure_future(self._run(call_id, frame))
         self._calls[call_id] = task
         task.add_done_callback(lambda _: self._calls.pop(call_id, None))
