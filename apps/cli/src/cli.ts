@@ -6,7 +6,7 @@ import { type CliOptions, parseArgs } from "./command-line/args.ts";
 import { milliseconds } from "./command-line/hosting-flags.ts";
 import { refuseSubcommand } from "./command-line/subcommands.ts";
 import { commandLineText } from "./process/command-line-words.ts";
-import { readEnvironment } from "./process/environment.ts";
+import { type ProcessEnvironment, readEnvironment } from "./process/environment.ts";
 import { createLogger, type Logger } from "./process/logger.ts";
 import type { FrameOutput } from "./process/output.ts";
 import { isLibrary, output } from "./process/output.ts";
@@ -178,16 +178,18 @@ async function startHosting(
   const { serveHosted } = await import("./hosting/serve-hosted.ts");
   const input = process.stdin;
   const beforeExtensions = preparation(shutdown, options.listen.length > 0 ? undefined : input);
+  const environment = readEnvironment();
   await serveHosted({
     options,
-    environment: readEnvironment(),
+    environment,
     dialect: await chooseDialect(options.protocol, process.env),
     output,
     input,
     shutdown,
     logger,
+    words: process.argv.slice(2),
     beforeExtensions,
-    openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }),
+    openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }, environment),
   });
 }
 
@@ -246,8 +248,12 @@ function preparation(shutdown: Shutdown, input?: NodeJS.ReadableStream): () => P
   };
 }
 
-async function openSession(options: CliOptions, logger: Logger, seams: ExtensionSeams = {}) {
-  const environment = readEnvironment();
+async function openSession(
+  options: CliOptions,
+  logger: Logger,
+  seams: ExtensionSeams = {},
+  environment: ProcessEnvironment = readEnvironment(),
+) {
   const session = await createAgentSession(await sessionOptions(options, environment, seams));
   if (/^[a-z]+:\/\/[^/?#]*:[^/?#]*@/i.test(options.store ?? "")) {
     logger.warn("--store contains a password, which the list of processes shows; use TAU_STORE");

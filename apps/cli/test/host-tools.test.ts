@@ -99,6 +99,14 @@ describe("a tool of the client", () => {
     expect(await ended(client)).toMatchObject({ isError: true });
   });
 
+  it("keeps the known members of its content only", async () => {
+    await using client = await start();
+    const { id } = await client.until({ type: "host_tool_call" });
+    const content = [{ type: "text", text: "open", cache_control: { type: "ephemeral" } }];
+    client.send({ type: "host_tool_result", id, result: { content, details: { a: 1 } } });
+    expect((await ended(client)).result).toEqual({ ...text("open"), details: { a: 1 } });
+  });
+
   it("is cancelled by an abort and at the end of its time", async () => {
     for (const timeoutMs of [20, undefined]) {
       await using client = await start({}, [{ ...ticket, timeoutMs }]);
@@ -208,6 +216,7 @@ describe("a deferred tool of the client", () => {
     client.send({ type: "host_tool_result", id, result: text("It is open.") });
     expect(await ended(client)).toMatchObject({ toolName: "ticket", isError: false });
     await client.until({ type: "agent_end" });
-    expect((await names(client)).slice(-3)).toEqual(["other", "tool_search", "ticket"]);
+    // What was declared in a request stays where it was.
+    expect((await names(client)).slice(-3)).toEqual(["tool_search", "ticket", "other"]);
   });
 });

@@ -14,6 +14,7 @@ from .errors import (
 from .events import EventStream
 from .host_requests import Allow, ApprovalRequest, BudgetRequest, Deny, RaiseLimit, Stop
 from .host_tools import ToolContext
+from .remote_client import RemoteClient, TauSession
 from .run import PromptRun
 from .ui import UiHandler
 
@@ -29,11 +30,13 @@ __all__ = [
     "FrameTooLargeError",
     "PromptRun",
     "RaiseLimit",
+    "RemoteClient",
     "RequestTimeoutError",
     "RpcError",
     "Stop",
     "TauClient",
     "TauError",
+    "TauSession",
     "ToolContext",
     "UiHandler",
     "protocol",

@@ -19,6 +19,7 @@ from .lines import LineReader, decode_line, encode_line
 from .process import HostProcess
 from .protocol import Attachment, ExtensionUiRequest, HostInfo, ImageInput
 from .rebuild import MessageRebuilder
+from .remote import Connecting, RemoteHost, find_token
 from .options import host_words
 from .run import MAYBE_LAST, PromptRun
 from .ui import UiHandler, is_dialog, show
@@ -145,6 +146,38 @@ class TauClient(CommandMethods):
         traceback: TracebackType | None,
     ) -> None:
         await self.close()
+
+    @staticmethod
+    def connect(
+        url: str,
+        *,
+        token: str | None = None,
+        token_file: str | os.PathLike[str] | None = None,
+        connect_timeout: float = 10.0,
+        reconnect: float = 60.0,
+        **options: Any,
+    ) -> Connecting:
+        """Connects to a host that listens: `await` it, or use it in `async with`.
+
+        `url`: `unix:<path>`, `ws://…` or `wss://…`.
+        `token`, `token_file`: for addresses of this machine, by default from the agent directory.
+        `reconnect`: seconds for which a lost connection is tried again.
+        `options`: those of the constructor that are not about starting a host.
+
+        The client has `open_session(cwd=…)`; see RemoteClient.
+        """
+
+        async def start() -> Any:
+            from .remote_client import RemoteClient
+
+            client = TauClient(**options)
+            asked = {name: value for name, value in client._initialize_params().items() if value is not None}
+            found = find_token(url, token, token_file)
+            remote = RemoteHost(url, found, asked, connect_timeout, reconnect)
+            await remote.connect()
+            return RemoteClient(remote, remote.main, options)
+
+        return Connecting(start)
 
     @property
     def host(self) -> HostInfo | None:
@@ -442,6 +475,17 @@ class TauClient(CommandMethods):
 
     # What the host sends.
 
+    def _initialize_params(self) -> dict[str, Any]:
+        name, version = self._client_info
+        methods = self._requests.methods
+        return {
+            "protocol": "pi",
+            "stream": self._stream,
+            "mergeMs": self._merge_ms,
+            "clientInfo": {"name": name, "version": version},
+            "capabilities": {"hostRequests": methods} if methods else None,
+        }
+
     async def _initialize(self) -> None:
         name, version = self._client_info
         methods = self._requests.methods
@@ -570,9 +614,16 @@ class TauClient(CommandMethods):
         if self._process is not None:
             self._process.note(text)
 
+    def _describe_end(self) -> str:
+        return _describe_exit(self.exit_code)
+
+    def _fail_request(self, request_id: str, error: ConnectionClosedError) -> None:
+        if request := self._pending.get(request_id):
+            _fail(request[1], error)
+
     def _ended(self) -> None:
         error = ConnectionClosedError(
-            "The client was closed" if self._is_closing else _describe_exit(self.exit_code),
+            "The client was closed" if self._is_closing else self._describe_end(),
             exit_code=self.exit_code,
             stderr=self.stderr,
         )

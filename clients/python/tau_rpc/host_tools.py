@@ -84,8 +84,10 @@ class HostTools:
     def __init__(self, send: Send) -> None:
         self._send = send
         self._tools: dict[str, HostTool] = {}
-        # What the host has; a call may still be of a tool that was replaced.
+        # What the host has.
         self._registered: dict[str, HostTool] = {}
+        # A reply that has begun may still call a tool that was replaced.
+        self._callable: dict[str, HostTool] = {}
         self._calls: dict[str, asyncio.Task[None]] = {}
         self._registering = asyncio.Lock()
 
@@ -108,18 +110,27 @@ class HostTools:
             if tools == before:
                 return
             # Its first call may come with its answer.
-            self._registered = tools
+            callable_before = self._callable
+            self._registered, self._callable = tools, {**callable_before, **tools}
             try:
                 await send([tool.definition for tool in tools.values()])
             except BaseException:
-                self._registered = before
+                self._registered, self._callable = before, callable_before
                 if self._tools == tools:
                     self._tools = dict(before)
                 raise
 
+    async def repeat(self, send: Callable[[list[SetHostToolsCommandTools]], Awaitable[Any]]) -> None:
+        """Tells a host of them that knows the client by another connection."""
+        if self._registered:
+            await send([tool.definition for tool in self._registered.values()])
+
     def call(self, frame: Mapping[str, Any]) -> None:
         """Runs a tool for the host."""
         call_id = str(frame["id"])
+        # After a reconnect, the host tells of it again.
+        if call_id in self._calls:
+            return
         task = asyncio.ensure_future(self._run(call_id, frame))
         self._calls[call_id] = task
         task.add_done_callback(lambda _: self._calls.pop(call_id, None))
@@ -144,7 +155,7 @@ class HostTools:
         end: dict[str, Any] = {"type": "host_tool_result", "id": call_id}
         try:
             name = str(frame.get("toolName"))
-            tool = self._registered.get(name) or self._tools.get(name)
+            tool = self._callable.get(name)
             if tool is None:
                 raise LookupError(f"This client has no tool {name}")
             given = dict(cast("dict[str, Any]", frame.get("arguments") or {}))

@@ -4,7 +4,7 @@ import type { CliOptions } from "../command-line/args.ts";
 import { milliseconds } from "../command-line/hosting-flags.ts";
 import { DRAIN_TIMEOUT_MS } from "../rpc/serve.ts";
 import { UiNotices } from "../rpc/ui-notices.ts";
-import type { ClientSetup } from "./clients/client.ts";
+import type { ClientSetup } from "./clients/client-options.ts";
 import { serveInput } from "./serve-input.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
 import { openHostedSession } from "./sessions/open-session.ts";
@@ -25,7 +25,14 @@ export async function serveHosted(context: HostingContext): Promise<void> {
     graceMs: isListening ? settings.get("listen.graceMs") : undefined,
     idleMs: milliseconds("--session-idle-ms", options.sessionIdleMs) ?? SESSION_IDLE_MS,
     drainTimeoutMs: drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
+    handle: environment.sessionHandle,
+    isolate: options.isolate && isolation(context),
   });
+  // A host for one session ends with the session, and with the host that has started it.
+  if (environment.sessionHandle !== undefined) {
+    pool.onClosed = () => void shutdown.begin(0);
+    context.input.on("end", () => void shutdown.begin(0)).resume();
+  }
   if (isListening || drainTimeoutMs !== undefined) {
     shutdown.beforeTermination(async () => void (await pool.drain()));
   }
@@ -39,6 +46,31 @@ export async function serveHosted(context: HostingContext): Promise<void> {
   if (!isListening) return serveInput(setup, context);
   const { serveListeners } = await import("./listen/serve-listeners.ts");
   await serveListeners(setup, { ...context, pingMs: settings.get("listen.pingMs") });
+}
+
+/** Starts this program again for each session. */
+function isolation({
+  environment: { program, variables, store },
+  words,
+}: HostingContext): ConstructorParameters<typeof SessionPool>[0]["isolate"] {
+  return async (params, { sessionId, onEnd }) => {
+    const { IsolatedSession } = await import("./sessions/isolated-session.ts");
+    const command = [...program, ...wordsOfSession(words)];
+    const own = { ...variables, TAU_STORE: store };
+    return IsolatedSession.open({ sessionId, command, variables: own, onEnd }, params);
+  };
+}
+
+/** The arguments of this host without those that are about its clients. */
+function wordsOfSession(words: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? "";
+    const isOurs = /^--(listen|isolate|token-file|allow-origin)(=|$)/.test(word);
+    if (!isOurs && word !== "--allow-remote") kept.push(word);
+    else if (isOurs && !word.includes("=")) at += 1;
+  }
+  return kept;
 }
 
 /** The session that all connections share. */

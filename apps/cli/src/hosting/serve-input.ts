@@ -1,7 +1,8 @@
 import { type DecodedLine, LineDecoder } from "@tau-agent/rpc-protocol";
 import { LineSlices } from "../rpc/connection/line-slices.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";
-import { Client, type ClientSetup } from "./clients/client.ts";
+import { Client } from "./clients/client.ts";
+import type { ClientSetup } from "./clients/client-options.ts";
 import { pushLines } from "./clients/push-lines.ts";
 import type { HostingContext } from "./sessions/hosting-context.ts";
 

@@ -14,6 +14,8 @@ export interface ProcessEnvironment {
   readonly sessionDirectory: string | undefined;
   /** The key a subagent's host got from the host that started it. */
   readonly subagentKey?: string | undefined;
+  /** The handle of its session, in a host that serves one for another host. */
+  readonly sessionHandle?: string | undefined;
   /** The store for sessions, as `--store`. */
   readonly store?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -21,6 +23,9 @@ export interface ProcessEnvironment {
 
 /** Variable that hands a key to the hosts of subagents; nothing else gets to see it. */
 export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
+
+/** Variable with the handle of the one session that a host serves for another host. */
+export const SESSION_HANDLE = "TAU_SESSION_HANDLE";
 
 /**
  * Reads the environment once.
@@ -30,6 +35,7 @@ export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
 export function readEnvironment(): ProcessEnvironment {
   const {
     [SUBAGENT_KEY]: subagentKey,
+    [SESSION_HANDLE]: sessionHandle,
     TAU_STORE: store,
     TAU_REDIS: _redis,
     ...variables
@@ -44,6 +50,7 @@ export function readEnvironment(): ProcessEnvironment {
     program: [process.execPath, process.argv[1] ?? ""],
     ...environmentFrom(variables),
     subagentKey,
+    sessionHandle,
     store: store || undefined,
   };
 }
@@ -51,7 +58,7 @@ export function readEnvironment(): ProcessEnvironment {
 /** What variables say of folders. */
 export function environmentFrom(
   variables: ProcessEnvironment["variables"],
-): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey" | "store"> {
+): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey" | "sessionHandle" | "store"> {
   const homeDirectory = variables.HOME || findHomeDirectory();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;

@@ -31,7 +31,7 @@ export async function startSubagentHost(
       [SUBAGENT_KEY]: keyFor(args, options) && (options.apiKey ?? environment.subagentKey),
     },
   });
-  client.onEvent(onEvent);
+  client.onEvent(onEvent, { holdsReading: true });
   const stop = async (): Promise<void> => {
     signal.removeEventListener("abort", stop);
     await client.stop({ graceMs: STOP_GRACE_MS, killAfterMs: KILL_AFTER_MS });

@@ -1,6 +1,11 @@
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { loopbackApis, startLoopbackServer } from "@tau-agent/ai/testing";
+import {
+  loopbackApis,
+  type ScenarioFunction,
+  startLoopbackServer,
+  toolCall,
+} from "@tau-agent/ai/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startHost } from "../support/start-host.ts";
 
@@ -16,9 +21,14 @@ interface Reply {
 }
 
 /** A host over a server of one wire format that streams a long reply to each prompt. */
-async function startStreaming({ api, deltas = DELTAS, size = 12, delayMs = 0 }: Reply) {
+async function startStreaming(
+  { api, deltas = DELTAS, size = 12, delayMs = 0 }: Reply,
+  before?: ScenarioFunction,
+) {
   const text = { type: "text" as const, text: "x".repeat(size * deltas), chunkSize: size };
-  const server = await startLoopbackServer({ scenario: () => ({ content: [text], delayMs }) });
+  const server = await startLoopbackServer({
+    scenario: (view) => before?.(view) ?? { content: [text], delayMs },
+  });
   onTestFinished(() => server.close());
   // Wide enough that no reply is compacted, which would repeat it once more.
   const models = [{ id: "scripted", contextWindow: 4_000_000 }];
@@ -117,6 +127,41 @@ describe("a client that stops reading", () => {
       expect(received).toBe(reply.deltas * 12);
     },
   );
+});
+
+it("a client that stops reading holds back a subagent, too", async () => {
+  const turns = 8;
+  let replies = 0;
+  const { server, host } = await startStreaming(
+    { api: LEANEST_API, deltas: 1 },
+    ({ lastUserText, toolResults }) => {
+      if (lastUserText === "go") {
+        const task = toolCall("task", { task: "write" });
+        return toolResults.length > 0 ? "Done." : { content: [task] };
+      }
+      // Each reply but the last is far longer than what pipes hold, and ends with a call.
+      const text = { type: "text" as const, text: "x".repeat(500_000), chunkSize: 1_000 };
+      replies += 1;
+      return replies <= turns ? { content: [text, toolCall("ls", {})] } : "Written.";
+    },
+  );
+  host.send({ type: "initialize", stream: "delta" });
+  host.send({ type: "set_subagent_subscription", level: "all" });
+  host.send({ type: "prompt", message: "go" });
+  const event = { "...": true, type: "message_update" };
+  await host.until({ "...": true, type: "subagent_event", event }, 20_000);
+  host.child.stdout.pause();
+  host.send({ id: "meanwhile", type: "get_state" });
+  let before = -1;
+  while (before !== server.requests.length) {
+    before = server.requests.length;
+    await setTimeout(1_500);
+  }
+  expect(before).toBeLessThan(turns);
+  host.child.stdout.resume();
+  await host.until({ "...": true, id: "meanwhile", success: true }, 20_000);
+  await host.until({ "...": true, type: "agent_settled" }, 40_000);
+  expect(server.requests.length).toBe(turns + 3);
 });
 
 function residentBytes(pid: number | undefined): number {

@@ -5,18 +5,22 @@ import { isJsonObject } from "../base/files/read-json.ts";
 /** A tool result as a client sent it; undefined if it has no content that a model can read. */
 export function readToolResult(value: unknown): ToolResult | undefined {
   if (!isJsonObject(value) || !Array.isArray(value.content)) return undefined;
-  if (!value.content.every(isBlock)) return undefined;
-  const { content, details } = value;
+  const content = value.content.map(readBlock);
+  if (!content.every((block) => block !== undefined)) return undefined;
+  const { details } = value;
   return {
-    content: content as UserContent[],
+    content,
     ...(details === undefined ? {} : { details }),
     ...(value.isError === true ? { isError: true } : {}),
   };
 }
 
-function isBlock(block: unknown): boolean {
-  if (!isJsonObject(block)) return false;
-  if (block.type === "text") return typeof block.text === "string";
-  const { type, data, mimeType } = block;
-  return type === "image" && typeof data === "string" && typeof mimeType === "string";
+/** Without members that frames and vendors do not know. */
+function readBlock(block: unknown): UserContent | undefined {
+  if (!isJsonObject(block)) return undefined;
+  const { type, text, data, mimeType } = block;
+  if (type === "text") return typeof text === "string" ? { type, text } : undefined;
+  if (type !== "image" || typeof data !== "string" || typeof mimeType !== "string")
+    return undefined;
+  return { type, data, mimeType };
 }

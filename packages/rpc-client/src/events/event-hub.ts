@@ -4,7 +4,8 @@ import { startTimer } from "../base/start-timer.ts";
 
 /** A listener to events and to the end of the connection. */
 export interface Subscriber {
-  onEvent(event: ClientEvent): void;
+  /** A promise holds back what comes after the event. */
+  onEvent(event: ClientEvent): void | Promise<void>;
   onClose?(error: ConnectionClosedError, wasAsked: boolean): void;
 }
 
@@ -34,12 +35,15 @@ export class EventHub {
     };
   }
 
-  emit(event: ClientEvent): void {
+  /** Returns a promise if a listener wants to hold back what comes after the event. */
+  emit(event: ClientEvent): Promise<unknown> | undefined {
+    const holds: Promise<void>[] = [];
     for (const subscriber of [...this.#subscribers]) {
       // An earlier listener may have removed this one.
       if (!this.#subscribers.has(subscriber)) continue;
       try {
-        subscriber.onEvent(event);
+        const hold = subscriber.onEvent(event);
+        if (hold !== undefined) holds.push(hold);
       } catch (error) {
         // An error in a listener belongs to the application, and must not cost other listeners the
         // event.
@@ -48,6 +52,7 @@ export class EventHub {
         });
       }
     }
+    return holds.length > 0 ? Promise.allSettled(holds) : undefined;
   }
 
   close(error: ConnectionClosedError, wasAsked: boolean): void {

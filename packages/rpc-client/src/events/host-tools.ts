@@ -85,7 +85,8 @@ export class HostToolRunner {
     this.#running.set(id, controller);
     const { signal } = controller;
     const update = (partial: string | ToolResult): void => {
-      if (!signal.aborted) {
+      // A tool may go on reporting after it has returned.
+      if (this.#running.has(id)) {
         this.#send({ type: "host_tool_update", id, partialResult: asResult(partial) });
       }
     };
@@ -129,11 +130,11 @@ export async function registerTools(
 ): Promise<readonly string[]> {
   const previous = runner?.tools ?? new Map();
   const added = new Map(tools.map((tool) => [tool.definition.name, tool]));
-  // Before the host knows them: its first call may come with its answer.
+  // Before the host knows them: its first call may come with its answer. Those that are replaced stay,
+  // because a reply that has begun may still call them.
   if (runner) runner.tools = new Map([...previous, ...added]);
   try {
     const { toolNames } = await send(tools.map(({ definition }) => definition));
-    if (runner) runner.tools = added;
     return toolNames;
   } catch (error) {
     if (runner) runner.tools = previous;

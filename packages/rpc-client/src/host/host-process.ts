@@ -41,6 +41,8 @@ export class HostProcess {
   readonly #stdin: Writable | null;
   readonly #stderr = new TextTail(STDERR_TAIL_CHARACTERS);
   #hasEnded = false;
+  /** How many listeners hold back the reading. */
+  #holds = 0;
 
   /** @throws if `spawn` throws instead of reporting the error, for example with E2BIG. */
   constructor(options: HostProcessOptions) {
@@ -75,6 +77,17 @@ export class HostProcess {
 
   write(text: string): void {
     if (this.#stdin?.writable) this.#stdin.write(text);
+  }
+
+  /** Reads no further until this has settled; the host waits once the pipe is full. */
+  pauseUntil(hold: Promise<unknown>): void {
+    this.#holds += 1;
+    if (this.#child.exitCode === null) this.#child.stdout?.pause();
+    const release = (): void => {
+      this.#holds -= 1;
+      if (this.#holds === 0) this.#child.stdout?.resume();
+    };
+    hold.then(release, release);
   }
 
   /**
@@ -163,6 +176,8 @@ export class HostProcess {
       });
     };
     child.once("exit", () => {
+      // Its last output is read even while a listener holds it back.
+      child.stdout?.resume();
       drain = setTimeout(() => finish(), DRAIN_MS);
     });
     child.once("close", () => finish());

@@ -141,6 +141,7 @@ export class ProcessLink implements HostLink {
       hub: this.hub,
       handlers: this.#options,
       note: (text) => child.note(text),
+      hold: (until) => child.pauseUntil(until),
     });
     const { connection, tools } = channel;
     this.#tools = tools;

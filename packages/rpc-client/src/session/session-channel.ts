@@ -15,6 +15,8 @@ export interface SessionChannelOptions {
   readonly handlers: Deciders & { readonly ui?: ExtensionUiHandlers | undefined };
   /** Takes what the user of the client should know. */
   readonly note: (text: string) => void;
+  /** Reads no further until this has settled; a connection that many sessions share does not wait. */
+  readonly hold?: (until: Promise<unknown>) => void;
   readonly tag?: { readonly sessionId: string } | undefined;
   readonly idPrefix?: string | undefined;
   readonly namesPrompts?: boolean | undefined;
@@ -48,7 +50,10 @@ export class SessionChannel {
       onHostRequest: (request) => requests?.open(request),
       onHostRequestResolved: (resolved) => requests?.close(resolved),
       onRefused: (id, message) => requests?.refuse(id, message),
-      onEvent: (event) => hub.emit(event),
+      onEvent: (event) => {
+        const wait = hub.emit(event);
+        if (wait !== undefined) options.hold?.(wait);
+      },
       onUiRequest: (request) => void this.#showUi(request),
       onNoise: (line) => note(`not a frame: ${line.slice(0, 500)}`),
     });

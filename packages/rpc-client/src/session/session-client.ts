@@ -54,6 +54,11 @@ export interface CollectEventsOptions {
   readonly signal?: AbortSignal;
 }
 
+interface ListenerOptions {
+  readonly stream?: StreamForm;
+  readonly holdsReading?: boolean;
+}
+
 const CommandClient = /* @__PURE__ */ createCommandClient();
 
 /**
@@ -111,14 +116,25 @@ export class SessionClient extends CommandClient {
    * `partial`): handing events on, for example as server-sent events, is linear in the reply's length.
    */
   onEvent(listener: (event: DeltaEvent) => void, options: { readonly stream: "delta" }): () => void;
+  /**
+   * As above, but a promise that the listener returns stops the reading from a host that this client has
+   * started, until it settles: a slow receiver holds the run back instead of filling memory. It must not
+   * wait for an answer of the host.
+   */
   onEvent(
-    listener: (event: never) => void,
-    { stream = "full" }: { readonly stream?: StreamForm } = {},
+    listener: (event: ClientEvent) => void | Promise<void>,
+    options: { readonly holdsReading: true },
+  ): () => void;
+  onEvent(
+    listener: (event: never) => void | Promise<void>,
+    { stream = "full", holdsReading = false }: ListenerOptions = {},
   ): () => void {
-    const hear = listener as (event: ClientEvent | DeltaEvent) => void;
+    const hear = listener as (event: ClientEvent | DeltaEvent) => void | Promise<void>;
     return this.#link.hub.subscribe({
       onEvent: (event) => {
-        if (this.#link.filter.shows(event)) hear(stream === "delta" ? stepOnly(event) : event);
+        if (!this.#link.filter.shows(event)) return;
+        const hold = hear(stream === "delta" ? stepOnly(event) : event);
+        if (holdsReading) return hold;
       },
     });
   }

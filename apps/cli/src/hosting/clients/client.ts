@@ -1,7 +1,6 @@
 import {
   type ClientFrame,
   type CommandFrame,
-  type Dialect,
   type ErrorCode,
   errorText,
   FrameDecoder,
@@ -11,27 +10,13 @@ import {
 } from "@tau-agent/rpc-protocol";
 import type { AnsweredMethods } from "../../rpc/connection/client-requests.ts";
 import { Connection } from "../../rpc/connection/connection.ts";
-import type { LineWriter } from "../../rpc/connection/line-writer.ts";
 import { answerError, answerWith, describeError, dispatch } from "../../rpc/dispatch.ts";
 import { refuseWhileDraining } from "../../rpc/drain.ts";
 import { hostInfo, initialize } from "../../rpc/handlers/connection.ts";
 import type { HostedSession } from "../sessions/hosted-session.ts";
-import type { SessionPool } from "../sessions/session-pool.ts";
 import { Attachment } from "./attachment.ts";
-
-/** What a client is made from. */
-export interface ClientOptions {
-  readonly pool: SessionPool;
-  /** What it speaks until it asks for another. */
-  readonly dialect: Dialect;
-  readonly writer: LineWriter;
-  /** A single command: it is answered, and nothing else is sent. */
-  readonly isOneShot?: boolean;
-  readonly onInternalError: (error: unknown) => void;
-}
-
-/** What all clients of a host share. */
-export type ClientSetup = Pick<ClientOptions, "pool" | "dialect" | "onInternalError">;
+import type { ClientOptions } from "./client-options.ts";
+import { IsolatedLines } from "./isolated-lines.ts";
 
 type Done = void | Promise<void>;
 
@@ -41,6 +26,7 @@ export class Client {
   /** Answers about the host, and what the client asked for. */
   readonly #control: Connection;
   readonly #attachments = new Map<string, Attachment>();
+  readonly #isolated: IsolatedLines;
   readonly #running = new Set<Promise<unknown>>();
   readonly #frames: FrameDecoder;
   #answered: AnsweredMethods | undefined;
@@ -52,6 +38,7 @@ export class Client {
   constructor(options: ClientOptions) {
     const { pool, writer, dialect } = options;
     this.#options = options;
+    this.#isolated = new IsolatedLines(options);
     const noOrder = () => ({ seq: 0 });
     this.#control = new Connection(writer, dialect, noOrder, pool.solo ? undefined : {});
     this.#control.isInitialized = options.isOneShot ?? false;
@@ -63,7 +50,8 @@ export class Client {
 
   /** Takes a line. */
   push(line: string): void {
-    if (!this.#isClosed) this.#frames.push(line);
+    if (this.#isClosed || this.#isolated.push(line)) return;
+    this.#frames.push(line);
   }
 
   /** Refuses a line that was too long to read. */
@@ -82,6 +70,7 @@ export class Client {
   async settled(): Promise<void> {
     await this.#frames.idle();
     await Promise.allSettled(this.#running);
+    await this.#isolated.settled();
   }
 
   /** The connection is gone; its sessions go on. */
@@ -90,6 +79,7 @@ export class Client {
     this.#isClosed = true;
     for (const attachment of this.#attachments.values()) attachment.leave();
     this.#attachments.clear();
+    this.#isolated.close();
   }
 
   #take(frame: ClientFrame | FrameError): void {
@@ -118,6 +108,9 @@ export class Client {
       return this.#refuse(frame, "missing_session_id", { command: nameOf(frame) });
     }
     const hosted = this.#options.pool.get(sessionId);
+    if (this.#options.pool.isolated(sessionId)?.isClosing) {
+      return this.#refuse(frame, "session_closing", { sessionId });
+    }
     if (hosted === undefined) return this.#refuse(frame, "unknown_session", { sessionId });
     if (hosted.isClosing) return this.#refuse(frame, "session_closing", { sessionId });
     return this.#routeToSession(frame, hosted);
@@ -165,7 +158,9 @@ export class Client {
           return { events };
         });
       case "list_sessions":
-        return this.#reply(frame, control, () => ({ sessions: pool.list() }));
+        return this.#reply(frame, control, async () => ({
+          sessions: await pool.current(),
+        }));
       case "open_session":
         return this.#reply(frame, control, () => this.#open(frame));
       case "drain":
@@ -270,6 +265,7 @@ export class Client {
   }
 
   #initialize(asked: Params<"initialize">): unknown {
+    this.#isolated.initialize(asked);
     const client = this;
     const requests = {
       get answered() {
@@ -298,6 +294,10 @@ export class Client {
   async #open(frame: Extract<CommandFrame, { name: "open_session" }>): Promise<typeof answered> {
     const { pool, isOneShot = false } = this.#options;
     refuseWhileDraining(pool.isDraining, frame.name);
+    if (pool.isIsolating) {
+      await this.#isolated.open(frame.params, (opened) => answerWith(this.#control, frame, opened));
+      return answered;
+    }
     const hosted = await pool.open(frame.params);
     if (this.#recordsFiles !== undefined) hosted.session.checkpoints.isEnabled = this.#recordsFiles;
     const attachment = this.#attachmentTo(hosted);

@@ -1,17 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Attachment } from "../clients/attachment.ts";
 import { BoundedWriter, unreadLimits } from "../clients/bounded-writer.ts";
-import type { ClientSetup } from "../clients/client.ts";
+import type { ClientSetup } from "../clients/client-options.ts";
 import type { HostedSession } from "../sessions/hosted-session.ts";
+import type { IsolatedSession } from "../sessions/isolated-session.ts";
+import { openLineSocket } from "../sessions/line-socket.ts";
 import type { OpenConnection } from "./port-parts.ts";
 
-/** What a stream of events is made from. */
-export interface EventStreamOptions {
+/** What every stream of events is made from. */
+interface StreamOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly pingMs: number;
+}
+
+/** What the stream of a session of this process is made from. */
+export interface EventStreamOptions extends StreamOptions {
   readonly hosted: HostedSession;
   readonly setup: ClientSetup;
-  readonly pingMs: number;
 }
 
 /** The number of a frame is its last member. */
@@ -22,28 +28,13 @@ export function serveEvents(
   { request, response, hosted, setup, pingMs }: EventStreamOptions,
   onClose: () => void,
 ): OpenConnection {
-  const { socket } = request;
-  socket.setKeepAlive(true, pingMs);
-  socket.setNoDelay(true);
-  response.writeHead(200, {
-    "Content-Type": "text/event-stream",
-    "Cache-Control": "no-store",
-    "X-Accel-Buffering": "no",
+  const stream = beginStream({ request, response, pingMs }, () => {
+    attachment.leave();
+    onClose();
   });
-  response.flushHeaders();
   const { pool, dialect, onInternalError } = setup;
-  const writer: BoundedWriter = new BoundedWriter(
-    {
-      write: (text, onWritten) =>
-        void response.write(asEvents(text, hosted.streamId), () => onWritten()),
-    },
-    unreadLimits,
-    () => socket.destroy(),
-  );
-  const end = async (): Promise<void> => {
-    await writer.end();
-    response.end();
-  };
+  stream.streamId = hosted.streamId;
+  const { writer, end } = stream;
   const attachment = new Attachment({
     hosted,
     writer,
@@ -59,15 +50,70 @@ export function serveEvents(
   const { searchParams } = new URL(request.url ?? "/", "http://host");
   if (searchParams.get("stream") === "delta") attachment.connection.setStreamForm("delta");
   attachment.follow(cursorOf(request, searchParams));
+  return { end };
+}
+
+/** The same for a session in a process of its own. */
+export function serveIsolatedEvents(
+  { session, ...options }: StreamOptions & { readonly session: IsolatedSession },
+  onClose: () => void,
+): OpenConnection {
+  const { sessionId, path } = session;
+  const stream = beginStream(options, () => {
+    line.close();
+    onClose();
+  });
+  const line = openLineSocket(
+    path,
+    (text) => {
+      const frame: { type: string; data?: { streamId?: string } } = JSON.parse(text);
+      if (frame.type === "response") stream.streamId = frame.data?.streamId ?? "";
+      else stream.writer.write(`${text}\n`);
+    },
+    () => void stream.end(),
+  );
+  const { request } = options;
+  const { searchParams } = new URL(request.url ?? "/", "http://host");
+  const cursor = cursorOf(request, searchParams);
+  line.send(JSON.stringify({ type: "attach", id: "events", sessionId, ...cursor }));
+  return { end: stream.end };
+}
+
+/** Answers with a stream that is kept open. */
+function beginStream({ request, response, pingMs }: StreamOptions, onClose: () => void) {
+  const { socket } = request;
+  socket.setKeepAlive(true, pingMs);
+  socket.setNoDelay(true);
+  response.writeHead(200, {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+  });
+  response.flushHeaders();
+  const stream = {
+    /** Names the stream in the ids of its events. */
+    streamId: "",
+    writer: new BoundedWriter(
+      {
+        write: (text, onWritten) =>
+          void response.write(asEvents(text, stream.streamId), () => onWritten()),
+      },
+      unreadLimits,
+      () => socket.destroy(),
+    ),
+    end: async (): Promise<void> => {
+      await stream.writer.end();
+      response.end();
+    },
+  };
   const timer = pingMs > 0 ? setInterval(() => response.write(":\n\n"), pingMs) : undefined;
   response.on("error", () => socket.destroy());
   response.on("close", () => {
     clearInterval(timer);
-    writer.close();
-    attachment.leave();
+    stream.writer.close();
     onClose();
   });
-  return { end };
+  return stream;
 }
 
 /** Where the client goes on: from the header of a stream that was cut, or from its address. */

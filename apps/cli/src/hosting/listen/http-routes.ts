@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { DEFAULT_MAX_LINE_BYTES } from "@tau-agent/rpc-protocol";
 import { refusalOf } from "./access.ts";
-import { serveEvents } from "./event-stream.ts";
+import { serveEvents, serveIsolatedEvents } from "./event-stream.ts";
 import { answerOne } from "./one-command.ts";
 import type { PortParts } from "./port-parts.ts";
 
@@ -63,6 +63,13 @@ export class HttpRoutes {
       return;
     }
     const { setup, pingMs, open } = this.#parts;
+    const isolated = setup.pool.isolated(sessionId);
+    if (isolated !== undefined && !isolated.isClosing) {
+      const options = { request, response, session: isolated, pingMs };
+      const connection = serveIsolatedEvents(options, () => open.delete(connection));
+      open.add(connection);
+      return;
+    }
     const hosted = setup.pool.get(sessionId);
     if (hosted === undefined || hosted.isClosing) {
       fail(response, 404, `There is no session ${sessionId}`);

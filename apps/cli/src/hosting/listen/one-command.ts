@@ -1,4 +1,5 @@
-import { Client, type ClientSetup } from "../clients/client.ts";
+import { Client } from "../clients/client.ts";
+import type { ClientSetup } from "../clients/client-options.ts";
 
 /** Runs one command; its response as a line, or undefined if there is none. */
 export async function answerOne(body: string, setup: ClientSetup): Promise<string | undefined> {

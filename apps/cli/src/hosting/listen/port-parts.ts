@@ -1,4 +1,4 @@
-import type { ClientSetup } from "../clients/client.ts";
+import type { ClientSetup } from "../clients/client-options.ts";
 import type { Access } from "./access.ts";
 
 /** What an open connection offers its listener. */

@@ -1,6 +1,6 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { encodeLine, ProtocolError } from "@tau-agent/rpc-protocol";
-import type { ClientSetup } from "../clients/client.ts";
+import type { ClientSetup } from "../clients/client-options.ts";
 import type { HostingContext } from "../sessions/hosting-context.ts";
 import { isLoopback, type ListenAddress, parseAddress } from "./address.ts";
 import type { Listener } from "./listener.ts";

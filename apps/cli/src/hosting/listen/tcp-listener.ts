@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DEFAULT_MAX_LINE_BYTES, errorMessage, ProtocolError } from "@tau-agent/rpc-protocol";
 import { WebSocketServer } from "ws";
-import type { ClientSetup } from "../clients/client.ts";
+import type { ClientSetup } from "../clients/client-options.ts";
 import { type Access, chooseProtocol, refusalOf } from "./access.ts";
 import { HttpRoutes } from "./http-routes.ts";
 import type { Listener } from "./listener.ts";

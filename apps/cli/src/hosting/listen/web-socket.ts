@@ -1,6 +1,7 @@
 import type { RawData, WebSocket } from "ws";
 import { BoundedWriter, unreadLimits } from "../clients/bounded-writer.ts";
-import { Client, type ClientSetup } from "../clients/client.ts";
+import { Client } from "../clients/client.ts";
+import type { ClientSetup } from "../clients/client-options.ts";
 import type { OpenConnection } from "./port-parts.ts";
 
 const GOING_AWAY = 1001;

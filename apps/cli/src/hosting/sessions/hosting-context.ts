@@ -11,6 +11,8 @@ export interface HostingContext extends SessionDefaults {
   readonly output: FrameOutput;
   readonly input: NodeJS.ReadableStream;
   readonly shutdown: Shutdown;
+  /** The command line, word by word. */
+  readonly words: readonly string[];
   /** Opens the session that the command line asks for. */
   readonly openOnly: (seams: SessionSeams) => Promise<AgentSession>;
 }

@@ -35,12 +35,13 @@ export async function openHostedSession(
   defaults: SessionDefaults,
   seams: SessionSeams,
 ): Promise<AgentSession> {
-  const { logger, beforeExtensions } = defaults;
-  checkPaths(given);
+  const { logger, beforeExtensions, environment: environmentOfHost } = defaults;
+  const { store = environmentOfHost.store } = defaults.options;
+  checkPaths(given, store !== undefined);
   // A yes is for a folder that the client knows, which is here the one in the session file.
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
   const asked: Asked = cwd === undefined ? given : { ...given, cwd };
-  const environment = environmentOf(asked, defaults.environment);
+  const environment = environmentOf(asked, environmentOfHost);
   const options = optionsOf(asked, defaults);
   const created = await sessionOptions(options, environment, { ...seams, beforeExtensions });
   const session = await createAgentSession({ ...created, ...placesOf(asked, defaults, created) });
@@ -49,7 +50,10 @@ export async function openHostedSession(
   return session;
 }
 
-function checkPaths({ cwd, sessionPath, durableSessionId, projectKey }: Asked): void {
+function checkPaths(
+  { cwd, sessionPath, durableSessionId, projectKey }: Asked,
+  hasStore: boolean,
+): void {
   if (cwd !== undefined) checkFolder("cwd", cwd, cwd);
   if (sessionPath !== undefined) checkFolder("sessionPath", sessionPath, dirname(sessionPath));
   const refuse = (field: string, reason: string): never => {
@@ -58,7 +62,7 @@ function checkPaths({ cwd, sessionPath, durableSessionId, projectKey }: Asked): 
   if (sessionPath !== undefined && durableSessionId !== undefined) {
     refuse("durableSessionId", "sessionPath already says which session");
   }
-  if (projectKey !== undefined && !/^(?!\.{1,2}$)[^/\\\0]+$/.test(projectKey)) {
+  if (projectKey !== undefined && !hasStore && !/^(?!\.{1,2}$)[^/\\\0]+$/.test(projectKey)) {
     refuse("projectKey", "in files, it is the name of a folder");
   }
 }
@@ -119,7 +123,7 @@ function optionsOf(asked: Asked, { options, environment }: SessionDefaults): Cli
 
 function placesOf(
   { cwd, sessionPath, durableSessionId, projectKey }: Asked,
-  { environment }: SessionDefaults,
+  { options, environment }: SessionDefaults,
   { agentDirectory = "", session, sessionDirectory }: CreateAgentSessionOptions,
 ): Pick<
   CreateAgentSessionOptions,
@@ -127,7 +131,9 @@ function placesOf(
 > {
   const start = startOf({ cwd, sessionPath, durableSessionId }) ?? session;
   const directory =
-    projectKey === undefined ? sessionDirectory : join(agentDirectory, "sessions", projectKey);
+    projectKey === undefined || (options.store ?? environment.store) !== undefined
+      ? sessionDirectory
+      : join(agentDirectory, "sessions", projectKey);
   return {
     cwd: cwd ?? environment.cwd,
     baseDirectory: environment.cwd,

@@ -7,6 +7,7 @@ import {
 } from "@tau-agent/rpc-protocol";
 import { endWithin } from "../../rpc/drain.ts";
 import { HostedSession, type SessionClosedReason, type SessionListener } from "./hosted-session.ts";
+import type { IsolatedSession, IsolatedSessionOptions } from "./isolated-session.ts";
 import { realPath } from "./real-path.ts";
 
 /** What extensions of a session reach of their host. */
@@ -28,7 +29,17 @@ export interface SessionPoolOptions {
   readonly graceMs: number | undefined;
   readonly idleMs: number;
   readonly drainTimeoutMs: number;
+  /** The handle of the first session; a new one by default. */
+  readonly handle?: string | undefined;
+  /** Starts a session in a process of its own; undefined to keep all in this one. */
+  readonly isolate?: IsolateSession | undefined;
 }
+
+/** Starts a session in a process of its own. */
+type IsolateSession = (
+  params: Params<"open_session">,
+  options: Pick<IsolatedSessionOptions, "sessionId" | "onEnd">,
+) => ReturnType<typeof IsolatedSession.open>;
 
 /** A session on its way: what it will use is taken. */
 interface Opening {
@@ -42,12 +53,16 @@ interface Opening {
 export class SessionPool {
   readonly #options: SessionPoolOptions;
   readonly #sessions = new Map<string, HostedSession>();
+  readonly #isolated = new Map<string, IsolatedSession>();
   readonly #opening = new Set<Opening>();
+  #isFirst = true;
   readonly #ready = new Map<string, () => void>();
   #solo: { hosted: HostedSession; onAnswered: () => void } | undefined;
   #draining: Promise<Result<"drain">> | undefined;
   /** Called when the host has drained. */
   onDrained: () => void = () => {};
+  /** Called when a session was closed. */
+  onClosed: () => void = () => {};
 
   constructor(options: SessionPoolOptions) {
     this.#options = options;
@@ -81,8 +96,41 @@ export class SessionPool {
     return this.#sessions.get(sessionId);
   }
 
+  /** The session with a handle, if it has a process of its own. */
+  isolated(sessionId: string): IsolatedSession | undefined {
+    return this.#isolated.get(sessionId);
+  }
+
+  /** Whether sessions have processes of their own. */
+  get isIsolating(): boolean {
+    return this.#options.isolate !== undefined;
+  }
+
+  /** Opens a session in a process of its own. */
+  async openIsolated(params: Params<"open_session">): ReturnType<typeof IsolatedSession.open> {
+    const { isolate } = this.#options;
+    if (isolate === undefined) throw new TypeError("sessions are not isolated");
+    const sessionId = crypto.randomUUID();
+    const opening = this.#claim(sessionId, params);
+    try {
+      const onEnd = () => void this.#isolated.delete(sessionId);
+      const opened = await isolate(params, { sessionId, onEnd });
+      this.#isolated.set(sessionId, opened.isolated);
+      return opened;
+    } finally {
+      this.#opening.delete(opening);
+    }
+  }
+
+  /** All sessions as they are now; those in processes of their own are asked. */
+  async current(): Promise<HostedSessionInfo[]> {
+    await Promise.all([...this.#isolated.values()].map((session) => session.refresh()));
+    return this.list();
+  }
+
   /** All sessions, also those that are being opened. */
   list(): HostedSessionInfo[] {
+    const isolated = [...this.#isolated.values()].flatMap(({ info }) => info ?? []);
     const opening = [...this.#opening].map(
       ({ sessionId, file = null, durableSessionId = null, cwd = null }): HostedSessionInfo => ({
         sessionId,
@@ -93,7 +141,8 @@ export class SessionPool {
         status: "opening",
       }),
     );
-    return [...[...this.#sessions.values()].map(({ info }) => info), ...opening];
+    const hosted = [...this.#sessions.values()].map(({ info }) => info);
+    return [...hosted, ...isolated, ...opening];
   }
 
   /**
@@ -102,7 +151,9 @@ export class SessionPool {
    * @throws {ProtocolError} `invalid_path`, `session_path_in_use`; {SessionError} if it cannot be created
    */
   async open(params: Params<"open_session">): Promise<HostedSession> {
-    const sessionId = crypto.randomUUID();
+    const first = this.#isFirst ? this.#options.handle : undefined;
+    this.#isFirst = false;
+    const sessionId = first ?? crypto.randomUUID();
     const opening = this.#claim(sessionId, params);
     const ready = Promise.withResolvers<void>();
     let hosted: HostedSession | undefined;
@@ -150,6 +201,10 @@ export class SessionPool {
     for (const { sessionId, file } of this.#opening) {
       if (file !== undefined && realPath(file) === real) refuse(sessionId);
     }
+    for (const { info } of this.#isolated.values()) {
+      const used = info?.sessionPath;
+      if (info !== undefined && used && realPath(used) === real) refuse(info.sessionId);
+    }
     for (const hosted of this.#sessions.values()) {
       const used = hosted === except ? undefined : hosted.session.log.path;
       if (used !== undefined && realPath(used) === real) refuse(hosted.sessionId);
@@ -166,11 +221,15 @@ export class SessionPool {
     await hosted.end();
     hosted.dismiss(reason, except);
     this.#sessions.delete(hosted.sessionId);
+    // After the answer.
+    setImmediate(() => this.onClosed());
   }
 
   /** Ends all sessions at once. */
   async closeAll(): Promise<void> {
-    await Promise.allSettled([...this.#sessions.values()].map((hosted) => hosted.end()));
+    const isolated = [...this.#isolated.values()].map((session) => session.end());
+    const hosted = [...this.#sessions.values()].map((session) => session.end());
+    await Promise.allSettled([...isolated, ...hosted]);
   }
 
   /** Lets running work end for a while, then closes all sessions. Every caller gets the same result. */
@@ -191,9 +250,16 @@ export class SessionPool {
         return { sessionId: handle, durableSessionId, streamId, seq: hosted.seq };
       }),
     );
+    const isolated = await Promise.all(
+      [...this.#isolated.values()].map(async (session) => {
+        session.isClosing = true;
+        const data = await session.ask({ type: "drain" }).catch(() => undefined);
+        return (data as Result<"drain"> | undefined)?.sessions ?? [];
+      }),
+    );
     // After the answer.
     setImmediate(() => this.onDrained());
-    return { sessions };
+    return { sessions: [...sessions, ...isolated.flat()] };
   }
 
   #host(sessionId: string, session: AgentSession): HostedSession {

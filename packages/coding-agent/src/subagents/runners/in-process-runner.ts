@@ -48,7 +48,7 @@ interface SubagentSession {
   readonly hostTools: Pick<HostTools, "inherit">;
   readonly log: { readonly path: string | undefined };
   readonly lastAssistantText: string | null;
-  subscribe(listener: (event: SessionEvent) => void): () => void;
+  subscribe(listener: (event: SessionEvent) => void | Promise<void>): () => void;
   prompt(
     text: string,
   ): Promise<{ readonly status: PromptStatus; readonly error?: string | undefined }>;

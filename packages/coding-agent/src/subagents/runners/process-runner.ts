@@ -21,7 +21,8 @@ export interface SubagentHostRequest {
   readonly variables: Readonly<Record<string, string>>;
   /** Ends the host, even one that does not start up. */
   readonly signal: AbortSignal;
-  readonly onEvent: (event: SessionEvent) => void;
+  /** A promise holds the subagent back until it settles. */
+  readonly onEvent: (event: SessionEvent) => void | Promise<void>;
   /** Answers what its tools need an approval for. */
   readonly approve: Approve;
   /** Decides about limits that it has used up. */

@@ -29,7 +29,8 @@ export interface SubagentRequest {
   readonly budget: BudgetChange;
   /** Aborts the subagent, even before it has started. */
   readonly signal: AbortSignal;
-  readonly onEvent: (event: SessionEvent) => void;
+  /** A promise holds the subagent back until it settles. */
+  readonly onEvent: (event: SessionEvent) => void | Promise<void>;
   /** The caller's permissions, which the subagent gets before it does anything. */
   readonly permissions: PermissionChange;
   /** Asks the caller's client. */

@@ -187,8 +187,10 @@ async function startSubagent(
       const used = context.meter.note(event);
       if (used !== undefined) budget.add(used);
       const report = services.feed.reportOf(task.id, event);
-      if (report !== undefined) void context.emit(report);
+      // A client that is behind holds back the subagent, as it holds back a run.
+      const wait = report && context.emit(report);
       run.onProgress(event, context.meter.total);
+      return wait;
     },
   });
 }

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type ErrorCode,
+  type HostedSessionInfo,
+  LineDecoder,
+  type Params,
+  ProtocolError,
+  type Result,
+} from "@tau-agent/rpc-protocol";
+import { SESSION_HANDLE } from "../../process/environment.ts";
+import { type LineSocket, openLineSocket } from "./line-socket.ts";
+import { RemoteError } from "./remote-error.ts";
+
+/** What a session in a process of its own is started with. */
+export interface IsolatedSessionOptions {
+  readonly sessionId: string;
+  /** The program with its arguments. */
+  readonly command: readonly string[];
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** The session or its process has ended. */
+  readonly onEnd: () => void;
+}
+
+interface Answer {
+  readonly success: boolean;
+  readonly data?: unknown;
+  readonly error?: string;
+  readonly code?: ErrorCode;
+}
+
+/** A session in a process of its own, which serves it on a socket that only this process knows. */
+export class IsolatedSession {
+  readonly sessionId: string;
+  readonly path: string;
+  readonly #folder: string;
+  readonly #child: ChildProcess;
+  readonly #pending = new Map<number, (answer: Answer) => void>();
+  readonly #ended = Promise.withResolvers<void>();
+  #control: LineSocket | undefined;
+  #lastId = 0;
+  #info: HostedSessionInfo | undefined;
+  isClosing = false;
+
+  private constructor({ sessionId, command, variables, onEnd }: IsolatedSessionOptions) {
+    this.sessionId = sessionId;
+    this.#folder = mkdtempSync(join(tmpdir(), "tau-session-"));
+    this.path = join(this.#folder, "session.sock");
+    const [program = "", ...words] = command;
+    this.#child = spawn(program, [...words, "--listen", `unix:${this.path}`], {
+      env: { ...variables, [SESSION_HANDLE]: sessionId },
+      // The end of its input ends it, also when this process is killed.
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    this.#child.stdin?.on("error", () => {});
+    const end = (): void => {
+      rmSync(this.#folder, { recursive: true, force: true });
+      const error = "The process of the session has ended";
+      for (const answer of this.#pending.values()) answer({ success: false, error });
+      this.#pending.clear();
+      this.#ended.resolve();
+      onEnd();
+    };
+    this.#child.once("error", end);
+    this.#child.once("exit", end);
+  }
+
+  /**
+   * Starts the process and opens the session in it.
+   *
+   * @throws {RemoteError} as the session's host says
+   */
+  static async open(
+    options: IsolatedSessionOptions,
+    params: Params<"open_session">,
+  ): Promise<{ readonly isolated: IsolatedSession; readonly opened: Result<"open_session"> }> {
+    const isolated = new IsolatedSession(options);
+    try {
+      await isolated.#listening();
+      isolated.#connect();
+      await isolated.ask({ type: "initialize", events: [] });
+      const opened = await isolated.ask({ type: "open_session", ...params });
+      await isolated.refresh();
+      // Or the session would never be unused.
+      await isolated.ask({ type: "detach", sessionId: options.sessionId });
+      return { isolated, opened: opened as Result<"open_session"> };
+    } catch (error) {
+      await isolated.end();
+      throw error;
+    }
+  }
+
+  /** What the session was doing when it was asked last. */
+  get info(): HostedSessionInfo | undefined {
+    return this.#info && { ...this.#info, ...(this.isClosing && { status: "closing" as const }) };
+  }
+
+  /** Asks what the session is doing. */
+  async refresh(): Promise<HostedSessionInfo | undefined> {
+    const data = await this.ask({ type: "list_sessions" }).catch(() => undefined);
+    [this.#info] = (data as { sessions: HostedSessionInfo[] } | undefined)?.sessions ?? [];
+    return this.info;
+  }
+
+  /** Sends a command to the host of the session. */
+  ask(command: object): Promise<unknown> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, ({ success, data, error = "", code = "internal" }) => {
+        if (success) resolve(data);
+        else reject(new RemoteError(code, error));
+      });
+      this.#control?.send(JSON.stringify({ ...command, id }));
+    });
+  }
+
+  /** Ends the process; resolves when it is gone. */
+  async end(): Promise<void> {
+    this.isClosing = true;
+    this.#control?.close();
+    this.#child.stdin?.end();
+    await this.#ended.promise;
+  }
+
+  #connect(): void {
+    this.#control = openLineSocket(
+      this.path,
+      (line) => {
+        const frame: Answer & { type: string; id?: number } = JSON.parse(line);
+        if (frame.type !== "response" || frame.id === undefined) return;
+        this.#pending.get(frame.id)?.(frame);
+        this.#pending.delete(frame.id);
+      },
+      () => {},
+    );
+  }
+
+  async #listening(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const lines = new LineDecoder();
+    this.#child.stdout?.on("data", (chunk: Buffer) => {
+      for (const line of lines.push(chunk)) if ("text" in line) resolve();
+    });
+    const failed = this.#ended.promise.then(() => {
+      const reason = "the process of the session did not start";
+      throw new ProtocolError("internal", { reason });
+    });
+    await Promise.race([promise, failed]);
+  }
+}
