@@ -14,13 +14,10 @@ export interface ProcessEnvironment {
   readonly sessionDirectory: string | undefined;
   /** The key a subagent's host got from the host that started it. */
   readonly subagentKey?: string | undefined;
-<<<<<<< HEAD
   /** The sandbox that the host which started this one has. */
   readonly subagentSandbox?: unknown;
-=======
   /** The handle of its session, in a host that serves one for another host. */
   readonly sessionHandle?: string | undefined;
->>>>>>> main
   /** The store for sessions, as `--store`. */
   readonly store?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -29,13 +26,11 @@ export interface ProcessEnvironment {
 /** Variable that hands a key to the hosts of subagents; nothing else gets to see it. */
 export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
 
-<<<<<<< HEAD
 /** Variable that hands a sandbox to the hosts of subagents. */
 export const SUBAGENT_SANDBOX = "TAU_SUBAGENT_SANDBOX";
-=======
+
 /** Variable with the handle of the one session that a host serves for another host. */
 export const SESSION_HANDLE = "TAU_SESSION_HANDLE";
->>>>>>> main
 
 /**
  * Reads the environment once.
@@ -45,11 +40,8 @@ export const SESSION_HANDLE = "TAU_SESSION_HANDLE";
 export function readEnvironment(): ProcessEnvironment {
   const {
     [SUBAGENT_KEY]: subagentKey,
-<<<<<<< HEAD
     [SUBAGENT_SANDBOX]: sandbox,
-=======
     [SESSION_HANDLE]: sessionHandle,
->>>>>>> main
     TAU_STORE: store,
     TAU_REDIS: _redis,
     ...variables
@@ -64,11 +56,8 @@ export function readEnvironment(): ProcessEnvironment {
     program: [process.execPath, process.argv[1] ?? ""],
     ...environmentFrom(variables),
     subagentKey,
-<<<<<<< HEAD
     ...(sandbox ? { subagentSandbox: JSON.parse(sandbox) as unknown } : {}),
-=======
     sessionHandle,
->>>>>>> main
     store: store || undefined,
   };
 }
@@ -76,11 +65,10 @@ export function readEnvironment(): ProcessEnvironment {
 /** What variables say of folders. */
 export function environmentFrom(
   variables: ProcessEnvironment["variables"],
-<<<<<<< HEAD
-): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey" | "subagentSandbox" | "store"> {
-=======
-): Omit<ProcessEnvironment, "cwd" | "program" | "subagentKey" | "sessionHandle" | "store"> {
->>>>>>> main
+): Omit<
+  ProcessEnvironment,
+  "cwd" | "program" | "subagentKey" | "subagentSandbox" | "sessionHandle" | "store"
+> {
   const homeDirectory = variables.HOME || findHomeDirectory();
   const agentDirectory = variables.PI_CODING_AGENT_DIR;
   const sessionDirectory = variables.PI_CODING_AGENT_SESSION_DIR;

@@ -6,11 +6,8 @@ import type { CustomProvider } from "../models/custom-models.ts";
 import type { PermissionChange } from "../permissions/permission-settings.ts";
 import type { CommandRunner, FileAccess } from "../processes/environment.ts";
 import type { PromptResourcesOptions } from "../resources/read-resources.ts";
-<<<<<<< HEAD
-import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
-=======
 import type { RewindOptions } from "../rewind/session-rewind.ts";
->>>>>>> main
+import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
 import type { SessionStart } from "../session-log/open-session.ts";
 import type { SessionStore } from "../session-log/store/session-store.ts";
 import type { SettingsStore } from "../settings/store.ts";
