@@ -166,7 +166,7 @@ describe("a sandbox that this machine has not", () => {
     expect(session.diagnostics.filter(({ code }) => code === "sandbox_unavailable")).toHaveLength(
       1,
     );
-    expect(await session.describeSandbox()).toMatchObject({
+    expect(await session.bash.describeSandbox()).toMatchObject({
       available: false,
       mode: "workspace",
       network: "off",
@@ -221,19 +221,19 @@ describe("the settings of a sandbox", () => {
       { sandbox: { mode: "readOnly" } },
       { sandbox: { mode: "off", network: "all", write: ["/"], whenUnavailable: "run" } },
     );
-    expect(await loose.session.describeSandbox()).toMatchObject({
+    expect(await loose.session.bash.describeSandbox()).toMatchObject({
       mode: "readOnly",
       network: "off",
     });
     const tight = await withSettings({}, { sandbox: { mode: "workspace" } });
-    expect((await tight.session.describeSandbox()).mode).toBe("workspace");
+    expect((await tight.session.bash.describeSandbox()).mode).toBe("workspace");
     const broken = await withSettings({}, { sandbox: { mode: "none" } });
-    expect((await broken.session.describeSandbox()).mode).toBe("readOnly");
+    expect((await broken.session.bash.describeSandbox()).mode).toBe("readOnly");
     expect(broken.session.diagnostics.map(({ code }) => code)).toContain("invalid_settings");
   });
 
   it("mean no sandbox where nobody says anything", async () => {
     const { session } = await withSettings({});
-    expect((await session.describeSandbox()).mode).toBe("off");
+    expect((await session.bash.describeSandbox()).mode).toBe("off");
   });
 });

@@ -1,9 +1,10 @@
-import type { BashResult } from "@tau-agent/rpc-protocol";
+import type { BashResult, SandboxInfo } from "@tau-agent/rpc-protocol";
 import type { BashExecutionMessage } from "@tau-agent/rpc-protocol/messages";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { SessionError } from "../base/errors.ts";
 import type { ToolEnvironment } from "../processes/environment.ts";
 import { maskText, type OutputMask } from "../processes/output-mask.ts";
+import type { SandboxParts } from "../sandbox/open-sandbox.ts";
 import type { SessionHooks, ShellRequest } from "./session-hooks.ts";
 
 /** How to run a client's command. */
@@ -17,6 +18,8 @@ export interface BashCommandOptions {
 /** What {@link BashCommands} works with. */
 export interface BashCommandsOptions {
   readonly environment: ToolEnvironment;
+  /** What keeps commands inside. */
+  readonly sandboxed: SandboxParts;
   /** Whether a run is active, in which a result would separate a call from its result. */
   readonly isHeld: () => boolean;
   /** Adds a result to the conversation. */
@@ -56,6 +59,13 @@ export class BashCommands {
     } finally {
       this.#running.delete(controller);
     }
+  }
+
+  /** What keeps commands and file tools inside; finds out whether this machine can do that. */
+  async describeSandbox(): Promise<SandboxInfo> {
+    const { describeSandbox } = await import("../sandbox/describe-sandbox.ts");
+    const { sandboxed, environment } = this.#options;
+    return describeSandbox(sandboxed, environment.environment);
   }
 
   /** Whether a command is running. */

@@ -4,7 +4,6 @@ import type {
   ApprovalResult,
   CompactionResult,
   EventOrder,
-  SandboxInfo,
   SessionEvent,
   SessionState,
   SessionStats,
@@ -275,13 +274,6 @@ export class AgentSession implements AsyncDisposable {
   ): Promise<ApprovalResult> {
     const questions = await this.#parts.gate.questions();
     return questions.askForSubagent(agentId, request, signal);
-  }
-
-  /** What keeps commands and file tools inside; finds out whether this machine can do that. */
-  async describeSandbox(): Promise<SandboxInfo> {
-    const { describeSandbox } = await import("../sandbox/describe-sandbox.ts");
-    const { sandboxed, toolEnvironment } = this.#parts.inputs;
-    return describeSandbox(sandboxed, toolEnvironment.environment);
   }
 
   /** Resolves once nothing is running and nothing is queued. */

@@ -245,6 +245,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
   const continuation = new RunContinuation({ ...shared, retry, compaction, hooks, todos });
   const bash = new BashCommands({
     environment: toolEnvironment,
+    sandboxed: inputs.sandboxed,
     isHeld: () => driver.isRunning,
     record: (message) => conversation.add(message),
     hooks,

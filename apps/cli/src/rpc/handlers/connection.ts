@@ -31,7 +31,7 @@ export const connectionHandlers = {
   initialize: (host, asked) => initialize(host, asked),
   get_capabilities: async ({ connection, session }) => ({
     ...hostInfo(connection),
-    sandbox: await session.describeSandbox(),
+    sandbox: await session.bash.describeSandbox(),
   }),
   set_subagent_subscription: async ({ session }, { level }) => {
     await session.setSubagentLevel(level);
