@@ -53,6 +53,7 @@ export default defineConfig({
           setupFiles,
           expect,
           include: ["packages/*/test/**/*.test.ts", "apps/cli/test/*.test.ts"],
+          exclude: ["packages/worker/**", "**/node_modules/**"],
           testTimeout: 20_000,
         },
       },
@@ -65,6 +66,7 @@ export default defineConfig({
           expect,
           include: [
             "apps/cli/test/e2e/**/*.test.ts",
+            "packages/worker/test/**/*.test.ts",
             "docs/examples/**/*.test.ts",
             "clients/*/*.test.ts",
           ],

@@ -17,6 +17,7 @@ import { commandGrowth } from "./measurements/command-growth.ts";
 import { getStateLatency } from "./measurements/get-state-latency.ts";
 import { idleMemory } from "./measurements/idle-memory.ts";
 import { isolatedTasks } from "./measurements/isolated-tasks.ts";
+import { rewindSnapshot } from "./measurements/rewind-snapshot.ts";
 import { sessionLoad } from "./measurements/session-load.ts";
 import { eightHosts, startUp } from "./measurements/start-up.ts";
 import { argumentStream, textStream } from "./measurements/streams.ts";
@@ -35,6 +36,7 @@ const measurements: readonly Measurement[] = [
   commandGrowth,
   bashMemory,
   isolatedTasks,
+  rewindSnapshot,
 ];
 
 const { values } = parseArgs({

@@ -11,7 +11,7 @@ const refusal = (...argv: string[]): string => {
   }
 };
 
-const names = "install remove uninstall update list config auth mcp models record completion".split(
+const names = "install remove uninstall update list config auth models record completion".split(
   " ",
 );
 
@@ -23,7 +23,7 @@ describe("the first word", () => {
     expect(refusal("--", name)).toBe("");
   });
 
-  it.each(["acp", "conformance", "rewind"])("%s is a command only there", (name) => {
+  it.each(["acp", "conformance", "mcp", "rewind"])("%s is a command only there", (name) => {
     expect(refusal("--offline", name)).toContain("must be the first word");
     expect(refusal("-p", name)).toBe("");
   });

@@ -23,6 +23,8 @@ export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefi
    * default.
    */
   readonly isReadOnly?: boolean;
+  /** What its source says about its effects: shown in a question about a call, and not believed. */
+  readonly claims?: string;
   /** Whether adjacent calls run in parallel, whatever it changes; `isReadOnly` by default. */
   readonly isParallel?: boolean;
   /**

@@ -231,7 +231,7 @@ export class Questions {
     else await saveRules(added, saveTo);
   }
 
-  async #paramsOf({ call, path, verdict }: Question): Promise<ApprovalParams> {
+  async #paramsOf({ call, tool, path, verdict }: Question): Promise<ApprovalParams> {
     const { environment, permissions } = this.#options;
     const { name: toolName, arguments: input } = call;
     const { previewChange } = await import("../tools/preview-change.ts");
@@ -242,7 +242,7 @@ export class Questions {
       input,
       cwd: environment.cwd,
       title: titleOfCall({ toolName, input }),
-      reason: reasonFor(toolName, verdict, permissions.state.mode),
+      reason: withClaims(reasonFor(toolName, verdict, permissions.state.mode), tool),
       suggestions: [...suggestions],
       ...(parts === undefined ? {} : { parts: [...parts] }),
       ...(diff === undefined ? {} : { diff }),
@@ -265,6 +265,10 @@ const suspended: AnsweredApproval = {
   endsRun: false,
   isSuspended: true,
 };
+
+function withClaims(reason: string, { claims }: AgentTool): string {
+  return claims === undefined ? reason : `${reason} ${claims}`;
+}
 
 function reasonFor(
   toolName: string,

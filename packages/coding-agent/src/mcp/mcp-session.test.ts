@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how mcp.json names variables.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PendingRequest } from "@tau-agent/rpc-protocol";
+import type { ApprovalRequest, PendingRequest } from "@tau-agent/rpc-protocol";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AgentSession } from "../session/agent-session.ts";
 import {
@@ -279,6 +279,45 @@ describe("what a server asks", () => {
     expect(asked).toMatchObject([
       { params: { toolName: "mcp_sampling", input: { server: "one" }, suggestions: [] } },
     ]);
+  });
+});
+
+describe("a question about a call", () => {
+  const annotations = { readOnlyHint: true, openWorldHint: true };
+  const ask = async (more: object) => {
+    await workspace.configure({
+      one: fixtureEntry({ tools: [fixtureTool("echo", { annotations })] }, more),
+    });
+    const scenario = join(workspace.root, "call.json");
+    const call = { type: "toolCall", name: "mcp__one__echo", arguments: { message: "hi" } };
+    writeFileSync(scenario, JSON.stringify([{ content: [call] }, { content: "Done." }]));
+    const asked: ApprovalRequest[] = [];
+    const session = await workspace.openReady({
+      model: scenario,
+      permissions: { mode: "ask" },
+      approve: (request) => {
+        asked.push(request);
+        return { decision: "allow" };
+      },
+    });
+    await session.prompt("Call it");
+    return asked;
+  };
+
+  it("tells what the server says of the tool, and is not spared by that", async () => {
+    const asked = await ask({});
+    expect(asked).toMatchObject([
+      {
+        toolName: "mcp__one__echo",
+        reason: expect.stringMatching(
+          /The MCP server one says that it only reads, reaches other systems\.$/,
+        ),
+      },
+    ]);
+  });
+
+  it("is spared where the user believes the server", async () => {
+    expect(await ask({ trustHints: true })).toEqual([]);
   });
 });
 

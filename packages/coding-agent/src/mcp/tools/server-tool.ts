@@ -44,8 +44,23 @@ export function createServerTool(parts: ServerToolParts, services: ToolServices)
     parameters,
     isReadOnly: trustsHints && tool.annotations?.readOnlyHint === true,
     isDeferred,
+    ...claimsOf(serverName, tool),
     execute: (args, call) => callTool({ server, tool, args, call }, services),
   };
+}
+
+/** The hints of a tool in words, for the user who is asked about a call. */
+function claimsOf(server: string, { annotations = {} }: RemoteTool): { claims?: string } {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  const hints = [
+    readOnlyHint === true ? "only reads" : undefined,
+    destructiveHint === true && readOnlyHint !== true ? "may destroy something" : undefined,
+    destructiveHint === false && readOnlyHint !== true ? "destroys nothing" : undefined,
+    idempotentHint === true && readOnlyHint !== true ? "may be repeated" : undefined,
+    openWorldHint === true ? "reaches other systems" : undefined,
+  ].filter((hint) => hint !== undefined);
+  if (hints.length === 0) return {};
+  return { claims: `The MCP server ${server} says that it ${hints.join(", ")}.` };
 }
 
 interface ToolCallParts {

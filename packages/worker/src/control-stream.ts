@@ -1,0 +1,54 @@
+import type { Redis } from "ioredis";
+import type { Frame } from "./frame-stream.ts";
+
+const BLOCK_MS = 1_000;
+
+/** Takes the commands of a session from Redis, each once, until it is stopped. */
+export class ControlStream {
+  readonly #redis: Redis;
+  readonly #name: string;
+  readonly #onCommand: (command: Frame) => void;
+  #isStopped = false;
+  readonly #ended: Promise<void>;
+
+  /** `redis` is a connection of its own, because it waits. */
+  constructor(redis: Redis, sessionId: string, onCommand: (command: Frame) => void) {
+    this.#redis = redis;
+    this.#name = `tau:control:${sessionId}`;
+    this.#onCommand = onCommand;
+    this.#ended = this.#take();
+  }
+
+  /** Takes no more commands. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#redis.disconnect();
+    await this.#ended;
+  }
+
+  async #take(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        const found = await this.#redis.xread("BLOCK", BLOCK_MS, "STREAMS", this.#name, "0");
+        for (const [id, fields] of found?.[0]?.[1] ?? []) {
+          if (this.#isStopped) return;
+          // Removing it is the right to use it.
+          if ((await this.#redis.xdel(this.#name, id)) === 1) this.#use(fields);
+        }
+      } catch {
+        // Redis is away, or this was stopped.
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  }
+
+  #use(fields: readonly string[]): void {
+    const text = fields[fields.indexOf("command") + 1] ?? "";
+    try {
+      const command: unknown = JSON.parse(text);
+      if (typeof command === "object" && command !== null) this.#onCommand(command as Frame);
+    } catch {
+      this.#onCommand({ type: "parse" });
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/** The data of a job. Its id is the `promptId`. */
+export interface PromptJob {
+  /** The session in the store; made with its first prompt. */
+  readonly sessionId: string;
+  /** The project in the store; a session belongs to one. */
+  readonly projectKey?: string;
+  readonly promptId?: string;
+  readonly message: string;
+  readonly images?: readonly unknown[];
+  readonly provider?: string;
+  readonly modelId?: string;
+  readonly thinkingLevel?: string;
+  readonly outputSchema?: object;
+  /** What the checkout module gets. */
+  readonly project?: unknown;
+}
+
+/** The result of a job. */
+export interface JobResult {
+  readonly status: string;
+  readonly text: string;
+  readonly sessionId: string;
+  readonly error?: string;
+  readonly output?: unknown;
+}
+
+const texts = ["projectKey", "promptId", "provider", "modelId", "thinkingLevel"] as const;
+
+/**
+ * Checks the data of a job.
+ *
+ * @throws naming the member
+ */
+export function readJob(data: unknown): PromptJob {
+  if (typeof data !== "object" || data === null) throw new TypeError("the data is not an object");
+  const job = data as PromptJob;
+  for (const name of ["sessionId", "message"] as const) {
+    if (typeof job[name] !== "string" || job[name] === "") {
+      throw new TypeError(`${name} must be a text that is not empty`);
+    }
+  }
+  if (!/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(job.sessionId)) {
+    throw new TypeError("sessionId takes letters, digits, dots, dashes and underscores");
+  }
+  for (const name of texts) {
+    const value: unknown = job[name];
+    if (value !== undefined && (typeof value !== "string" || value === "")) {
+      throw new TypeError(`${name} must be a text that is not empty`);
+    }
+  }
+  if (job.images !== undefined && !Array.isArray(job.images)) {
+    throw new TypeError("images must be a list");
+  }
+  if (job.outputSchema !== undefined && typeof job.outputSchema !== "object") {
+    throw new TypeError("outputSchema must be an object");
+  }
+  return job;
+}

@@ -1,0 +1,120 @@
+import { parseArgs } from "node:util";
+
+/** What a worker is started with. */
+export interface WorkerOptions {
+  /** Where the queue and the streams are. */
+  readonly redis: string;
+  readonly queue: string;
+  /** The store of the sessions, as a host's `--store`. */
+  readonly store: string;
+  readonly concurrency: number;
+  /** The folder that hosts work in, unless {@link checkout} makes one for each job. */
+  readonly cwd: string;
+  /** A module that makes folders. */
+  readonly checkout: string | undefined;
+  readonly leaseMs: number;
+  readonly drainTimeoutMs: number;
+  /** How many hosts may end in a row without a new entry before the job fails. */
+  readonly maxLives: number;
+  /** The types of commands that are taken from the stream; all of them by default. */
+  readonly control: ReadonlySet<string> | undefined;
+  /** Options of the hosts. */
+  readonly host: readonly string[];
+  /** Environment of the hosts. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+/** Says how to call the worker. */
+export const usage = `tau-worker --redis <url> --queue <name> --store <url> [options] -- <host options>
+
+  --redis <url>            Redis with the queue and the streams; or TAU_REDIS
+  --queue <name>           name of the BullMQ queue
+  --store <url>            store of the sessions, as tau --store; or TAU_STORE
+  --concurrency <n>        jobs at the same time (1)
+  --cwd <folder>           where hosts work (the current folder)
+  --checkout <module>      makes a folder for each job instead
+  --lease-ms <n>           lease of jobs and sessions (30000)
+  --drain-timeout-ms <n>   how long SIGTERM waits for running prompts (25000)
+  --max-lives <n>          hosts that may end in a row without a new entry (10)
+  --control <types>        commands taken from the control stream, comma-separated (all)
+`;
+
+/** A mistake in the command line. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/**
+ * Reads the command line.
+ *
+ * @throws {UsageError} naming the option
+ */
+export function readOptions(
+  argv: readonly string[],
+  variables: WorkerOptions["variables"],
+  cwd: string,
+): WorkerOptions {
+  const split = argv.indexOf("--");
+  const own = split === -1 ? argv : argv.slice(0, split);
+  const values = parsed(own);
+  const { TAU_REDIS, TAU_STORE, ...rest } = variables;
+  return {
+    redis: required("--redis", values.redis ?? TAU_REDIS, "TAU_REDIS"),
+    queue: required("--queue", values.queue),
+    store: required("--store", values.store ?? TAU_STORE, "TAU_STORE"),
+    concurrency: count("--concurrency", values.concurrency, 1),
+    cwd: values.cwd ?? cwd,
+    checkout: values.checkout,
+    leaseMs: count("--lease-ms", values["lease-ms"], 30_000),
+    drainTimeoutMs: count("--drain-timeout-ms", values["drain-timeout-ms"], 25_000),
+    maxLives: count("--max-lives", values["max-lives"], 10),
+    control: values.control === undefined ? undefined : new Set(values.control.split(",")),
+    host: split === -1 ? [] : argv.slice(split + 1),
+    variables: rest,
+  };
+}
+
+/** The options whose value shows a password in the list of processes. */
+export function shownPasswords(argv: readonly string[]): string[] {
+  return argv.flatMap((word, at) => {
+    const [, name] = /^--(redis|store)(?:=|$)/.exec(word) ?? [];
+    const value = word.includes("=") ? word : (argv[at + 1] ?? "");
+    return name !== undefined && /:\/\/[^/?#]*:[^/?#]*@/.test(value) ? [`--${name}`] : [];
+  });
+}
+
+function parsed(words: readonly string[]) {
+  const text = { type: "string" } as const;
+  try {
+    return parseArgs({
+      args: [...words],
+      options: {
+        redis: text,
+        queue: text,
+        store: text,
+        concurrency: text,
+        cwd: text,
+        checkout: text,
+        "lease-ms": text,
+        "drain-timeout-ms": text,
+        "max-lives": text,
+        control: text,
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function required(option: string, value: string | undefined, variable?: string): string {
+  if (value) return value;
+  throw new UsageError(
+    `${option} is missing${variable === undefined ? "" : `; or set ${variable}`}`,
+  );
+}
+
+function count(option: string, value: string | undefined, fallback: number): number {
+  if (value === undefined) return fallback;
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+  throw new UsageError(`${option} takes a whole number above 0, not ${JSON.stringify(value)}`);
+}
