@@ -115,7 +115,6 @@ function baseOf(value: JsonObject, source: McpSource) {
     description: textOf(value, "description"),
     allowsSampling: flagOf(value, "sampling", false),
     trustsHints: flagOf(value, "trustHints", false) && source === "user",
-    isStateless: flagOf(value, "stateless", false),
   };
 }
 

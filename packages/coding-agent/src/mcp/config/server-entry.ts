@@ -19,8 +19,6 @@ interface EntryBase {
   readonly allowsSampling: boolean;
   /** Whether its tools may say themselves that they only read; of the user's own file only. */
   readonly trustsHints: boolean;
-  /** Whether all sessions of a process may use one connection. */
-  readonly isStateless: boolean;
 }
 
 /** A server that the host starts. */

@@ -21,7 +21,6 @@ const config: McpServerConfig = {
     description: undefined,
     allowsSampling: false,
     trustsHints: false,
-    isStateless: false,
   },
 };
 
