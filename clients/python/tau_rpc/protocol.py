@@ -3964,26 +3964,6 @@ class Resync(_Resync, total=False):
     """The reply so far, while one is streaming."""
 
 
-<<<<<<< HEAD
-class _SandboxInfo(TypedDict):
-    available: bool
-    """Whether a command was run in a sandbox of this kind."""
-    mechanism: Literal["bubblewrap", "seatbelt"] | None
-    """What makes the sandbox; null where there is nothing."""
-    mode: Literal["off", "workspace", "readOnly"]
-    """The mode of the session."""
-    network: Literal["off"] | Literal["all"] | list[str]
-    """What the session's commands may reach: nothing, all, or these domains."""
-
-
-class SandboxInfo(_SandboxInfo, total=False):
-    """What keeps commands and file tools inside, and whether this machine can do that."""
-
-    reason: str
-    """Why it is not available."""
-    remedy: str
-    """What to change so that it is."""
-=======
 class _RewindCommand(TypedDict):
     type: Literal["rewind"]
 
@@ -4063,7 +4043,26 @@ class RewindResponse(_RewindResponse, total=False):
     """Comes back in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
->>>>>>> main
+
+
+class _SandboxInfo(TypedDict):
+    available: bool
+    """Whether a command was run in a sandbox of this kind."""
+    mechanism: Literal["bubblewrap", "seatbelt"] | None
+    """What makes the sandbox; null where there is nothing."""
+    mode: Literal["off", "workspace", "readOnly"]
+    """The mode of the session."""
+    network: Literal["off"] | Literal["all"] | list[str]
+    """What the session's commands may reach: nothing, all, or these domains."""
+
+
+class SandboxInfo(_SandboxInfo, total=False):
+    """What keeps commands and file tools inside, and whether this machine can do that."""
+
+    reason: str
+    """Why it is not available."""
+    remedy: str
+    """What to change so that it is."""
 
 
 class _SessionClosed(TypedDict):
