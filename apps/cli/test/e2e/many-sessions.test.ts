@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nextLike } from "../support/next-like.ts";
@@ -208,6 +208,17 @@ describe("a host with many sessions", () => {
     expect(data).toMatchObject({ sessions: [{ sessionId, seq: expect.any(Number) }] });
     expect(await ask({ type: "open_session" })).toMatchObject({ code: "draining" });
     expect((await host.finish()).code).toBe(0);
+  });
+
+  it("opens no session over settings that cannot be read", async () => {
+    const { host, ask } = start();
+    const agent = folderIn(host.place, "broken-agent");
+    writeFileSync(join(agent, "settings.json"), "{ broken");
+    const environment = { PI_CODING_AGENT_DIR: agent };
+    const refused = await ask({ type: "open_session", environment });
+    expect(refused).toMatchObject({ success: false, code: "invalid_settings" });
+    expect(refused.error).toContain(join(agent, "settings.json"));
+    expect(await ask({ type: "open_session" })).toMatchObject({ success: true });
   });
 
   it("refuses options that are about one session", async () => {
