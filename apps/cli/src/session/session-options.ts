@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type {
   CreateAgentSessionOptions,
   ExtensionOptions,
@@ -38,6 +39,8 @@ export async function sessionOptions(
     leaseMs: milliseconds("--lease-ms", options.leaseMs),
     name: options.name,
     // Checked where it is read, as what settings say.
+    secretFiles:
+      options.tokenFile === undefined ? [] : [resolve(environment.cwd, options.tokenFile)],
     sandbox: environment.subagentSandbox as CreateAgentSessionOptions["sandbox"],
     permissions: { mode: options.permissionMode },
     clientReady,

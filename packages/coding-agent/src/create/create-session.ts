@@ -94,7 +94,8 @@ export async function createSession(asked: CreateAgentSessionOptions): Promise<C
   const workingFolder = new WorkingFolder(places.cwd);
   const requests = new HostRequests();
   const environment = options.environment ?? {};
-  const isolation = { places, settings, workingFolder, environment };
+  const { secretFiles } = options;
+  const isolation = { places, settings, workingFolder, environment, secretFiles };
   const sandboxed = await createSandbox(options.sandbox, isolation);
   const { sandbox } = sandboxed;
   diagnostics.push(...sandboxed.diagnostics);

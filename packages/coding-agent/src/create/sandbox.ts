@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import type { SandboxParts } from "../sandbox/open-sandbox.ts";
 import type { SandboxChange } from "../sandbox/policy/sandbox-settings.ts";
@@ -11,6 +12,7 @@ export interface SandboxSurroundings {
   readonly settings: SettingsStore;
   readonly workingFolder: WorkingFolder;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly secretFiles: readonly string[] | undefined;
 }
 
 /** The sandbox of a session, and what is wrong with it. */
@@ -26,7 +28,7 @@ export interface CreatedSandbox extends SandboxParts {
  */
 export async function createSandbox(
   given: SandboxChange | undefined,
-  { places, settings, workingFolder, environment }: SandboxSurroundings,
+  { places, settings, workingFolder, environment, secretFiles = [] }: SandboxSurroundings,
 ): Promise<CreatedSandbox> {
   // Nothing is loaded for those who want none.
   if (given === undefined && settings.sandboxFiles.length === 0) return { diagnostics: [] };
@@ -39,7 +41,7 @@ export async function createSandbox(
     ...places,
     cwd: () => workingFolder.cwd,
     environment,
-    keyFiles: [],
+    keyFiles: secretFiles.map((file) => resolve(places.baseDirectory, file)),
   });
   const { available, reason, remedy } = opened.check;
   if (available) return { ...opened, policy, diagnostics };

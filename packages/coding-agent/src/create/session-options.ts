@@ -86,6 +86,8 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly extensions?: ExtensionOptions | undefined;
   /** The sandbox of commands and file tools, instead of that in the user's settings. */
   readonly sandbox?: SandboxChange | undefined;
+  /** Files that nothing in the sandbox reads, such as the token of a server that embeds the session. */
+  readonly secretFiles?: readonly string[] | undefined;
   /** MCP servers besides those of mcp.json, by name, with the members of an entry there. */
   readonly mcpServers?: Readonly<Record<string, unknown>> | undefined;
   /** Which configured MCP servers are used. */

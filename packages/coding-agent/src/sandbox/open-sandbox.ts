@@ -1,3 +1,4 @@
+import { ownListeners } from "./bubblewrap/own-listeners.ts";
 import { openDoor } from "./network/open-door.ts";
 import type { SandboxPlaces } from "./paths/sandbox-paths.ts";
 import type { SandboxPolicy } from "./policy/sandbox-settings.ts";
@@ -19,25 +20,17 @@ export interface SandboxParts extends Partial<OpenedSandbox> {
 export async function openSandbox(
   policy: SandboxPolicy,
   places: SandboxPlaces,
-  closedPorts: () => readonly number[] = () => [],
 ): Promise<OpenedSandbox> {
   const check = await checkSandbox(places.environment);
-  const { network } = policy;
-  const domains = domainsOf(network, closedPorts());
+  const domains = typeof policy.network === "string" ? ["*"] : policy.network;
   const isShared = check.mechanism === "seatbelt";
-  const door =
-    domains === undefined
-      ? undefined
-      : (folder: string) => openDoor(isShared ? undefined : folder, { domains, closedPorts });
-  return { sandbox: new SessionSandbox({ policy, places, check, openDoor: door }), check };
-}
-
-/** All of the network goes through the proxy, too, where this host has ports that must stay closed. */
-function domainsOf(
-  network: SandboxPolicy["network"],
-  closedPorts: readonly number[],
-): readonly string[] | undefined {
-  if (network === "off") return undefined;
-  if (network === "all") return closedPorts.length === 0 ? undefined : ["*"];
-  return network;
+  const rules = { domains, closedPorts: () => ownListeners().ports };
+  const sandbox = new SessionSandbox({
+    policy,
+    places,
+    check,
+    ownListeners,
+    openDoor: (folder) => openDoor(isShared ? undefined : folder, rules),
+  });
+  return { sandbox, check };
 }

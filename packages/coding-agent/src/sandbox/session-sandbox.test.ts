@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -6,7 +8,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bubblewrapIsMissing, hasBubblewrap } from "./__fixtures__/has-bubblewrap.ts";
@@ -105,41 +108,60 @@ describe.runIf(hasBubblewrap)("a command in the sandbox", () => {
   });
 });
 
-describe.runIf(hasBubblewrap)("the network of domains", () => {
-  async function serve(): Promise<{ server: Server; port: number }> {
-    const server = createServer((request, response) =>
-      response.end(`hello ${request.headers.host}`),
-    );
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const address = server.address();
-    return { server, port: typeof address === "object" && address !== null ? address.port : 0 };
-  }
+const serverCode = `require("http").createServer((request, response) => response.end("hello " + request.headers.host))
+  .listen(0, "127.0.0.1", function () { console.log(this.address().port); })`;
 
-  const get = (url: string) =>
-    `${process.execPath} -e '
-const proxy = new URL(process.env.http_proxy);
-require("http").get({ host: proxy.hostname, port: proxy.port, path: "${url}", headers: { host: new URL("${url}").host } }, (answer) => {
+/** A server in a process of its own: the ports of this one are closed in any case. */
+async function serveElsewhere(): Promise<{ port: number; end: () => void }> {
+  const child = spawn(process.execPath, ["-e", serverCode], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [port] = await once(child.stdout, "data");
+  return { port: Number(port), end: () => child.kill("SIGKILL") };
+}
+
+/** Gets an address in the sandbox, through the proxy or, without one, directly. */
+const get = (url: string) =>
+  `${process.execPath} -e '
+const proxy = new URL(process.env.http_proxy || "${url}");
+require("http").get({ host: proxy.hostname, port: proxy.port, path: process.env.http_proxy ? "${url}" : "/", headers: { host: new URL("${url}").host } }, (answer) => {
   answer.on("data", (d) => console.log(answer.statusCode, String(d)));
 }).on("error", (e) => console.log(e.message));'`;
 
-  it("reaches what is listed, and says of the rest that the sandbox refused it", async () => {
-    const { server, port } = await serve();
+describe.runIf(hasBubblewrap)("the network in the sandbox", () => {
+  it("reaches the domains of a list, and says of the rest that the sandbox refused it", async () => {
+    const { port, end } = await serveElsewhere();
     await using place = await new SandboxedPlace().enter({ network: ["localhost"] });
     expect((await place.run(get(`http://LOCALHOST.:${port}/`))).output).toContain("200 hello");
     const refused = (await place.run(get("http://example.com/"))).output;
     expect(refused).toMatch(/403 The sandbox does not let example\.com be reached/);
     expect((await place.run(get(`http://127.0.0.1:${port}/`))).output).toContain("403");
-    server.close();
+    end();
   });
 
-  it("keeps the host's own ports closed, also with all of the network", async () => {
-    const { server, port } = await serve();
-    for (const network of [["localhost"], "all"] as const) {
-      await using place = await new SandboxedPlace().enter({ network }, [port]);
-      const { output } = await place.run(get(`http://localhost:${port}/`));
-      expect(output).not.toContain("hello");
+  it("is closed at the host's own ports and sockets, also with all of it", async () => {
+    const { port: other, end } = await serveElsewhere();
+    await using place = await new SandboxedPlace().enter({ network: "all" });
+    expect((await place.run(get(`http://127.0.0.1:${other}/`))).output).toContain("200 hello");
+    const path = join(place.outside, "host.sock");
+    const socket = createServer((_, response) => response.end("hello")).listen(path);
+    await once(socket, "listening");
+    const line = `${process.execPath} -e 'require("http").get({ socketPath: "${path}" }, () => console.log("reached")).on("error", (e) => console.log(e.code))'`;
+    expect((await place.run(line)).output).not.toContain("reached");
+    const server = createServer((_, response) => response.end("hello")).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    for (const network of ["all", ["localhost", "127.0.0.1"]] as const) {
+      await using closed = await new SandboxedPlace().enter({ network });
+      for (const host of ["localhost", "127.0.0.1"]) {
+        const { output } = await closed.run(get(`http://${host}:${port}/`));
+        expect(output).not.toContain("hello");
+      }
+      expect((await closed.run(get(`http://127.0.0.1:${other}/`))).output).toContain("200 hello");
     }
     server.close();
+    socket.close();
+    end();
   });
 });
 

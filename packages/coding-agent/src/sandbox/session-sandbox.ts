@@ -6,6 +6,7 @@ import type { EnclosedCommand, PlainCommand, Sandbox } from "../processes/sandbo
 import { encloseInBubblewrap } from "./bubblewrap/enclose.ts";
 import { withoutAddresses } from "./bubblewrap/host-sockets.ts";
 import { closingCommand, inheritedDescriptors } from "./bubblewrap/inherited-descriptors.ts";
+import type { OwnListeners } from "./bubblewrap/own-listeners.ts";
 import { Placeholders } from "./bubblewrap/placeholders.ts";
 import type { SandboxNetworkDoor } from "./network/network-door.ts";
 import { readRefusal, refusal, writeRefusal } from "./paths/path-rules.ts";
@@ -22,8 +23,10 @@ export interface SessionSandboxOptions {
   readonly policy: SandboxPolicy;
   readonly places: SandboxPlaces;
   readonly check: SandboxCheck;
-  /** Opens the way to the domains of the policy, with its files in a folder. */
-  readonly openDoor?: ((folder: string) => Promise<SandboxNetworkDoor>) | undefined;
+  /** Where this host listens. */
+  readonly ownListeners: () => OwnListeners;
+  /** Opens the way to what the policy lets be reached, with its files in a folder. */
+  readonly openDoor: (folder: string) => Promise<SandboxNetworkDoor>;
 }
 
 /** The sandbox of one session. */
@@ -33,7 +36,7 @@ export class SessionSandbox implements Sandbox {
   readonly #paths: SandboxPaths;
   readonly #placeholders: Placeholders;
   #closing: readonly string[] | undefined;
-  #door: Promise<SandboxNetworkDoor | undefined> | undefined;
+  #door: Promise<SandboxNetworkDoor> | undefined;
 
   constructor(options: SessionSandboxOptions) {
     const { policy, places, check } = options;
@@ -93,8 +96,8 @@ export class SessionSandbox implements Sandbox {
       if (policy.whenUnavailable === "run") return { ...command, release: async () => {} };
       throw unavailable(check);
     }
-    this.#door ??= this.#options.openDoor?.(this.#folders.root);
-    const door = await this.#door;
+    const own = this.#options.ownListeners();
+    const door = await this.#doorFor(own);
     const hasNetwork = policy.network === "all" && door === undefined;
     const variables = {
       ...(hasNetwork ? command.variables : withoutAddresses(command.variables)),
@@ -121,6 +124,7 @@ export class SessionSandbox implements Sandbox {
         environment: this.#options.places.environment,
         isReadOnly: policy.mode === "readOnly",
         hasNetwork,
+        ownSockets: own.sockets,
         openSockets: door?.files ?? [],
         start: this.#paths.seenPath(cwd),
       },
@@ -135,6 +139,14 @@ export class SessionSandbox implements Sandbox {
       variables,
       release: run.release,
     };
+  }
+
+  /** All of the network goes through the proxy, too, while this host has ports that must stay closed. */
+  #doorFor({ ports }: OwnListeners): Promise<SandboxNetworkDoor> | undefined {
+    const { network } = this.#options.policy;
+    if (network === "off" || (network === "all" && ports.length === 0)) return undefined;
+    this.#door ??= this.#options.openDoor(this.#folders.root);
+    return this.#door;
   }
 
   /** Ends what belongs to the session, once its commands have ended. */

@@ -42,7 +42,7 @@ export class SandboxedPlace {
     return execFileSync("git", [...identity, ...args], options);
   }
 
-  async enter(policy: Partial<SandboxPolicy> = {}, closedPorts: readonly number[] = []): Promise<this> {
+  async enter(policy: Partial<SandboxPolicy> = {}): Promise<this> {
     const places = {
       cwd: () => this.project,
       homeDirectory: this.home,
@@ -51,11 +51,7 @@ export class SandboxedPlace {
       environment: this.environment,
       keyFiles: [],
     };
-    const opened = await openSandbox(
-      { ...noSandbox, mode: "workspace", ...policy },
-      places,
-      () => closedPorts,
-    );
+    const opened = await openSandbox({ ...noSandbox, mode: "workspace", ...policy }, places);
     this.sandbox = opened.sandbox;
     return this;
   }

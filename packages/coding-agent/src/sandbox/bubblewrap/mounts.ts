@@ -15,6 +15,8 @@ export interface MountPlan {
   /** Whether the working folder is only read. */
   readonly isReadOnly: boolean;
   readonly hasNetwork: boolean;
+  /** Sockets at which this host waits for its clients. */
+  readonly ownSockets: readonly string[];
   /** Sockets that a command may use. */
   readonly openSockets: readonly string[];
 }
@@ -90,11 +92,14 @@ function socketMounts({
   folders,
   environment,
   hasNetwork,
+  ownSockets,
   openSockets,
 }: MountPlan): readonly Mount[] {
   const bound = hostSockets(environment);
   const isControl = (path: string) => /docker|containerd|podman|bus/i.test(path);
-  const wanted = hasNetwork ? [...controlSockets, ...bound.filter(isControl)] : bound;
+  const wanted = hasNetwork
+    ? [...controlSockets, ...ownSockets, ...bound.filter(isControl)]
+    : bound;
   const closed = [...new Set(wanted.map((path) => resolveLinks(path).path))]
     .filter((path) => hasNetwork || !isInside("/run", path))
     .filter((path) => !openSockets.includes(path) && existsSync(path))

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/** Where this process waits for connections. */
+export interface OwnListeners {
+  /** TCP ports of any of its addresses. */
+  readonly ports: readonly number[];
+  /** Paths of Unix sockets. */
+  readonly sockets: readonly string[];
+}
+
+/** The state of a socket that listens, in `/proc/net/tcp`. */
+const LISTENING = "0A";
+
+/**
+ * Where this process listens at this moment, as the kernel has it, so that no part of the host has to tell: a
+ * command in the sandbox must not drive the host it came from. Nothing where there is no `/proc`.
+ */
+export function ownListeners(): OwnListeners {
+  const own = ownSockets();
+  const tcp = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].flatMap(rowsOf);
+  const ports = tcp.flatMap(([, address = "", , state, , , , , , inode = ""]) =>
+    state === LISTENING && own.has(inode) ? [Number.parseInt(address.split(":")[1] ?? "", 16)] : [],
+  );
+  const sockets = rowsOf("/proc/self/net/unix").flatMap(([, , , , , , inode = "", path = ""]) =>
+    own.has(inode) && path.startsWith("/") ? [path] : [],
+  );
+  return { ports: [...new Set(ports)], sockets: [...new Set(sockets)] };
+}
+
+/** The inodes of the sockets that this process has open. */
+function ownSockets(): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const name of namesIn("/proc/self/fd")) {
+    try {
+      const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${name}`)) ?? [];
+      if (inode !== undefined) found.add(inode);
+    } catch {
+      // It was closed in between.
+    }
+  }
+  return found;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function rowsOf(file: string): readonly (readonly string[])[] {
+  try {
+    const lines = readFileSync(file, "utf8").split("\n");
+    return lines.slice(1).map((line) => line.trim().split(/\s+/));
+  } catch {
+    return [];
+  }
+}
