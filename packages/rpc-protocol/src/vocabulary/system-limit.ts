@@ -13,11 +13,17 @@ const maxCauses = 10;
 export function remedyOfLimit(error: unknown): string | undefined {
   let current = error;
   for (let count = 0; count < maxCauses && current instanceof Error; count += 1) {
-    const { code } = current as { readonly code?: unknown };
+    const code = codeOf(current);
     if (typeof code === "string" && Object.hasOwn(remedies, code)) return remedies[code];
     current = current.cause;
   }
   return undefined;
+}
+
+/** Errors of module loading have no code, only a message that begins with it. */
+function codeOf(error: Error): unknown {
+  const { code } = error as { readonly code?: unknown };
+  return code ?? /^([A-Z]+): /.exec(error.message)?.[1];
 }
 
 /**

@@ -1,5 +1,6 @@
 import { errorText } from "../vocabulary/error.ts";
 import type { RequestId } from "../vocabulary/host-frame.ts";
+import { errorMessage } from "../vocabulary/system-limit.ts";
 import { decodeFirst } from "./first-commands.ts";
 import type { ClientFrame, decodeClientFrame, FrameError } from "./frame.ts";
 
@@ -49,7 +50,10 @@ export class FrameDecoder {
     try {
       ({ decodeClientFrame: this.#decode } = await import("./frame.ts"));
     } catch (error) {
-      this.#decode = (line) => refuse(line, error);
+      // Too many files may be open; the next line tries again.
+      for (const line of this.#waiting.splice(0)) {
+        this.#onFrame(decodeFirst(readHead(line)) ?? refuse(line, error));
+      }
     }
   }
 }
@@ -57,7 +61,7 @@ export class FrameDecoder {
 /** The program's own files are gone or broken. */
 function refuse(line: string, cause: unknown): FrameError {
   const { type, id } = readHead(line);
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = errorMessage(cause);
   return {
     kind: "error",
     id: isRequestId(id) ? id : undefined,
