@@ -33,8 +33,8 @@ describe("selectInitialModel", () => {
       name: "openai/gpt-5",
       source: "flag",
     });
-    await expect(select({ flags: { provider: "nobody" } })).rejects.toThrow(/--provider.*nobody/);
-    await expect(select({ flags: { provider: "constructor" } })).rejects.toThrow(/--provider/);
+    await expect(select({ flags: { provider: "nobody" } })).rejects.toThrow(/provider.*nobody/);
+    await expect(select({ flags: { provider: "constructor" } })).rejects.toThrow(/Invalid option provider/);
   });
 
   it("takes the resumed session's model before scope and saved default", async () => {

@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
 
-/** Tells of each command instead of running it. */
+/** Tells of each command instead of running it, and ends functions that call themselves for ever. */
 const prelude = `
 command_not_found_handle() { local IFS=' '; printf '%s\\0' "$*" >&9; }
 env() { while [[ $1 == *=* ]]; do shift; done; "$@"; }
 bash() { if [[ $1 == -c ]]; then (eval "$2"); fi; }
 PATH=/nowhere
+FUNCNEST=100
 `;
 
 /**
