@@ -125,6 +125,7 @@ export class SessionSandbox implements Sandbox {
         isReadOnly: policy.mode === "readOnly",
         hasNetwork,
         ownSockets: own.sockets,
+        program: command.file,
         openSockets: door?.files ?? [],
         start: this.#paths.seenPath(cwd),
       },

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readlinkSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import type { PrivateFolders } from "../paths/private-folders.ts";
 import { resolveLinks } from "../paths/resolve-links.ts";
@@ -15,6 +15,8 @@ export interface MountPlan {
   /** Whether the working folder is only read. */
   readonly isReadOnly: boolean;
   readonly hasNetwork: boolean;
+  /** The program to run. */
+  readonly program: string;
   /** Sockets at which this host waits for its clients. */
   readonly ownSockets: readonly string[];
   /** Sockets that a command may use. */
@@ -43,6 +45,7 @@ export function mountsOf(plan: MountPlan): readonly Mount[] {
     ...folders.mounts.map(({ seen, real }) => writable(seen, real)),
     ...folders.mounts.map(({ real }) => writable(real)),
     readOnly(folders.output),
+    ...ownPrograms(plan).map((path) => readOnly(path)),
     ...(isReadOnly ? [readOnly(cwd)] : []),
     ...named.filter((path) => existsSync(path)).map((path) => writable(path)),
     ...agentMounts(paths.agentDirectory),
@@ -50,6 +53,13 @@ export function mountsOf(plan: MountPlan): readonly Mount[] {
     ...openSockets.map((path) => readOnly(path)),
     ...paths.denied.filter((path) => existsSync(path)).flatMap((path) => closedMounts(path, plan)),
   ];
+}
+
+/** Programs that the host runs inside, where a private folder would hide them. */
+function ownPrograms({ paths, program }: MountPlan): readonly string[] {
+  return [program, process.execPath].filter(
+    (path) => isAbsolute(path) && paths.hostPath(path) !== path && existsSync(path),
+  );
 }
 
 function writable(path: string, from?: string): Mount {
