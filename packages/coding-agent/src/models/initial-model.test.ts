@@ -34,7 +34,9 @@ describe("selectInitialModel", () => {
       source: "flag",
     });
     await expect(select({ flags: { provider: "nobody" } })).rejects.toThrow(/provider.*nobody/);
-    await expect(select({ flags: { provider: "constructor" } })).rejects.toThrow(/Invalid option provider/);
+    await expect(select({ flags: { provider: "constructor" } })).rejects.toThrow(
+      /Invalid option provider/,
+    );
   });
 
   it("takes the resumed session's model before scope and saved default", async () => {
