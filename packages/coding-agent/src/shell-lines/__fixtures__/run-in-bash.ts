@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** Tells of each command instead of running it, and ends functions that call themselves for ever. */
+/** Tells of each command instead of running it, and ends functions that call themselves without end. */
 const prelude = `
 command_not_found_handle() { local IFS=' '; printf '%s\\0' "$*" >&9; }
 env() { while [[ $1 == *=* ]]; do shift; done; "$@"; }
