@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bubblewrapIsMissing, hasBubblewrap } from "./__fixtures__/has-bubblewrap.ts";
@@ -87,7 +88,7 @@ describe.runIf(hasBubblewrap)("a command in the sandbox", () => {
     mkdirSync(join(place.project, ".pi"));
     // No process has this number.
     const left = [{ path: join(place.project, ".pi") }];
-    writeFileSync(join(notes, "4194305-aaaa.json"), JSON.stringify(left));
+    writeFileSync(join(notes, `4194305-aaaa@${hostname()}.json`), JSON.stringify(left));
     await place.enter();
     await place.run("true");
     expect(existsSync(join(place.project, ".pi"))).toBe(false);

@@ -8,6 +8,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { withFileLock } from "../../base/files/write-file.ts";
 import { isRunning } from "../../base/is-running.ts";
@@ -23,7 +24,7 @@ import type { MissingPlace } from "../paths/protected-places.ts";
  */
 export class Placeholders {
   readonly #folder: string;
-  readonly #id = `${process.pid}-${randomHex(4)}`;
+  readonly #id = `${process.pid}-${randomHex(4)}@${hostname()}`;
   readonly #uses = new Map<string, { readonly placeholder: MissingPlace; count: number }>();
 
   /** @param folder where hosts note what they use */
@@ -80,7 +81,9 @@ export class Placeholders {
     const used = new Map<string, boolean>();
     for (const name of readdirSync(this.#folder)) {
       if (!name.endsWith(".json") || name === `${this.#id}.json`) continue;
-      const isAlive = isRunning(Number.parseInt(name, 10));
+      // Another machine, or container, may share the folder; its processes cannot be looked for here.
+      const isHere = name.endsWith(`@${hostname()}.json`);
+      const isAlive = !isHere || isRunning(Number.parseInt(name, 10));
       const listed = readNote(join(this.#folder, name));
       for (const { path } of listed) used.set(path, isAlive || used.get(path) === true);
       if (isAlive) continue;

@@ -8,11 +8,16 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { isInside } from "../../base/files/isolated-tree.ts";
 import { isRunning } from "../../base/is-running.ts";
 
-const PREFIX = "tau-sandbox-";
+/**
+ * Folders of this machine: containers may share a temporary folder, but not their processes. Short, because
+ * the path of a socket is limited.
+ */
+const PREFIX = `tau-sandbox-${hostname().slice(0, 20)}-`;
 
 /** What a session's sandbox has for itself in the host's temporary folder. */
 export class PrivateFolders {
@@ -68,8 +73,9 @@ export class PrivateFolders {
 /** What hosts left that were killed. */
 function removeLeft(parent: string): void {
   for (const name of readdirSync(parent)) {
-    const [, pid] = /^tau-sandbox-(\d+)-/.exec(name) ?? [];
-    if (pid === undefined || isRunning(Number(pid))) continue;
+    if (!name.startsWith(PREFIX)) continue;
+    const pid = Number.parseInt(name.slice(PREFIX.length), 10);
+    if (Number.isNaN(pid) || isRunning(pid)) continue;
     try {
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
