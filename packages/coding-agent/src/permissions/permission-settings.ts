@@ -8,6 +8,7 @@ import type {
 import { permissionModes } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { isJsonObject } from "../base/files/read-json.ts";
+import { readWord } from "../settings/read-word.ts";
 import { readRule } from "./rules/rule.ts";
 import { stricterMode } from "./rules/stricter-mode.ts";
 
@@ -47,9 +48,9 @@ export function readPermissions(value: unknown): ReadPermissions {
     problems.push({ field: name, reason: "there is no such setting" });
   }
   const change = {
-    mode: oneOf("mode", mode, permissionModes, problems),
+    mode: readWord("mode", mode, permissionModes, problems),
     rules: readRules(rules, problems),
-    onTimeout: oneOf("onTimeout", onTimeout, ["deny", "cancel"] as const, problems),
+    onTimeout: readWord("onTimeout", onTimeout, ["deny", "cancel"] as const, problems),
     timeoutMs: readTimeout(timeoutMs, problems),
   };
   return { change: withoutAbsent(change), problems };
@@ -62,20 +63,6 @@ export function permissionProblem(value: unknown): PermissionProblem | undefined
 
 function withoutAbsent(change: PermissionChange): PermissionChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-}
-
-function oneOf<const Word extends string>(
-  field: string,
-  value: unknown,
-  words: readonly Word[],
-  problems: PermissionProblem[],
-): Word | undefined {
-  const known = words.find((word) => word === value);
-  if (known === undefined && value !== undefined && value !== null) {
-    const wanted = words.map((word) => `"${word}"`).join(", ");
-    problems.push({ field, reason: `expected one of ${wanted}, got ${JSON.stringify(value)}` });
-  }
-  return known;
 }
 
 function readRules(

@@ -3,6 +3,7 @@ import { type SandboxMode, sandboxModes } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../../base/diagnostic.ts";
 import { SessionError } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/files/read-json.ts";
+import { readWord } from "../../settings/read-word.ts";
 
 /** Which names a sandbox may reach over the network: none, any, or these. */
 type SandboxNetwork = "off" | "all" | readonly string[];
@@ -105,11 +106,11 @@ function readSandbox(value: unknown): { change: SandboxChange; problems: readonl
     });
   }
   const change: SandboxChange = {
-    mode: wordOf("mode", value.mode, sandboxModes, problems),
+    mode: readWord("mode", value.mode, sandboxModes, problems),
     write: pathsOf("write", value.write, problems),
     denyRead: pathsOf("denyRead", value.denyRead, problems),
     network: networkOf(value.network, problems),
-    whenUnavailable: wordOf("whenUnavailable", value.whenUnavailable, fallbacks, problems),
+    whenUnavailable: readWord("whenUnavailable", value.whenUnavailable, fallbacks, problems),
   };
   return { change, problems };
 }
@@ -122,20 +123,6 @@ function joined(policy: SandboxPolicy, change: SandboxChange): SandboxPolicy {
     network: change.network ?? policy.network,
     whenUnavailable: change.whenUnavailable ?? policy.whenUnavailable,
   };
-}
-
-function wordOf<const Word extends string>(
-  field: string,
-  value: unknown,
-  words: readonly Word[],
-  problems: Problem[],
-): Word | undefined {
-  const known = words.find((word) => word === value);
-  if (known === undefined && value !== undefined && value !== null) {
-    const wanted = words.map((word) => `"${word}"`).join(", ");
-    problems.push({ field, reason: `expected one of ${wanted}, got ${JSON.stringify(value)}` });
-  }
-  return known;
 }
 
 function pathsOf(

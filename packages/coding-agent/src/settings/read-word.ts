@@ -1,0 +1,20 @@
+/** A member of a settings object that has no meaning. */
+interface WordProblem {
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** One of some words; undefined where it is absent, and where it is another one, which is noted. */
+export function readWord<const Word extends string>(
+  field: string,
+  value: unknown,
+  words: readonly Word[],
+  problems: { push(problem: WordProblem): unknown },
+): Word | undefined {
+  const known = words.find((word) => word === value);
+  if (known === undefined && value !== undefined && value !== null) {
+    const wanted = words.map((word) => `"${word}"`).join(", ");
+    problems.push({ field, reason: `expected one of ${wanted}, got ${JSON.stringify(value)}` });
+  }
+  return known;
+}
