@@ -97,11 +97,11 @@ function decodeParams(
   }
   return refuse(id, name, "invalid_params", {
     command: name,
-    ...explain(parsed.error.issues, fields),
+    ...explain(parsed.error.issues, fields, Object.keys(schema.shape)),
   });
 }
 
-/** Many clients write an absent optional field as `null`; it stays where a command gives it a meaning. */
+/** What goes with any command is none of its fields. Many clients write an absent optional field as `null`; it stays where a command gives it a meaning. */
 function withoutNulls(
   fields: Record<string, unknown>,
   schema: ReturnType<Command["params"]>,
@@ -111,7 +111,10 @@ function withoutNulls(
   const isMeant = (name: string): boolean =>
     Object.hasOwn(shape, name) && shape[name]?.safeParse(null).success === true;
   return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => value !== null || isMeant(name)),
+    Object.entries(fields).filter(([name, value]) => {
+      if (name === "sessionId" && !Object.hasOwn(shape, name)) return false;
+      return value !== null || isMeant(name);
+    }),
   );
 }
 
@@ -152,8 +155,13 @@ function refuse(
 function explain(
   issues: readonly $ZodIssue[],
   fields: Record<string, unknown>,
+  known: readonly string[],
 ): { field: string; reason: string } {
   const issue = deepest(issues[0]);
+  if (issue?.code === "unrecognized_keys") {
+    const [field = "?"] = issue.keys;
+    return { field, reason: `is unknown; known are ${known.join(", ")}` };
+  }
   if (issue === undefined) return { field: "?", reason: "is not valid" };
   const got = typeName(valueAt(fields, issue.path));
   return { field: fieldPath(issue.path), reason: expectation(issue, got) };
