@@ -34,6 +34,7 @@ export interface CliOptions extends HostingOptions, StoreOptions {
   tools?: string;
   taskDepth?: string;
   taskAgents?: string;
+  agentName?: string;
   noTools?: boolean;
   noBuiltinTools?: boolean;
   excludeTools?: string;
@@ -191,6 +192,11 @@ export const flags: Readonly<Record<string, FlagRow>> = {
     key: "taskDepth",
     kind: "value",
     help: "How deep this host stands among subagents; set by the host that starts it",
+  },
+  "agent-name": {
+    key: "agentName",
+    kind: "value",
+    help: "The agent as its spans name it; set by the host that starts it",
   },
   "task-agents": {
     key: "taskAgents",
