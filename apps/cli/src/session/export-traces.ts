@@ -18,7 +18,7 @@ export async function exportTraces(variables: Variables): Promise<void> {
 }
 
 /** How spans are sent; undefined where the variables name no collector, or say to send none. */
-export function traceProtocol(variables: Variables): TraceProtocol | undefined {
+function traceProtocol(variables: Variables): TraceProtocol | undefined {
   const of = (name: string) =>
     variables[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || variables[`OTEL_EXPORTER_OTLP_${name}`];
   const isOff = /^true$/i.test(variables.OTEL_SDK_DISABLED ?? "");

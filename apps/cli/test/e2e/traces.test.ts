@@ -66,7 +66,7 @@ describe("spans of a host with a provider of the user's", () => {
       cwd: place.cwd,
       env: place.variables,
     });
-    onTestFinished(() => client.stop());
+    onTestFinished(() => void client.stop());
     await client.start();
     await client.promptAndWait("delegate", { traceparent });
     await client.stop();
