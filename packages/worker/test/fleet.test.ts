@@ -7,8 +7,9 @@ import { fileURLToPath } from "node:url";
 import { createRedisStore } from "@tau-agent/store-redis";
 import { Queue, QueueEvents } from "bullmq";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { hasRedis, RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { describeWith } from "../../../scripts/testing/describe-with.ts";
+import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
 
 const program = fileURLToPath(new URL("../bin/tau-worker.js", import.meta.url));
 /** A tool call first; once it has any result, the end. */
@@ -21,9 +22,7 @@ const calling = (command: string) => [
   { repeat: true, when: { lastToolName: "bash" }, content: "done" },
 ];
 
-test.runIf(!hasRedis)(`workers were not tested: ${redisIsMissing}`, () => {});
-
-describe.runIf(hasRedis)("workers", () => {
+describeWith(redisIsMissing)("workers", () => {
   let server: RedisServer;
   let redis: Redis;
   let count = 0;
