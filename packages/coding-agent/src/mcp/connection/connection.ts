@@ -71,21 +71,27 @@ export class McpConnection {
       readonly identity: ClientIdentity;
       readonly demands: ServerDemands;
       readonly timeoutMs: number;
+      readonly signal: AbortSignal;
       readonly onClosed: () => void;
     },
   ): Promise<McpConnection> {
     const { Client } = await import("@modelcontextprotocol/client");
-    const { identity, demands, timeoutMs } = options;
+    const { identity, demands, timeoutMs, signal } = options;
     const client = new Client(identity, { capabilities: capabilitiesFor(demands) });
     const clocks = new CallClocks();
     answer(client, demands, clocks);
     // Errors of the transport that end nothing are of no interest; what fails is reported by its request.
     client.onerror = () => {};
+    const onAbort = (): void => void transport.close().catch(() => {});
+    signal.addEventListener("abort", onAbort, { once: true });
     try {
+      signal.throwIfAborted();
       await client.connect(transport, { timeout: timeoutMs });
     } catch (error) {
       await transport.close().catch(() => {});
       throw error;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
     }
     client.onclose = options.onClosed;
     return new McpConnection(client, clocks, transport);

@@ -47,6 +47,8 @@ export interface OpenedServer {
 /** The events of one connection. */
 export interface Life {
   readonly demands: ServerDemands;
+  /** Aborted when the connection is not wanted before it is open; what was started for it ends then. */
+  readonly signal: AbortSignal;
   readonly onClosed: () => void;
 }
 
@@ -67,7 +69,7 @@ async function openProgram(
   context: OpenContext,
   life: Life,
 ): Promise<OpenedServer> {
-  const program = await resolveProgram(config, context);
+  const program = await unlessAborted(resolveProgram(config, context), life.signal);
   const { processes, sandbox } = context.environment;
   const transport = new StdioTransport({
     start: () => ServerProcess.start({ ...program, processes, sandbox }),
@@ -91,7 +93,8 @@ async function openAddress(
   life: Life,
 ): Promise<OpenedServer> {
   const { name: server, entry } = config;
-  const { url, headers, oauth } = await resolveAddress(config, context);
+  const resolving = resolveAddress(config, context);
+  const { url, headers, oauth } = await unlessAborted(resolving, life.signal);
   const fetch = boundedFetch(context.fetch);
   const hasToken = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   const options = {
@@ -117,10 +120,23 @@ async function openAddress(
   try {
     return await open(entry.transport);
   } catch (error) {
-    if (entry.transport === "sse" || !isOlderServer(error)) throw error;
+    if (life.signal.aborted || entry.transport === "sse" || !isOlderServer(error)) throw error;
     return open("sse").catch(() => {
       throw error;
     });
+  }
+}
+
+/** A value that may be long in coming: a command may print it. */
+async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
 }
 

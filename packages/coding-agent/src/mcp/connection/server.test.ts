@@ -100,6 +100,30 @@ describe("McpServer", () => {
     expect(server.status).toBe("idle");
   });
 
+  it("gives up connecting once it is stopped, and begins anew once it is asked to", async () => {
+    const { server, lives } = open((count) =>
+      count === 3
+        ? undefined
+        : new Promise((_, reject) => {
+            lives.at(-1)?.signal.addEventListener("abort", () => reject(new Error("aborted")));
+          }),
+    );
+    server.start();
+    await vi.advanceTimersByTimeAsync(0);
+    const again = server.reconnect();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(lives.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+    await server.reconnect();
+    await again;
+    expect(server.status).toBe("connected");
+
+    const other = open(() => new Promise(() => {}));
+    other.server.start();
+    await vi.advanceTimersByTimeAsync(0);
+    void other.server.stop();
+    expect(other.lives[0]?.signal.aborted).toBe(true);
+  });
+
   it("waits for a login instead of starting again, and connects after it", async () => {
     const { server, lives, refusals } = open((count) =>
       count === 1 ? Promise.reject(new NeedsLogin("the login has run out")) : undefined,
