@@ -103,6 +103,7 @@ export type { SessionStart } from "./session-log/open-session.ts";
 export {
   deleteSession,
   findSavedSession,
+  listSessionPage,
   listSessions,
   type SavedSessionsOptions,
 } from "./session-log/saved-sessions.ts";
