@@ -1,6 +1,6 @@
 // First of all: from here on nothing but frames reaches stdout.
 import "./process/output.ts";
-import { createAgentSession, exportSessionFile } from "@tau-agent/coding-agent";
+import { createAgentSession, exportSessionFile, McpPool } from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { type CliOptions, parseArgs } from "./command-line/args.ts";
 import { milliseconds } from "./command-line/hosting-flags.ts";
@@ -189,6 +189,7 @@ async function startHosting(
     logger,
     words: process.argv.slice(2),
     beforeExtensions,
+    mcpPool: new McpPool(),
     openOnly: (seams) => openSession(options, logger, { ...seams, beforeExtensions }, environment),
   });
 }

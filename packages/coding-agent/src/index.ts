@@ -73,6 +73,7 @@ export type {
   RunnableHostTool,
 } from "./host-tools/host-tools.ts";
 export { readToolResult } from "./host-tools/tool-result.ts";
+export { McpPool } from "./mcp/connection/mcp-pool.ts";
 export type { McpAccess } from "./mcp/mcp-access.ts";
 export type { McpServerInfo, McpServerList, McpToolInfo } from "./mcp/session/environment.ts";
 export { type CustomProvider, createCustomProvider } from "./models/custom-models.ts";

@@ -1,6 +1,11 @@
 import { resolve } from "node:path";
 import { type SessionOrder, serveAcp } from "@tau-agent/acp";
-import { type AgentSession, createAgentSession, SettingsStore } from "@tau-agent/coding-agent";
+import {
+  type AgentSession,
+  createAgentSession,
+  McpPool,
+  SettingsStore,
+} from "@tau-agent/coding-agent";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import type { CliOptions } from "../command-line/args.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
@@ -20,6 +25,11 @@ export interface AcpProcess {
   readonly logger: Logger;
   /** Done once before the first extension is loaded. */
   readonly beforeExtensions: () => Promise<void>;
+}
+
+interface AcpHost extends AcpProcess {
+  /** The MCP servers that sessions share. */
+  readonly mcpPool: McpPool;
 }
 
 /** Options that say which conversation to begin with, or how to show it; the client decides both. */
@@ -42,7 +52,8 @@ const foreign = [
  *
  * @throws {ProtocolError} `invalid_option`
  */
-export function runAcp(host: AcpProcess): void {
+export function runAcp(given: AcpProcess): void {
+  const host = { ...given, mcpPool: new McpPool() };
   const { options, environment, input, output, shutdown } = host;
   refuseForeign(options);
   const { agentDirectory, cwd } = environment;
@@ -77,8 +88,8 @@ function refuseForeign(options: CliOptions): void {
   throw new ProtocolError("invalid_option", { option, reason });
 }
 
-async function openSession(host: AcpProcess, order: SessionOrder): Promise<AgentSession> {
-  const { environment, logger, shutdown, beforeExtensions } = host;
+async function openSession(host: AcpHost, order: SessionOrder): Promise<AgentSession> {
+  const { environment, logger, shutdown, beforeExtensions, mcpPool } = host;
   const { cwd, session: start, sendUiRequest, ...given } = order;
   const seams: ExtensionSeams = {
     sendUiRequest,
@@ -90,6 +101,7 @@ async function openSession(host: AcpProcess, order: SessionOrder): Promise<Agent
   const session = await createAgentSession({
     ...(await sessionOptions({ ...options, mode: "rpc" }, { ...environment, cwd }, seams)),
     baseDirectory: environment.cwd,
+    mcpPool,
     session: start,
     ...given,
   });

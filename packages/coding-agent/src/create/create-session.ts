@@ -4,6 +4,7 @@ import { dialogSink } from "../host-requests/dialogs.ts";
 import { firstSink, functionSink } from "../host-requests/function-sink.ts";
 import { HostRequests, type RequestSink } from "../host-requests/host-requests.ts";
 import { HostTools } from "../host-tools/host-tools.ts";
+import { McpPool } from "../mcp/connection/mcp-pool.ts";
 import { KnownKeys } from "../models/auth/known-keys.ts";
 import { createKeyMask, type KeySources } from "../models/auth/mask-keys.ts";
 import { createModelRegistry } from "../models/create-model-registry.ts";
@@ -77,7 +78,8 @@ interface Surroundings {
 
 /** Creates a session; see `createAgentSession`. */
 export async function createSession(asked: CreateAgentSessionOptions): Promise<CreatedSession> {
-  const options = await withScriptedModel(asked);
+  // Subagents in this process get the options of their caller.
+  const options = await withScriptedModel({ mcpPool: new McpPool(), ...asked });
   const diagnostics: Diagnostic[] = [];
   const given = resolvePlaces(options);
   const first = await loadSettings(options, given);

@@ -112,13 +112,14 @@ async function readBeginning(file: FileHandle, size: number, cwd: string | undef
 async function recordsIn(
   file: FileHandle,
   { from, to, size }: { readonly from: number; readonly to: number; readonly size: number },
-) {
+): Promise<{ readonly records: readonly Record<string, unknown>[]; readonly end: number }> {
   const buffer = Buffer.alloc(Math.max(0, to - from));
   const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
   // The last line of a file may lack its end.
   const end = to === size ? bytesRead : buffer.subarray(0, bytesRead).lastIndexOf(LINE_FEED) + 1;
   const lines = buffer.toString("utf8", 0, end).split("\n");
-  return { records: lines.flatMap((line) => parseRecord(line) ?? []), end: from + end };
+  const records = lines.map(parseRecord).filter((record) => record !== undefined);
+  return { records, end: from + end };
 }
 
 function asEntries(records: readonly Record<string, unknown>[]): SessionEntry[] {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { McpServerConfig } from "../config/server-entry.ts";
 import type { McpConnection } from "./connection.ts";
 import { NeedsLogin } from "./failures.ts";
-import type { Life, OpenedServer } from "./open-server.ts";
+import type { Life, OpenedServer } from "./opened-server.ts";
 import { McpServer } from "./server.ts";
 
 const config: McpServerConfig = {
@@ -14,6 +14,7 @@ const config: McpServerConfig = {
     args: [],
     env: {},
     cwd: undefined,
+    isStateless: false,
     timeoutMs: 1000,
     isEnabled: true,
     exposure: undefined,

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/files/read-json.ts";
 import type { McpServerConfig, McpTransportKind } from "../config/server-entry.ts";
 import type { RequestLimits, ServerDemands, ServerList } from "./connection.ts";
 import { failureOf, reasonOf } from "./failures.ts";
-import type { Life, OpenedServer } from "./open-server.ts";
+import type { Life, OpenedServer } from "./opened-server.ts";
 import { type RemotePrompt, type RemoteTool, readPrompt, readTool } from "./remote.ts";
 
 /** What a server is doing. */
