@@ -46,6 +46,7 @@ export type {
   CacheRetention,
   Context,
   Delta,
+  Environment,
   Provider,
   Reducer,
   RequestDiagnostic,

@@ -1,6 +1,8 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import type { Environment } from "./auth/environment-keys.ts";
 import type { KeyResolver } from "./auth/key-resolver.ts";
+import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import type { CustomModels, CustomProvider } from "./custom-models.ts";
 
@@ -9,6 +11,8 @@ export interface RequestAuth {
   readonly apiKey: string | undefined;
   /** Resolved; may hold secrets. Null keeps a default header from being sent. */
   readonly headers: Readonly<Record<string, string | null>>;
+  /** Variables that say where a cloud's endpoint is and whose credentials it takes; may hold secrets. */
+  readonly environment: Environment;
   /** Goes through the user's proxy; not there when there is none. */
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -103,7 +107,8 @@ export class ModelRegistry {
   }
 
   /** Models of one provider; none when the provider is unknown. */
-  models(provider: string): Promise<readonly Model[]> {
+  models(named: string): Promise<readonly Model[]> {
+    const provider = canonicalProvider(named);
     const known = this.#models.get(provider);
     if (known !== undefined) return known;
     const loading = this.#withExtra(provider);
@@ -154,6 +159,7 @@ export class ModelRegistry {
     return {
       apiKey: key,
       headers: { ...bearer, ...Object.fromEntries(resolved), ...headers },
+      environment: await this.keys.environmentOf(model.provider),
       ...(fetch && { fetch }),
     };
   }
