@@ -1,12 +1,7 @@
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import { ServerProcess } from "../../processes/server-process.ts";
-import type {
-  HttpEntry,
-  McpServerConfig,
-  OAuthEntry,
-  StdioEntry,
-} from "../config/server-entry.ts";
+import type { HttpEntry, McpServerConfig, OAuthEntry, StdioEntry } from "../config/server-entry.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { type ClientIdentity, McpConnection } from "./connection.ts";
 import { statusOf } from "./failures.ts";
