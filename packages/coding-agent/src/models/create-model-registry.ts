@@ -35,6 +35,7 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
   const registry = new ModelRegistry({
     catalog,
     keys,
+    environment,
     fetch,
     loadCustomModels: () => loadCustomModels(agentDirectory),
   });

@@ -1,5 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
+import { requireAddress, withAddresses } from "./addresses.ts";
+import type { Environment } from "./auth/environment-keys.ts";
 import type { KeyResolver } from "./auth/key-resolver.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import type { CustomModels, CustomProvider } from "./custom-models.ts";
@@ -17,6 +19,8 @@ export interface RequestAuth {
 export interface ModelRegistryOptions {
   readonly catalog: ModelCatalog;
   readonly keys: KeyResolver;
+  /** For the addresses of built-in providers; default nothing. */
+  readonly environment?: Environment | undefined;
   /** Asks for the `fetch` of requests; default the global one. */
   readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;
   /** Reads models.json; called once, when first needed. */
@@ -29,6 +33,7 @@ export class ModelRegistry {
   readonly #catalog: ModelCatalog;
   readonly #loadCustomModels: () => Promise<CustomModels>;
   readonly #fetch: ModelRegistryOptions["fetch"];
+  readonly #environment: Environment;
   readonly #added = new Map<string, CustomProvider>();
   readonly #extra: Model[] = [];
   readonly #models = new Map<string, Promise<readonly Model[]>>();
@@ -39,6 +44,7 @@ export class ModelRegistry {
     this.#catalog = options.catalog;
     this.#loadCustomModels = options.loadCustomModels;
     this.#fetch = options.fetch;
+    this.#environment = options.environment ?? {};
   }
 
   /** Providers of models.json and those added, by id. */
@@ -95,11 +101,17 @@ export class ModelRegistry {
     return [...new Set([...custom.keys(), ...Object.keys(this.#catalog.providers())])];
   }
 
-  /** Ids of the providers that have some source of a key. */
+  /** Ids of the providers that have some source of a key, and an address. */
   async availableProviders(): Promise<readonly string[]> {
     const providers = await this.providers();
-    const available = await this.keys.availableProviders(providers);
-    return providers.filter((provider) => available.has(provider));
+    const [available, custom] = await Promise.all([
+      this.keys.availableProviders(providers),
+      this.customProviders(),
+    ]);
+    return providers.filter((provider) => {
+      const hasAddress = custom.has(provider) || this.#missingParts(provider).length === 0;
+      return hasAddress && available.has(provider);
+    });
   }
 
   /** Models of one provider; none when the provider is unknown. */
@@ -127,17 +139,25 @@ export class ModelRegistry {
     return (await this.models(provider)).find((model) => model.id === id);
   }
 
+  /** Why a known model cannot be used; undefined if there is no such model. */
+  async whyNotOffered(provider: string, id: string): Promise<string | undefined> {
+    return this.#catalog.whyNotOffered?.(provider, id);
+  }
+
   /** Whether the model's provider has some source of a key. */
   async isAvailable(model: Model): Promise<boolean> {
+    if (/\{[A-Z]/.test(model.baseUrl) && this.#missingParts(model.provider).length > 0)
+      return false;
     return (await this.keys.availableProviders([model.provider])).has(model.provider);
   }
 
   /**
    * Key and headers for a request, resolved now.
-   * @throws {SessionError} `no_key`, `key_unresolved`
+   * @throws {SessionError} `no_key`, `key_unresolved`, `invalid_option` for an address
    */
   async requestAuth(model: Model): Promise<RequestAuth> {
     const { key, headers } = await this.keys.require(model.provider);
+    requireAddress(model, this.#environment);
     const custom = (await this.customProviders()).get(model.provider);
     const owner = { provider: model.provider, path: "models.json" };
     const templates = Object.entries(custom?.headers(model.id) ?? {});
@@ -146,16 +166,32 @@ export class ModelRegistry {
         return [name, raw === null ? null : await this.keys.resolveValue(raw, owner)] as const;
       }),
     );
+    const keyHeader = this.#keyHeader(model.provider);
+    const bearerHeader =
+      keyHeader ?? (custom?.usesAuthHeader === true ? "Authorization" : undefined);
     const bearer =
-      custom?.usesAuthHeader === true && key !== undefined
-        ? { Authorization: `Bearer ${key}` }
-        : {};
+      bearerHeader !== undefined && key !== undefined ? { [bearerHeader]: `Bearer ${key}` } : {};
     const fetch = await this.#fetch?.();
     return {
-      apiKey: key,
+      apiKey: keyHeader === undefined ? key : undefined,
       headers: { ...bearer, ...Object.fromEntries(resolved), ...headers },
       ...(fetch && { fetch }),
     };
+  }
+
+  #keyHeader(provider: string): string | undefined {
+    return this.#factsOf(provider)?.keyHeader;
+  }
+
+  /** Variables of the provider's address that are not set. */
+  #missingParts(provider: string): readonly string[] {
+    const needs = this.#factsOf(provider)?.needs ?? [];
+    return needs.filter((name) => !this.#environment[name]?.trim());
+  }
+
+  #factsOf(provider: string): ReturnType<ModelCatalog["providers"]>[string] | undefined {
+    const providers = this.#catalog.providers();
+    return Object.hasOwn(providers, provider) ? providers[provider] : undefined;
   }
 
   #readCustom(): Promise<CustomModels> {
@@ -177,10 +213,11 @@ export class ModelRegistry {
 
   async #load(provider: string): Promise<readonly Model[]> {
     const isBuiltIn = Object.hasOwn(this.#catalog.providers(), provider);
-    const [builtIn, custom] = await Promise.all([
+    const [listed, custom] = await Promise.all([
       isBuiltIn ? this.#catalog.models(provider) : [],
       this.customProviders(),
     ]);
+    const builtIn = withAddresses(listed, provider, this.#environment);
     const own = custom.get(provider);
     if (own?.loadModels !== undefined) return own.loadModels(await this.keys.stored(provider));
     const models = own?.models(builtIn) ?? builtIn;
