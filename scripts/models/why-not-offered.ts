@@ -3,7 +3,6 @@ export interface ModelFacts {
   readonly id: string;
   readonly provider: string;
   readonly api: string;
-  readonly baseUrl: string;
   readonly contextWindow: number;
 }
 
@@ -29,13 +28,11 @@ const loginProviders: readonly string[] = ["github-copilot"];
 
 /** Why a model cannot work in a session; undefined if it can. */
 export function whyNotOffered(
-  { id, api, provider, baseUrl, contextWindow }: ModelFacts,
+  { id, api, provider, contextWindow }: ModelFacts,
   apis: readonly string[],
 ): string | undefined {
   if (loginProviders.includes(provider)) return "it needs a login that Tau does not have";
   if (!apis.includes(api)) return `its wire format, ${api}, is not one that Tau has`;
-  if (api === "openai-completions" && baseUrl === "")
-    return "its address is different for each user";
   const special = specialModels.find((row) => row.id.test(id));
   if (special !== undefined) return special.reason;
   if (contextWindow < leastWindow) {

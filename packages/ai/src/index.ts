@@ -47,6 +47,7 @@ export type {
   CacheRetention,
   Context,
   Delta,
+  Environment,
   Provider,
   Reducer,
   RequestDiagnostic,

@@ -91,6 +91,15 @@ describe("a provider whose address has parts of the user's", () => {
     expect(headers).toEqual({ "cf-aig-authorization": "Bearer secret" });
   });
 
+  it("takes the parts from beside the key in auth.json", async () => {
+    const entry = { type: "api_key", key: "secret", env: { CLOUDFLARE_ACCOUNT_ID: "stored" } };
+    const path = join(agentDirectory, "auth.json");
+    writeFileSync(path, JSON.stringify({ "cloudflare-workers-ai": entry }));
+    const registry = registryWith({});
+    expect(await registry.availableProviders()).toEqual(["cloudflare-workers-ai"]);
+    expect(await addressOf(registry, "cloudflare-workers-ai")).toContain("/accounts/stored/ai/v1");
+  });
+
   it("names the part that is missing", async () => {
     const registry = registryWith({ CLOUDFLARE_API_KEY: "secret" });
     const [model] = await registry.models("cloudflare-workers-ai");

@@ -48,6 +48,11 @@ export function withAddresses(
   });
 }
 
+/** Whether parts of a model's address are missing. */
+export function hasGaps({ baseUrl }: Model): boolean {
+  return baseUrl.search(placeholder) !== -1;
+}
+
 /**
  * Refuses an address that no request can reach.
  * @throws {SessionError} `invalid_option` naming the variable that is wrong or missing

@@ -35,7 +35,6 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
   const registry = new ModelRegistry({
     catalog,
     keys,
-    environment,
     fetch,
     loadCustomModels: () => loadCustomModels(agentDirectory),
   });

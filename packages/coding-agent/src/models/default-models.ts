@@ -25,6 +25,7 @@ export const defaultModels: Readonly<Record<string, readonly string[]>> = {
   "xiaomi-token-plan-sgp": ["mimo-v2.6-pro"],
   "zai-coding-cn": ["glm-5.3"],
   "ant-ling": ["Ring-2.6-1T"],
+  azure: ["gpt-6.1-sol", "gpt-6-sol", "gpt-5.4", "gpt-5"],
   openrouter: ["anthropic/claude-sonnet-5.5", "anthropic/claude-sonnet-5", "openrouter/auto"],
   groq: ["openai/gpt-oss-120b"],
   cerebras: ["gpt-oss-120b"],

@@ -1,8 +1,8 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { requireAddress, withAddresses } from "./addresses.ts";
-import type { Environment } from "./auth/environment-keys.ts";
+import { hasGaps, requireAddress, withAddresses } from "./addresses.ts";
 import type { KeyResolver } from "./auth/key-resolver.ts";
+import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { ModelCatalog } from "./catalog.ts";
 import type { CustomModels, CustomProvider } from "./custom-models.ts";
 
@@ -11,6 +11,8 @@ export interface RequestAuth {
   readonly apiKey: string | undefined;
   /** Resolved; may hold secrets. Null keeps a default header from being sent. */
   readonly headers: Readonly<Record<string, string | null>>;
+  /** Variables that say where a cloud's endpoint is and whose credentials it takes; may hold secrets. */
+  readonly environment: Environment;
   /** Goes through the user's proxy; not there when there is none. */
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -19,8 +21,6 @@ export interface RequestAuth {
 export interface ModelRegistryOptions {
   readonly catalog: ModelCatalog;
   readonly keys: KeyResolver;
-  /** For the addresses of built-in providers; default nothing. */
-  readonly environment?: Environment | undefined;
   /** Asks for the `fetch` of requests; default the global one. */
   readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;
   /** Reads models.json; called once, when first needed. */
@@ -33,7 +33,6 @@ export class ModelRegistry {
   readonly #catalog: ModelCatalog;
   readonly #loadCustomModels: () => Promise<CustomModels>;
   readonly #fetch: ModelRegistryOptions["fetch"];
-  readonly #environment: Environment;
   readonly #added = new Map<string, CustomProvider>();
   readonly #extra: Model[] = [];
   readonly #models = new Map<string, Promise<readonly Model[]>>();
@@ -44,7 +43,6 @@ export class ModelRegistry {
     this.#catalog = options.catalog;
     this.#loadCustomModels = options.loadCustomModels;
     this.#fetch = options.fetch;
-    this.#environment = options.environment ?? {};
   }
 
   /** Providers of models.json and those added, by id. */
@@ -108,14 +106,15 @@ export class ModelRegistry {
       this.keys.availableProviders(providers),
       this.customProviders(),
     ]);
-    return providers.filter((provider) => {
-      const hasAddress = custom.has(provider) || this.#missingParts(provider).length === 0;
-      return hasAddress && available.has(provider);
-    });
+    const unreachable = await this.#unreachable(providers);
+    return providers.filter(
+      (provider) => available.has(provider) && (custom.has(provider) || !unreachable.has(provider)),
+    );
   }
 
   /** Models of one provider; none when the provider is unknown. */
-  models(provider: string): Promise<readonly Model[]> {
+  models(named: string): Promise<readonly Model[]> {
+    const provider = canonicalProvider(named);
     const known = this.#models.get(provider);
     if (known !== undefined) return known;
     const loading = this.#withExtra(provider);
@@ -146,7 +145,7 @@ export class ModelRegistry {
 
   /** Whether the model's provider has some source of a key. */
   async isAvailable(model: Model): Promise<boolean> {
-    if (/\{[A-Z]/.test(model.baseUrl) && this.#missingParts(model.provider).length > 0)
+    if ((await this.#unreachable([model.provider])).has(model.provider) && hasGaps(model))
       return false;
     return (await this.keys.availableProviders([model.provider])).has(model.provider);
   }
@@ -157,7 +156,7 @@ export class ModelRegistry {
    */
   async requestAuth(model: Model): Promise<RequestAuth> {
     const { key, headers } = await this.keys.require(model.provider);
-    requireAddress(model, this.#environment);
+    requireAddress(model, await this.keys.environmentOf(model.provider));
     const custom = (await this.customProviders()).get(model.provider);
     const owner = { provider: model.provider, path: "models.json" };
     const templates = Object.entries(custom?.headers(model.id) ?? {});
@@ -175,6 +174,7 @@ export class ModelRegistry {
     return {
       apiKey: keyHeader === undefined ? key : undefined,
       headers: { ...bearer, ...Object.fromEntries(resolved), ...headers },
+      environment: await this.keys.environmentOf(model.provider),
       ...(fetch && { fetch }),
     };
   }
@@ -183,10 +183,16 @@ export class ModelRegistry {
     return this.#factsOf(provider)?.keyHeader;
   }
 
-  /** Variables of the provider's address that are not set. */
-  #missingParts(provider: string): readonly string[] {
-    const needs = this.#factsOf(provider)?.needs ?? [];
-    return needs.filter((name) => !this.#environment[name]?.trim());
+  /** The built-in providers among these whose address has a part that is not set. */
+  async #unreachable(providers: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (const provider of providers) {
+      const { needs = [] } = this.#factsOf(provider) ?? {};
+      if (needs.length === 0) continue;
+      const environment = await this.keys.environmentOf(provider).catch(() => undefined);
+      if (needs.some((name) => !environment?.[name]?.trim())) found.add(provider);
+    }
+    return found;
   }
 
   #factsOf(provider: string): ReturnType<ModelCatalog["providers"]>[string] | undefined {
@@ -217,7 +223,7 @@ export class ModelRegistry {
       isBuiltIn ? this.#catalog.models(provider) : [],
       this.customProviders(),
     ]);
-    const builtIn = withAddresses(listed, provider, this.#environment);
+    const builtIn = withAddresses(listed, provider, await this.keys.environmentOf(provider));
     const own = custom.get(provider);
     if (own?.loadModels !== undefined) return own.loadModels(await this.keys.stored(provider));
     const models = own?.models(builtIn) ?? builtIn;

@@ -21,6 +21,9 @@ export const vendors: Readonly<
   "anthropic": {
     apiKeyEnv: "ANTHROPIC_API_KEY", load: async () => (await import("./anthropic.ts")).default,
   },
+  "azure": {
+    apiKeyEnv: "AZURE_OPENAI_API_KEY", load: async () => (await import("./azure.ts")).default,
+  },
   "baseten": {
     apiKeyEnv: "BASETEN_API_KEY", load: async () => (await import("./baseten.ts")).default,
   },

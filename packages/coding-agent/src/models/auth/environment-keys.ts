@@ -5,7 +5,8 @@
 export const environmentKeys: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_API_KEY"],
   "ant-ling": ["ANT_LING_API_KEY"],
-  "azure-openai-responses": ["AZURE_OPENAI_API_KEY"],
+  "amazon-bedrock": ["AWS_BEARER_TOKEN_BEDROCK"],
+  azure: ["AZURE_OPENAI_API_KEY"],
   baseten: ["BASETEN_API_KEY"],
   cerebras: ["CEREBRAS_API_KEY"],
   "cloudflare-ai-gateway": ["CLOUDFLARE_API_KEY"],
