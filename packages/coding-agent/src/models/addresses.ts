@@ -31,14 +31,16 @@ const placeholder = /\{([A-Z][A-Z0-9_]*)\}/g;
  * The built-in models at the addresses that the environment gives: that of the whole provider, and the
  * parts in braces. A part without a value stays; {@link requireAddress} names it.
  */
-export function withAddresses(
+export async function withAddresses(
   models: readonly Model[],
   provider: string,
-  environment: Environment,
-): readonly Model[] {
+  readEnvironment: () => Promise<Environment>,
+): Promise<readonly Model[]> {
   const variable = Object.hasOwn(addressVariables, provider)
     ? addressVariables[provider]
     : undefined;
+  if (variable === undefined && !models.some(hasGaps)) return models;
+  const environment = await readEnvironment();
   const address = variable && environment[variable.name]?.trim();
   return models.map((model) => {
     if (variable !== undefined && address) return { ...model, baseUrl: variable.baseUrl(address) };

@@ -1,6 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Diagnostic } from "../base/diagnostic.ts";
 import { hasGaps, requireAddress, withAddresses } from "./addresses.ts";
+import type { Environment } from "./auth/environment-keys.ts";
 import type { KeyResolver } from "./auth/key-resolver.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { ModelCatalog } from "./catalog.ts";
@@ -223,7 +224,7 @@ export class ModelRegistry {
       isBuiltIn ? this.#catalog.models(provider) : [],
       this.customProviders(),
     ]);
-    const builtIn = withAddresses(listed, provider, await this.keys.environmentOf(provider));
+    const builtIn = await withAddresses(listed, provider, () => this.keys.environmentOf(provider));
     const own = custom.get(provider);
     if (own?.loadModels !== undefined) return own.loadModels(await this.keys.stored(provider));
     const models = own?.models(builtIn) ?? builtIn;
