@@ -100,7 +100,7 @@ describe("the sessions of a host", () => {
     const ask = async (command: object) => {
       host.stdin.write(`${JSON.stringify({ id: "1", ...command })}\n`);
       for (;;) {
-        const frame = JSON.parse((await answers.next()).value);
+        const frame = JSON.parse(String((await answers.next()).value));
         if (frame.type === "response") return frame.data;
       }
     };

@@ -5,7 +5,7 @@ import { mendEntry } from "./entries/mend-entry.ts";
 import { asHeader, infoOf, parseRecord, type SessionInfo } from "./list-sessions.ts";
 
 /** A session in a page, as far as the two ends of its file tell. */
-export type SessionHead = Pick<SessionInfo, "path" | "id" | "cwd" | "name" | "modified"> & {
+type SessionHead = Pick<SessionInfo, "path" | "id" | "cwd" | "name" | "modified"> & {
   /** The beginning of the first prompt; undefined without one. */
   readonly firstMessage?: string;
 };

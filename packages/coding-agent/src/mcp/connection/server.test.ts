@@ -101,7 +101,7 @@ describe("McpServer", () => {
     expect(server.status).toBe("idle");
   });
 
-  it("gives up connecting once it is stopped, and begins anew once it is asked to", async () => {
+  it("gives up connecting once it is stopped, and begins again when asked to", async () => {
     const { server, lives } = open((count) =>
       count === 3
         ? undefined
